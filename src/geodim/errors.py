@@ -1,0 +1,75 @@
+"""Typed errors and warnings: each names what is wrong, where, and the way out.
+
+Every error geodim raises on purpose derives from :class:`GeodimError`, and from the built-in exception a caller would
+expect (``ValueError``, ``TypeError``, ``ImportError``), so that both styles of handling work.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "DataFileError",
+    "DegenerateDataWarning",
+    "GeodimError",
+    "GeodimWarning",
+    "InputTypeError",
+    "InputValueError",
+    "InterruptedWarning",
+    "MissingExtraError",
+    "NonFiniteError",
+    "QuadraticCostWarning",
+    "RangeOverflowError",
+    "ShapeError",
+]
+
+
+class GeodimError(Exception):
+    """Base of all errors raised by geodim."""
+
+
+class InputValueError(GeodimError, ValueError):
+    """An argument or a value in the data is not acceptable."""
+
+
+class InputTypeError(GeodimError, TypeError):
+    """The data or an argument has a type that cannot be used (complex numbers, objects, strings)."""
+
+
+class ShapeError(InputValueError):
+    """The data has the wrong number of axes, no rows or no columns, or sizes that do not match."""
+
+
+class NonFiniteError(InputValueError):
+    """The data holds NaN or infinity; the message names the first row and column."""
+
+
+class RangeOverflowError(InputValueError):
+    """The range (max - min) of a column is too large for a float64."""
+
+
+class DataFileError(GeodimError, OSError):
+    """A file is missing, unreadable, truncated, or not in the layout its name promises."""
+
+
+class MissingExtraError(GeodimError, ImportError):
+    """An optional package is needed; the message names the extra that installs it."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the package {package!r}: install it with  pip install 'geodim[{extra}]'")
+        self.package = package
+        self.extra = extra
+
+
+class GeodimWarning(UserWarning):
+    """Base of all warnings given by geodim."""
+
+
+class DegenerateDataWarning(GeodimWarning):
+    """No feature tells any two points apart: the discriminability is 0 and the intrinsic dimension infinite."""
+
+
+class QuadraticCostWarning(GeodimWarning):
+    """A quadratic reference function was called on many points; the engine gives the same bits in near-linear time."""
+
+
+class InterruptedWarning(GeodimWarning):
+    """The computation was stopped early; the result holds valid but wider bounds."""
