@@ -1,0 +1,144 @@
+"""What the modules of :mod:`geodim.paper` share: checked input, the sum over k, the cost warning."""
+
+from __future__ import annotations
+
+import math
+import operator
+import warnings
+from fractions import Fraction
+from numbers import Rational, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.errors import (
+    InputTypeError,
+    InputValueError,
+    NonFiniteError,
+    QuadraticCostWarning,
+    RangeOverflowError,
+    ShapeError,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray = NDArray[np.float64]
+
+QUADRATIC_POINTS = 5_000
+
+
+def _as_float64(values: ArrayLike, name: str) -> FloatArray:
+    """Convert to float64; refuse what is not real and finite. Adding 0.0 turns -0.0 into 0.0."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise InputTypeError(
+            f"{name} is a masked array, which has no meaning here: fill or drop the masked values"
+        )
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ShapeError(f"{name} is ragged: all its rows need the same length") from error
+    if array.dtype.kind not in "biuf":
+        raise InputTypeError(
+            f"{name} has dtype {array.dtype}; it needs real numbers (bool, integer or float)"
+        )
+    with np.errstate(over="ignore"):
+        floats = array.astype(np.float64) + 0.0
+    if not np.isfinite(floats).all():
+        position = np.argwhere(~np.isfinite(floats))[0].tolist()
+        where = ", ".join(f"{axis} {i}" for axis, i in zip(("row", "column"), position, strict=False))
+        raise NonFiniteError(f"{name} is not a finite float64 at {where}; drop or fill such values first")
+    return floats
+
+
+def as_values(values: ArrayLike, name: str = "values") -> FloatArray:
+    """Return one feature as a float64 vector."""
+    vector = _as_float64(values, name)
+    if vector.ndim != 1 or vector.size == 0:
+        raise ShapeError(f"{name} has shape {vector.shape}; it needs one axis and at least one value")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(vector.max() - vector.min()):
+            raise RangeOverflowError(
+                f"the range (max - min) of {name} is too large for a float64: rescale it first"
+            )
+    return vector
+
+
+def as_matrix(X: ArrayLike, name: str = "X") -> FloatArray:
+    """Return the data as a float64 matrix, points in rows and features in columns."""
+    matrix = _as_float64(X, name)
+    if matrix.ndim != 2:
+        hint = f": use {name}.reshape(-1, 1) for a single feature" if matrix.ndim == 1 else ""
+        raise ShapeError(f"{name} has shape {matrix.shape}; it needs two axes (points, features){hint}")
+    if 0 in matrix.shape:
+        raise ShapeError(f"{name} has shape {matrix.shape}; it needs at least one point and one feature")
+    with np.errstate(over="ignore"):
+        overflow = ~np.isfinite(matrix.max(axis=0) - matrix.min(axis=0))
+    if overflow.any():
+        column = int(np.flatnonzero(overflow)[0])
+        raise RangeOverflowError(
+            f"the range (max - min) of column {column} of {name} is too large for a float64: rescale it first"
+        )
+    return matrix
+
+
+def as_int(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """Return an integer argument, checked against its range."""
+    if isinstance(value, (bool, np.bool_)):
+        raise InputTypeError(f"{name} needs an integer, not {value!r}")
+    try:
+        number = operator.index(value)
+    except TypeError as error:
+        raise InputTypeError(f"{name} needs an integer, not {value!r}") from error
+    if number < least or (most is not None and number > most):
+        allowed = f"at least {least}" if most is None else f"in {{{least}, ..., {most}}}"
+        raise InputValueError(f"{name} = {number} is not allowed; it must be {allowed}")
+    return number
+
+
+def as_float(value: Any, name: str) -> float:
+    """Return a non-negative number (infinity allowed, NaN not)."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise InputTypeError(f"{name} needs a real number, not {value!r}")
+    number = float(value)
+    if not number >= 0.0:
+        raise InputValueError(f"{name} = {number} is not allowed; it must be at least 0")
+    return number + 0.0
+
+
+def exact_multiple(n: int, ratio: float | Fraction, name: str) -> Fraction:
+    """Return n * ratio without rounding.
+
+    A rational ratio is exact. A float is taken as j/n if it is the float64 nearest to j/n for an integer j
+    (so 0.7 of 10 points is 7, although the float64 called 0.7 is a little less than 7/10), and as the binary
+    fraction it is otherwise. No tolerance is involved.
+    """
+    if isinstance(ratio, (bool, np.bool_)) or not isinstance(ratio, (Rational, float, np.floating)):
+        raise InputTypeError(f"{name} needs a float or a fractions.Fraction, not {ratio!r}")
+    if isinstance(ratio, Rational):
+        return n * Fraction(int(ratio.numerator), int(ratio.denominator))
+    number = float(ratio)
+    if not math.isfinite(number):
+        raise InputValueError(f"{name} = {number} is not allowed; it must be finite")
+    product = n * Fraction(number)
+    nearest = round(product)
+    return Fraction(nearest) if nearest / n == number else product
+
+
+def mean_over_points(phi: FloatArray, n: int) -> float:
+    """Return (1/n) * (sum of phi), the sum correctly rounded and so independent of the order of its terms."""
+    try:
+        return math.fsum(phi.tolist()) / n
+    except OverflowError:  # terms near 1.8e308: the mean is a float64 though the sum is not
+        return math.fsum((phi * 2.0**-64).tolist()) / n * 2.0**64
+
+
+def warn_if_quadratic(n_points: int, n_sizes: int) -> None:
+    """Warn, at the line that called the public function, if it takes more windows than 5,000 points have."""
+    if n_points * n_sizes > QUADRATIC_POINTS**2:
+        warnings.warn(
+            f"geodim.paper is the quadratic reference: {n_sizes:,} window sizes on {n_points:,} points "
+            "will be slow; geodim's engine gives the same phi in near-linear time",
+            QuadraticCostWarning,
+            stacklevel=3,
+        )
