@@ -1,0 +1,85 @@
+"""Unpack a downloaded zip archive, and nothing outside the folder it belongs in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+from geodim.errors import DataFileError
+
+__all__ = ["extract"]
+
+
+def extract(archive: Path, folder: Path, strip: str) -> list[Path]:
+    """Extract ``archive`` into ``folder``, without its top folder ``strip``.
+
+    Every name is checked before the first file is written: no absolute paths, no ``..``, no drive letters, no links.
+    Each file is written under a temporary name and renamed, after the zip module has compared its CRC.
+
+    Parameters
+    ----------
+    archive
+        The zip file.
+    folder
+        Where its content goes; files of the same name are replaced.
+    strip
+        The archive's top folder, removed from the names; names outside it are ignored. Empty: keep names as they are.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The files written.
+    """
+    try:
+        with zipfile.ZipFile(archive) as content:
+            plan = [
+                (member, folder / target)
+                for member in content.infolist()
+                if not member.is_dir() and (target := _target(archive, member, strip)) is not None
+            ]
+            if not plan:
+                raise DataFileError(f"{archive}: has no files under {strip!r}")
+            for member, path in plan:
+                _extract_file(content, member, path)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        raise DataFileError(f"{archive}: damaged, truncated or encrypted ({error})") from error
+    return [path for _, path in plan]
+
+
+def _target(archive: Path, member: zipfile.ZipInfo, strip: str) -> PurePosixPath | None:
+    """Return the relative path a member may be written to; None for one outside ``strip``."""
+    name = member.filename
+    path = PurePosixPath(name)
+    unsafe = (
+        not path.parts
+        or path.is_absolute()
+        or ".." in path.parts
+        or "\\" in name
+        or ":" in path.parts[0]
+        or "\0" in name
+        or stat.S_ISLNK(member.external_attr >> 16)
+    )
+    if unsafe:
+        raise DataFileError(
+            f"{archive}: refused, because the member {name!r} would be written outside its folder"
+        )
+    if not strip:
+        return path
+    if path.parts[0] != strip or len(path.parts) == 1:
+        return None
+    return path.relative_to(strip)
+
+
+def _extract_file(content: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        with content.open(member) as source, temporary.open("wb") as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
