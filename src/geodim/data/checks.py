@@ -1,0 +1,88 @@
+"""The first pass over the data: ranges of all columns, and a clear word about the first value that is not finite."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geodim.errors import NonFiniteError, RangeOverflowError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from geodim.data.sources import ColumnSource
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Least and greatest value of every column."""
+
+    least: NDArray[np.float64]
+    greatest: NDArray[np.float64]
+
+    @property
+    def widths(self) -> NDArray[np.float64]:
+        """Range of every column: phi of all points together."""
+        return self.greatest - self.least
+
+    @property
+    def d_max(self) -> float:
+        """The largest range: what normalised features are divided by."""
+        return float(self.widths.max())
+
+
+def scan_ranges(source: ColumnSource) -> Ranges:
+    """Check that all values are finite and all ranges representable; return the ranges."""
+    least = np.full(source.n_features, np.inf)
+    greatest = np.full(source.n_features, -np.inf)
+    with np.errstate(invalid="ignore"):
+        for row, columns, chunk in source.scan():
+            low, high = chunk.min(axis=0), chunk.max(axis=0)  # both propagate NaN
+            if not (np.all(np.isfinite(low)) and np.all(np.isfinite(high))):
+                if source.row_major:
+                    _raise_not_finite(source, row, columns, chunk)
+                _first_not_finite(source)
+            np.minimum(least[columns], low, out=least[columns])
+            np.maximum(greatest[columns], high, out=greatest[columns])
+    with np.errstate(over="ignore"):
+        widths = greatest - least
+    if not np.all(np.isfinite(widths)):
+        column = int(np.flatnonzero(~np.isfinite(widths))[0])
+        msg = (
+            f"{_name(source, column)} reaches from {least[column]} to {greatest[column]}: its range overflows float64; "
+            "divide the column by a constant"
+        )
+        raise RangeOverflowError(msg)
+    return Ranges(least, greatest)
+
+
+def _name(source: ColumnSource, column: int) -> str:
+    return f"column {column}" if source.names is None else f"column {column} ({source.names[column]!r})"
+
+
+def _raise_not_finite(source: ColumnSource, row: int, columns: slice, chunk: NDArray[np.floating]) -> None:
+    at, column = (int(i) for i in np.argwhere(~np.isfinite(chunk))[0])
+    value = chunk[at, column]
+    kind = "NaN" if np.isnan(value) else "infinity"
+    msg = (
+        f"row {row + at}, {_name(source, columns.start + column)} is {value}: the data contains {kind}; "
+        "drop these points or fill the values in"
+    )
+    raise NonFiniteError(msg)
+
+
+def _first_not_finite(source: ColumnSource) -> None:
+    """Find the first offender in row order when the data is stored by columns."""
+    best: tuple[int, int] | None = None
+    out = np.empty((1, source.n_points), source.dtype)
+    for column in range(source.n_features):
+        source.read(column, column + 1, out)
+        bad = np.flatnonzero(~np.isfinite(out[0]))
+        if bad.size and (best is None or bad[0] < best[0]):
+            best = (int(bad[0]), column)
+    if best is not None:
+        row, column = best
+        source.read(column, column + 1, out)
+        _raise_not_finite(source, row, slice(column, column + 1), out[:, row : row + 1].T)

@@ -1,0 +1,354 @@
+"""Column sources: every kind of data, handed to the engine one block of columns at a time.
+
+A source says how many points and features there are, fills a buffer with a block of columns (`read`), or gives one
+column as ascending values with multiplicities (`read_runs`, for sparse and weighted data).  Nothing is ever copied or
+densified whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from geodim.errors import InputTypeError, InputValueError, MissingExtraError, ShapeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+CHUNK_BYTES = 1 << 20  # row chunks of this size stay in the cache while they are transposed
+
+
+class ColumnSource(Protocol):
+    """What the engine needs to know about data."""
+
+    n_points: int
+    n_features: int
+    dtype: np.dtype[np.floating]
+    row_major: bool
+    runs: bool
+    names: list[str] | None
+
+    def read(self, first: int, last: int, out: NDArray[np.floating]) -> None:
+        """Fill ``out`` (last - first, n_points) with the columns [first, last)."""
+
+    def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Ascending values of one column and how often each occurs."""
+
+    def scan(self) -> Iterator[tuple[int, slice, NDArray[Any]]]:
+        """Chunks (first row, columns, 2-d values) that together cover the data, in row order where rows are contiguous."""
+
+    def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """A few rows of a few columns."""
+
+
+def working_type(dtype: np.dtype[Any]) -> np.dtype[np.floating]:
+    """float32 where it holds every value of ``dtype`` exactly, else float64."""
+    if dtype.kind == "f" and dtype.itemsize <= 4:
+        return np.dtype(np.float32)
+    if dtype.kind == "b" or (dtype.kind in "iu" and dtype.itemsize <= 2):
+        return np.dtype(np.float32)
+    return np.dtype(np.float64)
+
+
+def check_type(dtype: np.dtype[Any], where: str = "the data") -> None:
+    """Raise for everything that is not a real number."""
+    if dtype.kind == "c":
+        msg = f"{where} is complex ({dtype}): take the real and imaginary parts as separate columns"
+        raise InputTypeError(msg)
+    if dtype.kind not in "fiub" or dtype.itemsize > 8:
+        msg = f"{where} has type {dtype}: convert it to float32, float64, integers or booleans first"
+        raise InputTypeError(msg)
+
+
+class ArraySource:
+    """A two-dimensional numpy array, of any real type and memory layout, possibly memory-mapped."""
+
+    runs = False
+
+    def __init__(self, array: NDArray[Any], names: Sequence[str] | None = None) -> None:
+        check_type(array.dtype)
+        check_shape(array.shape)
+        self.array = array
+        self.n_points, self.n_features = array.shape
+        self.dtype = working_type(array.dtype)
+        self.row_major = self.n_features > 1 and abs(array.strides[1]) < abs(array.strides[0])
+        self.names = None if names is None else list(names)
+        # Pages of a file that was mapped for reading can be let go at once: they would count as resident memory.
+        mapped = isinstance(array, np.memmap) and array.mode in ("r", "r+") and hasattr(mmap, "MADV_DONTNEED")
+        self._map: mmap.mmap | None = array._mmap if mapped else None  # type: ignore[attr-defined]
+
+    def _rows_per_chunk(self, width: int) -> int:
+        return max(256, CHUNK_BYTES // max(width * self.array.itemsize, 1))
+
+    def _let_go(self) -> None:
+        if self._map is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._map.madvise(mmap.MADV_DONTNEED)
+
+    def read(self, first: int, last: int, out: NDArray[np.floating]) -> None:
+        """Transpose by chunks of rows, so that each cache line is fetched once."""
+        step = self._rows_per_chunk(last - first) if self.row_major else self.n_points
+        for row in range(0, self.n_points, step):
+            out[:, row : row + step] = self.array[row : row + step, first:last].T
+            if self._map is not None and (row // step) % 64 == 63:
+                self._let_go()
+        self._let_go()
+
+    def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Sorted values, each once per point."""
+        values = np.sort(self.array[:, column].astype(np.float64))
+        return values, np.ones(values.size, np.int64)
+
+    def scan(self) -> Iterator[tuple[int, slice, NDArray[Any]]]:
+        """Chunks of rows, or whole columns where those are contiguous."""
+        if self.row_major:
+            step = self._rows_per_chunk(self.n_features)
+            for row in range(0, self.n_points, step):
+                yield row, slice(0, self.n_features), self.array[row : row + step]
+                if (row // step) % 64 == 63:
+                    self._let_go()
+        else:
+            for column in range(self.n_features):
+                yield 0, slice(column, column + 1), self.array[:, column : column + 1]
+                self._let_go()
+
+    def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """A few rows of a few columns."""
+        return np.asarray(self.array[np.ix_(rows, columns)], np.float64)
+
+
+class SparseSource:
+    """A scipy.sparse matrix: each column is its non-zeros and one run of zeros."""
+
+    runs = True
+    row_major = False
+    names = None
+
+    def __init__(self, matrix: Any) -> None:
+        check_type(matrix.dtype)
+        check_shape(matrix.shape)
+        csc = matrix.tocsc()
+        if not csc.has_canonical_format:
+            csc = csc.copy()
+            csc.sum_duplicates()
+        self.csc = csc
+        self.n_points, self.n_features = (int(size) for size in csc.shape)
+        self.dtype: np.dtype[np.floating] = np.dtype(np.float64)
+
+    def read(self, first: int, last: int, out: NDArray[np.floating]) -> None:
+        """Densify one block of columns."""
+        out[:] = self.csc[:, first:last].toarray().T
+
+    def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Sorted non-zeros with the zeros in their place."""
+        start, stop = self.csc.indptr[column], self.csc.indptr[column + 1]
+        values = np.sort(self.csc.data[start:stop].astype(np.float64))
+        zeros = self.n_points - values.size
+        counts = np.ones(values.size + (zeros > 0), np.int64)
+        if zeros:
+            at = int(np.searchsorted(values, 0.0))
+            values = np.insert(values, at, 0.0)
+            counts[at] = zeros
+        return values, counts
+
+    def scan(self) -> Iterator[tuple[int, slice, NDArray[Any]]]:
+        """One column at a time, a zero standing for all implicit ones (row numbers: see `geodim.data.checks`)."""
+        for column in range(self.n_features):
+            start, stop = self.csc.indptr[column], self.csc.indptr[column + 1]
+            values = self.csc.data[start:stop]
+            if stop - start < self.n_points:
+                values = np.append(values, 0)
+            yield 0, slice(column, column + 1), values[:, np.newaxis]
+
+    def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """A few rows of a few columns."""
+        return np.asarray(self.csc[:, columns].tocsr()[rows].toarray(), np.float64)
+
+
+class FrameSource:
+    """A pandas, polars or pyarrow frame, column by column through narwhals; names are kept."""
+
+    runs = False
+    row_major = False
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+        names: list[str] = [str(name) for name in frame.columns]
+        check_shape((len(frame), len(names)))
+        types = set()
+        for name, dtype in zip(names, frame.schema.dtypes(), strict=True):
+            if not (dtype.is_numeric() or str(dtype) == "Boolean"):
+                msg = (
+                    f"column {name!r} has type {dtype}, not a number: leave it out or encode it "
+                    "(for example one-hot) before measuring"
+                )
+                raise InputTypeError(msg)
+            types.add(str(dtype))
+        self.names: list[str] | None = names
+        self.n_points, self.n_features = len(frame), len(names)
+        small = {"Float32", "Int8", "Int16", "UInt8", "UInt16", "Boolean"}
+        self.dtype: np.dtype[np.floating] = np.dtype(np.float32 if types <= small else np.float64)
+
+    def _column(self, column: int) -> NDArray[np.floating]:
+        series = self.frame[:, column]
+        if series.null_count():
+            row = int(np.flatnonzero(series.is_null().to_numpy())[0])
+            msg = (
+                f"row {row}, column {series.name!r} is missing: fill it in or drop it "
+                "(the rank of a missing value is not defined)"
+            )
+            from geodim.errors import NonFiniteError  # noqa: PLC0415
+
+            raise NonFiniteError(msg)
+        return np.asarray(series.to_numpy(), self.dtype)
+
+    def read(self, first: int, last: int, out: NDArray[np.floating]) -> None:
+        """Copy the columns of one block."""
+        for column in range(first, last):
+            out[column - first] = self._column(column)
+
+    def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Sorted values, each once per point."""
+        values = np.sort(self._column(column).astype(np.float64))
+        return values, np.ones(values.size, np.int64)
+
+    def scan(self) -> Iterator[tuple[int, slice, NDArray[Any]]]:
+        """One column at a time."""
+        for column in range(self.n_features):
+            yield 0, slice(column, column + 1), self._column(column)[:, np.newaxis]
+
+    def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """A few rows of a few columns."""
+        return np.stack([self._column(int(column))[rows].astype(np.float64) for column in columns], axis=1)
+
+
+class WeightedSource:
+    """Another source whose points count several times: the same as repeating them, without doing so."""
+
+    runs = True
+
+    def __init__(self, source: ColumnSource, weights: NDArray[np.int64]) -> None:
+        self.source = source
+        self.present = np.flatnonzero(weights)
+        self.weights = weights[self.present]
+        self.n_points, self.n_features = int(weights.sum()), source.n_features
+        self.dtype, self.row_major, self.names = source.dtype, source.row_major, source.names
+
+    def _column(self, column: int) -> NDArray[np.floating]:
+        out = np.empty((1, self.source.n_points), self.source.dtype)
+        self.source.read(column, column + 1, out)
+        values: NDArray[np.floating] = out[0, self.present]
+        return values
+
+    def read(self, first: int, last: int, out: NDArray[np.floating]) -> None:
+        """Repeat the points of one block of columns."""
+        for column in range(first, last):
+            out[column - first] = np.repeat(self._column(column), self.weights)
+
+    def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Distinct values and the total weight of each."""
+        values = self._column(column).astype(np.float64)
+        order = np.argsort(values)
+        values, counts = values[order], self.weights[order]
+        first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+        return values[first], np.add.reduceat(counts, first)
+
+    def scan(self) -> Iterator[tuple[int, slice, NDArray[Any]]]:
+        """One column at a time, absent points left out."""
+        for column in range(self.n_features):
+            yield 0, slice(column, column + 1), self._column(column)[:, np.newaxis]
+
+    def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """A few rows of a few columns, rows counted with their multiplicity."""
+        at = np.searchsorted(np.cumsum(self.weights), rows, side="right")
+        return self.source.sample(columns, self.present[at])
+
+
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Raise unless the data has rows and columns."""
+    if len(shape) != 2:
+        hint = ": use x.reshape(-1, 1) for one feature or x.reshape(1, -1) for one point" if len(shape) == 1 else ""
+        msg = f"expected a table of points by features (2 axes), got {len(shape)} axes with shape {tuple(shape)}{hint}"
+        raise ShapeError(msg)
+    if shape[0] == 0:
+        msg = f"the data has no points: its shape is {tuple(shape)}, and found array with 0 sample(s) cannot be measured"
+        raise ShapeError(msg)
+    if shape[1] == 0:
+        msg = f"the data has no features: its shape is {tuple(shape)}, and 0 feature(s) cannot tell points apart"
+        raise ShapeError(msg)
+
+
+def check_weights(weights: Any, n_points: int) -> NDArray[np.int64]:
+    """Integer multiplicities, one per point."""
+    array = np.asarray(weights)
+    if array.shape != (n_points,):
+        msg = f"weights must have one entry per point ({n_points}), got shape {array.shape}"
+        raise ShapeError(msg)
+    if array.dtype.kind == "f" and np.all(array == np.floor(array)):
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iub":
+        msg = f"weights are multiplicities and must be integers, got {array.dtype}; round or scale them first"
+        raise InputTypeError(msg)
+    array = array.astype(np.int64)
+    if np.any(array < 0):
+        row = int(np.flatnonzero(array < 0)[0])
+        msg = f"weight {int(array[row])} at row {row} is negative: a point cannot occur fewer than 0 times"
+        raise InputValueError(msg)
+    if array.sum() == 0:
+        msg = "all weights are 0: no point is left"
+        raise ShapeError(msg)
+    return array
+
+
+def as_source(data: Any, *, weights: Any = None) -> ColumnSource:
+    """Wrap whatever holds points by features: the one place that looks at types.
+
+    Parameters
+    ----------
+    data
+        Array-like, memory map, scipy.sparse matrix, torch tensor, pandas, polars or pyarrow frame.
+    weights
+        Integer multiplicity of each point.
+    """
+    source = _unweighted(data)
+    if weights is None:
+        return source
+    return WeightedSource(source, check_weights(weights, source.n_points))
+
+
+def _unweighted(data: Any) -> ColumnSource:
+    module = type(data).__module__.partition(".")[0]
+    if isinstance(data, np.ndarray):
+        if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
+            msg = "the data is a masked array with masked entries: fill them in or drop those points first"
+            raise InputTypeError(msg)
+        return ArraySource(data)
+    if module == "scipy" and hasattr(data, "tocsc"):
+        return SparseSource(data)
+    if module in ("pandas", "polars", "pyarrow"):
+        try:
+            import narwhals.stable.v2 as nw  # noqa: PLC0415
+        except ImportError as error:
+            raise MissingExtraError("narwhals", "frames", "reading data frames") from error
+        native = nw.from_native(data, allow_series=True)
+        if isinstance(native, nw.Series):
+            native = native.to_frame()
+        if isinstance(native, nw.LazyFrame):
+            native = native.collect()
+        return FrameSource(native)
+    if module == "torch":
+        tensor = data.detach().cpu()
+        if str(tensor.dtype) == "torch.bfloat16":
+            tensor = tensor.float()
+        return ArraySource(tensor.numpy())
+    try:
+        array = np.asarray(data)
+    except ValueError as error:
+        msg = f"the data is no table of numbers: {error}"
+        raise InputValueError(msg) from error
+    return ArraySource(array)

@@ -1,0 +1,161 @@
+"""`intrinsic_dimension`: from data to an `IDResult`, exactly or to a certified tolerance."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.data.checks import Ranges, scan_ranges
+from geodim.data.sources import ArraySource, ColumnSource, as_source
+from geodim.engine.profile import Profile, available_threads, compute_profile
+from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError, InterruptedWarning
+from geodim.result import IDResult, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PILOT_COLUMNS = 8
+PILOT_ROWS = 4096
+CAUTION = 0.4  # share of rtol given to every k: half of it goes into Delta, the rest covers the pilot's error
+
+
+def intrinsic_dimension(
+    X: Any,
+    *,
+    rtol: float = 0.0,
+    normalize: bool = True,
+    weights: Any = None,
+    n_threads: int | None = None,
+    time_limit: float | None = None,
+    count_indistinguishable: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> IDResult:
+    r"""Intrinsic dimension of a finite geometric data set, exact or with certified bounds.
+
+    With the values of each feature f sorted, :math:`\phi_{k,f}` is the width of the narrowest window of k consecutive
+    values, and
+
+    .. math:: \Delta = \frac1n \sum_{k=2}^n \max_f \phi_{k,f}, \qquad \mathrm{ID} = \frac{1}{\Delta^2}.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features)
+        Numbers in any form: numpy arrays of any real type and layout, memory maps (never copied whole), scipy.sparse
+        (never densified), torch tensors, pandas, polars or pyarrow frames (column names are kept), lists.
+    rtol : float, default 0.0
+        0 gives the exact value.  A positive value stops as soon as (upper - lower) / lower <= rtol.
+    normalize : bool, default True
+        Divide all features by d_max, the largest range of a column (the paper's choice for graph data).
+    weights : array-like of int, optional
+        Multiplicity of each point; the same result as repeating the points.
+    n_threads : int, optional
+        Threads to use; all available cores by default.  The result does not depend on it.
+    time_limit : float, optional
+        Seconds after which the bounds known by then are returned, with a warning.
+    count_indistinguishable : bool, default False
+        Also count the points that no feature tells apart from another point.
+    progress : callable, optional
+        Called as ``progress(columns_done, columns)`` in the calling thread.
+
+    Returns
+    -------
+    IDResult
+
+    Warns
+    -----
+    DegenerateDataWarning
+        No feature tells any two points apart: Delta is 0 and the dimension infinite.
+    InterruptedWarning
+        Ctrl-C or the time limit ended the computation; the bounds are valid but wider than asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> geodim.intrinsic_dimension(np.eye(10)).dimension
+    100.0
+    """
+    started = time.monotonic()
+    _check_arguments(rtol, n_threads, time_limit)
+    source = as_source(X, weights=weights)
+    ranges = scan_ranges(source)
+    deadline = None if time_limit is None else started + time_limit
+    profile = _solve(source, ranges, rtol, n_threads, deadline, progress)
+    result = summarise(
+        profile,
+        ranges,
+        normalize=normalize,
+        names=source.names,
+        rtol=rtol,
+        seconds=time.monotonic() - started,
+        n_threads=n_threads or available_threads(),
+        n_indistinguishable=_count_equal_rows(X, weights) if count_indistinguishable else None,
+    )
+    if profile.stopped:
+        warnings.warn(
+            f"stopped early ({profile.stopped}) after {int(profile.done.sum())} of {source.n_features} features: "
+            f"the dimension lies between {result.lower:.6g} and {result.upper:.6g}",
+            InterruptedWarning,
+            stacklevel=2,
+        )
+    elif result.discriminability == 0.0:
+        warnings.warn(
+            "no feature tells any two points apart: the discriminability is 0 and the intrinsic dimension infinite",
+            DegenerateDataWarning,
+            stacklevel=2,
+        )
+    return result
+
+
+def _check_arguments(rtol: float, n_threads: int | None, time_limit: float | None) -> None:
+    if not 0.0 <= rtol < np.inf:
+        msg = f"rtol must be a number >= 0 (0 means exact), got {rtol!r}"
+        raise InputValueError(msg)
+    if n_threads is not None and (isinstance(n_threads, bool) or not isinstance(n_threads, int | np.integer)):
+        msg = f"n_threads must be a whole number or None, got {n_threads!r}"
+        raise InputTypeError(msg)
+    if n_threads is not None and n_threads < 1:
+        msg = f"n_threads must be at least 1, got {n_threads}"
+        raise InputValueError(msg)
+    if time_limit is not None and not time_limit >= 0.0:
+        msg = f"time_limit must be a number of seconds >= 0, got {time_limit!r}"
+        raise InputValueError(msg)
+
+
+def _solve(
+    source: ColumnSource,
+    ranges: Ranges,
+    rtol: float,
+    n_threads: int | None,
+    deadline: float | None,
+    progress: Callable[[int, int], None] | None,
+) -> Profile:
+    """Solve to the tolerance that rtol asks for; where the pilot's guess was too coarse, once more and finer."""
+    tolerance = CAUTION * rtol * _pilot(source, ranges) if rtol > 0.0 else 0.0
+    while True:
+        profile = compute_profile(
+            source, tolerance=tolerance, n_threads=n_threads, deadline=deadline, progress=progress
+        )
+        if tolerance == 0.0 or profile.stopped:
+            return profile
+        lower, upper = float(profile.lower.sum()), float(profile.upper.sum())
+        if lower > 0.0 and (upper / lower) ** 2 - 1.0 <= rtol:
+            return profile
+        tolerance *= 0.8 * rtol * lower / (2.0 * (upper - lower)) if upper > lower > 0.0 else 0.0
+
+
+def _pilot(source: ColumnSource, ranges: Ranges) -> float:
+    """A quick guess of the raw discriminability, from some rows of the widest columns; it only steers the effort."""
+    columns = np.sort(np.argsort(-ranges.widths, kind="stable")[:PILOT_COLUMNS])
+    rows = np.unique(np.linspace(0, source.n_points - 1, PILOT_ROWS).astype(np.intp))
+    sample = ArraySource(source.sample(columns, rows))
+    return float(compute_profile(sample, n_threads=1).lower.mean())
+
+
+def _count_equal_rows(X: Any, weights: Any) -> int:
+    from geodim.data.duplicates import count_indistinguishable_points  # noqa: PLC0415
+
+    return count_indistinguishable_points(X, weights=weights)

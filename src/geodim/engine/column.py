@@ -1,0 +1,279 @@
+"""One column at a time: sorted, bounded, solved where it matters, merged into the profile.
+
+`ColumnSolver` owns the buffers of one thread.  A column walks straight through: sort; drop if constant; reduce a
+majority run; find the gaps in which it may exceed what other columns reached; build its pyramid; solve those gaps in
+pieces, so that a long solve can be stopped between any two of them; merge each piece.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geodim.engine.kernels import columns, gaps, grid, pyramid, sorting
+from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
+from geodim.engine.kernels.tiles import PADDING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Executor
+
+    from numpy.typing import NDArray
+
+    from geodim.engine.profile import Profile
+
+    PieceSolver = Callable[[tuple[int, int], NDArray[np.int64]], tuple[NDArray[np.int64], int]]
+
+RADIX_FROM = 1024  # shorter columns sort faster by comparison
+TOP_BLOCKS = 64  # the pyramid ends where at most so many blocks are left
+LATTICE_BITS = 48  # leaves room for the few additions of the trend arithmetic in 53 bits
+HUGE = 2.0**1000  # past this the trend arithmetic could overflow
+GRID_SPREAD = 24.0  # a column that stays within so many spacings of a line is treated as a grid
+
+
+class ColumnSolver:
+    """Buffers and steps for the columns of one thread.
+
+    Parameters
+    ----------
+    n_points : int
+        Length of the columns.
+    dtype : numpy.dtype
+        float32 or float64, the type of the values handed to `solve`.
+    tolerance : float
+        Allowed distance of upper and lower bound at every k; 0 is exact.
+    """
+
+    def __init__(self, n_points: int, dtype: np.dtype[np.floating], tolerance: float) -> None:
+        self.n = n_points
+        self.tolerance = tolerance
+        self.key_type = np.dtype(f"u{dtype.itemsize}")
+        # The keys are needed only until the column is sorted, the bounds only afterwards: they share memory.
+        bounds_needed = 8 * n_points * (2 if tolerance > 0.0 else 1)
+        shared = np.empty(max(2 * n_points * dtype.itemsize, bounds_needed), np.uint8)
+        self.keys = shared.view(self.key_type)[:n_points]
+        self.spare = shared.view(self.key_type)[n_points : 2 * n_points]
+        self.lower = shared[: 8 * n_points].view(np.float64)
+        self.upper = shared[8 * n_points : 16 * n_points].view(np.float64) if tolerance > 0.0 else self.lower
+        self.digit_counts = np.empty((3 if dtype.itemsize == 4 else 6, sorting.BUCKETS), np.int64)
+        self.values = np.empty(n_points + PADDING)
+        self.layout = PyramidLayout(n_points)
+        self.records: NDArray[np.float64] | None = None
+        self.scratch = threading.local()  # candidate lists, one pair per thread that solves pieces
+
+    def solve(
+        self,
+        column: NDArray[np.floating],
+        index: int,
+        profile: Profile,
+        stop: Callable[[], bool],
+        executor: Executor | None = None,
+    ) -> bool:
+        """Solve one column and merge it into ``profile``; False if ``stop`` ended it early."""
+        self._sort(column)
+        return self._solve_sorted(self.values, self.n, index, profile, stop, executor)
+
+    def solve_runs(
+        self,
+        values: NDArray[np.float64],
+        counts: NDArray[np.int64],
+        index: int,
+        profile: Profile,
+        stop: Callable[[], bool],
+        executor: Executor | None = None,
+    ) -> bool:
+        """Like `solve`, for a column given as ascending values with multiplicities (sparse or weighted data)."""
+        biggest = int(np.argmax(counts))
+        others = self.n - int(counts[biggest])
+        cut = max(int(counts[biggest]) - others - 1, 0)  # a majority run is as good when one longer than all the rest
+        if cut:
+            counts = counts.copy()
+            counts[biggest] -= cut
+        n = self.n - cut
+        self.values[:n] = np.repeat(values, counts)
+        self.values[n : n + PADDING] = np.inf
+        return self._solve_sorted(self.values, n, index, profile, stop, executor, cut)
+
+    def _sort(self, column: NDArray[np.floating]) -> None:
+        n = self.n
+        if n < RADIX_FROM:
+            self.values[:n] = np.sort(column)
+        else:
+            bits = column.view(self.key_type)
+            four = self.key_type.itemsize == 4
+            (sorting.keys_and_counts_32 if four else sorting.keys_and_counts_64)(bits, self.keys, self.digit_counts)
+            swapped = sorting.radix_passes(self.keys, self.spare, self.digit_counts)
+            keys = self.spare if swapped else self.keys
+            if four:
+                sorting.keys_to_floats_32(keys, keys)
+                self.values[:n] = keys.view(np.float32)
+            else:
+                sorting.keys_to_floats_64(keys, self.values[:n].view(np.uint64))
+        self.values[n:] = np.inf
+
+    def _solve_sorted(
+        self,
+        l: NDArray[np.float64],
+        n: int,
+        index: int,
+        profile: Profile,
+        stop: Callable[[], bool],
+        executor: Executor | None,
+        cut: int = 0,
+    ) -> bool:
+        if n < 2 or l[0] == l[n - 1]:
+            return True
+        first, last = columns.median_run(l, n)
+        weight = last - first
+        if 2 * weight > n:  # phi is 0 up to the run's weight; beyond it every window holds the whole run
+            if first == 0 or last == n:
+                columns.one_sided(l, n, first, last, self.lower)
+                if self.upper is not self.lower:
+                    self.upper[weight:n] = self.lower[weight:n]
+                filled = np.array([[weight, n]])
+                profile.merge(self.lower, self.upper, filled, 1, index, cut, np.zeros(N_COUNTERS, np.int64))
+                return True
+            excess = weight - (n - weight) - 1
+            if excess > 0:
+                l[first + 1 + n - weight : n - excess] = l[last:n]
+                n -= excess
+                cut += excess
+                l[n : n + PADDING] = np.inf
+        return self._solve_gaps(l, n, index, profile, stop, executor, cut)
+
+    def _solve_gaps(
+        self,
+        l: NDArray[np.float64],
+        n: int,
+        index: int,
+        profile: Profile,
+        stop: Callable[[], bool],
+        executor: Executor | None,
+        cut: int,
+    ) -> bool:
+        layout = self.layout if n == self.n else PyramidLayout(n)
+        known = profile.lower[cut:]
+        is_open = np.zeros(layout.counts[-1], np.bool_)
+        if columns.open_gaps(l, n, layout.top_shift, known, is_open) == 0:
+            return True
+        solve = self._piece_solver(l, n, layout, known)
+        pieces = pieces_of(is_open)
+        top = layout.top_shift
+        profile.begin(index, {p: (max(p[0] << top, 1) + cut, min(p[1] << top, n) + cut) for p in pieces})
+
+        def solve_piece(piece: tuple[int, int]) -> bool:
+            if stop():
+                return False
+            work = np.zeros(N_COUNTERS, np.int64)
+            ranges, n_ranges = solve(piece, work)
+            profile.merge(self.lower, self.upper, ranges, n_ranges, index, cut, work, piece)
+            return True
+
+        if executor is None:
+            return all(solve_piece(piece) for piece in pieces)
+        return all(list(executor.map(solve_piece, pieces)))
+
+    def _piece_solver(
+        self, l: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64]
+    ) -> PieceSolver:
+        """Choose how the gaps of this column are solved: plain, grid or recursion; the one place that decides."""
+        span = float(l[n - 1] - l[0])
+        magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
+        top = layout.top_shift
+        if magnitude > HUGE:
+
+            def plain(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+                ranges = np.empty((1, 2), np.int64)
+                first, last = max(piece[0] << top, 1), min(piece[1] << top, n)
+                count = columns.solve_plainly(l, n, first, last, self.lower, ranges)
+                work[WINDOWS] += (last - first) * n
+                self.upper[first:last] = self.lower[first:last]
+                return ranges, count
+
+            return plain
+
+        grain, slack = lattice(l, n, magnitude)
+        trend, spread = grid.grid_trend(l, n, grain)
+        if 0.0 < spread < GRID_SPREAD and n >= 4 * pyramid.BASE:
+            line = grid.snap_trend(l, n, trend, grain)
+            u, tops, floors = np.empty(n), np.empty(layout.counts[0] + 2), np.empty(layout.counts[0] + 2)
+            groups = -(-n // grid.GROUP)
+            fine_tops, fine_floors = np.empty(groups), np.empty(groups + pyramid.BASE // grid.GROUP + 1)
+            grid.residuals(l, n, line, u, tops, floors, fine_tops, fine_floors)
+
+            def on_grid(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+                first, last = max(piece[0] << top, 1), min(piece[1] << top, n)
+                ranges = np.empty(((last - first) // pyramid.BASE + 2, 2), np.int64)
+                count = grid.solve_grid(
+                    l, n, u, tops, floors, fine_tops, fine_floors, line, slack, first, last, known, self.tolerance,
+                    self.lower, self.upper, ranges, work,
+                )  # fmt: skip
+                return ranges, count
+
+            return on_grid
+
+        if self.records is None:
+            self.records = np.empty((self.layout.total, pyramid.RECORD))
+        records = self.records
+        pyramid.build_base(l, n, records, layout.counts[0], grain, span)
+        pyramid.build_parents(l, n, records, layout.offsets, layout.counts, grain, span)
+
+        def recursion(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+            blocks, lows = self._candidate_lists()
+            sizes = (piece[1] - piece[0]) << top
+            ranges = np.empty((sizes // pyramid.BASE + 2, 2), np.int64)
+            count = gaps.solve_gaps(
+                l, n, records, layout.offsets, layout.counts, grain, slack, span, piece[0], piece[1], known,
+                self.tolerance, self.lower, self.upper, ranges, blocks, lows, work,
+            )  # fmt: skip
+            return ranges, count
+
+        return recursion
+
+
+    def _candidate_lists(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        lists: tuple[NDArray[np.int32], NDArray[np.float64]] | None = getattr(self.scratch, "lists", None)
+        if lists is None:
+            lists = np.empty(self.layout.total, np.int32), np.empty(self.layout.total)
+            self.scratch.lists = lists
+        return lists
+
+
+class PyramidLayout:
+    """Where the levels of a pyramid over n points lie: number of blocks and first record per level."""
+
+    def __init__(self, n: int) -> None:
+        counts = [-(-n // pyramid.BASE)]
+        while counts[-1] > TOP_BLOCKS:
+            counts.append(-(-counts[-1] // 2))
+        self.counts = np.array(counts, np.int64)
+        self.offsets = np.concatenate([[0], np.cumsum(self.counts + 2)[:-1]]).astype(np.int64)
+        self.total = int((self.counts + 2).sum()) + 2
+        self.top_shift = pyramid.BASE_SHIFT + len(counts) - 1
+
+
+def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float]:
+    """A grain that divides every value (0 if there is none) and the slack that bounds then need for rounding.
+
+    On a lattice of at most 2^48 steps all sums of the trend arithmetic are exact in float64 and no slack is needed;
+    then ties are recognised as ties.  Otherwise the slack covers every rounding in the pyramid, with room to spare.
+    """
+    exponent = math.frexp(magnitude)[1]
+    grain = math.ldexp(1.0, max(exponent - LATTICE_BITS, -1074))
+    if columns.on_lattice(l, n, grain):
+        return grain, 0.0
+    return 0.0, math.ldexp(magnitude, -44)
+
+
+def pieces_of(is_open: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Cut the open gaps into pieces, spread out so that whatever is solved first tells most about the rest."""
+    gaps = [(int(gap), int(gap) + 1) for gap in np.flatnonzero(is_open)]
+    stride = 1 << max(len(gaps) - 1, 0).bit_length()
+    order: list[tuple[int, int]] = []
+    while stride:  # every 64th, then every 32nd, ...
+        order += [gaps[at] for at in range(stride - 1, len(gaps), 2 * stride)]
+        stride >>= 1
+    return order

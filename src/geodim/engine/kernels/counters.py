@@ -1,0 +1,19 @@
+"""What the window kernels report: counters of the work done, and the intervals of sizes they filled."""
+
+from __future__ import annotations
+
+from numba import njit
+
+TESTS, WINDOWS, LEAVES, REJECTED, CLOSED = 0, 1, 2, 3, 4
+N_COUNTERS = 5
+
+
+@njit(nogil=True, cache=True)
+def note_range(ranges, count, first, stop):  # noqa: ANN001, ANN201
+    """Append the interval [first, stop) to ``ranges``, joined to the last one where they touch; returns their number."""
+    if count > 0 and ranges[count - 1, 1] == first:
+        ranges[count - 1, 1] = stop
+        return count
+    ranges[count, 0] = first
+    ranges[count, 1] = stop
+    return count + 1

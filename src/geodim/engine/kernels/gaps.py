@@ -1,0 +1,267 @@
+"""The gap recursion: the narrowest window for every size, or certified lines around it.
+
+A node is a gap of sizes d = k - 1 in [gB, (g+1)B) together with the blocks of starts that can still hold a narrowest
+window for some size of the gap.  With t, e < B, the window that starts at jB + t and has d = gB + e ends in block j+g
+or j+g+1, so the records of three blocks bound all B^2 windows at once.  For a trend c and every e of the gap
+
+    width - c e  >=  min(right ends of u) - max(starts of u)             (the block's lower bound)
+    width - c e  <=  max(right ends of u) - u(peak)                      (for the window that starts at the peak)
+
+where u subtracts c per index.  The least upper bound over the blocks, V, discards every block whose lower bound is not
+below it: the window behind V is at most as wide at every size of the gap.  The block of V itself always stays.
+
+What ends a node: the feature cannot exceed what other features reached (``known``), the lower and upper lines are within
+the tolerance, or the gap is one base block wide and its windows are simply evaluated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from geodim.engine.kernels.counters import CLOSED, LEAVES, REJECTED, TESTS, WINDOWS, note_range
+from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT, PEAK, S0, S1, SLOPE, U0, U1, W0, W1
+from geodim.engine.kernels.tiles import evaluate_leaf
+
+MANY = 8  # from here on the plain filter pays
+
+
+@njit(nogil=True, cache=True, inline="always")
+def quantise(c, grain, limit):  # noqa: ANN001, ANN201
+    """The trend as a multiple of ``grain`` (0: any) and at most ``limit``, so that trend arithmetic stays exact."""
+    c = min(c, limit)
+    if grain > 0.0:
+        c = np.floor(c / grain) * grain
+    return c
+
+
+@njit(nogil=True, cache=True)
+def starting_trend(l, records, count, shift, g, grain, limit):  # noqa: ANN001, ANN201
+    """Best window among the block starts for the gap's first size: its block, and the mean slope at its two ends."""
+    size = 1 << shift
+    best = np.inf
+    block = 0
+    for j in range(count - g):
+        width = l[j * size + g * size] - l[j * size]
+        if width < best:
+            best = width
+            block = j
+    return block, quantise(0.5 * (records[block, SLOPE] + records[block + g, SLOPE]), grain, limit)
+
+
+@njit(nogil=True, cache=True)
+def bound_block(l, n, records, shift, g, j, c):  # noqa: ANN001, ANN201
+    """Lower bound over all windows of block j in gap g, and the upper bound by its peak window, both less c e."""
+    size = 1 << shift
+    last = c * (size - 1)
+    left, right, beyond = records[j], records[j + g], records[j + g + 1]
+    top = max(left[S0], left[S1] - last)
+    drop = c * size
+    lower = min(min(right[W0], right[W1] - last), min(beyond[W0], beyond[W1] - last) - drop) - top
+    peak = np.int64(left[PEAK])
+    if top > -np.inf and peak + (g + 1) * size - 1 < n:  # the peak window exists for the whole gap
+        highest = max(max(right[U0], right[U1] - last), max(beyond[U0], beyond[U1] - last) - drop)
+        upper = highest - (l[peak] - c * (peak - j * size))
+    else:
+        upper = np.inf
+    return lower, upper
+
+
+@njit(nogil=True, cache=True)
+def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows, slack, floor, cap):  # noqa: ANN001, ANN201
+    """Keep the child blocks of ``parents`` that may hold a narrowest window of gap g.
+
+    Returns how many were kept, V, the block of V, the least lower bound, and the number of tests.  Stops early (with
+    -1 kept) as soon as the upper line stays below ``floor``: the feature does not matter in this gap.
+    """
+    size = 1 << shift
+    rise = c * (min((g + 1) * size, n) - 1 - g * size)
+    v = np.inf
+    owner = -1
+    tested = 0
+    for p in range(n_parents):
+        for half in range(2):
+            j = 2 * parents[p] + half
+            if (j + g) * size >= n:
+                continue
+            lower, upper = bound_block(l, n, records, shift, g, j, c)
+            children[tested] = j
+            lows[tested] = lower
+            tested += 1
+            if upper < v:
+                v = upper
+                owner = j
+        if p == 0 and min(cap, v + rise + slack) < floor:
+            return -1, v, owner, 0.0, tested
+    kept = 0
+    least = np.inf
+    for t in range(tested):
+        j, low = children[t], lows[t]
+        if low < v + slack or j == owner:
+            at = kept
+            if j == owner:  # the owner leads the list: its children give V early
+                children[kept], lows[kept] = children[0], lows[0]
+                at = 0
+            children[at], lows[at] = j, low
+            least = min(least, low)
+            kept += 1
+    return kept, v, owner, least, tested
+
+
+@njit(nogil=True, cache=True)
+def filter_plainly(l, n, shift, g, owner, children, lows, count):  # noqa: ANN001, ANN201
+    """Second filter, for ties and heavy tails: the same bounds with no trend, straight from the values.
+
+    A window that starts in block j and has d >= gB is at least l[(j+g)B] - l[last of block j] wide; the one at the
+    block's last value has at most its width at the gap's last size.  Rounding is monotone, so this needs no slack.
+    Returns how many blocks stay, V and the least lower bound; where the two agree phi is constant over the gap.
+    """
+    size = 1 << shift
+    d_last = min((g + 1) * size, n) - 1
+    v = np.inf
+    best = owner
+    for t in range(count):
+        j = np.int64(children[t])
+        start = min((j + 1) * size, n) - 1
+        if start + d_last >= n:
+            start = n - 1 - d_last
+        if start >= j * size and l[start + d_last] - l[start] < v:
+            v = l[start + d_last] - l[start]
+            best = j
+    kept = 0
+    least = np.inf
+    for t in range(count):
+        j = np.int64(children[t])
+        lower = l[(j + g) * size] - l[min((j + 1) * size, n) - 1]
+        if lower < v or j == owner or j == best:
+            children[kept] = children[t]
+            lows[kept] = lows[t]
+            least = min(least, lower)
+            kept += 1
+    return kept, v, least
+
+
+@njit(nogil=True, cache=True)
+def close_gap(level, top, gap, trend, least, highest, base, cap, slack, d_first, d_stop, lower, upper):  # noqa: ANN001, ANN201
+    """Write the lines of a closed gap: the best of this node's and all its ancestors'.
+
+    Taking the ancestors along makes a finer answer lie inside a coarser one, whatever the trends were.
+    """
+    for d in range(d_first, d_stop):
+        lower[d] = base
+        upper[d] = cap
+    for above in range(level, top + 1):
+        c = trend[above]
+        d0 = gap[above] << (BASE_SHIFT + above)
+        low = least[above] - slack
+        high = highest[above] + slack
+        for d in range(d_first, d_stop):
+            lower[d] = max(lower[d], low + c * (d - d0))
+            upper[d] = min(upper[d], high + c * (d - d0))
+
+
+@njit(nogil=True, cache=True)
+def promising_first(roots, count, block):  # noqa: ANN001, ANN201
+    """List the parents of ``count`` blocks, the parent of ``block`` first: a good V early rejects early."""
+    roots[0] = block >> 1
+    listed = 1
+    for parent in range((count + 1) >> 1):
+        if parent != block >> 1:
+            roots[listed] = parent
+            listed += 1
+    return listed
+
+
+@njit(nogil=True, cache=True)
+def solve_gaps(
+    l, n, records, offsets, counts, grain, slack, span, first_gap, last_gap, known, tolerance,
+    lower, upper, ranges, blocks, lows, work,
+):  # noqa: ANN001, ANN201  # fmt: skip
+    """Solve the top-level gaps [first_gap, last_gap) of one sorted column, depth first.
+
+    ``known[d]`` is what other features reached (monotone); ``lower`` and ``upper`` receive the bounds of this feature
+    (equal when exact) for the sizes that matter, listed in ``ranges`` as half-open intervals.  Returns their number.
+    """
+    n_levels = counts.size
+    top = n_levels - 1
+    gap = np.zeros(n_levels, np.int64)  # per level: the gap on the path from the root,
+    child = np.zeros(n_levels, np.int64)  # which of its halves comes next,
+    kept = np.zeros(n_levels, np.int64)  # how many blocks it kept,
+    trend = np.zeros(n_levels)  # its trend,
+    slope = np.zeros(n_levels)  # the trend its halves shall use,
+    least = np.zeros(n_levels)  # its lower line,
+    highest = np.zeros(n_levels)  # its upper line,
+    bases = np.zeros(n_levels)  # and constant bounds that hold for it and all below.
+    caps = np.zeros(n_levels)
+    roots = np.empty(counts[top] + 1, np.int32)
+    best = np.empty(BASE)
+    n_ranges = 0
+    for root in range(first_gap, last_gap):
+        level = top
+        gap[top] = root
+        limit = span / (BASE << top)
+        block, c = starting_trend(l, records[offsets[top] :], counts[top], BASE_SHIFT + top, root, grain, limit)
+        parents = roots
+        n_parents = promising_first(roots, counts[top] - root, block)
+        base, cap = 0.0, np.inf
+        entering = True
+        while level <= top:
+            if not entering:  # go on with the other half of this node, or leave it
+                if child[level] == 2:
+                    level += 1
+                    continue
+                g = 2 * gap[level] + child[level]
+                child[level] += 1
+                if (g << (BASE_SHIFT + level - 1)) >= n:
+                    continue
+                parents, n_parents = blocks[offsets[level] :], kept[level]
+                base, cap = bases[level], caps[level]
+                level -= 1
+                gap[level] = g
+                c = quantise(slope[level + 1], grain, span / (BASE << level))
+            entering = False
+            shift = BASE_SHIFT + level
+            g = gap[level]
+            d0 = g << shift
+            d_first, d_stop = max(d0, 1), min(d0 + (1 << shift), n)
+            start = offsets[level]
+            k, v, owner, low, tested = filter_blocks(
+                l, n, records[start:], shift, g, c, parents, n_parents, blocks[start:], lows[start:], slack,
+                known[d_first], cap,
+            )  # fmt: skip
+            work[TESTS] += tested
+            cap = min(cap, v + c * (d_stop - 1 - d0) + slack)
+            if k < 0 or cap < known[d_first]:
+                work[REJECTED] += 1
+                level += 1
+                continue
+            trend[level], least[level], highest[level] = c, low, v
+            flat = False
+            closed = v - low + 2.0 * slack <= tolerance and (tolerance > 0.0 or slack == 0.0)
+            if not closed and k > MANY:
+                k, flat_v, flat_low = filter_plainly(l, n, shift, g, owner, blocks[start:], lows[start:], k)
+                base, cap = max(base, flat_low), min(cap, flat_v)
+                flat = flat_v - flat_low <= tolerance
+            if closed or flat:
+                work[CLOSED] += 1
+                if tolerance == 0.0 and flat:  # constant over the gap, without any rounding
+                    lower[d_first:d_stop] = flat_v
+                    upper[d_first:d_stop] = flat_v
+                else:
+                    close_gap(level, top, gap, trend, least, highest, base, cap, slack, d_first, d_stop, lower, upper)
+            elif level == 0:
+                work[LEAVES] += 1
+                work[WINDOWS] += evaluate_leaf(l, n, d0, d_stop, c, slack, blocks[start:], lows[start:], k, best)
+                for d in range(d_first, d_stop):
+                    lower[d] = best[d - d0]
+                    upper[d] = best[d - d0]
+            else:
+                kept[level], child[level] = k, 0
+                bases[level], caps[level] = base, cap
+                slope[level] = c
+                if owner >= 0:
+                    slope[level] = 0.5 * (records[start + owner, SLOPE] + records[start + owner + g, SLOPE])
+                continue
+            n_ranges = note_range(ranges, n_ranges, d_first, d_stop)
+            level += 1
+    return n_ranges

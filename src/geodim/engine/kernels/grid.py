@@ -1,0 +1,234 @@
+"""Jittered grids (ranks, timestamps, quantile-transformed features): columns that stay close to one straight line.
+
+There every block of starts looks like every other, so a recursion over blocks only multiplies the tests.  What still
+tells windows apart is the residual u_i = l_i - c i from the line.  Windows between the few most extreme residuals bound
+phi from above for every size; then one vectorised pass compares, for all base blocks at once,
+
+    min(u over the right ends) - max(u over the block's starts)
+
+with that bound, and only the single starts whose own residual could matter are evaluated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from geodim.engine.kernels.counters import CLOSED, LEAVES, REJECTED, TESTS, WINDOWS, note_range
+from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
+from geodim.engine.kernels.tiles import evaluate_row, evaluate_tile
+
+EXTREMES = 512  # most extreme starts, and right ends, that give the upper bound
+GROUP = 8  # starts that are looked at together once their block survives
+FEW = 4  # up to this many promising starts in a group are evaluated one by one
+CHUNK = 16  # blocks compared at once
+
+
+@njit(nogil=True, cache=True)
+def grid_trend(l, n, grain):  # noqa: ANN001, ANN201
+    """The slope by least squares over every 32nd value, and the spread around that line in units of the slope."""
+    count = (n + BASE - 1) >> BASE_SHIFT
+    mean = 0.0
+    for block in range(count):
+        mean += l[block << BASE_SHIFT] / count
+    products = 0.0
+    squares = 0.0
+    for block in range(count):
+        x = (block - 0.5 * (count - 1)) * BASE
+        products += x * (l[block << BASE_SHIFT] - mean)
+        squares += x * x
+    c = products / max(squares, 1.0)
+    if grain > 0.0:
+        c = np.floor(c / grain) * grain
+    if c <= 0.0:
+        return 0.0, np.inf
+    low = np.inf
+    high = -np.inf
+    for block in range(count):
+        residual = l[block << BASE_SHIFT] - c * (block << BASE_SHIFT)
+        high = max(high, residual)
+        low = min(low, residual)
+    return c, (high - low) / c
+
+
+@njit(nogil=True, cache=True)
+def snap_trend(l, n, c, grain):  # noqa: ANN001, ANN201
+    """Round the slope to the coarsest lattice the values lie on, if that moves the line by less than one spacing.
+
+    On quantised data (a float32 grid) ties are then exact ties, and ties are discarded.
+    """
+    if grain == 0.0:
+        return c
+    bits = np.int64(0)
+    for i in range(n):
+        bits |= np.int64(l[i] / grain)
+    step = grain * np.float64(bits & -bits)
+    if step <= 0.0:
+        return c
+    snapped = np.rint(c / step) * step
+    return snapped if abs(snapped - c) * n < c else c
+
+
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def block_extremes(u, n, size, reach, tops, floors):  # noqa: ANN001, ANN201
+    """Per block of ``size``: the largest residual, and the least one over the block and the ``reach`` blocks after it."""
+    count = (n + size - 1) // size
+    for block in range(count):
+        first = block * size
+        high = u[first]
+        low = u[first]
+        for i in range(first, min(first + size, n)):
+            high = max(high, u[i])
+            low = min(low, u[i])
+        tops[block] = high
+        floors[block] = low
+    floors[count:] = np.inf
+    for block in range(count):
+        for ahead in range(1, reach + 1):
+            floors[block] = min(floors[block], floors[block + ahead])
+
+
+@njit(nogil=True, cache=True)
+def residuals(l, n, c, u, tops, floors, fine_tops, fine_floors):  # noqa: ANN001, ANN201
+    """Residuals u, and the extremes of base blocks and of groups of eight starts with all their right ends."""
+    for i in range(n):
+        u[i] = l[i] - c * i
+    block_extremes(u, n, BASE, 1, tops, floors)
+    block_extremes(u, n, GROUP, BASE // GROUP, fine_tops, fine_floors)
+
+
+@njit(nogil=True, cache=True)
+def extremes(u, n, sign, picked):  # noqa: ANN001, ANN201
+    """Positions of the largest values of ``sign * u`` (at most one per base block); returns their number."""
+    count = (n + BASE - 1) >> BASE_SHIFT
+    peaks = np.empty(count)
+    where = np.empty(count, np.int64)
+    for block in range(count):
+        best = block << BASE_SHIFT
+        for i in range(best, min(best + BASE, n)):
+            if sign * u[i] > sign * u[best]:
+                best = i
+        peaks[block] = sign * u[best]
+        where[block] = best
+    wanted = min(picked.size, count)
+    threshold = np.partition(peaks.copy(), count - wanted)[count - wanted]
+    ties = 0
+    for block in range(count):
+        ties += 1 if peaks[block] >= threshold else 0
+    found = 0
+    seen = 0
+    for block in range(count):
+        if peaks[block] >= threshold:  # spread over the column where more qualify than are wanted
+            if (seen * wanted) // ties >= found and found < wanted:
+                picked[found] = where[block]
+                found += 1
+            seen += 1
+    return found
+
+
+@njit(nogil=True, cache=True)
+def seed_with_extremes(l, n, d0, starts, n_starts, ends, n_ends, best):  # noqa: ANN001, ANN201
+    """Upper bounds for the sizes d0 .. d0 + BASE - 1: windows at the extreme starts and the extreme ends."""
+    best[:] = np.inf
+    for t in range(n_starts):
+        if starts[t] + d0 < n:
+            evaluate_row(l, starts[t], d0, best)
+    for t in range(n_ends):
+        right = ends[t]
+        value = l[right]
+        for e in range(min(BASE, right - d0 + 1)):
+            width = value - l[right - d0 - e]
+            best[e] = width if width < best[e] else best[e]
+
+
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def survivors(tops, ends, count, v, found):  # noqa: ANN001, ANN201
+    """Blocks whose lower bound ``ends - tops`` lies under v, and the least of all lower bounds."""
+    kept = 0
+    least = np.inf
+    first = 0
+    while first < count:
+        stop = first + CHUNK
+        low = np.inf
+        if stop <= count:
+            for j in range(first, first + CHUNK):  # vectorised; the loop below runs only where something survives
+                low = min(low, ends[j] - tops[j])
+        else:
+            stop = count
+            for j in range(first, stop):
+                low = min(low, ends[j] - tops[j])
+        least = min(least, low)
+        if low < v:
+            for j in range(first, stop):
+                found[kept] = j
+                kept += 1 if ends[j] - tops[j] < v else 0
+        first = stop
+    return kept, least
+
+
+@njit(nogil=True, cache=True)
+def evaluate_survivors(l, n, u, d0, fine_tops, fine_floors, found, kept, v, best):  # noqa: ANN001, ANN201
+    """Evaluate the starts of the surviving blocks that can still win; returns the number of windows."""
+    windows = 0
+    groups = (n + GROUP - 1) // GROUP
+    for t in range(kept):
+        group = np.int64(found[t]) * (BASE // GROUP)
+        for m in range(group, min(group + BASE // GROUP, groups)):
+            right = m + d0 // GROUP
+            if right >= groups or fine_floors[right] - fine_tops[m] >= v:
+                continue
+            needed = fine_floors[right] - v
+            first = m * GROUP
+            stop = min(first + GROUP, n)
+            promising = 0
+            for i in range(first, stop):
+                promising += 1 if u[i] > needed else 0
+            if promising > FEW:
+                evaluate_tile(l, first, stop, d0, best)
+            else:
+                for i in range(first, stop):
+                    if u[i] > needed and i + d0 < n:
+                        evaluate_row(l, i, d0, best)
+            windows += promising * BASE
+    return windows
+
+
+@njit(nogil=True, cache=True)
+def solve_grid(l, n, u, tops, floors, fine_tops, fine_floors, c, slack, d_first, d_stop, known, tolerance, lower, upper, ranges, work):  # noqa: ANN001, ANN201
+    """Solve the sizes [d_first, d_stop), d_first a multiple of BASE (or 1); results as in `gaps.solve_gaps`."""
+    starts = np.empty(EXTREMES, np.int64)
+    ends = np.empty(EXTREMES, np.int64)
+    n_starts = extremes(u, n, 1.0, starts)
+    n_ends = extremes(u, n, -1.0, ends)
+    count = (n + BASE - 1) >> BASE_SHIFT
+    found = np.empty(count + 1, np.int32)
+    best = np.empty(BASE)
+    n_ranges = 0
+    for g in range(d_first >> BASE_SHIFT, ((d_stop - 1) >> BASE_SHIFT) + 1):
+        d0 = g << BASE_SHIFT
+        first = max(d0, d_first)
+        stop = min(d0 + BASE, d_stop)
+        seed_with_extremes(l, n, d0, starts, n_starts, ends, n_ends, best)
+        work[WINDOWS] += (n_starts + n_ends) * BASE
+        if best[stop - 1 - d0] < known[first]:  # phi is monotone: the last size bounds them all
+            work[REJECTED] += 1
+            continue
+        v = -np.inf
+        for d in range(first, stop):
+            v = max(v, best[d - d0] - c * d)
+        v += slack
+        kept, least = survivors(tops, floors[g:], count - g, v, found)
+        work[TESTS] += count - g
+        if tolerance > 0.0 and v - least + slack <= tolerance:
+            work[CLOSED] += 1
+            for d in range(first, stop):
+                lower[d] = max(least + c * d - slack, 0.0)
+                upper[d] = best[d - d0]
+        else:
+            work[LEAVES] += 1
+            work[WINDOWS] += evaluate_survivors(l, n, u, d0, fine_tops, fine_floors, found, kept, v, best)
+            for d in range(first, stop):
+                lower[d] = best[d - d0]
+                upper[d] = best[d - d0]
+        n_ranges = note_range(ranges, n_ranges, first, stop)
+    return n_ranges

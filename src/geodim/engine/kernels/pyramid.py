@@ -1,0 +1,141 @@
+"""The pyramid: for aligned blocks of 2^L sorted values, lines that enclose the block.
+
+For a block with first index ``a`` and a slope ``s`` taken from its wider surroundings, every value satisfies
+
+    W0 + s t  <=  l[a + t]  <=  U0 + s t,        0 <= t < B.
+
+Hence for *any* trend ``c``, because a linear function is extremal at an end,
+
+    max_t (l[a+t] - c t) <= max(U0, U1 - c (B-1)),    min_t (l[a+t] - c t) >= min(W0, W1 - c (B-1))
+
+with U1 = U0 + s (B-1) and W1 = W0 + s (B-1).  A window loses nothing by starting at the first of several equal values,
+so as *starts* only first occurrences count: S0 and S1 are U0 and U1 over those (minus infinity where a block has none),
+and PEAK is the position of the largest residual among them.  A parent's lines enclose its children's, so only the
+finest level reads the data.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+U0, U1, W0, W1, S0, S1, SLOPE, PEAK = 0, 1, 2, 3, 4, 5, 6, 7
+RECORD = 8  # one cache line
+
+BASE_SHIFT = 5  # the finest blocks have 32 values
+BASE = 1 << BASE_SHIFT
+SMOOTH = 1024  # half-width, in points, of the chord that gives a block's slope
+
+
+@njit(nogil=True, cache=True)
+def local_slope(l, n, start, size, grain, limit):  # noqa: ANN001, ANN201
+    """Slope around a block: the median of the chords before it, after it and along it.
+
+    Chords over a thousand points are steadier than the block's own; the median keeps an outlier at one side out.
+    A multiple of ``grain`` (if positive) and at most ``limit``.
+    """
+    stop = min(start + size, n) - 1
+    reach = max(SMOOTH, 2 * size)
+    low = max(0, start - reach)
+    high = min(n - 1, stop + reach)
+    own = (l[stop] - l[start]) / max(stop - start, 1)
+    before = (l[stop] - l[low]) / max(stop - low, 1)
+    after = (l[high] - l[start]) / max(high - start, 1)
+    slope = max(min(before, after), min(max(before, after), own))
+    slope = min(slope, limit)
+    if grain > 0.0:
+        slope = np.floor(slope / grain) * grain
+    return slope
+
+
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def build_base(l, n, records, count, grain, span):  # noqa: ANN001, ANN201
+    """Fill the records of the finest level; ``records`` has two spare rows for blocks past the end."""
+    limit = span / BASE
+    for block in range(count):
+        start = block << BASE_SHIFT
+        size = min(BASE, n - start)
+        slope = local_slope(l, n, start, BASE, grain, limit)
+        high = l[start]
+        low = l[start]
+        if size == BASE:
+            for t in range(BASE):
+                residual = l[start + t] - slope * t
+                high = max(high, residual)
+                low = min(low, residual)
+        else:
+            for t in range(size):
+                residual = l[start + t] - slope * t
+                high = max(high, residual)
+                low = min(low, residual)
+        peak = 0
+        top = high
+        if start > 0 and l[start] == l[start - 1]:
+            while peak < size and l[start + peak] == l[start - 1]:
+                peak += 1
+            top = -np.inf
+            for t in range(peak, size):
+                top = max(top, l[start + t] - slope * t)
+        while peak < size - 1 and l[start + peak] - slope * peak < top:
+            peak += 1
+        row = records[block]
+        row[S0] = top
+        row[S1] = top + slope * (BASE - 1)
+        row[U0] = high
+        row[U1] = high + slope * (BASE - 1)
+        row[W0] = low
+        row[W1] = low + slope * (BASE - 1)
+        row[SLOPE] = slope
+        row[PEAK] = start + peak
+    close_level(records, count)
+
+
+@njit(nogil=True, cache=True)
+def close_level(records, count):  # noqa: ANN001, ANN201
+    """Two empty blocks past the end: nothing to the right of them, no window ends there."""
+    for block in range(count, count + 2):
+        records[block, U0] = -np.inf
+        records[block, U1] = -np.inf
+        records[block, W0] = np.inf
+        records[block, W1] = np.inf
+        records[block, S0] = -np.inf
+        records[block, S1] = -np.inf
+        records[block, SLOPE] = 0.0
+        records[block, PEAK] = 0.0
+
+
+@njit(nogil=True, cache=True)
+def build_parents(l, n, records, offsets, counts, grain, span):  # noqa: ANN001, ANN201
+    """Fill every coarser level from the one below it."""
+    for level in range(1, counts.size):
+        size = BASE << level
+        half = size >> 1
+        limit = span / size
+        below = offsets[level - 1]
+        here = offsets[level]
+        for block in range(counts[level]):
+            start = block * size
+            slope = local_slope(l, n, start, size, grain, limit)
+            first = records[below + 2 * block]
+            second = records[below + 2 * block + 1]  # an empty block at the very end is neutral
+            high = max(
+                max(first[U0], first[U1] - slope * (half - 1)),
+                max(second[U0] - slope * half, second[U1] - slope * (size - 1)),
+            )
+            from_first = max(first[S0], first[S1] - slope * (half - 1))
+            from_second = max(second[S0] - slope * half, second[S1] - slope * (size - 1))
+            top = max(from_first, from_second)
+            low = min(
+                min(first[W0], first[W1] - slope * (half - 1)),
+                min(second[W0] - slope * half, second[W1] - slope * (size - 1)),
+            )
+            row = records[here + block]
+            row[U0] = high
+            row[U1] = high + slope * (size - 1)
+            row[W0] = low
+            row[W1] = low + slope * (size - 1)
+            row[S0] = top
+            row[S1] = top + slope * (size - 1)
+            row[SLOPE] = slope
+            row[PEAK] = first[PEAK] if from_first >= from_second else second[PEAK]
+        close_level(records[here:], counts[level])

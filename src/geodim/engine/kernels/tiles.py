@@ -1,0 +1,88 @@
+"""Windows evaluated, not bounded: the only place where widths are computed for their own sake.
+
+The sizes of a gap are contiguous in memory to the right of a start, so one load serves a whole vector of sizes and no
+horizontal reduction is needed.  The column ``l`` is padded with infinity: windows past the end never win.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
+
+PADDING = 2 * BASE + 8  # how far past the end a tile may read
+
+
+@njit(nogil=True, cache=True)
+def evaluate_row(l, i, d0, best):  # noqa: ANN001, ANN201
+    """``best[e] = min(best[e], l[i + d0 + e] - l[i])`` for every e < BASE."""
+    value = l[i]
+    right = l[i + d0 : i + d0 + BASE]
+    for e in range(BASE):
+        width = right[e] - value
+        best[e] = width if width < best[e] else best[e]
+
+
+@njit(nogil=True, cache=True)
+def evaluate_tile(l, start, stop, d0, best):  # noqa: ANN001, ANN201
+    """``best[e] = min(best[e], l[i + d0 + e] - l[i])`` for every start i in [start, stop) and e < BASE.
+
+    Eight starts share a pass over ``best``, which would otherwise wait for its own stores.
+    """
+    i = start
+    while i + 8 <= stop:
+        a0, a1, a2, a3 = l[i], l[i + 1], l[i + 2], l[i + 3]
+        a4, a5, a6, a7 = l[i + 4], l[i + 5], l[i + 6], l[i + 7]
+        right = l[i + d0 : i + d0 + BASE + 8]
+        for e in range(BASE):
+            m = right[e] - a0
+            w = right[e + 1] - a1
+            m = w if w < m else m
+            w = right[e + 2] - a2
+            m = w if w < m else m
+            w = right[e + 3] - a3
+            m = w if w < m else m
+            w = right[e + 4] - a4
+            m = w if w < m else m
+            w = right[e + 5] - a5
+            m = w if w < m else m
+            w = right[e + 6] - a6
+            m = w if w < m else m
+            w = right[e + 7] - a7
+            m = w if w < m else m
+            best[e] = m if m < best[e] else best[e]
+        i += 8
+    while i < stop:
+        evaluate_row(l, i, d0, best)
+        i += 1
+
+
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def evaluate_leaf(l, n, d0, d_stop, c, slack, blocks, lows, count, best):  # noqa: ANN001, ANN201
+    """Narrowest windows of one base gap over the kept blocks, most promising first; returns the windows evaluated.
+
+    After a block has been evaluated its windows bound the gap for each size, which mostly discards the rest.
+    """
+    best[:] = np.inf
+    evaluated = 0
+    sizes = d_stop - d0
+    v = np.inf
+    for turn in range(count):
+        pick = turn
+        if turn == 1:  # block 0 gave V; then the one with the least lower bound
+            for t in range(2, count):
+                if lows[t] < lows[pick]:
+                    pick = t
+            blocks[1], blocks[pick] = blocks[pick], blocks[1]
+            lows[1], lows[pick] = lows[pick], lows[1]
+        elif turn > 0 and lows[turn] >= v + slack:
+            continue
+        i = np.int64(blocks[turn]) << BASE_SHIFT
+        stop = min(i + BASE, n)
+        evaluate_tile(l, i, stop, d0, best)
+        evaluated += (stop - i) * BASE
+        v = -np.inf
+        for e in range(sizes):
+            v = max(v, best[e] - c * e)
+    return evaluated

@@ -1,0 +1,253 @@
+"""The profile: bounds on Phi(k) for all k over all columns, and the loop that fills it.
+
+Phi over a union of feature sets is the elementwise maximum, so columns may be solved in any order, split over any number
+of threads, and give the same bits.  What earlier columns reached is a lower bound that later columns must beat; a column
+is dropped from a gap only when it lies strictly below, so the owner of each k (the lowest column index that attains
+Phi(k)) does not depend on the order either.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from geodim.data.sources import ColumnSource
+
+BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thread
+MOST_COLUMNS = 16  # one cache line of float32 in a row-major array
+
+
+@dataclass
+class Profile:
+    """Bounds on Phi for every d = k - 1, the column that owns each, and what it took.
+
+    ``lower`` and ``upper`` are the same array for an exact computation.  Index 0 (k = 1) is always 0.
+    """
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    owner: NDArray[np.int32]
+    tolerance: float
+    done: NDArray[np.bool_]
+    work: NDArray[np.int64] = field(default_factory=lambda: np.zeros(5, np.int64))
+    bytes_read: int = 0
+    stopped: str | None = None
+    unsolved: dict[int, dict[tuple[int, int], tuple[int, int]]] = field(default_factory=dict, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @classmethod
+    def empty(cls, n_points: int, n_features: int, tolerance: float = 0.0) -> Profile:
+        """A profile to which no column has contributed yet."""
+        lower = np.zeros(n_points)
+        return cls(
+            lower=lower,
+            upper=lower if tolerance == 0.0 else np.zeros(n_points),
+            owner=np.full(n_points, -1, np.int32),
+            tolerance=tolerance,
+            done=np.zeros(n_features, np.bool_),
+        )
+
+    def begin(self, column: int, pieces: dict[tuple[int, int], tuple[int, int]]) -> None:
+        """Note the pieces of a column that are about to be solved, each with its range of d."""
+        self.unsolved[column] = pieces
+
+    def merge(
+        self,
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        ranges: NDArray[np.int64],
+        n_ranges: int,
+        column: int,
+        cut: int,
+        work: NDArray[np.int64],
+        piece: tuple[int, int] | None = None,
+    ) -> None:
+        """Take the elementwise maximum with one column's bounds on the listed ranges of d (shifted by ``cut``)."""
+        from geodim.engine.kernels import columns  # noqa: PLC0415 - Numba is imported when first needed
+
+        with self._lock:
+            columns.merge(
+                lower, upper, ranges, n_ranges, column, self.lower[cut:], self.upper[cut:], self.owner[cut:]
+            )
+            self.work += work
+            if piece is not None:
+                del self.unsolved[column][piece]
+
+    def finish(self, column: int) -> None:
+        """Note that a column has contributed all it can."""
+        self.unsolved.pop(column, None)
+        self.done[column] = True
+
+    def bounds(self, widths: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Valid bounds on Phi whether or not every column was solved, given the range of each column.
+
+        A column that was not solved at some k is bounded there by its range; monotonicity does the rest: Phi is at
+        least what it was at any smaller k, and at most what it is at any larger one.
+        """
+        lower = np.maximum.accumulate(self.lower)
+        upper = np.maximum(self.upper, lower)
+        for column in np.flatnonzero(~self.done).tolist():
+            for first, stop in self.unsolved.get(column, {(0, 0): (1, lower.size)}).values():
+                np.maximum(upper[first:stop], widths[column], out=upper[first:stop])
+        return lower, np.minimum.accumulate(upper[::-1])[::-1]
+
+
+def available_threads() -> int:
+    """Cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+def compute_profile(
+    source: ColumnSource,
+    *,
+    tolerance: float = 0.0,
+    n_threads: int | None = None,
+    deadline: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    profile: Profile | None = None,
+) -> Profile:
+    """Solve every column of ``source``.
+
+    Parameters
+    ----------
+    source
+        Where the columns come from.
+    tolerance
+        Allowed distance of upper and lower bound at every k; 0 is exact.
+    n_threads
+        Number of threads; None takes all available cores.
+    deadline
+        `time.monotonic` value after which no new work is started.
+    progress
+        Called in this thread with (columns done, columns in all).
+    profile
+        A profile to continue: columns marked as done are skipped.
+
+    Returns
+    -------
+    Profile
+        ``stopped`` says why it ended early ("time limit" or "interrupted"), or is None.
+    """
+    n, d = source.n_points, source.n_features
+    if profile is None:
+        profile = Profile.empty(n, d, tolerance)
+    threads = n_threads or available_threads()
+    by_column = d >= 2 * threads or n < 1 << 17
+    run = _Run(source, profile, deadline)
+    blocks = run.blocks(min(threads, d) if by_column else 1)
+    report = progress or (lambda _done, _total: None)
+    report(int(profile.done.sum()), d)
+    try:
+        with ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool:
+            if by_column and threads > 1:
+                waiting = {pool.submit(run.solve_block, block) for block in blocks}
+                try:
+                    while waiting:
+                        finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                        for future in finished:
+                            future.result()
+                        report(int(profile.done.sum()), d)
+                except BaseException:
+                    run.halt("interrupted")
+                    for future in waiting:
+                        future.cancel()
+                    raise
+            else:
+                for block in blocks:
+                    run.solve_block(block, pool if threads > 1 else None)
+                    report(int(profile.done.sum()), d)
+    except KeyboardInterrupt:
+        run.halt("interrupted")
+    return profile
+
+
+class _Run:
+    """One pass over the columns: hands out blocks, keeps a solver per thread, watches the clock."""
+
+    def __init__(self, source: ColumnSource, profile: Profile, deadline: float | None) -> None:
+        self.source = source
+        self.profile = profile
+        self.deadline = deadline
+        self.local = threading.local()
+
+    def halt(self, reason: str) -> None:
+        """No new work from here on."""
+        self.profile.stopped = self.profile.stopped or reason
+
+    def should_stop(self) -> bool:
+        """Whether the run was halted or its time is over."""
+        if self.profile.stopped is None and self.deadline is not None and time.monotonic() > self.deadline:
+            self.halt("time limit")
+        return self.profile.stopped is not None
+
+    def blocks(self, workers: int) -> list[list[int]]:
+        """Columns still to do, in blocks that fit the memory budget and share cache lines where possible."""
+        source = self.source
+        bytes_per_column = max(source.n_points * source.dtype.itemsize, 1)
+        width = max(1, min(BLOCK_BYTES // bytes_per_column, MOST_COLUMNS))
+        if source.row_major:
+            width = max(width, min(4, MOST_COLUMNS, BLOCK_BYTES * 2 // bytes_per_column))
+        remaining = np.flatnonzero(~self.profile.done)
+        width = max(1, min(width, -(-len(remaining) // workers)))
+        blocks: list[list[int]] = []
+        for column in remaining.tolist():
+            if blocks and blocks[-1][-1] + 1 == column and column % width:
+                blocks[-1].append(column)
+            else:
+                blocks.append([column])
+        return blocks
+
+    def solve_block(self, block: list[int], executor: ThreadPoolExecutor | None = None) -> None:
+        """Read the columns of one block and solve them one after the other."""
+        if self.should_stop():
+            return
+        solver = self._solver()
+        runs = self.source.runs
+        values = None if runs else self._read(block)
+        for at, column in enumerate(block):
+            if self.should_stop():
+                return
+            if values is None:
+                found, counts = self.source.read_runs(column)
+                complete = solver.solve_runs(found, counts, column, self.profile, self.should_stop, executor)
+                self.profile.bytes_read += found.nbytes + counts.nbytes
+            else:
+                complete = solver.solve(values[at], column, self.profile, self.should_stop, executor)
+            if complete:
+                self.profile.finish(column)
+
+    def _read(self, block: list[int]) -> NDArray[np.floating]:
+        buffer = getattr(self.local, "buffer", None)
+        if buffer is None or buffer.shape[0] < len(block):
+            buffer = self.local.buffer = np.empty((len(block), self.source.n_points), self.source.dtype)
+        values: NDArray[np.floating] = buffer[: len(block)]
+        self.source.read(block[0], block[-1] + 1, values)
+        self.profile.bytes_read += values.nbytes
+        return values
+
+    def _solver(self) -> ColumnSolver:
+        solver: ColumnSolver | None = getattr(self.local, "solver", None)
+        if solver is None:
+            from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
+
+            solver = ColumnSolver(self.source.n_points, self.source.dtype, self.profile.tolerance)
+            self.local.solver = solver
+        return solver
+
+
+if TYPE_CHECKING:
+    from geodim.engine.column import ColumnSolver

@@ -1,0 +1,328 @@
+"""What every computation returns: `IDResult`, with bounds, provenance, JSON and plots."""
+
+from __future__ import annotations
+
+import json
+import platform
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim._version import __version__
+from geodim.errors import DataFileError, InputValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from geodim.data.checks import Ranges
+    from geodim.engine.profile import Profile
+
+FORMAT = "geodim.IDResult/1"
+JSON_SUPPORT = 2049  # points of Phi kept in JSON; the sums are kept exactly
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IDResult:
+    """The intrinsic dimension of a data set, with certified bounds and where it comes from.
+
+    Attributes
+    ----------
+    dimension : float
+        The intrinsic dimension; exact, or a point estimate between the bounds.
+    lower, upper : float
+        Certified bounds on it, equal when exact.
+    error : float
+        (upper - lower) / lower, the paper's E.
+    discriminability, discriminability_lower, discriminability_upper : float
+        Delta and its bounds (of the normalised features if ``normalized``).
+    d_max : float
+        The largest range of a feature.
+    support : array of int
+        The k at which Phi is held.
+    phi_lower, phi_upper : array of float
+        Bounds on Phi(k), in the data's own units; the same array when exact.
+    shares : dict
+        For every feature that attains Phi somewhere, the share of the discriminability at the k it attains (the lowest
+        index wins a tie), largest first.
+    """
+
+    n_points: int
+    n_features: int
+    normalized: bool
+    d_max: float
+    discriminability: float
+    discriminability_lower: float
+    discriminability_upper: float
+    support: NDArray[np.int64]
+    phi_lower: NDArray[np.float64]
+    phi_upper: NDArray[np.float64]
+    shares: dict[str, float]
+    exact: bool
+    stopped: str | None = None
+    n_indistinguishable: int | None = None
+    evaluations: int = 0
+    bytes_read: int = 0
+    seconds: float = 0.0
+    parameters: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def dimension(self) -> float:
+        """The intrinsic dimension, 1 / Delta^2."""
+        return inverse_square(self.discriminability)
+
+    @property
+    def lower(self) -> float:
+        """Certified lower bound on the dimension."""
+        return inverse_square(self.discriminability_upper)
+
+    @property
+    def upper(self) -> float:
+        """Certified upper bound on the dimension."""
+        return inverse_square(self.discriminability_lower)
+
+    @property
+    def error(self) -> float:
+        """The paper's relative error E = (upper - lower) / lower."""
+        if self.lower == self.upper:
+            return 0.0
+        return (self.upper - self.lower) / self.lower if self.upper < np.inf else np.inf
+
+    @property
+    def phi(self) -> NDArray[np.float64]:
+        """Phi on the support: exact, or half way between the bounds."""
+        if self.phi_lower is self.phi_upper:
+            return self.phi_lower
+        return 0.5 * (self.phi_lower + self.phi_upper)
+
+    @property
+    def scale(self) -> float:
+        """What features are divided by: d_max if normalised, else 1."""
+        return self.d_max if self.normalized and self.d_max > 0.0 else 1.0
+
+    def observable_diameter_bounds(self, alpha: float) -> tuple[float, float]:
+        """Bounds on the observable diameter for mass 1 - alpha: Phi at k = ceil(n (1 - alpha))."""
+        from geodim.paper import c_alpha  # noqa: PLC0415
+
+        k = c_alpha(self.n_points, alpha)
+        if k < 2 or self.support.size == 0:
+            return 0.0, 0.0
+        below = int(np.searchsorted(self.support, k, side="right")) - 1
+        above = int(np.searchsorted(self.support, k, side="left"))
+        return float(self.phi_lower[below]) / self.scale, float(self.phi_upper[above]) / self.scale
+
+    def observable_diameter(self, alpha: float) -> float:
+        """Observable diameter for mass 1 - alpha: how wide the best feature still spreads so many points.
+
+        Exact where Phi was evaluated, otherwise half way between its bounds.
+        """
+        low, high = self.observable_diameter_bounds(alpha)
+        return low if low == high else 0.5 * (low + high)
+
+    def support_bounds(self, support: Sequence[int]) -> tuple[float, float]:
+        """The paper's lower and upper ID for a support sequence, from the exact Phi held here."""
+        from geodim.paper import check_support, support_bounds  # noqa: PLC0415
+
+        check_support(support, self.n_points)
+        at = np.searchsorted(self.support, np.asarray(support))
+        if not self.exact or np.any(at >= self.support.size) or np.any(self.support[at] != np.asarray(support)):
+            msg = "the paper's bounds need the exact Phi at every element of the support sequence: use rtol=0"
+            raise InputValueError(msg)
+        bounds = support_bounds(self.phi_lower[at] / self.scale, support, self.n_points)
+        return inverse_square(bounds.delta_upper), inverse_square(bounds.delta_lower)
+
+    def to_dict(self, *, max_support: int | None = JSON_SUPPORT) -> dict[str, Any]:
+        """Plain values for JSON; at most ``max_support`` points of Phi (None: all)."""
+        keep = slice(None)
+        size = self.support.size
+        if max_support is not None and size > max_support:
+            keep = np.unique(np.linspace(0, size - 1, max_support).astype(np.intp))  # type: ignore[assignment]
+        values: dict[str, Any] = {
+            "format": FORMAT,
+            "dimension": self.dimension,
+            "lower": self.lower,
+            "upper": self.upper,
+            "error": self.error,
+        }
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            values[name] = value[keep].tolist() if isinstance(value, np.ndarray) else value
+        return {name: _to_json(value) for name, value in values.items()}
+
+    def to_json(self, path: str | Path | None = None, *, max_support: int | None = JSON_SUPPORT) -> str:
+        """JSON text, also written to ``path`` (whole or not at all) if given.  Infinity is the string "inf"."""
+        text = json.dumps(self.to_dict(max_support=max_support), indent=1, allow_nan=False) + "\n"
+        if path is not None:
+            from geodim.data.files import write_text  # noqa: PLC0415
+
+            write_text(path, text)
+        return text
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> IDResult:
+        """Rebuild a result from `to_dict`."""
+        if values.get("format") != FORMAT:
+            msg = f"this is not a geodim result: expected format {FORMAT!r}, found {values.get('format')!r}"
+            raise DataFileError(msg)
+        try:
+            fields = {name: values[name] for name in cls.__dataclass_fields__}
+        except KeyError as error:
+            msg = f"the result lacks the field {error}: the file was cut or edited"
+            raise DataFileError(msg) from error
+        for name in ("discriminability", "discriminability_lower", "discriminability_upper", "d_max"):
+            fields[name] = float(fields[name])
+        fields["support"] = np.asarray(fields["support"], np.int64)
+        fields["phi_lower"] = np.asarray(fields["phi_lower"], np.float64)
+        same = values["phi_upper"] == values["phi_lower"]
+        fields["phi_upper"] = fields["phi_lower"] if same else np.asarray(fields["phi_upper"], np.float64)
+        return cls(**fields)
+
+    @classmethod
+    def from_json(cls, source: str | Path) -> IDResult:
+        """Rebuild a result from JSON text or a JSON file."""
+        from geodim.data.files import read_json  # noqa: PLC0415
+
+        return cls.from_dict(read_json(source))
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Observable diameter against alpha, the area Delta shaded; returns the matplotlib Axes."""
+        from geodim.report.plots import plot_observable_diameter  # noqa: PLC0415
+
+        return plot_observable_diameter(self, ax=ax, **kwargs)
+
+    def summary(self) -> list[tuple[str, str]]:
+        """Label and text of what matters most, for repr, tables and HTML."""
+        rows = [("intrinsic dimension", f"{self.dimension:.6g}" + (" (exact)" if self.exact else ""))]
+        if not self.exact:
+            rows.append(("certified bounds", f"{self.lower:.6g} .. {self.upper:.6g}  (error {self.error:.2g})"))
+        rows.append(("discriminability", f"{self.discriminability:.6g}"))
+        rows.append(("points x features", f"{self.n_points:,} x {self.n_features:,}"))
+        rows.append(("normalised by d_max", f"{self.d_max:.6g}" if self.normalized else "no"))
+        if self.shares:
+            leading = list(self.shares.items())[:3]
+            text = ", ".join(f"{name} {share:.1%}" for name, share in leading)
+            more = len(self.shares) - len(leading)
+            rows.append(("carried by", text + (f" and {more} more" if more else "")))
+        if self.n_indistinguishable is not None:
+            rows.append(("indistinguishable points", f"{self.n_indistinguishable:,}"))
+        if self.stopped:
+            rows.append(("stopped early", self.stopped))
+        return rows
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{label}={text}" for label, text in self.summary()[:4])
+        return f"IDResult({inner})"
+
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415
+
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{escape(label)}</th><td>{escape(text)}</td></tr>"
+            for label, text in self.summary()
+        )
+        return f"<table><caption>geodim</caption>{rows}</table>"
+
+
+def inverse_square(delta: float) -> float:
+    """1 / Delta^2, infinite for Delta 0."""
+    return np.inf if delta == 0.0 else float(np.square(1.0 / delta))
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, float) and not np.isfinite(value):
+        return "inf" if value > 0 else str(value)
+    return value
+
+
+def versions() -> dict[str, str]:
+    """Versions of what the numbers depend on."""
+    import numba  # noqa: PLC0415
+    import scipy  # noqa: PLC0415
+
+    return {
+        "geodim": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "numba": numba.__version__,
+    }
+
+
+def summarise(
+    profile: Profile,
+    ranges: Ranges,
+    *,
+    normalize: bool,
+    names: list[str] | None,
+    rtol: float,
+    seconds: float,
+    n_threads: int,
+    n_indistinguishable: int | None = None,
+) -> IDResult:
+    """Turn a profile into a result: the only place where widths are added up and divided by d_max."""
+    n = profile.lower.size
+    exact = profile.tolerance == 0.0 and profile.stopped is None
+    if exact:
+        lower = upper = profile.lower
+    else:
+        lower, upper = profile.bounds(ranges.widths)
+    scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
+    delta_lower = mean(lower, scale)
+    delta_upper = delta_lower if exact else mean(upper, scale)
+    if not exact:  # the sums themselves round by an ulp or so
+        delta_lower, delta_upper = delta_lower * (1.0 - 2.0**-50), delta_upper * (1.0 + 2.0**-50)
+    return IDResult(
+        n_points=n,
+        n_features=int(ranges.least.size),
+        normalized=normalize,
+        d_max=ranges.d_max,
+        discriminability=delta_lower if exact else 0.5 * (delta_lower + delta_upper),
+        discriminability_lower=delta_lower,
+        discriminability_upper=delta_upper,
+        support=np.arange(2, n + 1),
+        phi_lower=lower[1:],
+        phi_upper=lower[1:] if exact else upper[1:],
+        shares=_shares(profile, names),
+        exact=exact,
+        stopped=profile.stopped,
+        n_indistinguishable=n_indistinguishable,
+        evaluations=int(profile.work[0] + profile.work[1]),
+        bytes_read=profile.bytes_read,
+        seconds=seconds,
+        parameters={"rtol": rtol, "normalize": normalize, "n_threads": n_threads},
+        versions=versions(),
+    )
+
+
+def mean(phi: NDArray[np.float64], scale: float) -> float:
+    """Sum of Phi over n and the scale, summed accurately in one fixed order, without overflow."""
+    from geodim.engine.kernels.columns import accurate_sum  # noqa: PLC0415 - imports Numba
+
+    largest = float(phi[-1])
+    if largest > 1e290:
+        return float(accurate_sum(phi / largest)) / phi.size * (largest / scale)
+    return float(accurate_sum(phi)) / phi.size / scale
+
+
+def _shares(profile: Profile, names: list[str] | None) -> dict[str, float]:
+    from geodim.engine.kernels.columns import share_sums  # noqa: PLC0415 - imports Numba
+
+    sums = np.zeros(profile.done.size)
+    with np.errstate(over="ignore"):
+        phi = profile.lower / max(float(profile.lower[-1]), 1e-300)
+    share_sums(phi, profile.owner, sums)
+    total = float(sums.sum())
+    if total == 0.0:
+        return {}
+    order = np.argsort(-sums, kind="stable")
+    order = order[sums[order] > 0.0]
+    return {names[i] if names else str(i): float(sums[i] / total) for i in order.tolist()}
+
+
+def parameters_of(value: Any) -> dict[str, Any]:
+    """Plain dictionary of a dataclass, for provenance."""
+    return asdict(value)
