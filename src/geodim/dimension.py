@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.data.checks import Ranges, scan_ranges
-from geodim.data.sources import ArraySource, ColumnSource, as_source
+from geodim.data.sources import ColumnSource, as_source
+from geodim.engine.pilot import Pilot, look_ahead
 from geodim.engine.profile import Profile, available_threads, compute_profile
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError, InterruptedWarning
 from geodim.result import IDResult, summarise
@@ -17,9 +19,7 @@ from geodim.result import IDResult, summarise
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PILOT_COLUMNS = 8
-PILOT_ROWS = 4096
-CAUTION = 0.4  # share of rtol given to every k: half of it goes into Delta, the rest covers the pilot's error
+PILOT_FROM = 1 << 15  # fewer points are solved faster than looked at
 
 
 def intrinsic_dimension(
@@ -133,26 +133,29 @@ def _solve(
     deadline: float | None,
     progress: Callable[[int, int], None] | None,
 ) -> Profile:
-    """Solve to the tolerance that rtol asks for; where the pilot's guess was too coarse, once more and finer."""
-    tolerance = CAUTION * rtol * _pilot(source, ranges) if rtol > 0.0 else 0.0
+    """Solve exactly, or at a resolution that reaches rtol; where the pilot guessed too coarsely, once more and finer."""
+    pilot = look_ahead(source, ranges) if rtol > 0.0 or source.n_points >= PILOT_FROM else Pilot([], 0.0)
+    step = resolution(rtol, pilot.delta)
     while True:
         profile = compute_profile(
-            source, tolerance=tolerance, n_threads=n_threads, deadline=deadline, progress=progress
+            source, step=step, leaders=pilot.leaders, n_threads=n_threads, deadline=deadline, progress=progress
         )
-        if tolerance == 0.0 or profile.stopped:
+        if step == 0.0 or profile.stopped:
             return profile
-        lower, upper = float(profile.lower.sum()), float(profile.upper.sum())
-        if lower > 0.0 and (upper / lower) ** 2 - 1.0 <= rtol:
+        delta = float(profile.phi.mean())
+        if delta > step and ((delta + step) / (delta - step)) ** 2 - 1.0 <= rtol * (1.0 - 1e-9):
             return profile
-        tolerance *= 0.8 * rtol * lower / (2.0 * (upper - lower)) if upper > lower > 0.0 else 0.0
+        step = min(0.5 * step, resolution(rtol, delta))
 
 
-def _pilot(source: ColumnSource, ranges: Ranges) -> float:
-    """A quick guess of the raw discriminability, from some rows of the widest columns; it only steers the effort."""
-    columns = np.sort(np.argsort(-ranges.widths, kind="stable")[:PILOT_COLUMNS])
-    rows = np.unique(np.linspace(0, source.n_points - 1, PILOT_ROWS).astype(np.intp))
-    sample = ArraySource(source.sample(columns, rows))
-    return float(compute_profile(sample, n_threads=1).lower.mean())
+def resolution(rtol: float, delta: float) -> float:
+    """The largest power of two to which values may be rounded: Delta is then known to within one such step.
+
+    (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta; a little less than a quarter of rtol leaves room.
+    """
+    if rtol <= 0.0 or delta <= 0.0:
+        return 0.0
+    return math.ldexp(1.0, math.floor(math.log2(0.23 * min(rtol, 1.0) * delta)))
 
 
 def _count_equal_rows(X: Any, weights: Any) -> int:

@@ -264,10 +264,10 @@ def summarise(
     n_indistinguishable: int | None = None,
 ) -> IDResult:
     """Turn a profile into a result: the only place where widths are added up and divided by d_max."""
-    n = profile.lower.size
-    exact = profile.tolerance == 0.0 and profile.stopped is None
+    n = profile.phi.size
+    exact = profile.step == 0.0 and profile.stopped is None
     if exact:
-        lower = upper = profile.lower
+        lower = upper = profile.phi
     else:
         lower, upper = profile.bounds(ranges.widths)
     scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
@@ -312,9 +312,10 @@ def _shares(profile: Profile, names: list[str] | None) -> dict[str, float]:
     from geodim.engine.kernels.columns import share_sums  # noqa: PLC0415 - imports Numba
 
     sums = np.zeros(profile.done.size)
-    with np.errstate(over="ignore"):
-        phi = profile.lower / max(float(profile.lower[-1]), 1e-300)
-    share_sums(phi, profile.owner, sums)
+    largest = float(profile.phi[-1])
+    if largest == 0.0:
+        return {}
+    share_sums(profile.phi / largest, profile.owner, sums)
     total = float(sums.sum())
     if total == 0.0:
         return {}

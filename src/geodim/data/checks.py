@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ranges:
-    """Least and greatest value of every column."""
+    """Least and greatest value of every column, and about its standard deviation (only to order columns by)."""
 
     least: NDArray[np.float64]
     greatest: NDArray[np.float64]
+    spreads: NDArray[np.float64]
 
     @property
     def widths(self) -> NDArray[np.float64]:
@@ -37,15 +38,21 @@ def scan_ranges(source: ColumnSource) -> Ranges:
     """Check that all values are finite and all ranges representable; return the ranges."""
     least = np.full(source.n_features, np.inf)
     greatest = np.full(source.n_features, -np.inf)
-    with np.errstate(invalid="ignore"):
+    sums, squares = np.zeros(source.n_features), np.zeros(source.n_features)
+    with np.errstate(invalid="ignore", over="ignore"):
         for row, columns, chunk in source.scan():
-            low, high = chunk.min(axis=0), chunk.max(axis=0)  # both propagate NaN
-            if not (np.all(np.isfinite(low)) and np.all(np.isfinite(high))):
+            wide = _widened(chunk)
+            low, high = _folded(np.minimum, wide, chunk.shape[1]), _folded(np.maximum, wide, chunk.shape[1])
+            if not (np.all(np.isfinite(low)) and np.all(np.isfinite(high))):  # both propagate NaN
                 if source.row_major:
                     _raise_not_finite(source, row, columns, chunk)
                 _first_not_finite(source)
             np.minimum(least[columns], low, out=least[columns])
             np.maximum(greatest[columns], high, out=greatest[columns])
+            if chunk.dtype.kind == "f":
+                sums[columns] += _folded(np.add, wide, chunk.shape[1])
+                squares[columns] += np.einsum("ij,ij->j", wide, wide).reshape(-1, chunk.shape[1]).sum(axis=0)
+        spreads = np.nan_to_num(squares / source.n_points - (sums / source.n_points) ** 2)
     with np.errstate(over="ignore"):
         widths = greatest - least
     if not np.all(np.isfinite(widths)):
@@ -55,7 +62,22 @@ def scan_ranges(source: ColumnSource) -> Ranges:
             "divide the column by a constant"
         )
         raise RangeOverflowError(msg)
-    return Ranges(least, greatest)
+    return Ranges(least, greatest, spreads)
+
+
+def _widened(chunk: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Several rows side by side where there are few columns: reductions down long rows are many times faster."""
+    rows, columns = chunk.shape
+    fold = max(1, min(512 // columns, rows // 8))
+    if fold == 1 or rows % fold or not chunk.flags.c_contiguous:
+        return chunk
+    return chunk.reshape(rows // fold, fold * columns)
+
+
+def _folded(reduction: np.ufunc, wide: NDArray[np.floating], columns: int) -> NDArray[np.floating]:
+    """Reduce down the rows of a widened chunk, one value per original column."""
+    values: NDArray[np.floating] = reduction.reduce(reduction.reduce(wide, axis=0).reshape(-1, columns), axis=0)
+    return values
 
 
 def _name(source: ColumnSource, column: int) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-CHUNK_BYTES = 1 << 20  # row chunks of this size stay in the cache while they are transposed
+CHUNK_BYTES = 1 << 16  # row chunks of this size stay in the cache while they are transposed
 
 
 class ColumnSource(Protocol):
@@ -83,7 +83,7 @@ class ArraySource:
         self._map: mmap.mmap | None = array._mmap if mapped else None  # type: ignore[attr-defined]
 
     def _rows_per_chunk(self, width: int) -> int:
-        return max(256, CHUNK_BYTES // max(width * self.array.itemsize, 1))
+        return max(512, CHUNK_BYTES // max(width * self.array.itemsize, 1) // 512 * 512)
 
     def _let_go(self) -> None:
         if self._map is not None:

@@ -31,6 +31,7 @@ RADIX_FROM = 1024  # shorter columns sort faster by comparison
 TOP_BLOCKS = 64  # the pyramid ends where at most so many blocks are left
 LATTICE_BITS = 48  # leaves room for the few additions of the trend arithmetic in 53 bits
 HUGE = 2.0**1000  # past this the trend arithmetic could overflow
+MOST_STEPS = 1 << 20  # so many counters still fit the cache well enough
 GRID_SPREAD = 24.0  # a column that stays within so many spacings of a line is treated as a grid
 
 
@@ -43,22 +44,21 @@ class ColumnSolver:
         Length of the columns.
     dtype : numpy.dtype
         float32 or float64, the type of the values handed to `solve`.
-    tolerance : float
-        Allowed distance of upper and lower bound at every k; 0 is exact.
+    step : float
+        Values are rounded down to multiples of this power of two first; 0 leaves them as they are.
     """
 
-    def __init__(self, n_points: int, dtype: np.dtype[np.floating], tolerance: float) -> None:
+    def __init__(self, n_points: int, dtype: np.dtype[np.floating], step: float = 0.0) -> None:
         self.n = n_points
-        self.tolerance = tolerance
+        self.step = step
         self.key_type = np.dtype(f"u{dtype.itemsize}")
-        # The keys are needed only until the column is sorted, the bounds only afterwards: they share memory.
-        bounds_needed = 8 * n_points * (2 if tolerance > 0.0 else 1)
-        shared = np.empty(max(2 * n_points * dtype.itemsize, bounds_needed), np.uint8)
+        # The keys are needed only until the column is sorted, phi only afterwards: they share memory.
+        shared = np.empty(2 * n_points * dtype.itemsize, np.uint8)
         self.keys = shared.view(self.key_type)[:n_points]
-        self.spare = shared.view(self.key_type)[n_points : 2 * n_points]
-        self.lower = shared[: 8 * n_points].view(np.float64)
-        self.upper = shared[8 * n_points : 16 * n_points].view(np.float64) if tolerance > 0.0 else self.lower
+        self.spare = shared.view(self.key_type)[n_points:]
+        self.phi = shared[: 8 * n_points].view(np.float64)
         self.digit_counts = np.empty((3 if dtype.itemsize == 4 else 6, sorting.BUCKETS), np.int64)
+        self.step_counts: NDArray[np.int32] | None = None
         self.values = np.empty(n_points + PADDING)
         self.layout = PyramidLayout(n_points)
         self.records: NDArray[np.float64] | None = None
@@ -94,25 +94,49 @@ class ColumnSolver:
             counts[biggest] -= cut
         n = self.n - cut
         self.values[:n] = np.repeat(values, counts)
-        self.values[n : n + PADDING] = np.inf
+        self._pad(n)
         return self._solve_sorted(self.values, n, index, profile, stop, executor, cut)
 
     def _sort(self, column: NDArray[np.floating]) -> None:
-        n = self.n
+        n, four = self.n, self.key_type.itemsize == 4
+        if self.step > 0.0 and n >= RADIX_FROM and self._sort_by_counting(column):
+            return
         if n < RADIX_FROM:
             self.values[:n] = np.sort(column)
         else:
             bits = column.view(self.key_type)
-            four = self.key_type.itemsize == 4
             (sorting.keys_and_counts_32 if four else sorting.keys_and_counts_64)(bits, self.keys, self.digit_counts)
             swapped = sorting.radix_passes(self.keys, self.spare, self.digit_counts)
             keys = self.spare if swapped else self.keys
             if four:
-                sorting.keys_to_floats_32(keys, keys)
-                self.values[:n] = keys.view(np.float32)
+                sorting.keys_to_values_32(keys, keys.view(np.float32), self.values)
             else:
-                sorting.keys_to_floats_64(keys, self.values[:n].view(np.uint64))
-        self.values[n:] = np.inf
+                sorting.keys_to_values_64(keys, self.values[:n].view(np.uint64))
+        self._pad(n)
+
+    def _sort_by_counting(self, column: NDArray[np.floating]) -> bool:
+        """Sort a column of few enough steps by counting them; False if there are too many."""
+        step = self.step
+        first = math.floor(float(column.min()) / step)
+        steps = math.floor(float(column.max()) / step) - first + 1
+        if steps > MOST_STEPS or steps > 2 * self.n or not 1e-30 < step < 1e30:
+            return False
+        if self.step_counts is None or self.step_counts.size < steps:
+            self.step_counts = np.empty(steps, np.int32)
+        counts = self.step_counts[:steps]
+        per_step = column.dtype.type(1.0 / step)
+        sorting.count_steps(column, per_step, column.dtype.type(first), counts)
+        sorting.expand_steps(counts, step, float(first), self.values)
+        self.values[self.n :] = np.inf
+        return True
+
+    def _pad(self, n: int) -> None:
+        """Round the sorted values down to the step, if there is one, and put the infinite padding behind them."""
+        if self.step > 0.0:
+            values = self.values[:n]
+            np.floor(np.divide(values, self.step, out=values), out=values)
+            values *= self.step
+        self.values[n : n + PADDING] = np.inf
 
     def _solve_sorted(
         self,
@@ -130,11 +154,9 @@ class ColumnSolver:
         weight = last - first
         if 2 * weight > n:  # phi is 0 up to the run's weight; beyond it every window holds the whole run
             if first == 0 or last == n:
-                columns.one_sided(l, n, first, last, self.lower)
-                if self.upper is not self.lower:
-                    self.upper[weight:n] = self.lower[weight:n]
+                columns.one_sided(l, n, first, last, self.phi)
                 filled = np.array([[weight, n]])
-                profile.merge(self.lower, self.upper, filled, 1, index, cut, np.zeros(N_COUNTERS, np.int64))
+                profile.merge(self.phi, filled, 1, index, cut, np.zeros(N_COUNTERS, np.int64))
                 return True
             excess = weight - (n - weight) - 1
             if excess > 0:
@@ -155,7 +177,7 @@ class ColumnSolver:
         cut: int,
     ) -> bool:
         layout = self.layout if n == self.n else PyramidLayout(n)
-        known = profile.lower[cut:]
+        known = profile.phi[cut:]
         is_open = np.zeros(layout.counts[-1], np.bool_)
         if columns.open_gaps(l, n, layout.top_shift, known, is_open) == 0:
             return True
@@ -169,7 +191,7 @@ class ColumnSolver:
                 return False
             work = np.zeros(N_COUNTERS, np.int64)
             ranges, n_ranges = solve(piece, work)
-            profile.merge(self.lower, self.upper, ranges, n_ranges, index, cut, work, piece)
+            profile.merge(self.phi, ranges, n_ranges, index, cut, work, piece)
             return True
 
         if executor is None:
@@ -188,9 +210,8 @@ class ColumnSolver:
             def plain(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
                 ranges = np.empty((1, 2), np.int64)
                 first, last = max(piece[0] << top, 1), min(piece[1] << top, n)
-                count = columns.solve_plainly(l, n, first, last, self.lower, ranges)
+                count = columns.solve_plainly(l, n, first, last, self.phi, ranges)
                 work[WINDOWS] += (last - first) * n
-                self.upper[first:last] = self.lower[first:last]
                 return ranges, count
 
             return plain
@@ -208,8 +229,8 @@ class ColumnSolver:
                 first, last = max(piece[0] << top, 1), min(piece[1] << top, n)
                 ranges = np.empty(((last - first) // pyramid.BASE + 2, 2), np.int64)
                 count = grid.solve_grid(
-                    l, n, u, tops, floors, fine_tops, fine_floors, line, slack, first, last, known, self.tolerance,
-                    self.lower, self.upper, ranges, work,
+                    l, n, u, tops, floors, fine_tops, fine_floors, line, slack, first, last, known, self.phi,
+                    ranges, work,
                 )  # fmt: skip
                 return ranges, count
 
@@ -224,10 +245,10 @@ class ColumnSolver:
         def recursion(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
             blocks, lows = self._candidate_lists()
             sizes = (piece[1] - piece[0]) << top
-            ranges = np.empty((sizes // pyramid.BASE + 2, 2), np.int64)
+            ranges = np.empty((sizes // pyramid.BASE + pyramid.BASE, 2), np.int64)
             count = gaps.solve_gaps(
                 l, n, records, layout.offsets, layout.counts, grain, slack, span, piece[0], piece[1], known,
-                self.tolerance, self.lower, self.upper, ranges, blocks, lows, work,
+                self.phi, ranges, blocks, lows, work,
             )  # fmt: skip
             return ranges, count
 

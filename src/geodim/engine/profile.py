@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,15 +30,15 @@ MOST_COLUMNS = 16  # one cache line of float32 in a row-major array
 
 @dataclass
 class Profile:
-    """Bounds on Phi for every d = k - 1, the column that owns each, and what it took.
+    """Phi for every d = k - 1, the column that owns each, and what it took.
 
-    ``lower`` and ``upper`` are the same array for an exact computation.  Index 0 (k = 1) is always 0.
+    With a positive ``step`` this is Phi of the values rounded down to multiples of the step: every width is then off by
+    less than one step, and so is Phi.  Index 0 (k = 1) is always 0.
     """
 
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    phi: NDArray[np.float64]
     owner: NDArray[np.int32]
-    tolerance: float
+    step: float
     done: NDArray[np.bool_]
     work: NDArray[np.int64] = field(default_factory=lambda: np.zeros(5, np.int64))
     bytes_read: int = 0
@@ -47,14 +47,12 @@ class Profile:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
-    def empty(cls, n_points: int, n_features: int, tolerance: float = 0.0) -> Profile:
+    def empty(cls, n_points: int, n_features: int, step: float = 0.0) -> Profile:
         """A profile to which no column has contributed yet."""
-        lower = np.zeros(n_points)
         return cls(
-            lower=lower,
-            upper=lower if tolerance == 0.0 else np.zeros(n_points),
+            phi=np.zeros(n_points),
             owner=np.full(n_points, -1, np.int32),
-            tolerance=tolerance,
+            step=step,
             done=np.zeros(n_features, np.bool_),
         )
 
@@ -64,8 +62,7 @@ class Profile:
 
     def merge(
         self,
-        lower: NDArray[np.float64],
-        upper: NDArray[np.float64],
+        phi: NDArray[np.float64],
         ranges: NDArray[np.int64],
         n_ranges: int,
         column: int,
@@ -73,13 +70,11 @@ class Profile:
         work: NDArray[np.int64],
         piece: tuple[int, int] | None = None,
     ) -> None:
-        """Take the elementwise maximum with one column's bounds on the listed ranges of d (shifted by ``cut``)."""
+        """Take the elementwise maximum with one column's phi on the listed ranges of d (shifted by ``cut``)."""
         from geodim.engine.kernels import columns  # noqa: PLC0415 - Numba is imported when first needed
 
         with self._lock:
-            columns.merge(
-                lower, upper, ranges, n_ranges, column, self.lower[cut:], self.upper[cut:], self.owner[cut:]
-            )
+            columns.merge(phi, ranges, n_ranges, column, self.phi[cut:], self.owner[cut:])
             self.work += work
             if piece is not None:
                 del self.unsolved[column][piece]
@@ -95,12 +90,16 @@ class Profile:
         A column that was not solved at some k is bounded there by its range; monotonicity does the rest: Phi is at
         least what it was at any smaller k, and at most what it is at any larger one.
         """
-        lower = np.maximum.accumulate(self.lower)
-        upper = np.maximum(self.upper, lower)
+        lower = np.maximum.accumulate(self.phi)
+        upper = lower.copy()
         for column in np.flatnonzero(~self.done).tolist():
             for first, stop in self.unsolved.get(column, {(0, 0): (1, lower.size)}).values():
                 np.maximum(upper[first:stop], widths[column], out=upper[first:stop])
-        return lower, np.minimum.accumulate(upper[::-1])[::-1]
+        upper = np.minimum.accumulate(upper[::-1])[::-1]
+        if self.step > 0.0:
+            lower, upper = np.maximum(lower - self.step, 0.0), upper + self.step
+            lower[0] = upper[0] = 0.0
+        return lower, np.minimum(upper, widths.max())
 
 
 def available_threads() -> int:
@@ -114,7 +113,8 @@ def available_threads() -> int:
 def compute_profile(
     source: ColumnSource,
     *,
-    tolerance: float = 0.0,
+    step: float = 0.0,
+    leaders: Sequence[int] = (),
     n_threads: int | None = None,
     deadline: float | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -126,8 +126,10 @@ def compute_profile(
     ----------
     source
         Where the columns come from.
-    tolerance
-        Allowed distance of upper and lower bound at every k; 0 is exact.
+    step
+        Round values down to multiples of this power of two first; 0 is exact.
+    leaders
+        Columns to solve first, because they probably bound the others.
     n_threads
         Number of threads; None takes all available cores.
     deadline
@@ -144,11 +146,11 @@ def compute_profile(
     """
     n, d = source.n_points, source.n_features
     if profile is None:
-        profile = Profile.empty(n, d, tolerance)
+        profile = Profile.empty(n, d, step)
     threads = n_threads or available_threads()
     by_column = d >= 2 * threads or n < 1 << 17
     run = _Run(source, profile, deadline)
-    blocks = run.blocks(min(threads, d) if by_column else 1)
+    blocks = run.blocks(min(threads, d) if by_column else 1, leaders)
     report = progress or (lambda _done, _total: None)
     report(int(profile.done.sum()), d)
     try:
@@ -194,18 +196,19 @@ class _Run:
             self.halt("time limit")
         return self.profile.stopped is not None
 
-    def blocks(self, workers: int) -> list[list[int]]:
-        """Columns still to do, in blocks that fit the memory budget and share cache lines where possible."""
+    def blocks(self, workers: int, leaders: Sequence[int]) -> list[list[int]]:
+        """Columns still to do, leaders first, then in blocks that fit the memory and share cache lines."""
         source = self.source
         bytes_per_column = max(source.n_points * source.dtype.itemsize, 1)
         width = max(1, min(BLOCK_BYTES // bytes_per_column, MOST_COLUMNS))
         if source.row_major:
             width = max(width, min(4, MOST_COLUMNS, BLOCK_BYTES * 2 // bytes_per_column))
-        remaining = np.flatnonzero(~self.profile.done)
+        first = [column for column in leaders if not self.profile.done[column]]
+        remaining = np.setdiff1d(np.flatnonzero(~self.profile.done), first)
         width = max(1, min(width, -(-len(remaining) // workers)))
-        blocks: list[list[int]] = []
+        blocks = [[column] for column in first]
         for column in remaining.tolist():
-            if blocks and blocks[-1][-1] + 1 == column and column % width:
+            if len(blocks) > len(first) and blocks[-1][-1] + 1 == column and column % width:
                 blocks[-1].append(column)
             else:
                 blocks.append([column])
@@ -244,7 +247,7 @@ class _Run:
         if solver is None:
             from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
 
-            solver = ColumnSolver(self.source.n_points, self.source.dtype, self.profile.tolerance)
+            solver = ColumnSolver(self.source.n_points, self.source.dtype, self.profile.step)
             self.local.solver = solver
         return solver
 

@@ -46,14 +46,14 @@ def median_run(l, n):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def one_sided(l, n, first, stop, lower):  # noqa: ANN001, ANN201
+def one_sided(l, n, first, stop, phi):  # noqa: ANN001, ANN201
     """phi of a column whose majority run [first, stop) lies at one end: each window holds the run and grows outwards."""
     weight = stop - first
     for extra in range(1, n - weight + 1):
         if first == 0:
-            lower[weight - 1 + extra] = l[stop - 1 + extra] - l[0]
+            phi[weight - 1 + extra] = l[stop - 1 + extra] - l[0]
         else:
-            lower[weight - 1 + extra] = l[n - 1] - l[first - extra]
+            phi[weight - 1 + extra] = l[n - 1] - l[first - extra]
 
 
 @njit(nogil=True, cache=True)
@@ -83,7 +83,7 @@ def open_gaps(l, n, shift, known, is_open):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def solve_plainly(l, n, d_first, d_stop, lower, ranges):  # noqa: ANN001, ANN201
+def solve_plainly(l, n, d_first, d_stop, phi, ranges):  # noqa: ANN001, ANN201
     """Every window evaluated, nothing bounded: for values so large that sums of them would overflow."""
     best = np.empty(BASE)
     for g in range(d_first >> BASE_SHIFT, ((d_stop - 1) >> BASE_SHIFT) + 1):
@@ -91,21 +91,20 @@ def solve_plainly(l, n, d_first, d_stop, lower, ranges):  # noqa: ANN001, ANN201
         best[:] = np.inf
         evaluate_tile(l, 0, max(n - d0, 0), d0, best)
         for d in range(max(d0, d_first), min(d0 + BASE, d_stop)):
-            lower[d] = best[d - d0]
+            phi[d] = best[d - d0]
     return note_range(ranges, 0, d_first, d_stop)
 
 
 @njit(nogil=True, cache=True)
-def merge(lower, upper, ranges, n_ranges, column, phi_lower, phi_upper, owner):  # noqa: ANN001, ANN201
-    """Elementwise maximum of one column's bounds into the result; the lowest column index owns a tie."""
+def merge(phi, ranges, n_ranges, column, best, owner):  # noqa: ANN001, ANN201
+    """Elementwise maximum of one column's phi into the result; the lowest column index owns a tie."""
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
-            if lower[d] > phi_lower[d]:
-                phi_lower[d] = lower[d]
+            if phi[d] > best[d]:
+                best[d] = phi[d]
                 owner[d] = column
-            elif lower[d] == phi_lower[d] and column < owner[d]:
+            elif phi[d] == best[d] and column < owner[d]:
                 owner[d] = column
-            phi_upper[d] = max(phi_upper[d], upper[d])
 
 
 @njit(nogil=True, cache=True)

@@ -1,4 +1,4 @@
-"""The gap recursion: the narrowest window for every size, or certified lines around it.
+"""The gap recursion: the narrowest window for every size that matters.
 
 A node is a gap of sizes d = k - 1 in [gB, (g+1)B) together with the blocks of starts that can still hold a narrowest
 window for some size of the gap.  With t, e < B, the window that starts at jB + t and has d = gB + e ends in block j+g
@@ -10,8 +10,8 @@ or j+g+1, so the records of three blocks bound all B^2 windows at once.  For a t
 where u subtracts c per index.  The least upper bound over the blocks, V, discards every block whose lower bound is not
 below it: the window behind V is at most as wide at every size of the gap.  The block of V itself always stays.
 
-What ends a node: the feature cannot exceed what other features reached (``known``), the lower and upper lines are within
-the tolerance, or the gap is one base block wide and its windows are simply evaluated.
+What ends a node: the feature cannot exceed what other features reached (``known``), the lower and upper lines meet, phi
+is constant over the gap, or the gap is one base block wide and its windows are simply evaluated.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numba import njit
 
 from geodim.engine.kernels.counters import CLOSED, LEAVES, REJECTED, TESTS, WINDOWS, note_range
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT, PEAK, S0, S1, SLOPE, U0, U1, W0, W1
-from geodim.engine.kernels.tiles import evaluate_leaf
+from geodim.engine.kernels.tiles import evaluate_leaf, solve_smallest
 
 MANY = 8  # from here on the plain filter pays
 
@@ -68,7 +68,7 @@ def bound_block(l, n, records, shift, g, j, c):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows, slack, floor, cap):  # noqa: ANN001, ANN201
+def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows, slack, floor):  # noqa: ANN001, ANN201
     """Keep the child blocks of ``parents`` that may hold a narrowest window of gap g.
 
     Returns how many were kept, V, the block of V, the least lower bound, and the number of tests.  Stops early (with
@@ -91,8 +91,8 @@ def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows
             if upper < v:
                 v = upper
                 owner = j
-        if p == 0 and min(cap, v + rise + slack) < floor:
-            return -1, v, owner, 0.0, tested
+                if v + rise + slack < floor:
+                    return -1, v, owner, 0.0, tested
     kept = 0
     least = np.inf
     for t in range(tested):
@@ -142,25 +142,6 @@ def filter_plainly(l, n, shift, g, owner, children, lows, count):  # noqa: ANN00
 
 
 @njit(nogil=True, cache=True)
-def close_gap(level, top, gap, trend, least, highest, base, cap, slack, d_first, d_stop, lower, upper):  # noqa: ANN001, ANN201
-    """Write the lines of a closed gap: the best of this node's and all its ancestors'.
-
-    Taking the ancestors along makes a finer answer lie inside a coarser one, whatever the trends were.
-    """
-    for d in range(d_first, d_stop):
-        lower[d] = base
-        upper[d] = cap
-    for above in range(level, top + 1):
-        c = trend[above]
-        d0 = gap[above] << (BASE_SHIFT + above)
-        low = least[above] - slack
-        high = highest[above] + slack
-        for d in range(d_first, d_stop):
-            lower[d] = max(lower[d], low + c * (d - d0))
-            upper[d] = min(upper[d], high + c * (d - d0))
-
-
-@njit(nogil=True, cache=True)
 def promising_first(roots, count, block):  # noqa: ANN001, ANN201
     """List the parents of ``count`` blocks, the parent of ``block`` first: a good V early rejects early."""
     roots[0] = block >> 1
@@ -174,36 +155,26 @@ def promising_first(roots, count, block):  # noqa: ANN001, ANN201
 
 @njit(nogil=True, cache=True)
 def solve_gaps(
-    l, n, records, offsets, counts, grain, slack, span, first_gap, last_gap, known, tolerance,
-    lower, upper, ranges, blocks, lows, work,
-):  # noqa: ANN001, ANN201  # fmt: skip
+    l, n, records, offsets, counts, grain, slack, span, first_gap, last_gap, known, phi, ranges, blocks, lows, work
+):  # noqa: ANN001, ANN201
     """Solve the top-level gaps [first_gap, last_gap) of one sorted column, depth first.
 
-    ``known[d]`` is what other features reached (monotone); ``lower`` and ``upper`` receive the bounds of this feature
-    (equal when exact) for the sizes that matter, listed in ``ranges`` as half-open intervals.  Returns their number.
+    ``known[d]`` is what other features reached (monotone); ``phi`` receives this feature's values for the sizes that
+    matter, listed in ``ranges`` as half-open intervals.  Returns their number.
     """
     n_levels = counts.size
     top = n_levels - 1
     gap = np.zeros(n_levels, np.int64)  # per level: the gap on the path from the root,
     child = np.zeros(n_levels, np.int64)  # which of its halves comes next,
     kept = np.zeros(n_levels, np.int64)  # how many blocks it kept,
-    trend = np.zeros(n_levels)  # its trend,
     slope = np.zeros(n_levels)  # the trend its halves shall use,
-    least = np.zeros(n_levels)  # its lower line,
-    highest = np.zeros(n_levels)  # its upper line,
-    bases = np.zeros(n_levels)  # and constant bounds that hold for it and all below.
-    caps = np.zeros(n_levels)
-    roots = np.empty(counts[top] + 1, np.int32)
+    caps = np.zeros(n_levels)  # and a width that phi does not exceed in it.
+    roots = np.empty(counts[0] + 2, np.int32)
     best = np.empty(BASE)
     n_ranges = 0
     for root in range(first_gap, last_gap):
         level = top
         gap[top] = root
-        limit = span / (BASE << top)
-        block, c = starting_trend(l, records[offsets[top] :], counts[top], BASE_SHIFT + top, root, grain, limit)
-        parents = roots
-        n_parents = promising_first(roots, counts[top] - root, block)
-        base, cap = 0.0, np.inf
         entering = True
         while level <= top:
             if not entering:  # go on with the other half of this node, or leave it
@@ -214,54 +185,67 @@ def solve_gaps(
                 child[level] += 1
                 if (g << (BASE_SHIFT + level - 1)) >= n:
                     continue
-                parents, n_parents = blocks[offsets[level] :], kept[level]
-                base, cap = bases[level], caps[level]
+                parents, n_parents, cap = blocks[offsets[level] :], kept[level], caps[level]
                 level -= 1
                 gap[level] = g
                 c = quantise(slope[level + 1], grain, span / (BASE << level))
-            entering = False
             shift = BASE_SHIFT + level
             g = gap[level]
             d0 = g << shift
             d_first, d_stop = max(d0, 1), min(d0 + (1 << shift), n)
             start = offsets[level]
+            if g == 0:  # windows within one block: bounds say nothing, so go down and evaluate
+                if level == 0:
+                    n_ranges = solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges)
+                    work[WINDOWS] += n * (d_stop - 1)
+                    level += 1
+                else:
+                    kept[level], child[level], caps[level] = 0, 0, np.inf
+                entering = False
+                continue
+            if entering or g == 1:  # nothing to inherit: all blocks, and a trend of its own
+                limit = span / (BASE << level)
+                block, c = starting_trend(l, records[start:], counts[level], shift, g, grain, limit)
+                parents, n_parents, cap = roots, promising_first(roots, counts[level] - g, block), np.inf
+            entering = False
+            floor = known[d_first]
             k, v, owner, low, tested = filter_blocks(
-                l, n, records[start:], shift, g, c, parents, n_parents, blocks[start:], lows[start:], slack,
-                known[d_first], cap,
-            )  # fmt: skip
+                l, n, records[start:], shift, g, c, parents, n_parents, blocks[start:], lows[start:], slack, floor
+            )
             work[TESTS] += tested
             cap = min(cap, v + c * (d_stop - 1 - d0) + slack)
-            if k < 0 or cap < known[d_first]:
+            if k < 0 or cap < floor:
                 work[REJECTED] += 1
                 level += 1
                 continue
-            trend[level], least[level], highest[level] = c, low, v
-            flat = False
-            closed = v - low + 2.0 * slack <= tolerance and (tolerance > 0.0 or slack == 0.0)
-            if not closed and k > MANY:
-                k, flat_v, flat_low = filter_plainly(l, n, shift, g, owner, blocks[start:], lows[start:], k)
-                base, cap = max(base, flat_low), min(cap, flat_v)
-                flat = flat_v - flat_low <= tolerance
-            if closed or flat:
+            if slack == 0.0 and low == v:  # the lines meet, and nothing was rounded
                 work[CLOSED] += 1
-                if tolerance == 0.0 and flat:  # constant over the gap, without any rounding
-                    lower[d_first:d_stop] = flat_v
-                    upper[d_first:d_stop] = flat_v
-                else:
-                    close_gap(level, top, gap, trend, least, highest, base, cap, slack, d_first, d_stop, lower, upper)
-            elif level == 0:
-                work[LEAVES] += 1
-                work[WINDOWS] += evaluate_leaf(l, n, d0, d_stop, c, slack, blocks[start:], lows[start:], k, best)
                 for d in range(d_first, d_stop):
-                    lower[d] = best[d - d0]
-                    upper[d] = best[d - d0]
+                    phi[d] = v + c * (d - d0)
             else:
-                kept[level], child[level] = k, 0
-                bases[level], caps[level] = base, cap
-                slope[level] = c
-                if owner >= 0:
-                    slope[level] = 0.5 * (records[start + owner, SLOPE] + records[start + owner + g, SLOPE])
-                continue
+                flat = np.inf
+                flat_low = -np.inf
+                if k > MANY:
+                    k, flat, flat_low = filter_plainly(l, n, shift, g, owner, blocks[start:], lows[start:], k)
+                    cap = min(cap, flat)
+                if flat == flat_low:  # constant over the gap
+                    work[CLOSED] += 1
+                    phi[d_first:d_stop] = flat
+                elif cap < floor:
+                    work[REJECTED] += 1
+                    level += 1
+                    continue
+                elif level == 0:
+                    work[LEAVES] += 1
+                    work[WINDOWS] += evaluate_leaf(l, n, d0, d_stop, c, slack, blocks[start:], lows[start:], k, best)
+                    for d in range(d_first, d_stop):
+                        phi[d] = best[d - d0]
+                else:
+                    kept[level], child[level], caps[level] = k, 0, cap
+                    slope[level] = c
+                    if owner >= 0:
+                        slope[level] = 0.5 * (records[start + owner, SLOPE] + records[start + owner + g, SLOPE])
+                    continue
             n_ranges = note_range(ranges, n_ranges, d_first, d_stop)
             level += 1
     return n_ranges

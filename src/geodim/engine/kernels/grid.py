@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from geodim.engine.kernels.counters import CLOSED, LEAVES, REJECTED, TESTS, WINDOWS, note_range
+from geodim.engine.kernels.counters import LEAVES, REJECTED, TESTS, WINDOWS, note_range
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.kernels.tiles import evaluate_row, evaluate_tile
 
@@ -143,9 +143,8 @@ def seed_with_extremes(l, n, d0, starts, n_starts, ends, n_ends, best):  # noqa:
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 def survivors(tops, ends, count, v, found):  # noqa: ANN001, ANN201
-    """Blocks whose lower bound ``ends - tops`` lies under v, and the least of all lower bounds."""
+    """Blocks whose lower bound ``ends - tops`` lies under v; returns their number."""
     kept = 0
-    least = np.inf
     first = 0
     while first < count:
         stop = first + CHUNK
@@ -157,13 +156,12 @@ def survivors(tops, ends, count, v, found):  # noqa: ANN001, ANN201
             stop = count
             for j in range(first, stop):
                 low = min(low, ends[j] - tops[j])
-        least = min(least, low)
         if low < v:
             for j in range(first, stop):
                 found[kept] = j
                 kept += 1 if ends[j] - tops[j] < v else 0
         first = stop
-    return kept, least
+    return kept
 
 
 @njit(nogil=True, cache=True)
@@ -194,7 +192,7 @@ def evaluate_survivors(l, n, u, d0, fine_tops, fine_floors, found, kept, v, best
 
 
 @njit(nogil=True, cache=True)
-def solve_grid(l, n, u, tops, floors, fine_tops, fine_floors, c, slack, d_first, d_stop, known, tolerance, lower, upper, ranges, work):  # noqa: ANN001, ANN201
+def solve_grid(l, n, u, tops, floors, fine_tops, fine_floors, c, slack, d_first, d_stop, known, phi, ranges, work):  # noqa: ANN001, ANN201
     """Solve the sizes [d_first, d_stop), d_first a multiple of BASE (or 1); results as in `gaps.solve_gaps`."""
     starts = np.empty(EXTREMES, np.int64)
     ends = np.empty(EXTREMES, np.int64)
@@ -217,18 +215,11 @@ def solve_grid(l, n, u, tops, floors, fine_tops, fine_floors, c, slack, d_first,
         for d in range(first, stop):
             v = max(v, best[d - d0] - c * d)
         v += slack
-        kept, least = survivors(tops, floors[g:], count - g, v, found)
+        kept = survivors(tops, floors[g:], count - g, v, found)
         work[TESTS] += count - g
-        if tolerance > 0.0 and v - least + slack <= tolerance:
-            work[CLOSED] += 1
-            for d in range(first, stop):
-                lower[d] = max(least + c * d - slack, 0.0)
-                upper[d] = best[d - d0]
-        else:
-            work[LEAVES] += 1
-            work[WINDOWS] += evaluate_survivors(l, n, u, d0, fine_tops, fine_floors, found, kept, v, best)
-            for d in range(first, stop):
-                lower[d] = best[d - d0]
-                upper[d] = best[d - d0]
+        work[LEAVES] += 1
+        work[WINDOWS] += evaluate_survivors(l, n, u, d0, fine_tops, fine_floors, found, kept, v, best)
+        for d in range(first, stop):
+            phi[d] = best[d - d0]
         n_ranges = note_range(ranges, n_ranges, first, stop)
     return n_ranges

@@ -71,16 +71,47 @@ def radix_passes(keys, spare, counts):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def keys_to_floats_32(keys, bits):  # noqa: ANN001, ANN201
-    """Turn sorted keys back into float32 bits."""
-    for i in range(keys.size):
-        key = keys[i]
-        bits[i] = key ^ (np.uint32(np.int32(~key) >> np.int32(31)) | np.uint32(0x80000000))
+def keys_to_values_32(keys, floats, values):  # noqa: ANN001, ANN201
+    """Turn sorted keys back into float32 bits in place (``floats`` is the same memory) and widen them into ``values``."""
+    for first in range(0, keys.size, 1024):
+        stop = min(first + 1024, keys.size)
+        for i in range(first, stop):
+            key = keys[i]
+            keys[i] = key ^ (np.uint32(np.int32(~key) >> np.int32(31)) | np.uint32(0x80000000))
+        for i in range(first, stop):
+            values[i] = floats[i]
 
 
 @njit(nogil=True, cache=True)
-def keys_to_floats_64(keys, bits):  # noqa: ANN001, ANN201
+def keys_to_values_64(keys, bits):  # noqa: ANN001, ANN201
     """Turn sorted keys back into float64 bits."""
     for i in range(keys.size):
         key = keys[i]
         bits[i] = key ^ (np.uint64(np.int64(~key) >> np.int64(63)) | np.uint64(0x8000000000000000))
+
+
+@njit(nogil=True, cache=True)
+def count_steps(column, per_step, first_step, counts):  # noqa: ANN001, ANN201
+    """Count the values of each step floor(x * per_step); ``per_step`` is a power of two, so nothing rounds."""
+    counts[:] = 0
+    at = np.empty(1024, np.int32)
+    for first in range(0, column.size, 1024):
+        size = min(1024, column.size - first)
+        for i in range(size):
+            at[i] = np.int32(np.floor(column[first + i] * per_step) - first_step)
+        for i in range(size):
+            counts[at[i]] += 1
+
+
+@njit(nogil=True, cache=True)
+def expand_steps(counts, step, first_step, values):  # noqa: ANN001, ANN201
+    """Write each step's value as often as it was counted: the sorted, quantised column."""
+    start = 0
+    for at in range(counts.size):
+        count = counts[at]
+        value = (first_step + at) * step
+        for i in range(start, start + 4):  # most steps are short: four stores at once, the surplus is overwritten
+            values[i] = value
+        for i in range(start + 4, start + count):
+            values[i] = value
+        start += count

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from geodim.engine.kernels.counters import note_range
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 
 PADDING = 2 * BASE + 8  # how far past the end a tile may read
@@ -86,3 +87,21 @@ def evaluate_leaf(l, n, d0, d_stop, c, slack, blocks, lows, count, best):  # noq
         for e in range(sizes):
             v = max(v, best[e] - c * e)
     return evaluated
+
+
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges):  # noqa: ANN001, ANN201
+    """The sizes [1, d_stop), one by one over all starts; a size ends as soon as it falls below ``known``, or at 0."""
+    for d in range(1, d_stop):
+        right = l[d:]
+        narrowest = np.inf
+        start = 0
+        while start < n - d and narrowest > 0.0 and narrowest >= known[d]:
+            stop = min(start + 1024, n - d)
+            for j in range(start, stop):
+                narrowest = min(narrowest, right[j] - l[j])
+            start = stop
+        if narrowest >= known[d]:
+            phi[d] = narrowest
+            n_ranges = note_range(ranges, n_ranges, d, d + 1)
+    return n_ranges
