@@ -100,11 +100,11 @@ def _first_not_finite(source: ColumnSource) -> None:
     best: tuple[int, int] | None = None
     out = np.empty((1, source.n_points), source.dtype)
     for column in range(source.n_features):
-        source.read(column, column + 1, out)
+        source.read([column], out)
         bad = np.flatnonzero(~np.isfinite(out[0]))
         if bad.size and (best is None or bad[0] < best[0]):
             best = (int(bad[0]), column)
     if best is not None:
         row, column = best
-        source.read(column, column + 1, out)
+        source.read([column], out)
         _raise_not_finite(source, row, slice(column, column + 1), out[:, row : row + 1].T)

@@ -33,8 +33,8 @@ class ColumnSource(Protocol):
     runs: bool
     names: list[str] | None
 
-    def read(self, first: int, last: int, out: NDArray[np.floating]) -> None:
-        """Fill ``out`` (last - first, n_points) with the columns [first, last)."""
+    def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
+        """Fill ``out`` (len(columns), n_points) with the given columns."""
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Ascending values of one column and how often each occurs."""
@@ -44,6 +44,12 @@ class ColumnSource(Protocol):
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """A few rows of a few columns."""
+
+
+def as_slice(columns: Sequence[int]) -> slice | list[int]:
+    """Neighbouring columns as a slice, which is read without fancy indexing."""
+    first, last = columns[0], columns[-1]
+    return slice(first, last + 1) if last - first + 1 == len(columns) else list(columns)
 
 
 def working_type(dtype: np.dtype[Any]) -> np.dtype[np.floating]:
@@ -90,11 +96,12 @@ class ArraySource:
             with contextlib.suppress(OSError, ValueError):
                 self._map.madvise(mmap.MADV_DONTNEED)
 
-    def read(self, first: int, last: int, out: NDArray[np.floating]) -> None:
+    def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
         """Transpose by chunks of rows, so that each cache line is fetched once."""
-        step = self._rows_per_chunk(last - first) if self.row_major else self.n_points
+        step = self._rows_per_chunk(len(columns)) if self.row_major else self.n_points
+        block = as_slice(columns)
         for row in range(0, self.n_points, step):
-            out[:, row : row + step] = self.array[row : row + step, first:last].T
+            out[:, row : row + step] = self.array[row : row + step, block].T
             if self._map is not None and (row // step) % 64 == 63:
                 self._let_go()
         self._let_go()
@@ -140,9 +147,9 @@ class SparseSource:
         self.n_points, self.n_features = (int(size) for size in csc.shape)
         self.dtype: np.dtype[np.floating] = np.dtype(np.float64)
 
-    def read(self, first: int, last: int, out: NDArray[np.floating]) -> None:
+    def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
         """Densify one block of columns."""
-        out[:] = self.csc[:, first:last].toarray().T
+        out[:] = self.csc[:, as_slice(columns)].toarray().T
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Sorted non-zeros with the zeros in their place."""
@@ -207,10 +214,10 @@ class FrameSource:
             raise NonFiniteError(msg)
         return np.asarray(series.to_numpy(), self.dtype)
 
-    def read(self, first: int, last: int, out: NDArray[np.floating]) -> None:
+    def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
         """Copy the columns of one block."""
-        for column in range(first, last):
-            out[column - first] = self._column(column)
+        for at, column in enumerate(columns):
+            out[at] = self._column(column)
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Sorted values, each once per point."""
@@ -241,14 +248,14 @@ class WeightedSource:
 
     def _column(self, column: int) -> NDArray[np.floating]:
         out = np.empty((1, self.source.n_points), self.source.dtype)
-        self.source.read(column, column + 1, out)
+        self.source.read([column], out)
         values: NDArray[np.floating] = out[0, self.present]
         return values
 
-    def read(self, first: int, last: int, out: NDArray[np.floating]) -> None:
+    def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
         """Repeat the points of one block of columns."""
-        for column in range(first, last):
-            out[column - first] = np.repeat(self._column(column), self.weights)
+        for at, column in enumerate(columns):
+            out[at] = np.repeat(self._column(column), self.weights)
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Distinct values and the total weight of each."""

@@ -109,9 +109,10 @@ class ColumnSolver:
             swapped = sorting.radix_passes(self.keys, self.spare, self.digit_counts)
             keys = self.spare if swapped else self.keys
             if four:
-                sorting.keys_to_values_32(keys, keys.view(np.float32), self.values)
+                sorting.keys_to_bits_32(keys)
+                self.values[:n] = keys.view(np.float32)
             else:
-                sorting.keys_to_values_64(keys, self.values[:n].view(np.uint64))
+                sorting.keys_to_bits_64(keys, self.values[:n].view(np.uint64))
         self._pad(n)
 
     def _sort_by_counting(self, column: NDArray[np.floating]) -> bool:

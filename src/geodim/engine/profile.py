@@ -206,9 +206,10 @@ class _Run:
         first = [column for column in leaders if not self.profile.done[column]]
         remaining = np.setdiff1d(np.flatnonzero(~self.profile.done), first)
         width = max(1, min(width, -(-len(remaining) // workers)))
-        blocks = [[column] for column in first]
+        blocks = [first[at::workers] for at in range(min(workers, len(first)))]
+        led = len(blocks)
         for column in remaining.tolist():
-            if len(blocks) > len(first) and blocks[-1][-1] + 1 == column and column % width:
+            if len(blocks) > led and blocks[-1][-1] + 1 == column and column % width:
                 blocks[-1].append(column)
             else:
                 blocks.append([column])
@@ -236,9 +237,10 @@ class _Run:
     def _read(self, block: list[int]) -> NDArray[np.floating]:
         buffer = getattr(self.local, "buffer", None)
         if buffer is None or buffer.shape[0] < len(block):
+            self.local.buffer = None  # let go of the smaller one first
             buffer = self.local.buffer = np.empty((len(block), self.source.n_points), self.source.dtype)
         values: NDArray[np.floating] = buffer[: len(block)]
-        self.source.read(block[0], block[-1] + 1, values)
+        self.source.read(block, values)
         self.profile.bytes_read += values.nbytes
         return values
 

@@ -196,8 +196,8 @@ def solve_gaps(
             start = offsets[level]
             if g == 0:  # windows within one block: bounds say nothing, so go down and evaluate
                 if level == 0:
-                    n_ranges = solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges)
-                    work[WINDOWS] += n * (d_stop - 1)
+                    n_ranges, looked_at = solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges)
+                    work[WINDOWS] += looked_at * (d_stop - 1)
                     level += 1
                 else:
                     kept[level], child[level], caps[level] = 0, 0, np.inf

@@ -141,22 +141,19 @@ def seed_with_extremes(l, n, d0, starts, n_starts, ends, n_ends, best):  # noqa:
             best[e] = width if width < best[e] else best[e]
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+@njit(nogil=True, cache=True)
 def survivors(tops, ends, count, v, found):  # noqa: ANN001, ANN201
     """Blocks whose lower bound ``ends - tops`` lies under v; returns their number."""
     kept = 0
     first = 0
     while first < count:
-        stop = first + CHUNK
-        low = np.inf
-        if stop <= count:
+        stop = min(first + CHUNK, count)
+        hits = CHUNK
+        if stop == first + CHUNK:
+            hits = 0
             for j in range(first, first + CHUNK):  # vectorised; the loop below runs only where something survives
-                low = min(low, ends[j] - tops[j])
-        else:
-            stop = count
-            for j in range(first, stop):
-                low = min(low, ends[j] - tops[j])
-        if low < v:
+                hits += 1 if ends[j] - tops[j] < v else 0
+        if hits > 0:
             for j in range(first, stop):
                 found[kept] = j
                 kept += 1 if ends[j] - tops[j] < v else 0

@@ -71,19 +71,15 @@ def radix_passes(keys, spare, counts):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def keys_to_values_32(keys, floats, values):  # noqa: ANN001, ANN201
-    """Turn sorted keys back into float32 bits in place (``floats`` is the same memory) and widen them into ``values``."""
-    for first in range(0, keys.size, 1024):
-        stop = min(first + 1024, keys.size)
-        for i in range(first, stop):
-            key = keys[i]
-            keys[i] = key ^ (np.uint32(np.int32(~key) >> np.int32(31)) | np.uint32(0x80000000))
-        for i in range(first, stop):
-            values[i] = floats[i]
+def keys_to_bits_32(keys):  # noqa: ANN001, ANN201
+    """Turn sorted keys back into float32 bits, in place."""
+    for i in range(keys.size):
+        key = keys[i]
+        keys[i] = key ^ (np.uint32(np.int32(~key) >> np.int32(31)) | np.uint32(0x80000000))
 
 
 @njit(nogil=True, cache=True)
-def keys_to_values_64(keys, bits):  # noqa: ANN001, ANN201
+def keys_to_bits_64(keys, bits):  # noqa: ANN001, ANN201
     """Turn sorted keys back into float64 bits."""
     for i in range(keys.size):
         key = keys[i]

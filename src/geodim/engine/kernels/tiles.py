@@ -89,19 +89,24 @@ def evaluate_leaf(l, n, d0, d_stop, c, slack, blocks, lows, count, best):  # noq
     return evaluated
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+@njit(nogil=True, cache=True)
 def solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges):  # noqa: ANN001, ANN201
-    """The sizes [1, d_stop), one by one over all starts; a size ends as soon as it falls below ``known``, or at 0."""
+    """The sizes [1, d_stop), d_stop <= BASE, over all starts; ends early when every size fell below ``known`` or to 0.
+
+    Returns the number of ranges and the number of starts that were looked at.
+    """
+    best = np.full(BASE, np.inf)
+    start = 0
+    undecided = True
+    while start < n and undecided:
+        stop = min(start + 2048, n)
+        evaluate_tile(l, start, stop, 0, best)
+        undecided = False
+        for d in range(1, d_stop):
+            undecided = undecided or (best[d] >= known[d] and best[d] > 0.0)
+        start = stop
     for d in range(1, d_stop):
-        right = l[d:]
-        narrowest = np.inf
-        start = 0
-        while start < n - d and narrowest > 0.0 and narrowest >= known[d]:
-            stop = min(start + 1024, n - d)
-            for j in range(start, stop):
-                narrowest = min(narrowest, right[j] - l[j])
-            start = stop
-        if narrowest >= known[d]:
-            phi[d] = narrowest
+        if best[d] >= known[d]:
+            phi[d] = best[d]
             n_ranges = note_range(ranges, n_ranges, d, d + 1)
-    return n_ranges
+    return n_ranges, start
