@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from geodim.data.checks import Ranges, scan_ranges
 from geodim.data.sources import ColumnSource, as_source
 from geodim.engine.pilot import Pilot, look_ahead
 from geodim.engine.profile import Profile, available_threads, compute_profile
+from geodim.engine.steps import resolution
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError, InterruptedWarning
 from geodim.result import IDResult, summarise
 
@@ -81,9 +81,10 @@ def intrinsic_dimension(
     started = time.monotonic()
     _check_arguments(rtol, n_threads, time_limit)
     source = as_source(X, weights=weights)
-    ranges = scan_ranges(source)
+    threads = n_threads or available_threads()
+    ranges = scan_ranges(source, threads)
     deadline = None if time_limit is None else started + time_limit
-    profile = _solve(source, ranges, rtol, n_threads, deadline, progress)
+    profile = _solve(source, ranges, rtol, threads, deadline, progress)
     result = summarise(
         profile,
         ranges,
@@ -91,7 +92,7 @@ def intrinsic_dimension(
         names=source.names,
         rtol=rtol,
         seconds=time.monotonic() - started,
-        n_threads=n_threads or available_threads(),
+        n_threads=threads,
         n_indistinguishable=_count_equal_rows(X, weights) if count_indistinguishable else None,
     )
     if profile.stopped:
@@ -129,7 +130,7 @@ def _solve(
     source: ColumnSource,
     ranges: Ranges,
     rtol: float,
-    n_threads: int | None,
+    n_threads: int,
     deadline: float | None,
     progress: Callable[[int, int], None] | None,
 ) -> Profile:
@@ -138,24 +139,20 @@ def _solve(
     step = resolution(rtol, pilot.delta)
     while True:
         profile = compute_profile(
-            source, step=step, leaders=pilot.leaders, n_threads=n_threads, deadline=deadline, progress=progress
+            source,
+            step=step,
+            ranges=ranges,
+            leaders=pilot.leaders,
+            n_threads=n_threads,
+            deadline=deadline,
+            progress=progress,
         )
         if step == 0.0 or profile.stopped:
             return profile
-        delta = float(profile.phi.mean())
+        delta = profile.rounded_mean()
         if delta > step and ((delta + step) / (delta - step)) ** 2 - 1.0 <= rtol * (1.0 - 1e-9):
             return profile
         step = min(0.5 * step, resolution(rtol, delta))
-
-
-def resolution(rtol: float, delta: float) -> float:
-    """The largest power of two to which values may be rounded: Delta is then known to within one such step.
-
-    (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta; a little less than a quarter of rtol leaves room.
-    """
-    if rtol <= 0.0 or delta <= 0.0:
-        return 0.0
-    return math.ldexp(1.0, math.floor(math.log2(0.23 * min(rtol, 1.0) * delta)))
 
 
 def _count_equal_rows(X: Any, weights: Any) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -264,28 +264,34 @@ def summarise(
     n_indistinguishable: int | None = None,
 ) -> IDResult:
     """Turn a profile into a result: the only place where widths are added up and divided by d_max."""
-    n = profile.phi.size
+    n = profile.n_points
     exact = profile.step == 0.0 and profile.stopped is None
-    if exact:
-        lower = upper = profile.phi
-    else:
-        lower, upper = profile.bounds(ranges.widths)
     scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
-    delta_lower = mean(lower, scale)
-    delta_upper = delta_lower if exact else mean(upper, scale)
-    if not exact:  # the sums themselves round by an ulp or so
-        delta_lower, delta_upper = delta_lower * (1.0 - 2.0**-50), delta_upper * (1.0 + 2.0**-50)
+    if exact:
+        support, lower, upper = np.arange(2, n + 1), profile.phi[1:], profile.phi[1:]
+        delta = delta_lower = delta_upper = mean(lower, n, scale)
+    else:
+        support, lower, upper = profile.bounds(ranges.widths)
+        # Between two k of the support Phi is at least its value at the lower one, at most that at the upper one.
+        here = np.diff(support, prepend=1)
+        delta_upper = mean(upper * here, n, scale) * (1.0 + 2.0**-50)  # the sums themselves round by an ulp or so
+        if profile.counted:  # every k of a step has the step's width
+            delta_lower = mean(lower * here, n, scale)
+        else:
+            delta_lower = mean(lower, n, scale)
+        delta_lower *= 1.0 - 2.0**-50
+        delta = 0.5 * (delta_lower + delta_upper)
     return IDResult(
         n_points=n,
         n_features=int(ranges.least.size),
         normalized=normalize,
         d_max=ranges.d_max,
-        discriminability=delta_lower if exact else 0.5 * (delta_lower + delta_upper),
+        discriminability=delta,
         discriminability_lower=delta_lower,
         discriminability_upper=delta_upper,
-        support=np.arange(2, n + 1),
-        phi_lower=lower[1:],
-        phi_upper=lower[1:] if exact else upper[1:],
+        support=support,
+        phi_lower=lower,
+        phi_upper=upper,
         shares=_shares(profile, names),
         exact=exact,
         stopped=profile.stopped,
@@ -298,32 +304,28 @@ def summarise(
     )
 
 
-def mean(phi: NDArray[np.float64], scale: float) -> float:
-    """Sum of Phi over n and the scale, summed accurately in one fixed order, without overflow."""
+def mean(widths: NDArray[np.float64], n_points: int, scale: float) -> float:
+    """Sum over n and the scale, summed accurately in one fixed order, without overflow."""
     from geodim.engine.kernels.columns import accurate_sum  # noqa: PLC0415 - imports Numba
 
-    largest = float(phi[-1])
+    largest = float(widths.max(initial=0.0))
     if largest > 1e290:
-        return float(accurate_sum(phi / largest)) / phi.size * (largest / scale)
-    return float(accurate_sum(phi)) / phi.size / scale
+        return float(accurate_sum(widths / largest)) / n_points * (largest / scale)
+    return float(accurate_sum(widths)) / n_points / scale
 
 
 def _shares(profile: Profile, names: list[str] | None) -> dict[str, float]:
     from geodim.engine.kernels.columns import share_sums  # noqa: PLC0415 - imports Numba
 
     sums = np.zeros(profile.done.size)
-    largest = float(profile.phi[-1])
+    widths = profile.phi + profile.n_points if profile.counted else profile.phi  # n - N(w): Delta is their sum, too
+    largest = float(widths.max())
     if largest == 0.0:
         return {}
-    share_sums(profile.phi / largest, profile.owner, sums)
+    share_sums(widths / largest, profile.owner, sums)
     total = float(sums.sum())
     if total == 0.0:
         return {}
     order = np.argsort(-sums, kind="stable")
     order = order[sums[order] > 0.0]
     return {names[i] if names else str(i): float(sums[i] / total) for i in order.tolist()}
-
-
-def parameters_of(value: Any) -> dict[str, Any]:
-    """Plain dictionary of a dataclass, for provenance."""
-    return asdict(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,24 +35,22 @@ class Ranges:
         return float(self.widths.max())
 
 
-def scan_ranges(source: ColumnSource) -> Ranges:
+def scan_ranges(source: ColumnSource, n_threads: int = 1) -> Ranges:
     """Check that all values are finite and all ranges representable; return the ranges."""
     least = np.full(source.n_features, np.inf)
     greatest = np.full(source.n_features, -np.inf)
     sums, squares = np.zeros(source.n_features), np.zeros(source.n_features)
+    chunks = source.chunks()
+    with ThreadPoolExecutor(n_threads) as pool:
+        group = max(1, min(64, len(chunks) // (4 * n_threads)))  # a few chunks per task, and few tasks waiting
+        groups = [chunks[at : at + group] for at in range(0, len(chunks), group)]
+        for part in pool.map(lambda some: [_moments(source, *chunk) for chunk in some], groups):
+            for columns, low, high, total, square in part:
+                np.minimum(least[columns], low, out=least[columns])
+                np.maximum(greatest[columns], high, out=greatest[columns])
+                sums[columns] += total
+                squares[columns] += square
     with np.errstate(invalid="ignore", over="ignore"):
-        for row, columns, chunk in source.scan():
-            wide = _widened(chunk)
-            low, high = _folded(np.minimum, wide, chunk.shape[1]), _folded(np.maximum, wide, chunk.shape[1])
-            if not (np.all(np.isfinite(low)) and np.all(np.isfinite(high))):  # both propagate NaN
-                if source.row_major:
-                    _raise_not_finite(source, row, columns, chunk)
-                _first_not_finite(source)
-            np.minimum(least[columns], low, out=least[columns])
-            np.maximum(greatest[columns], high, out=greatest[columns])
-            if chunk.dtype.kind == "f":
-                sums[columns] += _folded(np.add, wide, chunk.shape[1])
-                squares[columns] += np.einsum("ij,ij->j", wide, wide).reshape(-1, chunk.shape[1]).sum(axis=0)
         spreads = np.nan_to_num(squares / source.n_points - (sums / source.n_points) ** 2)
     with np.errstate(over="ignore"):
         widths = greatest - least
@@ -63,6 +62,23 @@ def scan_ranges(source: ColumnSource) -> Ranges:
         )
         raise RangeOverflowError(msg)
     return Ranges(least, greatest, spreads)
+
+
+def _moments(source: ColumnSource, rows: slice, columns: slice) -> tuple[slice, *tuple[NDArray[np.float64], ...]]:
+    """Least and greatest values of one chunk, sums and sums of squares; raises where a value is not finite."""
+    chunk = source.chunk(rows, columns)
+    width = chunk.shape[1]
+    wide = _widened(chunk)
+    with np.errstate(invalid="ignore", over="ignore"):
+        low, high = _folded(np.minimum, wide, width), _folded(np.maximum, wide, width)
+        if not (np.all(np.isfinite(low)) and np.all(np.isfinite(high))):  # both propagate NaN
+            if source.row_major:
+                _raise_not_finite(source, rows.start, columns, chunk)
+            _first_not_finite(source)
+        if chunk.dtype.kind != "f":
+            return columns, low, high, np.zeros(width), np.zeros(width)
+        square = np.einsum("ij,ij->j", wide, wide).reshape(-1, width).sum(axis=0)
+        return columns, low, high, _folded(np.add, wide, width), square
 
 
 def _widened(chunk: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -108,14 +108,15 @@ class _DenseRows:
     def hashes(self) -> NDArray[np.uint64]:
         multipliers = _multipliers(self.source.n_features)
         hashes = np.zeros(self.source.n_points, np.uint64)
-        for first, columns, chunk in self.source.scan():
+        for rows, columns in self.source.chunks():
+            chunk = self.source.chunk(rows, columns)
             step = max(1, CHUNK_VALUES // chunk.shape[1])
             for row in range(0, chunk.shape[0], step):
                 values = chunk[row : row + step]
                 if values.dtype.kind == "f" and not np.all(np.isfinite(values)):
                     scan_ranges(self.source)  # raises, naming the row and the column
                 part = _mixed(values) @ multipliers[columns]
-                hashes[first + row : first + row + len(values)] += part
+                hashes[rows.start + row : rows.start + row + len(values)] += part
         return hashes
 
     def differ(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ import numpy as np
 from geodim.errors import InputTypeError, InputValueError, MissingExtraError, ShapeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -39,8 +39,11 @@ class ColumnSource(Protocol):
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Ascending values of one column and how often each occurs."""
 
-    def scan(self) -> Iterator[tuple[int, slice, NDArray[Any]]]:
-        """Chunks (first row, columns, 2-d values) that together cover the data, in row order where rows are contiguous."""
+    def chunks(self) -> list[tuple[slice, slice]]:
+        """Rows and columns of chunks that together cover the data, in row order where rows are contiguous."""
+
+    def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
+        """The values of one chunk (of a sparse column: its non-zeros and one zero)."""
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """A few rows of a few columns."""
@@ -101,7 +104,12 @@ class ArraySource:
         step = self._rows_per_chunk(len(columns)) if self.row_major else self.n_points
         block = as_slice(columns)
         for row in range(0, self.n_points, step):
-            out[:, row : row + step] = self.array[row : row + step, block].T
+            rows = slice(row, row + step)
+            if isinstance(block, slice):
+                out[:, rows] = self.array[rows, block].T
+            else:
+                for at, column in enumerate(block):
+                    out[at, rows] = self.array[rows, column]
             if self._map is not None and (row // step) % 64 == 63:
                 self._let_go()
         self._let_go()
@@ -111,18 +119,19 @@ class ArraySource:
         values = np.sort(self.array[:, column].astype(np.float64))
         return values, np.ones(values.size, np.int64)
 
-    def scan(self) -> Iterator[tuple[int, slice, NDArray[Any]]]:
-        """Chunks of rows, or whole columns where those are contiguous."""
+    def chunks(self) -> list[tuple[slice, slice]]:
+        """Blocks of rows, or whole columns where those are contiguous."""
         if self.row_major:
-            step = self._rows_per_chunk(self.n_features)
-            for row in range(0, self.n_points, step):
-                yield row, slice(0, self.n_features), self.array[row : row + step]
-                if (row // step) % 64 == 63:
-                    self._let_go()
-        else:
-            for column in range(self.n_features):
-                yield 0, slice(column, column + 1), self.array[:, column : column + 1]
-                self._let_go()
+            step = 8 * self._rows_per_chunk(self.n_features)
+            every = slice(0, self.n_features)
+            return [(slice(row, min(row + step, self.n_points)), every) for row in range(0, self.n_points, step)]
+        return column_chunks(self)
+
+    def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
+        """A view of the array."""
+        if self._map is not None and (not self.row_major or rows.start % (1 << 20) < rows.stop - rows.start):
+            self._let_go()
+        return self.array[rows, columns]
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """A few rows of a few columns."""
@@ -163,14 +172,18 @@ class SparseSource:
             counts[at] = zeros
         return values, counts
 
-    def scan(self) -> Iterator[tuple[int, slice, NDArray[Any]]]:
-        """One column at a time, a zero standing for all implicit ones (row numbers: see `geodim.data.checks`)."""
-        for column in range(self.n_features):
-            start, stop = self.csc.indptr[column], self.csc.indptr[column + 1]
-            values = self.csc.data[start:stop]
-            if stop - start < self.n_points:
-                values = np.append(values, 0)
-            yield 0, slice(column, column + 1), values[:, np.newaxis]
+    def chunks(self) -> list[tuple[slice, slice]]:
+        """One column at a time."""
+        return column_chunks(self)
+
+    def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:  # noqa: ARG002
+        """The non-zeros of one column, with a zero that stands for all implicit ones."""
+        start, stop = self.csc.indptr[columns.start], self.csc.indptr[columns.start + 1]
+        values = self.csc.data[start:stop]
+        if stop - start < self.n_points:
+            values = np.append(values, values.dtype.type(0))
+        column: NDArray[Any] = values[:, np.newaxis]
+        return column
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """A few rows of a few columns."""
@@ -224,10 +237,13 @@ class FrameSource:
         values = np.sort(self._column(column).astype(np.float64))
         return values, np.ones(values.size, np.int64)
 
-    def scan(self) -> Iterator[tuple[int, slice, NDArray[Any]]]:
+    def chunks(self) -> list[tuple[slice, slice]]:
         """One column at a time."""
-        for column in range(self.n_features):
-            yield 0, slice(column, column + 1), self._column(column)[:, np.newaxis]
+        return column_chunks(self)
+
+    def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:  # noqa: ARG002
+        """One column."""
+        return self._column(columns.start)[:, np.newaxis]
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """A few rows of a few columns."""
@@ -265,15 +281,23 @@ class WeightedSource:
         first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
         return values[first], np.add.reduceat(counts, first)
 
-    def scan(self) -> Iterator[tuple[int, slice, NDArray[Any]]]:
-        """One column at a time, absent points left out."""
-        for column in range(self.n_features):
-            yield 0, slice(column, column + 1), self._column(column)[:, np.newaxis]
+    def chunks(self) -> list[tuple[slice, slice]]:
+        """One column at a time."""
+        return column_chunks(self)
+
+    def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:  # noqa: ARG002
+        """One column, absent points left out."""
+        return self._column(columns.start)[:, np.newaxis]
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """A few rows of a few columns, rows counted with their multiplicity."""
         at = np.searchsorted(np.cumsum(self.weights), rows, side="right")
         return self.source.sample(columns, self.present[at])
+
+
+def column_chunks(source: ColumnSource) -> list[tuple[slice, slice]]:
+    """Every column is a chunk."""
+    return [(slice(0, source.n_points), slice(column, column + 1)) for column in range(source.n_features)]
 
 
 def check_shape(shape: tuple[int, ...]) -> None:

@@ -61,6 +61,7 @@ class ColumnSolver:
         self.step_counts: NDArray[np.int32] | None = None
         self.values = np.empty(n_points + PADDING)
         self.layout = PyramidLayout(n_points)
+        self.slope = 0.0  # only counted columns have one
         self.records: NDArray[np.float64] | None = None
         self.scratch = threading.local()  # candidate lists, one pair per thread that solves pieces
 
@@ -157,7 +158,7 @@ class ColumnSolver:
             if first == 0 or last == n:
                 columns.one_sided(l, n, first, last, self.phi)
                 filled = np.array([[weight, n]])
-                profile.merge(self.phi, filled, 1, index, cut, np.zeros(N_COUNTERS, np.int64))
+                self._merge(profile, filled, 1, index, cut, np.zeros(N_COUNTERS, np.int64))
                 return True
             excess = weight - (n - weight) - 1
             if excess > 0:
@@ -178,9 +179,9 @@ class ColumnSolver:
         cut: int,
     ) -> bool:
         layout = self.layout if n == self.n else PyramidLayout(n)
-        known = profile.phi[cut:]
+        known = self._known(profile, cut)
         is_open = np.zeros(layout.counts[-1], np.bool_)
-        if columns.open_gaps(l, n, layout.top_shift, known, is_open) == 0:
+        if self._open_gaps(l, n, layout.top_shift, profile, known, is_open) == 0:
             return True
         solve = self._piece_solver(l, n, layout, known)
         pieces = pieces_of(is_open)
@@ -192,12 +193,41 @@ class ColumnSolver:
                 return False
             work = np.zeros(N_COUNTERS, np.int64)
             ranges, n_ranges = solve(piece, work)
-            profile.merge(self.phi, ranges, n_ranges, index, cut, work, piece)
+            self._merge(profile, ranges, n_ranges, index, cut, work, piece)
             return True
 
         if executor is None:
             return all(solve_piece(piece) for piece in pieces)
         return all(list(executor.map(solve_piece, pieces)))
+
+    def _known(self, profile: Profile, cut: int) -> NDArray[np.float64]:
+        """What other columns reached so far: a column must beat it to matter."""
+        return profile.phi[cut:]
+
+    def _open_gaps(
+        self,
+        l: NDArray[np.float64],
+        n: int,
+        shift: int,
+        profile: Profile,  # noqa: ARG002
+        known: NDArray[np.float64],
+        is_open: NDArray[np.bool_],
+    ) -> int:
+        """Mark the gaps in which the column may matter; their number."""
+        return int(columns.open_gaps(l, n, shift, known, is_open))
+
+    def _merge(
+        self,
+        profile: Profile,
+        ranges: NDArray[np.int64],
+        n_ranges: int,
+        index: int,
+        cut: int,
+        work: NDArray[np.int64],
+        piece: tuple[int, int] | None = None,
+    ) -> None:
+        """Merge what was solved."""
+        profile.merge(self.phi, ranges, n_ranges, index, cut, work, piece)
 
     def _piece_solver(
         self, l: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64]
@@ -217,10 +247,11 @@ class ColumnSolver:
 
             return plain
 
-        grain, slack = lattice(l, n, magnitude)
+        grain, slack, quantum = lattice(l, n, magnitude)
+        tie = quantum * (1.0 - 2.0**-20)
         trend, spread = grid.grid_trend(l, n, grain)
         if 0.0 < spread < GRID_SPREAD and n >= 4 * pyramid.BASE:
-            line = grid.snap_trend(l, n, trend, grain)
+            line = grid.snap_trend(n, trend, quantum)
             u, tops, floors = np.empty(n), np.empty(layout.counts[0] + 2), np.empty(layout.counts[0] + 2)
             groups = -(-n // grid.GROUP)
             fine_tops, fine_floors = np.empty(groups), np.empty(groups + pyramid.BASE // grid.GROUP + 1)
@@ -230,7 +261,7 @@ class ColumnSolver:
                 first, last = max(piece[0] << top, 1), min(piece[1] << top, n)
                 ranges = np.empty(((last - first) // pyramid.BASE + 2, 2), np.int64)
                 count = grid.solve_grid(
-                    l, n, u, tops, floors, fine_tops, fine_floors, line, slack, first, last, known, self.phi,
+                    l, n, u, tops, floors, fine_tops, fine_floors, line, slack, tie, first, last, known, self.phi,
                     ranges, work,
                 )  # fmt: skip
                 return ranges, count
@@ -248,8 +279,8 @@ class ColumnSolver:
             sizes = (piece[1] - piece[0]) << top
             ranges = np.empty((sizes // pyramid.BASE + pyramid.BASE, 2), np.int64)
             count = gaps.solve_gaps(
-                l, n, records, layout.offsets, layout.counts, grain, slack, span, piece[0], piece[1], known,
-                self.phi, ranges, blocks, lows, work,
+                l, n, records, layout.offsets, layout.counts, grain, slack, tie, span, piece[0], piece[1], known,
+                self.slope, self.phi, ranges, blocks, lows, work,
             )  # fmt: skip
             return ranges, count
 
@@ -277,17 +308,19 @@ class PyramidLayout:
         self.top_shift = pyramid.BASE_SHIFT + len(counts) - 1
 
 
-def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float]:
-    """A grain that divides every value (0 if there is none) and the slack that bounds then need for rounding.
+def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:
+    """Grain, slack and quantum of a column.
 
-    On a lattice of at most 2^48 steps all sums of the trend arithmetic are exact in float64 and no slack is needed;
-    then ties are recognised as ties.  Otherwise the slack covers every rounding in the pyramid, with room to spare.
+    If all values are multiples of a grain at most 2^48 times smaller than the largest, every sum of the trend arithmetic
+    is exact in float64, no slack is needed, and widths differ by multiples of the quantum, the coarsest such grain.
+    Otherwise grain and quantum are 0, and the slack covers every rounding in the pyramid with room to spare.
     """
     exponent = math.frexp(magnitude)[1]
     grain = math.ldexp(1.0, max(exponent - LATTICE_BITS, -1074))
-    if columns.on_lattice(l, n, grain):
-        return grain, 0.0
-    return 0.0, math.ldexp(magnitude, -44)
+    quantum = columns.lattice_quantum(l, n, grain)
+    if quantum > 0.0:
+        return grain, 0.0, quantum
+    return 0.0, math.ldexp(magnitude, -44), 0.0
 
 
 def pieces_of(is_open: NDArray[np.bool_]) -> list[tuple[int, int]]:

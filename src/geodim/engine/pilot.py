@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ENTRIES = 1 << 19  # size of the sample
 FRACTIONS = (np.arange(24) + 0.5) / 24
+MOST_LEADERS = 6
 WIDEST = 2  # columns of the largest spread that are tried first, too: they tell features apart that look alike
 
 
@@ -43,5 +44,6 @@ def look_ahead(source: ColumnSource, ranges: Ranges) -> Pilot:
         widths[at] = (sample[k - 1 :] - sample[: m - k + 1]).min(axis=0)
     best = widths.argmax(axis=1)
     widest = np.argsort(-ranges.spreads, kind="stable")[:WIDEST]
-    leaders = dict.fromkeys([*columns[best].tolist(), *widest.tolist()])
-    return Pilot(list(leaders), float(widths.max(axis=1).mean()))
+    often = np.bincount(columns[best], minlength=source.n_features)
+    leaders = dict.fromkeys([*widest.tolist(), *np.argsort(-often, kind="stable")[:MOST_LEADERS].tolist()])
+    return Pilot([column for column in leaders if often[column] or column in widest], float(widths.max(axis=1).mean()))

@@ -17,14 +17,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.steps import steps_needed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
 
 BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thread
+MOST_STEPS = 1 << 21  # counters that still fit the cache
+COUNT_BELOW = 0.6  # count if there are fewer steps than so many times the points
 MOST_COLUMNS = 16  # one cache line of float32 in a row-major array
 
 
@@ -33,13 +38,16 @@ class Profile:
     """Phi for every d = k - 1, the column that owns each, and what it took.
 
     With a positive ``step`` this is Phi of the values rounded down to multiples of the step: every width is then off by
-    less than one step, and so is Phi.  Index 0 (k = 1) is always 0.
+    less than one step, and so is Phi.  Index 0 (k = 1) is always 0.  If ``counted``, the array holds -N(w) instead, the
+    negative of the least number of points that w neighbouring steps hold at best (see `geodim.engine.counting`).
     """
 
     phi: NDArray[np.float64]
     owner: NDArray[np.int32]
     step: float
     done: NDArray[np.bool_]
+    n_points: int
+    counted: bool = False
     work: NDArray[np.int64] = field(default_factory=lambda: np.zeros(5, np.int64))
     bytes_read: int = 0
     stopped: str | None = None
@@ -47,13 +55,16 @@ class Profile:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
-    def empty(cls, n_points: int, n_features: int, step: float = 0.0) -> Profile:
-        """A profile to which no column has contributed yet."""
+    def empty(cls, n_points: int, n_features: int, step: float = 0.0, n_steps: int | None = None) -> Profile:
+        """A profile to which no column has contributed yet; by counts if a number of steps is given."""
+        size = n_points if n_steps is None else n_steps + 1
         return cls(
-            phi=np.zeros(n_points),
-            owner=np.full(n_points, -1, np.int32),
+            phi=np.full(size, 0.0 if n_steps is None else -float(n_points)),
+            owner=np.full(size, -1, np.int32),
             step=step,
             done=np.zeros(n_features, np.bool_),
+            n_points=n_points,
+            counted=n_steps is not None,
         )
 
     def begin(self, column: int, pieces: dict[tuple[int, int], tuple[int, int]]) -> None:
@@ -84,22 +95,39 @@ class Profile:
         self.unsolved.pop(column, None)
         self.done[column] = True
 
-    def bounds(self, widths: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Valid bounds on Phi whether or not every column was solved, given the range of each column.
+    def bounds(
+        self, widths: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+        """Some k, ascending to n, and valid bounds on Phi there, given the range of each column.
 
         A column that was not solved at some k is bounded there by its range; monotonicity does the rest: Phi is at
         least what it was at any smaller k, and at most what it is at any larger one.
         """
-        lower = np.maximum.accumulate(self.phi)
-        upper = lower.copy()
-        for column in np.flatnonzero(~self.done).tolist():
-            for first, stop in self.unsolved.get(column, {(0, 0): (1, lower.size)}).values():
-                np.maximum(upper[first:stop], widths[column], out=upper[first:stop])
-        upper = np.minimum.accumulate(upper[::-1])[::-1]
+        unfinished = np.flatnonzero(~self.done)
+        if self.counted:
+            reach = np.maximum.accumulate(-self.phi[1:]).astype(np.int64)  # points that w = 1, 2, ... steps hold
+            support, first = np.unique(np.append(reach, self.n_points), return_index=True)
+            support, first = support[support > 1], first[support > 1]
+            lower = upper = first * self.step
+            if unfinished.size:
+                upper = np.maximum(upper, widths[unfinished].max())
+        else:
+            support = np.arange(2, self.n_points + 1)
+            lower = np.maximum.accumulate(self.phi)
+            upper = lower.copy()
+            for column in unfinished.tolist():
+                for first_d, stop in self.unsolved.get(column, {(0, 0): (1, lower.size)}).values():
+                    np.maximum(upper[first_d:stop], widths[column], out=upper[first_d:stop])
+            lower, upper = lower[1:], np.minimum.accumulate(upper[:0:-1])[::-1]
         if self.step > 0.0:
             lower, upper = np.maximum(lower - self.step, 0.0), upper + self.step
-            lower[0] = upper[0] = 0.0
-        return lower, np.minimum(upper, widths.max())
+        return support, lower, np.minimum(upper, widths.max())
+
+    def rounded_mean(self) -> float:
+        """Delta of the (rounded) values, unscaled, if every column was solved."""
+        if self.counted:
+            return self.step * float((self.n_points + self.phi[1:]).sum()) / self.n_points
+        return float(self.phi.mean())
 
 
 def available_threads() -> int:
@@ -114,6 +142,7 @@ def compute_profile(
     source: ColumnSource,
     *,
     step: float = 0.0,
+    ranges: Ranges | None = None,
     leaders: Sequence[int] = (),
     n_threads: int | None = None,
     deadline: float | None = None,
@@ -128,6 +157,8 @@ def compute_profile(
         Where the columns come from.
     step
         Round values down to multiples of this power of two first; 0 is exact.
+    ranges
+        Ranges of the columns; with them a step may be solved by counting.
     leaders
         Columns to solve first, because they probably bound the others.
     n_threads
@@ -145,11 +176,16 @@ def compute_profile(
         ``stopped`` says why it ended early ("time limit" or "interrupted"), or is None.
     """
     n, d = source.n_points, source.n_features
+    first_steps = None
+    if step > 0.0 and ranges is not None:
+        first_steps, n_steps = steps_needed(ranges.least, ranges.greatest, step)
+        if n_steps > min(MOST_STEPS, COUNT_BELOW * n):
+            first_steps = None
     if profile is None:
-        profile = Profile.empty(n, d, step)
+        profile = Profile.empty(n, d, step, None if first_steps is None else int(n_steps))
     threads = n_threads or available_threads()
     by_column = d >= 2 * threads or n < 1 << 17
-    run = _Run(source, profile, deadline)
+    run = _Run(source, profile, deadline, first_steps)
     blocks = run.blocks(min(threads, d) if by_column else 1, leaders)
     report = progress or (lambda _done, _total: None)
     report(int(profile.done.sum()), d)
@@ -180,8 +216,15 @@ def compute_profile(
 class _Run:
     """One pass over the columns: hands out blocks, keeps a solver per thread, watches the clock."""
 
-    def __init__(self, source: ColumnSource, profile: Profile, deadline: float | None) -> None:
+    def __init__(
+        self,
+        source: ColumnSource,
+        profile: Profile,
+        deadline: float | None,
+        first_steps: NDArray[np.float64] | None = None,
+    ) -> None:
         self.source = source
+        self.first_steps = first_steps
         self.profile = profile
         self.deadline = deadline
         self.local = threading.local()
@@ -248,8 +291,13 @@ class _Run:
         solver: ColumnSolver | None = getattr(self.local, "solver", None)
         if solver is None:
             from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
+            from geodim.engine.counting import CountingSolver  # noqa: PLC0415
 
-            solver = ColumnSolver(self.source.n_points, self.source.dtype, self.profile.step)
+            n, step = self.source.n_points, self.profile.step
+            if self.first_steps is None:
+                solver = ColumnSolver(n, self.source.dtype, step)
+            else:
+                solver = CountingSolver(n, step, self.profile.phi.size - 1, self.first_steps)
             self.local.solver = solver
         return solver
 

@@ -11,16 +11,19 @@ from geodim.engine.kernels.tiles import evaluate_tile
 
 
 @njit(nogil=True, cache=True)
-def on_lattice(l, n, grain):  # noqa: ANN001, ANN201
-    """Whether every value is a multiple of ``grain``: then sums and differences of values and trends are exact."""
+def lattice_quantum(l, n, grain):  # noqa: ANN001, ANN201
+    """The largest power of two times ``grain`` that divides every value; 0 if ``grain`` itself does not."""
+    bits = np.int64(0)
     for first in range(0, n, 4096):
         misses = 0
         for i in range(first, min(first + 4096, n)):
             scaled = l[i] / grain
-            misses += 1 if scaled != np.floor(scaled) else 0
+            whole = np.int64(scaled)
+            bits |= whole
+            misses += 1 if scaled != whole else 0
         if misses > 0:
-            return False
-    return True
+            return 0.0
+    return grain * np.float64(bits & -bits)
 
 
 @njit(nogil=True, cache=True)
@@ -57,29 +60,123 @@ def one_sided(l, n, first, stop, phi):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
+def beaten_at(l, n, d_first, d_last, step, floor, guess):  # noqa: ANN001, ANN201
+    """Whether some window, at the gap's last size, is narrower than ``floor``; and where such a window starts.
+
+    Starts near ``guess`` are tried first, then every ``step``-th one.
+    """
+    if d_last >= n:
+        return False, guess
+    nearby = max((d_last - d_first) >> 1, 1)
+    for shift in range(-32, 33):
+        start = guess + shift * nearby
+        if 0 <= start < n - d_last and l[start + d_last] - l[start] < floor:
+            return True, start
+    for start in range(0, n - d_last, step):
+        if l[start + d_last] - l[start] < floor:
+            return True, start
+    return False, guess
+
+
+@njit(nogil=True, cache=True)
 def open_gaps(l, n, shift, known, is_open):  # noqa: ANN001, ANN201
     """Mark the gaps of 2**shift sizes in which this column may still exceed what others reached.
 
-    One window per block of starts is tried, at the gap's last size: if it is narrower than ``known`` at the gap's first
-    size, phi stays below the others all over the gap (monotonicity).  Returns the number of open gaps.
+    If a window is, at a gap's last size, narrower than ``known`` at its first size, phi stays below the others all over
+    the gap (monotonicity).  The first gap is tried in parts that grow by an eighth.  Returns the number of open gaps.
     """
     size = 1 << shift
     count = (n + size - 1) >> shift
     total = 0
-    best = 0
-    for g in range(count):
-        floor = known[max(g << shift, 1)]
-        d_last = min((g + 1) << shift, n) - 1
-        beaten = best + d_last < n and l[best + d_last] - l[best] < floor
-        start = 0
-        while not beaten and start + d_last < n:
-            if l[start + d_last] - l[start] < floor:
-                beaten = True
-                best = start
-            start += size
+    guess = n >> 1
+    for g in range(count - 1, 0, -1):
+        first = g << shift
+        last = min(first + size, n) - 1
+        beaten, guess = beaten_at(l, n, first, last, size, known[first], guess)
+        is_open[g] = not beaten
+        total += 0 if beaten else 1
+    beaten = total == 0  # an open column is solved anyway
+    last = min(size, n) - 1
+    while beaten and last >= BASE:
+        first = max(last - (last >> 3), BASE)
+        beaten, guess = beaten_at(l, n, first, last, max(size >> 3, 1), known[first], guess)
+        last = first - 1
+    if beaten:
+        beaten = smallest_beaten(l, n, min(last + 1, BASE), known)
+    is_open[0] = not beaten
+    return total + (0 if beaten else 1)
+
+
+@njit(nogil=True, cache=True)
+def open_gaps_by_counts(l, n, shift, slope, best, is_open):  # noqa: ANN001, ANN201
+    """`open_gaps` for counts: N grows with w, so a window that holds, at a gap's first size, more points than ``-best``
+    asks for at its last size settles the gap, whatever the slope.
+    """
+    size = 1 << shift
+    count = (n + size - 1) >> shift
+    total = 0
+    guess = 0
+    for g in range(count - 1, -1, -1):
+        first = max(g << shift, 1)
+        last = min((g + 1) << shift, n) - 1
+        beaten = False
+        while not beaten and last >= first:  # the first gap in parts that grow by an eighth
+            part = max(last - (last >> 3), first) if g == 0 else first
+            beaten = False
+            for start in range(-1, n - part, max(size >> 3, 1)):
+                at = guess if start < 0 else start
+                if at + part < n and slope * part - (l[at + part] - l[at]) > -best[last]:
+                    beaten = True
+                    guess = at
+                    break
+            if g > 0 or not beaten:
+                break
+            last = part - 1
+            beaten = last < first
         is_open[g] = not beaten
         total += 0 if beaten else 1
     return total
+
+
+@njit(nogil=True, cache=True)
+def cumulate(counts, slope, values):  # noqa: ANN001, ANN201
+    """``values[j] = slope j - (number of points in the first j steps)``."""
+    total = 0.0
+    values[0] = 0.0
+    for j in range(counts.size):
+        total += counts[j]
+        values[j + 1] = slope * (j + 1) - total
+
+
+@njit(nogil=True, cache=True)
+def along_slope(best, slope, known):  # noqa: ANN001, ANN201
+    """``known[w] = slope w + best[w] - 1/2``, lowered where needed so that it never falls."""
+    least = np.inf
+    for w in range(best.size - 1, -1, -1):
+        least = min(least, slope * w + best[w] - 0.5)
+        known[w] = least
+
+
+@njit(nogil=True, cache=True)
+def tilt(phi, ranges, n_ranges, slope):  # noqa: ANN001, ANN201
+    """Take the slope out again: from ``slope w - N(w)`` to ``-N(w)``."""
+    for r in range(n_ranges):
+        for d in range(ranges[r, 0], ranges[r, 1]):
+            phi[d] -= slope * d
+
+
+@njit(nogil=True, cache=True)
+def smallest_beaten(l, n, d_stop, known):  # noqa: ANN001, ANN201
+    """Whether every size in [1, d_stop) has a window below ``known``."""
+    best = np.full(BASE, np.inf)
+    for start in range(0, n, 1024):
+        evaluate_tile(l, start, min(start + 1024, n), 0, best)
+        beaten = True
+        for d in range(1, d_stop):
+            beaten = beaten and (best[d] < known[d] or best[d] == 0.0)  # a phi of 0 adds nothing
+        if beaten:
+            return True
+    return False
 
 
 @njit(nogil=True, cache=True)

@@ -68,14 +68,13 @@ def bound_block(l, n, records, shift, g, j, c):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows, slack, floor):  # noqa: ANN001, ANN201
+def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows, keep_below, enough):  # noqa: ANN001, ANN201
     """Keep the child blocks of ``parents`` that may hold a narrowest window of gap g.
 
     Returns how many were kept, V, the block of V, the least lower bound, and the number of tests.  Stops early (with
-    -1 kept) as soon as the upper line stays below ``floor``: the feature does not matter in this gap.
+    -1 kept) as soon as V falls below ``enough``: the feature does not matter in this gap.
     """
     size = 1 << shift
-    rise = c * (min((g + 1) * size, n) - 1 - g * size)
     v = np.inf
     owner = -1
     tested = 0
@@ -91,13 +90,13 @@ def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows
             if upper < v:
                 v = upper
                 owner = j
-                if v + rise + slack < floor:
+                if v < enough:
                     return -1, v, owner, 0.0, tested
     kept = 0
     least = np.inf
     for t in range(tested):
         j, low = children[t], lows[t]
-        if low < v + slack or j == owner:
+        if low < v + keep_below or j == owner:
             at = kept
             if j == owner:  # the owner leads the list: its children give V early
                 children[kept], lows[kept] = children[0], lows[0]
@@ -155,11 +154,13 @@ def promising_first(roots, count, block):  # noqa: ANN001, ANN201
 
 @njit(nogil=True, cache=True)
 def solve_gaps(
-    l, n, records, offsets, counts, grain, slack, span, first_gap, last_gap, known, phi, ranges, blocks, lows, work
+    l, n, records, offsets, counts, grain, slack, tie, span, first_gap, last_gap, known, tilt, phi, ranges, blocks, lows, work
 ):  # noqa: ANN001, ANN201
     """Solve the top-level gaps [first_gap, last_gap) of one sorted column, depth first.
 
-    ``known[d]`` is what other features reached (monotone); ``phi`` receives this feature's values for the sizes that
+    ``known[d]`` is what other features reached; it never falls, and ``known[d] - tilt d`` never rises if ``tilt`` is
+    positive (see `geodim.engine.counting`).  Widths of a column on a lattice differ by no less than its quantum, so a
+    block may be dropped that could be narrower than V only by less: ``tie`` is that quantum.  ``phi`` receives this feature's values for the sizes that
     matter, listed in ``ranges`` as half-open intervals.  Returns their number.
     """
     n_levels = counts.size
@@ -209,11 +210,15 @@ def solve_gaps(
                 parents, n_parents, cap = roots, promising_first(roots, counts[level] - g, block), np.inf
             entering = False
             floor = known[d_first]
+            rise = c * (d_stop - 1 - d0)
+            enough = floor - rise - slack
+            if tilt > 0.0:  # known falls by at most the tilt per size, so its value at the gap's end serves as well
+                enough = max(enough, known[d_stop - 1] - c * (d_first - d0) - tilt * (d_stop - 1 - d_first) - slack)
             k, v, owner, low, tested = filter_blocks(
-                l, n, records[start:], shift, g, c, parents, n_parents, blocks[start:], lows[start:], slack, floor
+                l, n, records[start:], shift, g, c, parents, n_parents, blocks[start:], lows[start:], slack - tie, enough
             )
             work[TESTS] += tested
-            cap = min(cap, v + c * (d_stop - 1 - d0) + slack)
+            cap = min(cap, v + rise + slack)
             if k < 0 or cap < floor:
                 work[REJECTED] += 1
                 level += 1
@@ -237,7 +242,7 @@ def solve_gaps(
                     continue
                 elif level == 0:
                     work[LEAVES] += 1
-                    work[WINDOWS] += evaluate_leaf(l, n, d0, d_stop, c, slack, blocks[start:], lows[start:], k, best)
+                    work[WINDOWS] += evaluate_leaf(l, n, d0, d_stop, c, slack - tie, blocks[start:], lows[start:], k, best)
                     for d in range(d_first, d_stop):
                         phi[d] = best[d - d0]
                 else:

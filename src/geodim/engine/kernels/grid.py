@@ -52,20 +52,14 @@ def grid_trend(l, n, grain):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def snap_trend(l, n, c, grain):  # noqa: ANN001, ANN201
-    """Round the slope to the coarsest lattice the values lie on, if that moves the line by less than one spacing.
+def snap_trend(n, c, quantum):  # noqa: ANN001, ANN201
+    """Round the slope to the lattice of the values, if that moves the line by less than one spacing.
 
     On quantised data (a float32 grid) ties are then exact ties, and ties are discarded.
     """
-    if grain == 0.0:
+    if quantum <= 0.0:
         return c
-    bits = np.int64(0)
-    for i in range(n):
-        bits |= np.int64(l[i] / grain)
-    step = grain * np.float64(bits & -bits)
-    if step <= 0.0:
-        return c
-    snapped = np.rint(c / step) * step
+    snapped = np.rint(c / quantum) * quantum
     return snapped if abs(snapped - c) * n < c else c
 
 
@@ -189,7 +183,7 @@ def evaluate_survivors(l, n, u, d0, fine_tops, fine_floors, found, kept, v, best
 
 
 @njit(nogil=True, cache=True)
-def solve_grid(l, n, u, tops, floors, fine_tops, fine_floors, c, slack, d_first, d_stop, known, phi, ranges, work):  # noqa: ANN001, ANN201
+def solve_grid(l, n, u, tops, floors, fine_tops, fine_floors, c, slack, tie, d_first, d_stop, known, phi, ranges, work):  # noqa: ANN001, ANN201
     """Solve the sizes [d_first, d_stop), d_first a multiple of BASE (or 1); results as in `gaps.solve_gaps`."""
     starts = np.empty(EXTREMES, np.int64)
     ends = np.empty(EXTREMES, np.int64)
@@ -211,7 +205,7 @@ def solve_grid(l, n, u, tops, floors, fine_tops, fine_floors, c, slack, d_first,
         v = -np.inf
         for d in range(first, stop):
             v = max(v, best[d - d0] - c * d)
-        v += slack
+        v += slack - tie
         kept = survivors(tops, floors[g:], count - g, v, found)
         work[TESTS] += count - g
         work[LEAVES] += 1

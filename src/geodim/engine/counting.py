@@ -1,0 +1,121 @@
+"""Columns as histograms: the dual problem, for when a tolerance allows a resolution coarser than the points.
+
+Round all values down to multiples of a step h.  N_f(w), the largest number of points of feature f in w neighbouring
+steps, tells phi of the rounded values: phi_k,f = h (w - 1) for the least w with N_f(w) >= k.  With C the cumulative
+counts, N_f(w) = max_j C[j+w] - C[j], and for any slope K at least as large as every count
+
+    l_j = K j - C[j]   is ascending, and   min_j (l[j+w] - l[j]) = K w - N_f(w):
+
+the narrowest window of the column l.  So one exact engine solves both problems, here on as many entries as there are
+steps, however many points there are.  Phi asks for the least N_f(w) over all features, i.e. the largest -N_f(w).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geodim.engine.column import ColumnSolver
+from geodim.engine.kernels import columns, sorting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Executor
+
+    from numpy.typing import NDArray
+
+    from geodim.engine.profile import Profile
+
+
+class CountingSolver(ColumnSolver):
+    """Solves columns through their counts per step; the profile holds -N(w) at index w.
+
+    Parameters
+    ----------
+    n_points : int
+        Number of points.
+    step : float
+        The resolution h, a power of two.
+    n_steps : int
+        Number of steps that the widest column needs.
+    first_steps : array
+        The step of the least value of every column.
+    """
+
+    def __init__(self, n_points: int, step: float, n_steps: int, first_steps: NDArray[np.float64]) -> None:
+        super().__init__(n_steps + 1, np.dtype(np.float64))
+        self.n_points = n_points
+        self.resolution = step
+        self.first_steps = first_steps
+        self.counts = np.empty(n_steps, np.int32)
+        self.known = np.empty(n_steps + 1)
+
+    def solve(
+        self,
+        column: NDArray[np.floating],
+        index: int,
+        profile: Profile,
+        stop: Callable[[], bool],
+        executor: Executor | None = None,
+    ) -> bool:
+        """Count one column and solve it."""
+        kind = column.dtype.type
+        sorting.count_steps(column, kind(1.0 / self.resolution), kind(self.first_steps[index]), self.counts)
+        return self._solve_counts(self.counts, index, profile, stop, executor)
+
+    def solve_runs(
+        self,
+        values: NDArray[np.float64],
+        counts: NDArray[np.int64],
+        index: int,
+        profile: Profile,
+        stop: Callable[[], bool],
+        executor: Executor | None = None,
+    ) -> bool:
+        """Like `solve`, for values with multiplicities."""
+        at = (np.floor(values / self.resolution) - self.first_steps[index]).astype(np.intp)
+        total = np.bincount(at, weights=counts, minlength=self.counts.size)
+        return self._solve_counts(total, index, profile, stop, executor)
+
+    def _solve_counts(
+        self,
+        counts: NDArray[np.int32] | NDArray[np.float64],
+        index: int,
+        profile: Profile,
+        stop: Callable[[], bool],
+        executor: Executor | None,
+    ) -> bool:
+        self.slope = float(counts.max())
+        columns.cumulate(counts, self.slope, self.values)
+        self._pad(self.n)
+        return self._solve_gaps(self.values, self.n, index, profile, stop, executor, 0)
+
+    def _known(self, profile: Profile, cut: int) -> NDArray[np.float64]:  # noqa: ARG002
+        """What others reached, seen along this column's slope; half a point less, so that ties are not rejected."""
+        columns.along_slope(profile.phi, self.slope, self.known)
+        return self.known
+
+    def _open_gaps(
+        self,
+        l: NDArray[np.float64],
+        n: int,
+        shift: int,
+        profile: Profile,
+        known: NDArray[np.float64],  # noqa: ARG002
+        is_open: NDArray[np.bool_],
+    ) -> int:
+        return int(columns.open_gaps_by_counts(l, n, shift, self.slope, profile.phi, is_open))
+
+    def _merge(
+        self,
+        profile: Profile,
+        ranges: NDArray[np.int64],
+        n_ranges: int,
+        index: int,
+        cut: int,
+        work: NDArray[np.int64],
+        piece: tuple[int, int] | None = None,
+    ) -> None:
+        columns.tilt(self.phi, ranges, n_ranges, self.slope)
+        super()._merge(profile, ranges, n_ranges, index, cut, work, piece)

@@ -1,0 +1,33 @@
+"""Steps: values rounded down to multiples of a power of two, as a tolerance allows."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def resolution(rtol: float, delta: float) -> float:
+    """The largest power of two to which values may be rounded: Delta is then known to within one such step.
+
+    (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta; a little less than a quarter of rtol leaves room.
+    """
+    if rtol <= 0.0 or delta <= 0.0:
+        return 0.0
+    return math.ldexp(1.0, math.floor(math.log2(0.23 * min(rtol, 1.0) * delta)))
+
+
+def steps_needed(
+    least: NDArray[np.float64], greatest: NDArray[np.float64], step: float
+) -> tuple[NDArray[np.float64], float]:
+    """Step of the least value of every column, and the number of steps of the widest one (infinite if unusable)."""
+    if not 2.0**-100 < step < 2.0**100:  # counting multiplies by 1 / step in the column's own type
+        return np.zeros(least.size), math.inf
+    first = np.floor(least / step)
+    widest = float((np.floor(greatest / step) - first).max()) + 1.0
+    exact = float(max(np.abs(first).max(), np.abs(greatest / step).max())) < 2.0**23  # float32 holds every step number
+    return first, widest if exact else math.inf

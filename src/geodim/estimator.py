@@ -1,0 +1,118 @@
+"""`IntrinsicDimension`: the intrinsic dimension as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from geodim.dimension import intrinsic_dimension
+from geodim.errors import ShapeError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+FRAMES = ("pandas", "polars", "pyarrow", "torch")  # read in place, column by column
+
+
+class IntrinsicDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
+    """Intrinsic dimension of a geometric data set, for pipelines and searches.
+
+    A thin coat around `geodim.intrinsic_dimension`, whose documentation says what is computed.  Memory maps are not
+    copied and sparse matrices not densified.
+
+    Parameters
+    ----------
+    rtol : float, default 0.0
+        0 gives the exact value; a positive value stops as soon as (upper - lower) / lower <= rtol.
+    normalize : bool, default True
+        Divide all features by the largest range of a feature.
+    n_threads : int, optional
+        Threads to use; all available cores by default.  The result does not depend on it.
+    time_limit : float, optional
+        Seconds after which the bounds known by then are taken, with a warning.
+
+    Attributes
+    ----------
+    result_ : IDResult
+        Everything that is known.
+    dimension_, lower_, upper_ : float
+        The intrinsic dimension and certified bounds on it.
+    error_ : float
+        (upper_ - lower_) / lower_.
+    discriminability_ : float
+        Delta; the dimension is its inverse square.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of str
+        Names of the features, where X has names that are all strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geodim import IntrinsicDimension
+    >>> IntrinsicDimension().fit(np.eye(10)).dimension_
+    100.0
+    """
+
+    def __init__(
+        self,
+        *,
+        rtol: float = 0.0,
+        normalize: bool = True,
+        n_threads: int | None = None,
+        time_limit: float | None = None,
+    ) -> None:
+        self.rtol = rtol
+        self.normalize = normalize
+        self.n_threads = n_threads
+        self.time_limit = time_limit
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+        """Measure the data.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_points, n_features)
+            The data.
+        y : ignored
+            Present by convention.
+        sample_weight : array-like of int of shape (n_points,), optional
+            Multiplicity of each point: whole numbers, the same as repeating the points.
+
+        Returns
+        -------
+        IntrinsicDimension
+            The estimator itself.
+        """
+        data = self._validated(X)
+        if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+            msg = "all sample weights are zero: no point is left"
+            raise ShapeError(msg)
+        result = intrinsic_dimension(
+            data,
+            rtol=self.rtol,
+            normalize=self.normalize,
+            weights=sample_weight,
+            n_threads=self.n_threads,
+            time_limit=self.time_limit,
+        )
+        self.result_ = result
+        self.dimension_, self.lower_, self.upper_ = result.dimension, result.lower, result.upper
+        self.error_, self.discriminability_ = result.error, result.discriminability
+        return self
+
+    def _validated(self, X: Any) -> Any:
+        """Let scikit-learn check the form and note names, but hand on what geodim reads without a copy."""
+        if type(X).__module__.partition(".")[0] in FRAMES:
+            return validate_data(self, X, skip_check_array=True)
+        checked = validate_data(self, X, accept_sparse=True, ensure_all_finite=False)  # geodim names the row
+        mapped = isinstance(X, np.memmap) and X.dtype == checked.dtype
+        return X if mapped else checked
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
