@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError
 from geodim.result import IDResult, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 PILOT_FROM = 1 << 15  # fewer points are solved faster than looked at
 
@@ -28,6 +29,7 @@ def intrinsic_dimension(
     rtol: float = 0.0,
     normalize: bool = True,
     weights: Any = None,
+    feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
     time_limit: float | None = None,
     count_indistinguishable: bool = False,
@@ -51,6 +53,8 @@ def intrinsic_dimension(
         Divide all features by d_max, the largest range of a column (the paper's choice for graph data).
     weights : array-like of int, optional
         Multiplicity of each point; the same result as repeating the points.
+    feature_names : sequence of str, optional
+        Names of the features for the result and for messages, where the data has none.
     n_threads : int, optional
         Threads to use; all available cores by default.  The result does not depend on it.
     time_limit : float, optional
@@ -80,7 +84,8 @@ def intrinsic_dimension(
     """
     started = time.monotonic()
     _check_arguments(rtol, n_threads, time_limit)
-    source = as_source(X, weights=weights)
+    source = as_source(X, weights=weights, names=feature_names)
+    import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     threads = n_threads or available_threads()
     ranges = scan_ranges(source, threads)
     deadline = None if time_limit is None else started + time_limit
@@ -135,13 +140,14 @@ def _solve(
     progress: Callable[[int, int], None] | None,
 ) -> Profile:
     """Solve exactly, or at a resolution that reaches rtol; where the pilot guessed too coarsely, once more and finer."""
-    pilot = look_ahead(source, ranges) if rtol > 0.0 or source.n_points >= PILOT_FROM else Pilot([], 0.0)
+    pilot = look_ahead(source, ranges) if rtol > 0.0 or source.n_points >= PILOT_FROM else Pilot([], 0.0, 0.0)
     step = resolution(rtol, pilot.delta)
     while True:
         profile = compute_profile(
             source,
             step=step,
             ranges=ranges,
+            skip_smallest=pilot.smallest > 128 * step,
             leaders=pilot.leaders,
             n_threads=n_threads,
             deadline=deadline,
@@ -149,8 +155,8 @@ def _solve(
         )
         if step == 0.0 or profile.stopped:
             return profile
-        delta = profile.rounded_mean()
-        if delta > step and ((delta + step) / (delta - step)) ** 2 - 1.0 <= rtol * (1.0 - 1e-9):
+        delta, off = profile.rounded_mean()
+        if delta > off and ((delta + off) / (delta - off)) ** 2 - 1.0 <= rtol * (1.0 - 1e-9):
             return profile
         step = min(0.5 * step, resolution(rtol, delta))
 

@@ -54,7 +54,9 @@ class MissingExtraError(GeodimError, ImportError):
     """An optional package is needed; the message names the extra that installs it."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs the package {package!r}: install it with  pip install 'geodim[{extra}]'")
+        super().__init__(
+            f"{purpose} needs the package {package!r}: install it with  pip install 'geodim[{extra}]'"
+        )
         self.package = package
         self.extra = extra
 

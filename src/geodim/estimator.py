@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from geodim.dimension import intrinsic_dimension
-from geodim.errors import ShapeError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -88,9 +87,6 @@ class IntrinsicDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
             The estimator itself.
         """
         data = self._validated(X)
-        if sample_weight is not None and not np.any(np.asarray(sample_weight)):
-            msg = "all sample weights are zero: no point is left"
-            raise ShapeError(msg)
         result = intrinsic_dimension(
             data,
             rtol=self.rtol,

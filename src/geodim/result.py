@@ -129,7 +129,11 @@ class IDResult:
 
         check_support(support, self.n_points)
         at = np.searchsorted(self.support, np.asarray(support))
-        if not self.exact or np.any(at >= self.support.size) or np.any(self.support[at] != np.asarray(support)):
+        if (
+            not self.exact
+            or np.any(at >= self.support.size)
+            or np.any(self.support[at] != np.asarray(support))
+        ):
             msg = "the paper's bounds need the exact Phi at every element of the support sequence: use rtol=0"
             raise InputValueError(msg)
         bounds = support_bounds(self.phi_lower[at] / self.scale, support, self.n_points)
@@ -140,7 +144,7 @@ class IDResult:
         keep = slice(None)
         size = self.support.size
         if max_support is not None and size > max_support:
-            keep = np.unique(np.linspace(0, size - 1, max_support).astype(np.intp))  # type: ignore[assignment]
+            keep = thinned(size, max_support)  # type: ignore[assignment]
         values: dict[str, Any] = {
             "format": FORMAT,
             "dimension": self.dimension,
@@ -196,9 +200,14 @@ class IDResult:
 
     def summary(self) -> list[tuple[str, str]]:
         """Label and text of what matters most, for repr, tables and HTML."""
-        rows = [("intrinsic dimension", f"{self.dimension:.6g}" + (" (exact)" if self.exact else ""))]
-        if not self.exact:
-            rows.append(("certified bounds", f"{self.lower:.6g} .. {self.upper:.6g}  (error {self.error:.2g})"))
+        if self.stopped:  # a point estimate between such bounds would say nothing
+            rows = [("intrinsic dimension", f"between {self.lower:.6g} and {self.upper:.6g} (stopped early)")]
+        else:
+            rows = [("intrinsic dimension", f"{self.dimension:.6g}" + (" (exact)" if self.exact else ""))]
+        if not self.exact and not self.stopped:
+            rows.append(
+                ("certified bounds", f"{self.lower:.6g} .. {self.upper:.6g}  (error {self.error:.2g})")
+            )
         rows.append(("discriminability", f"{self.discriminability:.6g}"))
         rows.append(("points x features", f"{self.n_points:,} x {self.n_features:,}"))
         rows.append(("normalised by d_max", f"{self.d_max:.6g}" if self.normalized else "no"))
@@ -225,6 +234,13 @@ class IDResult:
             for label, text in self.summary()
         )
         return f"<table><caption>geodim</caption>{rows}</table>"
+
+
+def thinned(size: int, most: int) -> NDArray[np.intp]:
+    """At most ``most`` positions in [0, size): half of them even, a quarter each denser and denser towards the ends."""
+    even = np.linspace(0, size - 1, most // 2)
+    ends = np.geomspace(1, size, most // 4) - 1
+    return np.unique(np.concatenate([even, ends, size - 1 - ends]).astype(np.intp))
 
 
 def inverse_square(delta: float) -> float:
@@ -271,15 +287,13 @@ def summarise(
         support, lower, upper = np.arange(2, n + 1), profile.phi[1:], profile.phi[1:]
         delta = delta_lower = delta_upper = mean(lower, n, scale)
     else:
-        support, lower, upper = profile.bounds(ranges.widths)
-        # Between two k of the support Phi is at least its value at the lower one, at most that at the upper one.
+        support, lower, upper = profile.bounds(ranges)
         here = np.diff(support, prepend=1)
-        delta_upper = mean(upper * here, n, scale) * (1.0 + 2.0**-50)  # the sums themselves round by an ulp or so
-        if profile.counted:  # every k of a step has the step's width
-            delta_lower = mean(lower * here, n, scale)
-        else:
-            delta_lower = mean(lower, n, scale)
-        delta_lower *= 1.0 - 2.0**-50
+        delta_upper = mean(upper * here, n, scale) * (
+            1.0 + 2.0**-50
+        )  # the sums themselves round by an ulp or so
+        # Counted: all k of a step share its width.  Otherwise every k is in the support.
+        delta_lower = mean(lower * here, n, scale) * (1.0 - 2.0**-50)
         delta = 0.5 * (delta_lower + delta_upper)
     return IDResult(
         n_points=n,
@@ -318,7 +332,9 @@ def _shares(profile: Profile, names: list[str] | None) -> dict[str, float]:
     from geodim.engine.kernels.columns import share_sums  # noqa: PLC0415 - imports Numba
 
     sums = np.zeros(profile.done.size)
-    widths = profile.phi + profile.n_points if profile.counted else profile.phi  # n - N(w): Delta is their sum, too
+    widths = (
+        profile.phi + profile.n_points if profile.counted else profile.phi
+    )  # n - N(w): Delta is their sum, too
     largest = float(widths.max())
     if largest == 0.0:
         return {}

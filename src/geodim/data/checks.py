@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,8 @@ class Ranges:
     least: NDArray[np.float64]
     greatest: NDArray[np.float64]
     spreads: NDArray[np.float64]
+    energies: NDArray[np.float64]  # sums of squares, rounded up; infinite where they were not taken
+    n_points: int
 
     @property
     def widths(self) -> NDArray[np.float64]:
@@ -34,6 +36,27 @@ class Ranges:
         """The largest range: what normalised features are divided by."""
         return float(self.widths.max())
 
+    def at_most(self, column: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Upper bounds on phi_k of a column that was never sorted.
+
+        All k points fit the range; and fewer than n - k of them are farther from 0 than sqrt(sum x^2 / (n - k)), so that
+        twice this width holds k points (Chebyshev).
+        """
+        with np.errstate(divide="ignore", over="ignore"):
+            width = 2.0 * np.sqrt(self.energies[column] / (self.n_points - k))
+        bounds: NDArray[np.float64] = np.minimum(width, self.widths[column])
+        return bounds
+
+
+class Moments(NamedTuple):
+    """What one chunk says about its columns."""
+
+    columns: slice
+    least: NDArray[np.floating]
+    greatest: NDArray[np.floating]
+    total: NDArray[np.floating]
+    square: NDArray[np.floating]
+
 
 def scan_ranges(source: ColumnSource, n_threads: int = 1) -> Ranges:
     """Check that all values are finite and all ranges representable; return the ranges."""
@@ -42,7 +65,9 @@ def scan_ranges(source: ColumnSource, n_threads: int = 1) -> Ranges:
     sums, squares = np.zeros(source.n_features), np.zeros(source.n_features)
     chunks = source.chunks()
     with ThreadPoolExecutor(n_threads) as pool:
-        group = max(1, min(64, len(chunks) // (4 * n_threads)))  # a few chunks per task, and few tasks waiting
+        group = max(
+            1, min(64, len(chunks) // (4 * n_threads))
+        )  # a few chunks per task, and few tasks waiting
         groups = [chunks[at : at + group] for at in range(0, len(chunks), group)]
         for part in pool.map(lambda some: [_moments(source, *chunk) for chunk in some], groups):
             for columns, low, high, total, square in part:
@@ -61,10 +86,17 @@ def scan_ranges(source: ColumnSource, n_threads: int = 1) -> Ranges:
             "divide the column by a constant"
         )
         raise RangeOverflowError(msg)
-    return Ranges(least, greatest, spreads)
+    certain = not source.runs and np.all(
+        np.isfinite(squares)
+    )  # float32 sums of so few terms are good to 1e-4
+    energies = squares * 1.001 if certain else np.full(squares.size, np.inf)
+    energies[squares == 0.0] = np.inf
+    return Ranges(least, greatest, spreads, energies, source.n_points)
 
 
-def _moments(source: ColumnSource, rows: slice, columns: slice) -> tuple[slice, *tuple[NDArray[np.float64], ...]]:
+def _moments(
+    source: ColumnSource, rows: slice, columns: slice
+) -> tuple[slice, *tuple[NDArray[np.float64], ...]]:
     """Least and greatest values of one chunk, sums and sums of squares; raises where a value is not finite."""
     chunk = source.chunk(rows, columns)
     width = chunk.shape[1]
@@ -76,9 +108,9 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> tuple[slice, 
                 _raise_not_finite(source, rows.start, columns, chunk)
             _first_not_finite(source)
         if chunk.dtype.kind != "f":
-            return columns, low, high, np.zeros(width), np.zeros(width)
+            return Moments(columns, low, high, np.zeros(width), np.zeros(width))
         square = np.einsum("ij,ij->j", wide, wide).reshape(-1, width).sum(axis=0)
-        return columns, low, high, _folded(np.add, wide, width), square
+        return Moments(columns, low, high, _folded(np.add, wide, width), square)
 
 
 def _widened(chunk: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -92,7 +124,9 @@ def _widened(chunk: NDArray[np.floating]) -> NDArray[np.floating]:
 
 def _folded(reduction: np.ufunc, wide: NDArray[np.floating], columns: int) -> NDArray[np.floating]:
     """Reduce down the rows of a widened chunk, one value per original column."""
-    values: NDArray[np.floating] = reduction.reduce(reduction.reduce(wide, axis=0).reshape(-1, columns), axis=0)
+    values: NDArray[np.floating] = reduction.reduce(
+        reduction.reduce(wide, axis=0).reshape(-1, columns), axis=0
+    )
     return values
 
 

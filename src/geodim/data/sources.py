@@ -79,14 +79,14 @@ class ArraySource:
 
     runs = False
 
-    def __init__(self, array: NDArray[Any], names: Sequence[str] | None = None) -> None:
+    def __init__(self, array: NDArray[Any]) -> None:
         check_type(array.dtype)
         check_shape(array.shape)
         self.array = array
         self.n_points, self.n_features = array.shape
         self.dtype = working_type(array.dtype)
         self.row_major = self.n_features > 1 and abs(array.strides[1]) < abs(array.strides[0])
-        self.names = None if names is None else list(names)
+        self.names: list[str] | None = None
         # Pages of a file that was mapped for reading can be let go at once: they would count as resident memory.
         mapped = isinstance(array, np.memmap) and array.mode in ("r", "r+") and hasattr(mmap, "MADV_DONTNEED")
         self._map: mmap.mmap | None = array._mmap if mapped else None  # type: ignore[attr-defined]
@@ -124,7 +124,9 @@ class ArraySource:
         if self.row_major:
             step = 8 * self._rows_per_chunk(self.n_features)
             every = slice(0, self.n_features)
-            return [(slice(row, min(row + step, self.n_points)), every) for row in range(0, self.n_points, step)]
+            return [
+                (slice(row, min(row + step, self.n_points)), every) for row in range(0, self.n_points, step)
+            ]
         return column_chunks(self)
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
@@ -143,9 +145,9 @@ class SparseSource:
 
     runs = True
     row_major = False
-    names = None
 
     def __init__(self, matrix: Any) -> None:
+        self.names: list[str] | None = None
         check_type(matrix.dtype)
         check_shape(matrix.shape)
         csc = matrix.tocsc()
@@ -303,7 +305,11 @@ def column_chunks(source: ColumnSource) -> list[tuple[slice, slice]]:
 def check_shape(shape: tuple[int, ...]) -> None:
     """Raise unless the data has rows and columns."""
     if len(shape) != 2:
-        hint = ": use x.reshape(-1, 1) for one feature or x.reshape(1, -1) for one point" if len(shape) == 1 else ""
+        hint = (
+            ": use x.reshape(-1, 1) for one feature or x.reshape(1, -1) for one point"
+            if len(shape) == 1
+            else ""
+        )
         msg = f"expected a table of points by features (2 axes), got {len(shape)} axes with shape {tuple(shape)}{hint}"
         raise ShapeError(msg)
     if shape[0] == 0:
@@ -331,12 +337,12 @@ def check_weights(weights: Any, n_points: int) -> NDArray[np.int64]:
         msg = f"weight {int(array[row])} at row {row} is negative: a point cannot occur fewer than 0 times"
         raise InputValueError(msg)
     if array.sum() == 0:
-        msg = "all weights are 0: no point is left"
+        msg = "all weights are zero: no point is left"
         raise ShapeError(msg)
     return array
 
 
-def as_source(data: Any, *, weights: Any = None) -> ColumnSource:
+def as_source(data: Any, *, weights: Any = None, names: Sequence[str] | None = None) -> ColumnSource:
     """Wrap whatever holds points by features: the one place that looks at types.
 
     Parameters
@@ -345,8 +351,15 @@ def as_source(data: Any, *, weights: Any = None) -> ColumnSource:
         Array-like, memory map, scipy.sparse matrix, torch tensor, pandas, polars or pyarrow frame.
     weights
         Integer multiplicity of each point.
+    names
+        Names of the features, where the data has none.
     """
     source = _unweighted(data)
+    if names is not None:
+        if len(names) != source.n_features:
+            msg = f"there are {source.n_features} features but {len(names)} feature names"
+            raise ShapeError(msg)
+        source.names = [str(name) for name in names]
     if weights is None:
         return source
     return WeightedSource(source, check_weights(weights, source.n_points))

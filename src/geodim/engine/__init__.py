@@ -1,0 +1,1 @@
+"""The fast exact solver: arrays in, arrays out; it knows no files and no graphs."""

@@ -62,6 +62,7 @@ class ColumnSolver:
         self.values = np.empty(n_points + PADDING)
         self.layout = PyramidLayout(n_points)
         self.slope = 0.0  # only counted columns have one
+        self.skip_smallest = False
         self.records: NDArray[np.float64] | None = None
         self.scratch = threading.local()  # candidate lists, one pair per thread that solves pieces
 
@@ -89,7 +90,9 @@ class ColumnSolver:
         """Like `solve`, for a column given as ascending values with multiplicities (sparse or weighted data)."""
         biggest = int(np.argmax(counts))
         others = self.n - int(counts[biggest])
-        cut = max(int(counts[biggest]) - others - 1, 0)  # a majority run is as good when one longer than all the rest
+        cut = max(
+            int(counts[biggest]) - others - 1, 0
+        )  # a majority run is as good when one longer than all the rest
         if cut:
             counts = counts.copy()
             counts[biggest] -= cut
@@ -106,7 +109,9 @@ class ColumnSolver:
             self.values[:n] = np.sort(column)
         else:
             bits = column.view(self.key_type)
-            (sorting.keys_and_counts_32 if four else sorting.keys_and_counts_64)(bits, self.keys, self.digit_counts)
+            (sorting.keys_and_counts_32 if four else sorting.keys_and_counts_64)(
+                bits, self.keys, self.digit_counts
+            )
             swapped = sorting.radix_passes(self.keys, self.spare, self.digit_counts)
             keys = self.spare if swapped else self.keys
             if four:
@@ -216,6 +221,10 @@ class ColumnSolver:
         """Mark the gaps in which the column may matter; their number."""
         return int(columns.open_gaps(l, n, shift, known, is_open))
 
+    def _lattice(self, l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:
+        """Grain, slack and quantum, see `lattice`."""
+        return lattice(l, n, magnitude)
+
     def _merge(
         self,
         profile: Profile,
@@ -247,7 +256,7 @@ class ColumnSolver:
 
             return plain
 
-        grain, slack, quantum = lattice(l, n, magnitude)
+        grain, slack, quantum = self._lattice(l, n, magnitude)
         tie = quantum * (1.0 - 2.0**-20)
         trend, spread = grid.grid_trend(l, n, grain)
         if 0.0 < spread < GRID_SPREAD and n >= 4 * pyramid.BASE:
@@ -280,12 +289,11 @@ class ColumnSolver:
             ranges = np.empty((sizes // pyramid.BASE + pyramid.BASE, 2), np.int64)
             count = gaps.solve_gaps(
                 l, n, records, layout.offsets, layout.counts, grain, slack, tie, span, piece[0], piece[1], known,
-                self.slope, self.phi, ranges, blocks, lows, work,
+                self.slope, self.skip_smallest, self.phi, ranges, blocks, lows, work,
             )  # fmt: skip
             return ranges, count
 
         return recursion
-
 
     def _candidate_lists(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         lists: tuple[NDArray[np.int32], NDArray[np.float64]] | None = getattr(self.scratch, "lists", None)

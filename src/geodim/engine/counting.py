@@ -12,11 +12,12 @@ steps, however many points there are.  Phi asks for the least N_f(w) over all fe
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.column import ColumnSolver
+from geodim.engine.column import LATTICE_BITS, ColumnSolver
 from geodim.engine.kernels import columns, sorting
 
 if TYPE_CHECKING:
@@ -41,15 +42,26 @@ class CountingSolver(ColumnSolver):
         Number of steps that the widest column needs.
     first_steps : array
         The step of the least value of every column.
+    skip_smallest : bool
+        Leave out the windows of less than 32 steps, which hold so few points that they hardly matter.
     """
 
-    def __init__(self, n_points: int, step: float, n_steps: int, first_steps: NDArray[np.float64]) -> None:
+    def __init__(
+        self,
+        n_points: int,
+        step: float,
+        n_steps: int,
+        first_steps: NDArray[np.float64],
+        *,
+        skip_smallest: bool,
+    ) -> None:
         super().__init__(n_steps + 1, np.dtype(np.float64))
         self.n_points = n_points
         self.resolution = step
         self.first_steps = first_steps
         self.counts = np.empty(n_steps, np.int32)
         self.known = np.empty(n_steps + 1)
+        self.skip_smallest = skip_smallest
 
     def solve(
         self,
@@ -75,7 +87,7 @@ class CountingSolver(ColumnSolver):
     ) -> bool:
         """Like `solve`, for values with multiplicities."""
         at = (np.floor(values / self.resolution) - self.first_steps[index]).astype(np.intp)
-        total = np.bincount(at, weights=counts, minlength=self.counts.size)
+        total = np.bincount(at, weights=counts, minlength=self.counts.size).astype(np.float64)
         return self._solve_counts(total, index, profile, stop, executor)
 
     def _solve_counts(
@@ -106,6 +118,12 @@ class CountingSolver(ColumnSolver):
         is_open: NDArray[np.bool_],
     ) -> int:
         return int(columns.open_gaps_by_counts(l, n, shift, self.slope, profile.phi, is_open))
+
+    def _lattice(self, l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:
+        """Counts are whole numbers, and so are their windows; the trend need not be."""
+        if magnitude < 2.0**LATTICE_BITS:
+            return 2.0 ** (math.frexp(magnitude)[1] - LATTICE_BITS), 0.0, 1.0
+        return super()._lattice(l, n, magnitude)
 
     def _merge(
         self,

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 ENTRIES = 1 << 19  # size of the sample
 FRACTIONS = (np.arange(24) + 0.5) / 24
-MOST_LEADERS = 6
-WIDEST = 2  # columns of the largest spread that are tried first, too: they tell features apart that look alike
+CLEAR = 4  # most columns that lead the sample at a sixth of the sizes or more
+WIDEST = 6  # columns of the largest spread, known from all rows: it tells features apart that look alike
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Pilot:
 
     leaders: list[int]
     delta: float
+    smallest: float  # Phi at about 2 % of the points
 
 
 def look_ahead(source: ColumnSource, ranges: Ranges) -> Pilot:
@@ -37,7 +38,7 @@ def look_ahead(source: ColumnSource, ranges: Ranges) -> Pilot:
     sample = np.sort(source.sample(columns, rows), axis=0)
     m = sample.shape[0]
     if m < 2:
-        return Pilot([], 0.0)
+        return Pilot([], 0.0, 0.0)
     widths = np.empty((FRACTIONS.size, columns.size))
     for at, fraction in enumerate(FRACTIONS):
         k = max(2, round(fraction * m))
@@ -45,5 +46,7 @@ def look_ahead(source: ColumnSource, ranges: Ranges) -> Pilot:
     best = widths.argmax(axis=1)
     widest = np.argsort(-ranges.spreads, kind="stable")[:WIDEST]
     often = np.bincount(columns[best], minlength=source.n_features)
-    leaders = dict.fromkeys([*widest.tolist(), *np.argsort(-often, kind="stable")[:MOST_LEADERS].tolist()])
-    return Pilot([column for column in leaders if often[column] or column in widest], float(widths.max(axis=1).mean()))
+    clear = np.argsort(-often, kind="stable")[:CLEAR]
+    leaders = dict.fromkeys([*clear[often[clear] >= FRACTIONS.size // 6].tolist(), *widest.tolist()])
+    best_widths = widths.max(axis=1)
+    return Pilot(list(leaders), float(best_widths.mean()), float(best_widths[0]))

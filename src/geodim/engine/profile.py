@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thread
 MOST_STEPS = 1 << 21  # counters that still fit the cache
+SMALLEST = 31  # windows of so few steps may be left out
 COUNT_BELOW = 0.6  # count if there are fewer steps than so many times the points
 MOST_COLUMNS = 16  # one cache line of float32 in a row-major array
 
@@ -48,6 +49,7 @@ class Profile:
     done: NDArray[np.bool_]
     n_points: int
     counted: bool = False
+    skipped: int = 0  # if counted: so many of the smallest w were left out
     work: NDArray[np.int64] = field(default_factory=lambda: np.zeros(5, np.int64))
     bytes_read: int = 0
     stopped: str | None = None
@@ -55,7 +57,9 @@ class Profile:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
-    def empty(cls, n_points: int, n_features: int, step: float = 0.0, n_steps: int | None = None) -> Profile:
+    def empty(
+        cls, n_points: int, n_features: int, step: float = 0.0, n_steps: int | None = None, skipped: int = 0
+    ) -> Profile:
         """A profile to which no column has contributed yet; by counts if a number of steps is given."""
         size = n_points if n_steps is None else n_steps + 1
         return cls(
@@ -65,6 +69,7 @@ class Profile:
             done=np.zeros(n_features, np.bool_),
             n_points=n_points,
             counted=n_steps is not None,
+            skipped=skipped,
         )
 
     def begin(self, column: int, pieces: dict[tuple[int, int], tuple[int, int]]) -> None:
@@ -95,20 +100,20 @@ class Profile:
         self.unsolved.pop(column, None)
         self.done[column] = True
 
-    def bounds(
-        self, widths: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(self, ranges: Ranges) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
         """Some k, ascending to n, and valid bounds on Phi there, given the range of each column.
 
-        A column that was not solved at some k is bounded there by its range; monotonicity does the rest: Phi is at
-        least what it was at any smaller k, and at most what it is at any larger one.
+        A column that was not solved at some k is bounded there by its range and by Chebyshev's inequality;
+        monotonicity does the rest: Phi is at least what it was at any smaller k, and at most what it is at any larger.
         """
         unfinished = np.flatnonzero(~self.done)
+        widths = ranges.widths
         if self.counted:
-            reach = np.maximum.accumulate(-self.phi[1:]).astype(np.int64)  # points that w = 1, 2, ... steps hold
+            reach = np.maximum.accumulate(-self.phi[1 + self.skipped :]).astype(np.int64)  # points in w steps
             support, first = np.unique(np.append(reach, self.n_points), return_index=True)
             support, first = support[support > 1], first[support > 1]
-            lower = upper = first * self.step
+            upper = (first + self.skipped) * self.step
+            lower = np.where(first == 0, 0.0, upper)  # what was left out lies below the first one solved
             if unfinished.size:
                 upper = np.maximum(upper, widths[unfinished].max())
         else:
@@ -117,17 +122,22 @@ class Profile:
             upper = lower.copy()
             for column in unfinished.tolist():
                 for first_d, stop in self.unsolved.get(column, {(0, 0): (1, lower.size)}).values():
-                    np.maximum(upper[first_d:stop], widths[column], out=upper[first_d:stop])
+                    unsolved = upper[first_d:stop]
+                    np.maximum(
+                        unsolved, ranges.at_most(column, np.arange(first_d + 1, stop + 1)), out=unsolved
+                    )
             lower, upper = lower[1:], np.minimum.accumulate(upper[:0:-1])[::-1]
         if self.step > 0.0:
             lower, upper = np.maximum(lower - self.step, 0.0), upper + self.step
         return support, lower, np.minimum(upper, widths.max())
 
-    def rounded_mean(self) -> float:
-        """Delta of the (rounded) values, unscaled, if every column was solved."""
-        if self.counted:
-            return self.step * float((self.n_points + self.phi[1:]).sum()) / self.n_points
-        return float(self.phi.mean())
+    def rounded_mean(self) -> tuple[float, float]:
+        """Delta of the (rounded) values, unscaled, and how far it may be off; if every column was solved."""
+        if not self.counted:
+            return float(self.phi.mean()), self.step
+        solved = self.n_points + self.phi[1 + self.skipped :]  # Delta is h / n times the sum of n - N(w)
+        half = 0.5 * self.skipped * self.step * (1.0 - float(solved[0]) / self.n_points)
+        return self.step * (float(solved.sum()) / self.n_points + self.skipped) - half, self.step + half
 
 
 def available_threads() -> int:
@@ -143,6 +153,7 @@ def compute_profile(
     *,
     step: float = 0.0,
     ranges: Ranges | None = None,
+    skip_smallest: bool = False,
     leaders: Sequence[int] = (),
     n_threads: int | None = None,
     deadline: float | None = None,
@@ -159,6 +170,8 @@ def compute_profile(
         Round values down to multiples of this power of two first; 0 is exact.
     ranges
         Ranges of the columns; with them a step may be solved by counting.
+    skip_smallest
+        When counting, leave out the windows of the fewest steps and bound them instead.
     leaders
         Columns to solve first, because they probably bound the others.
     n_threads
@@ -182,7 +195,9 @@ def compute_profile(
         if n_steps > min(MOST_STEPS, COUNT_BELOW * n):
             first_steps = None
     if profile is None:
-        profile = Profile.empty(n, d, step, None if first_steps is None else int(n_steps))
+        steps = None if first_steps is None else int(n_steps)
+        left_out = SMALLEST if skip_smallest and steps is not None and steps > 64 * SMALLEST else 0
+        profile = Profile.empty(n, d, step, steps, left_out)
     threads = n_threads or available_threads()
     by_column = d >= 2 * threads or n < 1 << 17
     run = _Run(source, profile, deadline, first_steps)
@@ -297,7 +312,10 @@ class _Run:
             if self.first_steps is None:
                 solver = ColumnSolver(n, self.source.dtype, step)
             else:
-                solver = CountingSolver(n, step, self.profile.phi.size - 1, self.first_steps)
+                skip = self.profile.skipped > 0
+                solver = CountingSolver(
+                    n, step, self.profile.phi.size - 1, self.first_steps, skip_smallest=skip
+                )
             self.local.solver = solver
         return solver
 

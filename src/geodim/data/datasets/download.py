@@ -11,8 +11,8 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any
 
-from geodim.data.datasets.optional import require
 from geodim.errors import DataFileError
+from geodim.optional import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from geodim.data.datasets.archive import extract
 from geodim.data.datasets.errors import ChecksumError, DatasetNotFoundError
 from geodim.data.datasets.mag import find_embedding, has_embedding
-from geodim.data.datasets.optional import require
 from geodim.data.datasets.registry import MAG_EMBEDDING, DatasetSpec, Remote, get_spec
 from geodim.data.datasets.roots import is_offline, resolve_root
 from geodim.errors import DataFileError
+from geodim.optional import require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,10 +17,10 @@ import numpy as np
 from geodim.data.datasets.csvgz import count_columns, iter_blocks, read_column, read_table
 from geodim.data.datasets.errors import MissingEmbeddingError
 from geodim.data.datasets.ogb import single, write_edges, write_features, write_splits
-from geodim.data.datasets.optional import require
 from geodim.data.datasets.registry import MAG_EMBEDDING, MAG_RELATIONS
 from geodim.data.datasets.streaming import NpyWriter, open_member
 from geodim.errors import DataFileError, MissingExtraError
+from geodim.optional import require
 
 if TYPE_CHECKING:
     from pathlib import Path

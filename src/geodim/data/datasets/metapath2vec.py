@@ -15,10 +15,10 @@ import numpy as np
 from geodim.data.datasets.csvgz import iter_blocks
 from geodim.data.datasets.mag import check_relations, embedding_places, read_counts, relation_folder
 from geodim.data.datasets.ogb import check_range
-from geodim.data.datasets.optional import require
 from geodim.data.datasets.registry import MAG_RELATIONS, get_spec
 from geodim.data.datasets.roots import resolve_root
 from geodim.errors import InputValueError
+from geodim.optional import require
 
 if TYPE_CHECKING:
     from pathlib import Path

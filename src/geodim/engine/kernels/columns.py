@@ -11,7 +11,7 @@ from geodim.engine.kernels.tiles import evaluate_tile
 
 
 @njit(nogil=True, cache=True)
-def lattice_quantum(l, n, grain):  # noqa: ANN001, ANN201
+def lattice_quantum(l, n, grain):
     """The largest power of two times ``grain`` that divides every value; 0 if ``grain`` itself does not."""
     bits = np.int64(0)
     for first in range(0, n, 4096):
@@ -27,7 +27,7 @@ def lattice_quantum(l, n, grain):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def median_run(l, n):  # noqa: ANN001, ANN201
+def median_run(l, n):
     """First and one-past-last position of the run of values equal to the median: the only run that can be a majority."""
     value = l[n >> 1]
     low, high = 0, n >> 1
@@ -49,8 +49,8 @@ def median_run(l, n):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def one_sided(l, n, first, stop, phi):  # noqa: ANN001, ANN201
-    """phi of a column whose majority run [first, stop) lies at one end: each window holds the run and grows outwards."""
+def one_sided(l, n, first, stop, phi):
+    """Phi of a column whose majority run [first, stop) lies at one end: each window holds the run and grows outwards."""
     weight = stop - first
     for extra in range(1, n - weight + 1):
         if first == 0:
@@ -60,7 +60,7 @@ def one_sided(l, n, first, stop, phi):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def beaten_at(l, n, d_first, d_last, step, floor, guess):  # noqa: ANN001, ANN201
+def beaten_at(l, n, d_first, d_last, step, floor, guess):
     """Whether some window, at the gap's last size, is narrower than ``floor``; and where such a window starts.
 
     Starts near ``guess`` are tried first, then every ``step``-th one.
@@ -79,7 +79,7 @@ def beaten_at(l, n, d_first, d_last, step, floor, guess):  # noqa: ANN001, ANN20
 
 
 @njit(nogil=True, cache=True)
-def open_gaps(l, n, shift, known, is_open):  # noqa: ANN001, ANN201
+def open_gaps(l, n, shift, known, is_open):
     """Mark the gaps of 2**shift sizes in which this column may still exceed what others reached.
 
     If a window is, at a gap's last size, narrower than ``known`` at its first size, phi stays below the others all over
@@ -108,9 +108,11 @@ def open_gaps(l, n, shift, known, is_open):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def open_gaps_by_counts(l, n, shift, slope, best, is_open):  # noqa: ANN001, ANN201
-    """`open_gaps` for counts: N grows with w, so a window that holds, at a gap's first size, more points than ``-best``
-    asks for at its last size settles the gap, whatever the slope.
+def open_gaps_by_counts(l, n, shift, slope, best, is_open):
+    """`open_gaps` for counts.
+
+    N grows with w, so a window that holds, at a gap's first size, more points than ``-best`` asks for at its last size
+    settles the gap, whatever the slope.
     """
     size = 1 << shift
     count = (n + size - 1) >> shift
@@ -139,17 +141,17 @@ def open_gaps_by_counts(l, n, shift, slope, best, is_open):  # noqa: ANN001, ANN
 
 
 @njit(nogil=True, cache=True)
-def cumulate(counts, slope, values):  # noqa: ANN001, ANN201
+def cumulate(counts, slope, values):
     """``values[j] = slope j - (number of points in the first j steps)``."""
-    total = 0.0
+    total = np.int64(0)
     values[0] = 0.0
     for j in range(counts.size):
-        total += counts[j]
+        total += np.int64(counts[j])
         values[j + 1] = slope * (j + 1) - total
 
 
 @njit(nogil=True, cache=True)
-def along_slope(best, slope, known):  # noqa: ANN001, ANN201
+def along_slope(best, slope, known):
     """``known[w] = slope w + best[w] - 1/2``, lowered where needed so that it never falls."""
     least = np.inf
     for w in range(best.size - 1, -1, -1):
@@ -158,7 +160,7 @@ def along_slope(best, slope, known):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def tilt(phi, ranges, n_ranges, slope):  # noqa: ANN001, ANN201
+def tilt(phi, ranges, n_ranges, slope):
     """Take the slope out again: from ``slope w - N(w)`` to ``-N(w)``."""
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
@@ -166,7 +168,7 @@ def tilt(phi, ranges, n_ranges, slope):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def smallest_beaten(l, n, d_stop, known):  # noqa: ANN001, ANN201
+def smallest_beaten(l, n, d_stop, known):
     """Whether every size in [1, d_stop) has a window below ``known``."""
     best = np.full(BASE, np.inf)
     for start in range(0, n, 1024):
@@ -180,7 +182,7 @@ def smallest_beaten(l, n, d_stop, known):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def solve_plainly(l, n, d_first, d_stop, phi, ranges):  # noqa: ANN001, ANN201
+def solve_plainly(l, n, d_first, d_stop, phi, ranges):
     """Every window evaluated, nothing bounded: for values so large that sums of them would overflow."""
     best = np.empty(BASE)
     for g in range(d_first >> BASE_SHIFT, ((d_stop - 1) >> BASE_SHIFT) + 1):
@@ -193,7 +195,7 @@ def solve_plainly(l, n, d_first, d_stop, phi, ranges):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def merge(phi, ranges, n_ranges, column, best, owner):  # noqa: ANN001, ANN201
+def merge(phi, ranges, n_ranges, column, best, owner):
     """Elementwise maximum of one column's phi into the result; the lowest column index owns a tie."""
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
@@ -205,7 +207,7 @@ def merge(phi, ranges, n_ranges, column, best, owner):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def accurate_sum(values):  # noqa: ANN001, ANN201
+def accurate_sum(values):
     """Sum in one fixed order with a running compensation (Neumaier): within an ulp or so of the true sum."""
     total = 0.0
     correction = 0.0
@@ -221,7 +223,7 @@ def accurate_sum(values):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def share_sums(phi, owner, sums):  # noqa: ANN001, ANN201
+def share_sums(phi, owner, sums):
     """Add each phi to the sum of the column that owns it; columns below 0 own nothing."""
     for i in range(phi.size):
         if owner[i] >= 0:

@@ -9,7 +9,7 @@ N_COUNTERS = 5
 
 
 @njit(nogil=True, cache=True)
-def note_range(ranges, count, first, stop):  # noqa: ANN001, ANN201
+def note_range(ranges, count, first, stop):
     """Append the interval [first, stop) to ``ranges``, joined to the last one where they touch; returns their number."""
     if count > 0 and ranges[count - 1, 1] == first:
         ranges[count - 1, 1] = stop

@@ -27,7 +27,7 @@ MANY = 8  # from here on the plain filter pays
 
 
 @njit(nogil=True, cache=True, inline="always")
-def quantise(c, grain, limit):  # noqa: ANN001, ANN201
+def quantise(c, grain, limit):
     """The trend as a multiple of ``grain`` (0: any) and at most ``limit``, so that trend arithmetic stays exact."""
     c = min(c, limit)
     if grain > 0.0:
@@ -36,7 +36,7 @@ def quantise(c, grain, limit):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def starting_trend(l, records, count, shift, g, grain, limit):  # noqa: ANN001, ANN201
+def starting_trend(l, records, count, shift, g, grain, limit):
     """Best window among the block starts for the gap's first size: its block, and the mean slope at its two ends."""
     size = 1 << shift
     best = np.inf
@@ -50,7 +50,7 @@ def starting_trend(l, records, count, shift, g, grain, limit):  # noqa: ANN001, 
 
 
 @njit(nogil=True, cache=True)
-def bound_block(l, n, records, shift, g, j, c):  # noqa: ANN001, ANN201
+def bound_block(l, n, records, shift, g, j, c):
     """Lower bound over all windows of block j in gap g, and the upper bound by its peak window, both less c e."""
     size = 1 << shift
     last = c * (size - 1)
@@ -68,7 +68,7 @@ def bound_block(l, n, records, shift, g, j, c):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows, keep_below, enough):  # noqa: ANN001, ANN201
+def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows, keep_below, enough):
     """Keep the child blocks of ``parents`` that may hold a narrowest window of gap g.
 
     Returns how many were kept, V, the block of V, the least lower bound, and the number of tests.  Stops early (with
@@ -108,7 +108,7 @@ def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows
 
 
 @njit(nogil=True, cache=True)
-def filter_plainly(l, n, shift, g, owner, children, lows, count):  # noqa: ANN001, ANN201
+def filter_plainly(l, n, shift, g, owner, children, lows, count):
     """Second filter, for ties and heavy tails: the same bounds with no trend, straight from the values.
 
     A window that starts in block j and has d >= gB is at least l[(j+g)B] - l[last of block j] wide; the one at the
@@ -141,7 +141,7 @@ def filter_plainly(l, n, shift, g, owner, children, lows, count):  # noqa: ANN00
 
 
 @njit(nogil=True, cache=True)
-def promising_first(roots, count, block):  # noqa: ANN001, ANN201
+def promising_first(roots, count, block):
     """List the parents of ``count`` blocks, the parent of ``block`` first: a good V early rejects early."""
     roots[0] = block >> 1
     listed = 1
@@ -154,8 +154,9 @@ def promising_first(roots, count, block):  # noqa: ANN001, ANN201
 
 @njit(nogil=True, cache=True)
 def solve_gaps(
-    l, n, records, offsets, counts, grain, slack, tie, span, first_gap, last_gap, known, tilt, phi, ranges, blocks, lows, work
-):  # noqa: ANN001, ANN201
+    l, n, records, offsets, counts, grain, slack, tie, span, first_gap, last_gap, known, tilt, skip_smallest,
+    phi, ranges, blocks, lows, work,
+):  # fmt: skip
     """Solve the top-level gaps [first_gap, last_gap) of one sorted column, depth first.
 
     ``known[d]`` is what other features reached; it never falls, and ``known[d] - tilt d`` never rises if ``tilt`` is
@@ -197,8 +198,9 @@ def solve_gaps(
             start = offsets[level]
             if g == 0:  # windows within one block: bounds say nothing, so go down and evaluate
                 if level == 0:
-                    n_ranges, looked_at = solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges)
-                    work[WINDOWS] += looked_at * (d_stop - 1)
+                    if not skip_smallest:
+                        n_ranges, looked_at = solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges)
+                        work[WINDOWS] += looked_at * (d_stop - 1)
                     level += 1
                 else:
                     kept[level], child[level], caps[level] = 0, 0, np.inf
@@ -212,10 +214,25 @@ def solve_gaps(
             floor = known[d_first]
             rise = c * (d_stop - 1 - d0)
             enough = floor - rise - slack
-            if tilt > 0.0:  # known falls by at most the tilt per size, so its value at the gap's end serves as well
-                enough = max(enough, known[d_stop - 1] - c * (d_first - d0) - tilt * (d_stop - 1 - d_first) - slack)
+            if (
+                tilt > 0.0
+            ):  # known falls by at most the tilt per size, so its value at the gap's end serves as well
+                enough = max(
+                    enough, known[d_stop - 1] - c * (d_first - d0) - tilt * (d_stop - 1 - d_first) - slack
+                )
             k, v, owner, low, tested = filter_blocks(
-                l, n, records[start:], shift, g, c, parents, n_parents, blocks[start:], lows[start:], slack - tie, enough
+                l,
+                n,
+                records[start:],
+                shift,
+                g,
+                c,
+                parents,
+                n_parents,
+                blocks[start:],
+                lows[start:],
+                slack - tie,
+                enough,
             )
             work[TESTS] += tested
             cap = min(cap, v + rise + slack)
@@ -242,14 +259,18 @@ def solve_gaps(
                     continue
                 elif level == 0:
                     work[LEAVES] += 1
-                    work[WINDOWS] += evaluate_leaf(l, n, d0, d_stop, c, slack - tie, blocks[start:], lows[start:], k, best)
+                    work[WINDOWS] += evaluate_leaf(
+                        l, n, d0, d_stop, c, slack - tie, blocks[start:], lows[start:], k, best
+                    )
                     for d in range(d_first, d_stop):
                         phi[d] = best[d - d0]
                 else:
                     kept[level], child[level], caps[level] = k, 0, cap
                     slope[level] = c
                     if owner >= 0:
-                        slope[level] = 0.5 * (records[start + owner, SLOPE] + records[start + owner + g, SLOPE])
+                        slope[level] = 0.5 * (
+                            records[start + owner, SLOPE] + records[start + owner + g, SLOPE]
+                        )
                     continue
             n_ranges = note_range(ranges, n_ranges, d_first, d_stop)
             level += 1

@@ -25,7 +25,7 @@ CHUNK = 16  # blocks compared at once
 
 
 @njit(nogil=True, cache=True)
-def grid_trend(l, n, grain):  # noqa: ANN001, ANN201
+def grid_trend(l, n, grain):
     """The slope by least squares over every 32nd value, and the spread around that line in units of the slope."""
     count = (n + BASE - 1) >> BASE_SHIFT
     mean = 0.0
@@ -52,7 +52,7 @@ def grid_trend(l, n, grain):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def snap_trend(n, c, quantum):  # noqa: ANN001, ANN201
+def snap_trend(n, c, quantum):
     """Round the slope to the lattice of the values, if that moves the line by less than one spacing.
 
     On quantised data (a float32 grid) ties are then exact ties, and ties are discarded.
@@ -64,7 +64,7 @@ def snap_trend(n, c, quantum):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
-def block_extremes(u, n, size, reach, tops, floors):  # noqa: ANN001, ANN201
+def block_extremes(u, n, size, reach, tops, floors):
     """Per block of ``size``: the largest residual, and the least one over the block and the ``reach`` blocks after it."""
     count = (n + size - 1) // size
     for block in range(count):
@@ -83,7 +83,7 @@ def block_extremes(u, n, size, reach, tops, floors):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def residuals(l, n, c, u, tops, floors, fine_tops, fine_floors):  # noqa: ANN001, ANN201
+def residuals(l, n, c, u, tops, floors, fine_tops, fine_floors):
     """Residuals u, and the extremes of base blocks and of groups of eight starts with all their right ends."""
     for i in range(n):
         u[i] = l[i] - c * i
@@ -92,7 +92,7 @@ def residuals(l, n, c, u, tops, floors, fine_tops, fine_floors):  # noqa: ANN001
 
 
 @njit(nogil=True, cache=True)
-def extremes(u, n, sign, picked):  # noqa: ANN001, ANN201
+def extremes(u, n, sign, picked):
     """Positions of the largest values of ``sign * u`` (at most one per base block); returns their number."""
     count = (n + BASE - 1) >> BASE_SHIFT
     peaks = np.empty(count)
@@ -121,7 +121,7 @@ def extremes(u, n, sign, picked):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def seed_with_extremes(l, n, d0, starts, n_starts, ends, n_ends, best):  # noqa: ANN001, ANN201
+def seed_with_extremes(l, n, d0, starts, n_starts, ends, n_ends, best):
     """Upper bounds for the sizes d0 .. d0 + BASE - 1: windows at the extreme starts and the extreme ends."""
     best[:] = np.inf
     for t in range(n_starts):
@@ -132,11 +132,11 @@ def seed_with_extremes(l, n, d0, starts, n_starts, ends, n_ends, best):  # noqa:
         value = l[right]
         for e in range(min(BASE, right - d0 + 1)):
             width = value - l[right - d0 - e]
-            best[e] = width if width < best[e] else best[e]
+            best[e] = min(best[e], width)
 
 
 @njit(nogil=True, cache=True)
-def survivors(tops, ends, count, v, found):  # noqa: ANN001, ANN201
+def survivors(tops, ends, count, v, found):
     """Blocks whose lower bound ``ends - tops`` lies under v; returns their number."""
     kept = 0
     first = 0
@@ -145,7 +145,9 @@ def survivors(tops, ends, count, v, found):  # noqa: ANN001, ANN201
         hits = CHUNK
         if stop == first + CHUNK:
             hits = 0
-            for j in range(first, first + CHUNK):  # vectorised; the loop below runs only where something survives
+            for j in range(
+                first, first + CHUNK
+            ):  # vectorised; the loop below runs only where something survives
                 hits += 1 if ends[j] - tops[j] < v else 0
         if hits > 0:
             for j in range(first, stop):
@@ -156,7 +158,7 @@ def survivors(tops, ends, count, v, found):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def evaluate_survivors(l, n, u, d0, fine_tops, fine_floors, found, kept, v, best):  # noqa: ANN001, ANN201
+def evaluate_survivors(l, n, u, d0, fine_tops, fine_floors, found, kept, v, best):
     """Evaluate the starts of the surviving blocks that can still win; returns the number of windows."""
     windows = 0
     groups = (n + GROUP - 1) // GROUP
@@ -183,7 +185,9 @@ def evaluate_survivors(l, n, u, d0, fine_tops, fine_floors, found, kept, v, best
 
 
 @njit(nogil=True, cache=True)
-def solve_grid(l, n, u, tops, floors, fine_tops, fine_floors, c, slack, tie, d_first, d_stop, known, phi, ranges, work):  # noqa: ANN001, ANN201
+def solve_grid(
+    l, n, u, tops, floors, fine_tops, fine_floors, c, slack, tie, d_first, d_stop, known, phi, ranges, work
+):
     """Solve the sizes [d_first, d_stop), d_first a multiple of BASE (or 1); results as in `gaps.solve_gaps`."""
     starts = np.empty(EXTREMES, np.int64)
     ends = np.empty(EXTREMES, np.int64)

@@ -28,7 +28,7 @@ SMOOTH = 1024  # half-width, in points, of the chord that gives a block's slope
 
 
 @njit(nogil=True, cache=True)
-def local_slope(l, n, start, size, grain, limit):  # noqa: ANN001, ANN201
+def local_slope(l, n, start, size, grain, limit):
     """Slope around a block: the median of the chords before it, after it and along it.
 
     Chords over a thousand points are steadier than the block's own; the median keeps an outlier at one side out.
@@ -49,7 +49,7 @@ def local_slope(l, n, start, size, grain, limit):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
-def build_base(l, n, records, count, grain, span):  # noqa: ANN001, ANN201
+def build_base(l, n, records, count, grain, span):
     """Fill the records of the finest level; ``records`` has two spare rows for blocks past the end."""
     limit = span / BASE
     for block in range(count):
@@ -91,7 +91,7 @@ def build_base(l, n, records, count, grain, span):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def close_level(records, count):  # noqa: ANN001, ANN201
+def close_level(records, count):
     """Two empty blocks past the end: nothing to the right of them, no window ends there."""
     for block in range(count, count + 2):
         records[block, U0] = -np.inf
@@ -105,7 +105,7 @@ def close_level(records, count):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def build_parents(l, n, records, offsets, counts, grain, span):  # noqa: ANN001, ANN201
+def build_parents(l, n, records, offsets, counts, grain, span):
     """Fill every coarser level from the one below it."""
     for level in range(1, counts.size):
         size = BASE << level

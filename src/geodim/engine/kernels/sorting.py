@@ -15,7 +15,7 @@ BUCKETS = 1 << DIGIT
 
 
 @njit(nogil=True, cache=True)
-def keys_and_counts_32(bits, keys, counts):  # noqa: ANN001, ANN201
+def keys_and_counts_32(bits, keys, counts):
     """Write order-preserving keys of the float32 ``bits`` and count the three digits of each."""
     counts[:] = 0
     for i in range(bits.size):
@@ -28,7 +28,7 @@ def keys_and_counts_32(bits, keys, counts):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def keys_and_counts_64(bits, keys, counts):  # noqa: ANN001, ANN201
+def keys_and_counts_64(bits, keys, counts):
     """Write order-preserving keys of the float64 ``bits`` and count the six digits of each."""
     counts[:] = 0
     for i in range(bits.size):
@@ -44,7 +44,7 @@ def keys_and_counts_64(bits, keys, counts):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def radix_passes(keys, spare, counts):  # noqa: ANN001, ANN201
+def radix_passes(keys, spare, counts):
     """Sort ``keys`` by all digits, least significant first; return True if the result lies in ``spare``."""
     n = keys.size
     source, target = keys, spare
@@ -71,7 +71,7 @@ def radix_passes(keys, spare, counts):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def keys_to_bits_32(keys):  # noqa: ANN001, ANN201
+def keys_to_bits_32(keys):
     """Turn sorted keys back into float32 bits, in place."""
     for i in range(keys.size):
         key = keys[i]
@@ -79,7 +79,7 @@ def keys_to_bits_32(keys):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def keys_to_bits_64(keys, bits):  # noqa: ANN001, ANN201
+def keys_to_bits_64(keys, bits):
     """Turn sorted keys back into float64 bits."""
     for i in range(keys.size):
         key = keys[i]
@@ -87,7 +87,7 @@ def keys_to_bits_64(keys, bits):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def count_steps(column, per_step, first_step, counts):  # noqa: ANN001, ANN201
+def count_steps(column, per_step, first_step, counts):
     """Count the values of each step floor(x * per_step); ``per_step`` is a power of two, so nothing rounds."""
     counts[:] = 0
     at = np.empty(1024, np.int32)
@@ -100,13 +100,15 @@ def count_steps(column, per_step, first_step, counts):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True)
-def expand_steps(counts, step, first_step, values):  # noqa: ANN001, ANN201
+def expand_steps(counts, step, first_step, values):
     """Write each step's value as often as it was counted: the sorted, quantised column."""
     start = 0
     for at in range(counts.size):
         count = counts[at]
         value = (first_step + at) * step
-        for i in range(start, start + 4):  # most steps are short: four stores at once, the surplus is overwritten
+        for i in range(
+            start, start + 4
+        ):  # most steps are short: four stores at once, the surplus is overwritten
             values[i] = value
         for i in range(start + 4, start + count):
             values[i] = value

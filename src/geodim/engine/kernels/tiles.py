@@ -16,17 +16,17 @@ PADDING = 2 * BASE + 8  # how far past the end a tile may read
 
 
 @njit(nogil=True, cache=True)
-def evaluate_row(l, i, d0, best):  # noqa: ANN001, ANN201
+def evaluate_row(l, i, d0, best):
     """``best[e] = min(best[e], l[i + d0 + e] - l[i])`` for every e < BASE."""
     value = l[i]
     right = l[i + d0 : i + d0 + BASE]
     for e in range(BASE):
         width = right[e] - value
-        best[e] = width if width < best[e] else best[e]
+        best[e] = min(best[e], width)
 
 
 @njit(nogil=True, cache=True)
-def evaluate_tile(l, start, stop, d0, best):  # noqa: ANN001, ANN201
+def evaluate_tile(l, start, stop, d0, best):
     """``best[e] = min(best[e], l[i + d0 + e] - l[i])`` for every start i in [start, stop) and e < BASE.
 
     Eight starts share a pass over ``best``, which would otherwise wait for its own stores.
@@ -39,20 +39,20 @@ def evaluate_tile(l, start, stop, d0, best):  # noqa: ANN001, ANN201
         for e in range(BASE):
             m = right[e] - a0
             w = right[e + 1] - a1
-            m = w if w < m else m
+            m = min(m, w)
             w = right[e + 2] - a2
-            m = w if w < m else m
+            m = min(m, w)
             w = right[e + 3] - a3
-            m = w if w < m else m
+            m = min(m, w)
             w = right[e + 4] - a4
-            m = w if w < m else m
+            m = min(m, w)
             w = right[e + 5] - a5
-            m = w if w < m else m
+            m = min(m, w)
             w = right[e + 6] - a6
-            m = w if w < m else m
+            m = min(m, w)
             w = right[e + 7] - a7
-            m = w if w < m else m
-            best[e] = m if m < best[e] else best[e]
+            m = min(m, w)
+            best[e] = min(best[e], m)
         i += 8
     while i < stop:
         evaluate_row(l, i, d0, best)
@@ -60,7 +60,7 @@ def evaluate_tile(l, start, stop, d0, best):  # noqa: ANN001, ANN201
 
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
-def evaluate_leaf(l, n, d0, d_stop, c, keep_below, blocks, lows, count, best):  # noqa: ANN001, ANN201
+def evaluate_leaf(l, n, d0, d_stop, c, keep_below, blocks, lows, count, best):
     """Narrowest windows of one base gap over the kept blocks, most promising first; returns the windows evaluated.
 
     After a block has been evaluated its windows bound the gap for each size, which mostly discards the rest.
@@ -90,7 +90,7 @@ def evaluate_leaf(l, n, d0, d_stop, c, keep_below, blocks, lows, count, best):  
 
 
 @njit(nogil=True, cache=True)
-def solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges):  # noqa: ANN001, ANN201
+def solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges):
     """The sizes [1, d_stop), d_stop <= BASE, over all starts; ends early when every size fell below ``known`` or to 0.
 
     Returns the number of ranges and the number of starts that were looked at.

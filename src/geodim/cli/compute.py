@@ -1,0 +1,153 @@
+"""``geodim compute``: the intrinsic dimension of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer looks at the annotations
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from geodim.cli.console import err, notes, out, print_json, progress_bar, shares_table, summary_table
+from geodim.cli.exits import ExitCode
+from geodim.errors import DataFileError, InputTypeError, InputValueError
+
+if TYPE_CHECKING:
+    from geodim.result import IDResult
+
+FORMAT = "geodim.compute/1"
+
+
+def compute(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), .csv, .tsv, .parquet.",
+        ),
+    ],
+    rtol: Annotated[
+        float, typer.Option(metavar="E", min=0.0, help="Bounds this close will do: 0.01 is 1 %, 0 is exact.")
+    ] = 0.0,
+    no_normalize: Annotated[
+        bool,
+        typer.Option("--no-normalize", help="Take features as they are; else the largest range becomes 1."),
+    ] = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="SPEC", help="Columns to use: names, numbers from 0, ranges: 0-9,12,age."),
+    ] = None,
+    exclude: Annotated[
+        str | None, typer.Option(metavar="SPEC", help="Columns to leave out, such as labels and row numbers.")
+    ] = None,
+    count_duplicates: Annotated[
+        bool, typer.Option("--count-duplicates", help="Also count the points that equal another point.")
+    ] = False,
+    threads: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="All cores by default. The result does not depend on it."),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the bounds known so far."),
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Write the whole result, with the curve, to a file.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Write a plot of the curve: .png, .pdf or .svg.")
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress bar, no notes; on a terminal only the number.")
+    ] = False,
+) -> None:
+    """Compute the intrinsic dimension of the points (rows) in a file.
+
+    On a terminal the answer is a table. In a pipe it is one line of JSON with all numbers and the share of every
+    feature, without the curve; **--json** writes everything to a file, which IDResult.from_json reads.
+
+    **Examples**
+
+    * `geodim compute embeddings.npy`
+    * `geodim compute iris.csv --exclude species --plot iris.png`
+    * `geodim compute big.npy --rtol 0.01 --time-limit 600 --json big.json`
+    * `geodim compute points.parquet | jq .dimension`
+    """
+    console = err()
+    _check_targets(json, plot)
+    with notes(console, quiet=quiet):
+        result = _measure(
+            file,
+            columns,
+            exclude,
+            console,
+            quiet=quiet,
+            rtol=rtol,
+            normalize=not no_normalize,
+            n_threads=threads,
+            time_limit=time_limit,
+            count_indistinguishable=count_duplicates,
+        )
+        written = _write(result, json, plot)
+    terminal = out()
+    if not terminal.is_terminal:
+        print_json(_document(result, file))
+    elif quiet:
+        print(f"{result.dimension:.10g}")
+    else:
+        terminal.print(summary_table(result, str(file)))
+        if result.shares:
+            terminal.print()
+            terminal.print(shares_table(result))
+        for path in written:
+            terminal.print(f"wrote {path}", soft_wrap=True, markup=False)
+    if result.stopped:
+        raise typer.Exit(int(ExitCode.STOPPED))
+
+
+def _check_targets(json: Path | None, plot: Path | None) -> None:
+    """Find out before the work, not after it, that its result cannot be written."""
+    if plot is not None:
+        from geodim.report.plots import check_plot_path
+
+        check_plot_path(plot)
+    if json is not None and (json.is_dir() or not json.absolute().parent.is_dir()):
+        problem = "it is a folder" if json.is_dir() else f"there is no folder {json.absolute().parent}"
+        msg = f"cannot write {json}: {problem}"
+        raise DataFileError(msg)
+
+
+def _measure(
+    file: Path, columns: str | None, exclude: str | None, console: Any, *, quiet: bool, **options: Any
+) -> IDResult:
+    """Read and compute; errors name the file, shares name the columns of the file."""
+    from geodim.data.tables import open_table
+    from geodim.dimension import intrinsic_dimension
+
+    table = open_table(file, columns, exclude=exclude)
+    chosen = columns is not None or exclude is not None
+    array = not hasattr(table.data, "schema")  # frames know the names of their columns
+    names = table.names if chosen and array else None
+    try:
+        with progress_bar(console, quiet=quiet) as progress:
+            return intrinsic_dimension(table.data, feature_names=names, progress=progress, **options)
+    except (InputValueError, InputTypeError) as error:
+        count = " (columns are counted among the chosen ones)" if chosen and array else ""
+        msg = f"{file}: {error}{count}"
+        raise type(error)(msg) from error
+
+
+def _write(result: IDResult, json: Path | None, plot: Path | None) -> list[Path]:
+    if json is not None:
+        result.to_json(json)
+    if plot is not None:
+        from geodim.report.plots import save_plot
+
+        save_plot(result, plot)
+    return [path for path in (json, plot) if path is not None]
+
+
+def _document(result: IDResult, file: Path) -> dict[str, Any]:
+    values = result.to_dict(max_support=1)
+    for curve in ("support", "phi_lower", "phi_upper"):
+        del values[curve]
+    return {**values, "format": FORMAT, "file": str(file)}

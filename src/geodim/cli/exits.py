@@ -1,0 +1,80 @@
+"""Exit codes, and the one place where errors become messages."""
+
+from __future__ import annotations
+
+import functools
+import os
+import traceback
+from enum import IntEnum
+from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
+
+import typer
+
+from geodim.cli.console import print_error
+from geodim.errors import DataFileError, GeodimError, MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+EPILOG = """**Exit codes**
+
+* 0: done, exactly or within the tolerance asked for
+* 1: something unexpected; GEODIM_DEBUG=1 shows where
+* 2: an option or argument is wrong
+* 3: the data cannot be used: NaN, text, wrong shape, no such column
+* 4: a file cannot be read or written
+* 5: stopped early, by the time limit or Ctrl-C; the bounds known by then are printed
+* 6: an optional package is missing; the message names it
+* 130: Ctrl-C before there was a result
+"""
+
+
+class ExitCode(IntEnum):
+    """What the caller of the program learns from its exit status."""
+
+    DONE = 0
+    UNEXPECTED = 1
+    USAGE = 2  # given by typer itself
+    DATA = 3
+    FILE = 4
+    STOPPED = 5
+    EXTRA = 6
+    INTERRUPTED = 130
+
+
+def guarded(command: Callable[P, R]) -> Callable[P, R]:
+    """Wrap a command: errors leave as one clear message on stderr and an exit code, without a traceback."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return command(*args, **kwargs)
+        except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
+            raise
+        except MissingExtraError as error:
+            _leave(error, ExitCode.EXTRA)
+        except DataFileError as error:
+            _leave(error, ExitCode.FILE)
+        except GeodimError as error:
+            _leave(error, ExitCode.DATA)
+        except OSError as error:
+            _leave(error, ExitCode.FILE)
+        except KeyboardInterrupt as error:
+            _leave(error, ExitCode.INTERRUPTED, "interrupted before there was a result")
+        except MemoryError as error:
+            _leave(error, ExitCode.UNEXPECTED, "not enough memory; a .npy file is read from disk as needed")
+        except Exception as error:  # noqa: BLE001 - the last line of defence
+            text = f"unexpected {type(error).__name__}: {error} (set GEODIM_DEBUG=1 to see where, and please report it)"
+            _leave(error, ExitCode.UNEXPECTED, text)
+
+    return run
+
+
+def _leave(error: BaseException, code: ExitCode, message: str | None = None) -> NoReturn:
+    if os.environ.get("GEODIM_DEBUG", "0") not in {"", "0"}:
+        traceback.print_exception(error)
+    print_error(message or str(error))
+    raise typer.Exit(int(code)) from error

@@ -1,0 +1,105 @@
+"""`read_table`: from the name of a file to data, whatever the kind of file."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from geodim.data.tables.arrays import from_array, open_npy, open_npz
+from geodim.data.tables.columns import choose_columns
+from geodim.data.tables.frames import read_csv, read_parquet
+from geodim.errors import DataFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from geodim.data.tables.columns import Columns, Table
+
+SUFFIXES = (".npy", ".npz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+
+
+def read_table(path: str | Path, columns: Columns | None = None, *, exclude: Columns | None = None) -> Any:
+    r"""Read a file into something `geodim.intrinsic_dimension` accepts.
+
+    Parameters
+    ----------
+    path : str or Path
+        ``.npy`` (memory-mapped), ``.npz`` (one array, or a matrix from `scipy.sparse.save_npz`; where there are several
+        arrays, name one: ``data.npz:key``), ``.csv``, ``.tsv`` (also ``.gz``) or ``.parquet``.  The first line of a CSV
+        file is taken for names if it holds anything but numbers, or just counts 0, 1, 2, ...
+    columns : str, int or sequence of these, optional
+        Which columns to keep, always in the order of the file: names, numbers from 0, or in a string several of these
+        and ranges with both ends included, such as ``"0-9,12,40-"``.  A name wins over a number.
+    exclude : str, int or sequence of these, optional
+        Which columns to leave out, in the same words.
+
+    Returns
+    -------
+    memory map, array, scipy.sparse matrix or pyarrow.Table
+
+    Raises
+    ------
+    DataFileError
+        The file is missing, damaged, of an unknown kind, or holds Python objects.
+    InputValueError
+        There is no such column.
+    InputTypeError
+        A column holds something other than numbers.
+    MissingExtraError
+        CSV and Parquet files need the extra ``frames``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import geodim
+    >>> from geodim.data.tables import read_table
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "points.csv")
+    ...     _ = path.write_text("x,y,label\n0,0,a\n1,0,b\n0,1,a\n")
+    ...     geodim.intrinsic_dimension(read_table(path, exclude="label")).dimension
+    9.0
+    """
+    return open_table(path, columns, exclude=exclude).data
+
+
+def open_table(path: str | Path, columns: Columns | None = None, *, exclude: Columns | None = None) -> Table:
+    """Do as `read_table` and keep the names of the columns; columns without a name are called by their number."""
+    where, _, key = str(path).partition(".npz:")
+    file = Path(where + ".npz") if key else Path(path)
+    suffix = next(
+        (end for end in sorted(SUFFIXES, key=len, reverse=True) if file.name.lower().endswith(end)), None
+    )
+    if suffix is None:
+        msg = f"{file}: what kind of file is this? Known endings are {', '.join(SUFFIXES)}"
+        raise DataFileError(msg)
+    _check_file(file)
+
+    def choose(names: Sequence[str]) -> list[int]:
+        return choose_columns(names, columns, exclude, where=str(file))
+
+    try:
+        if suffix == ".npy":
+            return from_array(open_npy(file), choose, str(file))
+        if suffix == ".npz":
+            return from_array(open_npz(file, key), choose, str(path))
+        return read_parquet(file, choose) if suffix == ".parquet" else read_csv(file, suffix, choose)
+    except (OSError, EOFError) as error:
+        if isinstance(error, DataFileError):
+            raise
+        msg = f"cannot read {file}: {getattr(error, 'strerror', None) or error}"
+        raise DataFileError(msg) from error
+
+
+def _check_file(file: Path) -> None:
+    if file.is_dir():
+        msg = f"{file} is a folder: name a file in it"
+        raise DataFileError(msg)
+    if not file.exists():
+        folder = file.parent
+        siblings = [other.name for other in folder.iterdir()] if folder.is_dir() else []
+        near = difflib.get_close_matches(file.name, siblings, 1)
+        hint = f"; did you mean {folder / near[0]}?" if near else ""
+        msg = f"there is no file {file}{hint}"
+        raise DataFileError(msg)

@@ -1,0 +1,101 @@
+"""Run the real program in a child process, its streams being pipes, files or terminals."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PROGRAM = [sys.executable, "-W", "error", "-m", "geodim.cli"]
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("GEODIM_", "PYTEST", "NO_COLOR"))
+    }
+    return {**kept, "COLUMNS": "100", "TERM": "xterm", **more}
+
+
+@dataclass
+class Ended:
+    """How a child process ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The one line of JSON on stdout."""
+        assert self.out.count("\n") == 1
+        return json.loads(self.out)
+
+
+def piped(*arguments: object, program: list[str] | None = None, **variables: str) -> Ended:
+    """Run with both streams piped, as in a script."""
+    done = subprocess.run(
+        [*(program or PROGRAM), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment(**variables),
+    )
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def without(*modules: str) -> list[str]:
+    """Make a program in which some packages cannot be imported, as if not installed."""
+    code = f"import sys; sys.modules.update(dict.fromkeys({modules!r})); from geodim.cli import main; main()"
+    return [sys.executable, "-W", "error", "-c", code]
+
+
+def on_terminal(
+    *arguments: object,
+    pipe_out: bool = False,
+    watch: Callable[[str, subprocess.Popen[bytes]], None] | None = None,
+) -> Ended:
+    """Run with stderr, and stdout unless piped, on one terminal; what it shows is ``err`` (escapes removed).
+
+    ``watch`` is called with the text so far whenever there is more.
+    """
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [*PROGRAM, *map(str, arguments)],
+        stdin=slave,
+        stdout=subprocess.PIPE if pipe_out else slave,
+        stderr=slave,
+        env=environment(),
+    )
+    os.close(slave)
+    shown = b""
+    deadline = time.monotonic() + 60
+    with contextlib.suppress(OSError):  # Linux reports the end of a terminal as an error
+        while time.monotonic() < deadline:
+            if not select.select([master], [], [], 0.5)[0]:
+                continue
+            more = os.read(master, 1 << 16)
+            if not more:
+                break
+            shown += more
+            if watch is not None:
+                watch(ESCAPES.sub("", shown.decode(errors="replace")), process)
+    os.close(master)
+    out, _ = process.communicate(timeout=30)
+    return Ended(
+        process.returncode, (out or b"").decode(), ESCAPES.sub("", shown.decode()).replace("\r\n", "\n")
+    )

@@ -1,0 +1,121 @@
+"""The program as a whole: help that teaches, a quick start, versions, and the other commands."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from sklearn.datasets import load_digits
+from typer.testing import CliRunner
+
+import geodim
+from cli.running import environment, on_terminal, piped, without
+from geodim.cli.app import app
+from geodim.cli.exits import ExitCode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_version() -> None:
+    assert piped("--version").out == f"geodim {geodim.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["compute", "--help"]])
+def test_help_teaches(arguments: list[str]) -> None:
+    ended = piped(*arguments)
+    assert ended.code == 0
+    assert "intrinsic dimension" in ended.out
+    assert "geodim compute" in ended.out
+    for code in ExitCode:
+        assert f"• {int(code)}: " in ended.out
+
+
+def test_no_arguments_give_help() -> None:
+    ended = piped()
+    assert "Commands" in ended.out + ended.err
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\n"
+        "from geodim.cli import main\n"
+        "sys.argv = ['geodim', 'compute', '--help']\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numba', 'sklearn', 'matplotlib', 'scipy', 'pandas', 'polars', 'pyarrow', 'torch', 'numpy'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=30,
+        env=environment(),
+    )
+    assert done.stderr == "[]\n"
+
+
+def test_completion_is_offered() -> None:
+    result = CliRunner().invoke(app, ["--show-completion", "bash"])
+    assert "--show-completion" in CliRunner().invoke(app, ["--help"]).stdout
+    assert result.exit_code in {0, 1, 2}, "depends on the shell the tests run in, but never a traceback"
+    assert "Traceback" not in result.output
+
+
+class TestDemo:
+    def test_numbers_and_files(self, tmp_path: Path) -> None:
+        ended = piped("demo", "--output", tmp_path / "new" / "folder")
+        exact = geodim.intrinsic_dimension(load_digits().data)
+        assert (ended.code, ended.err) == (0, "")
+        assert f"{exact.dimension:.6g}" in ended.out
+        assert f"{geodim.intrinsic_dimension(load_digits().data, normalize=False).dimension:.6g}" in ended.out
+        written = geodim.IDResult.from_json(tmp_path / "new" / "folder" / "digits.json")
+        assert written.dimension == exact.dimension
+        assert (tmp_path / "new" / "folder" / "digits.png").read_bytes().startswith(b"\x89PNG")
+        assert "digits.json\n" in ended.out
+        assert "digits.png\n" in ended.out
+
+    def test_without_matplotlib(self, tmp_path: Path) -> None:
+        ended = piped("demo", "--output", tmp_path, program=without("matplotlib"))
+        assert ended.code == 0
+        assert "note: no plot: plotting needs the package 'matplotlib'" in ended.err
+        assert [path.name for path in tmp_path.iterdir()] == ["digits.json"]
+
+    def test_folder_that_cannot_be_made(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("")
+        result = CliRunner().invoke(app, ["demo", "--output", str(tmp_path / "file" / "demo")])
+        assert result.exit_code == 4
+        assert "--output" in result.stderr
+
+
+class TestDoctor:
+    def test_json(self) -> None:
+        ended = piped("doctor", "--json")
+        assert ended.code == 0
+        report = ended.json
+        assert report["healthy"]
+        assert report["geodim"] == geodim.__version__
+        assert report["extras"]["plot"]["complete"]
+        assert report["extras"]["plot"]["install"] == "pip install 'geodim[plot]'"
+        assert report["threads"] >= 1
+        assert report["compiler_cache"]["writable"]
+
+    def test_table(self) -> None:
+        ended = on_terminal("doctor")
+        assert ended.code == 0
+        for word in ("numba", "extra frames", "matplotlib", "threads", "memory", "compiler cache", "GPU"):
+            assert word in ended.err
+        assert "Everything geodim needs is here." in ended.err
+
+    def test_compiler_cache_that_cannot_be_written(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("")
+        result = CliRunner(env={"NUMBA_CACHE_DIR": str(tmp_path / "file" / "cache")}).invoke(
+            app, ["doctor", "--json"]
+        )
+        assert result.exit_code == 0
+        assert not json.loads(result.stdout)["compiler_cache"]["writable"]

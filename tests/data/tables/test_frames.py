@@ -1,0 +1,127 @@
+"""CSV and Parquet files: names, delimiters, and values that are not numbers."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import geodim
+from data.tables.files import VALUES, dense, text_file
+from geodim.data.tables import open_table, read_table
+from geodim.errors import DataFileError, GeodimWarning, InputTypeError, NonFiniteError, ShapeError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class TestText:
+    @pytest.mark.parametrize(
+        ("text", "names"),
+        [
+            ("x,y\n1,2\n3,4\n", ["x", "y"]),
+            ("1,2\n3,4\n", ["0", "1"]),
+            ("0,1\n1,2\n3,4\n", ["0", "1"]),
+            ("# x, y\n1,2\n3,4\n", ["x", "y"]),
+            ("# made by me\n1,2\n3,4\n", ["0", "1"]),
+            ("x;y\n1;2\n3;4\n", ["x", "y"]),
+            ("x\ty\n1\t2\n3\t4\n", ["x", "y"]),
+            ("\n x , y \n1, 2\n\n3, 4\n", ["x", "y"]),
+            ("\ufeffx,y\r\n1,2\r\n3,4\r\n", ["x", "y"]),
+            ('"x","y"\n"1","2"\n3,4\n', ["x", "y"]),
+        ],
+    )
+    def test_headers_and_delimiters(self, tmp_path: Path, text: str, names: list[str]) -> None:
+        table = open_table(text_file(tmp_path, text))
+        assert table.names == names
+        assert dense(table.data).tolist() == [[1, 2], [3, 4]]
+
+    def test_a_late_fraction_in_a_column_of_integers(self, tmp_path: Path) -> None:
+        rows = "1,2\n" * 400_000  # more than one of the reader's blocks
+        data = read_table(text_file(tmp_path, f"x,y\n{rows}1.5,2\n"))
+        assert data["x"][-1].as_py() == 1.5
+
+    def test_an_index_without_a_name_is_pointed_out(self, tmp_path: Path) -> None:
+        path = tmp_path / "indexed.csv"
+        pd.DataFrame(VALUES).to_csv(path)
+        with pytest.warns(GeodimWarning, match="first column has no name"):
+            table = open_table(path)
+        assert table.names == ["unnamed", "0", "1", "2", "3", "4"]
+
+        assert open_table(path, exclude=0).names == ["0", "1", "2", "3", "4"]
+
+    def test_text_columns_are_named_with_an_example(self, tmp_path: Path) -> None:
+        path = text_file(tmp_path, "x,kind,y,when\n1,cat,2,2020-01-01\n3,dog,4,2020-01-02\n")
+        with pytest.raises(InputTypeError, match=r"columns 'kind', 'when' \('kind' is 'cat' in row 0\)"):
+            read_table(path)
+        assert open_table(path, exclude="kind,when").names == ["x", "y"]
+
+    def test_one_odd_cell_is_found(self, tmp_path: Path) -> None:
+        path = text_file(tmp_path, "x,y\n1,2\n3,4\n5,six\n")
+        with pytest.raises(InputTypeError, match="column 'y' \\('y' is 'six' in row 2\\)"):
+            read_table(path)
+
+    def test_an_empty_column(self, tmp_path: Path) -> None:
+        with pytest.raises(InputTypeError, match="'y' has no values at all"):
+            read_table(text_file(tmp_path, "x,y\n1,\n3,\n"))
+
+    @pytest.mark.parametrize("cell", ["", "NA", "nan"])
+    def test_missing_values_are_located(self, tmp_path: Path, cell: str) -> None:
+        data = read_table(text_file(tmp_path, f"x,y\n1,2\n3,{cell}\n"))
+        with pytest.raises(NonFiniteError, match=r"row 1, column .*y"):
+            geodim.intrinsic_dimension(data)
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("", "is empty"),
+            ("\n\n", "is empty"),
+            ("x,y\n1,2\n1,2,3\n", "no table of 2 columns"),
+            ("x,y\n1,2\n1\n", "no table of 2 columns"),
+            ("x,x\n1,2\n", "several columns named 'x'"),
+        ],
+    )
+    def test_broken_files(self, tmp_path: Path, text: str, message: str) -> None:
+        with pytest.raises(DataFileError, match=message) as caught:
+            read_table(text_file(tmp_path, text))
+        assert "points.csv" in str(caught.value)
+
+    def test_only_names(self, tmp_path: Path) -> None:
+        with pytest.raises(ShapeError, match=r"points\.csv has no points"):
+            read_table(text_file(tmp_path, "x,y\n"))
+
+    def test_other_encodings(self, tmp_path: Path) -> None:
+        path = tmp_path / "latin.csv"
+        path.write_bytes("größe,y\n1,2\n".encode("latin-1"))
+        with pytest.raises(DataFileError, match="UTF-8"):
+            read_table(path)
+
+    def test_cut_gzip(self, tmp_path: Path) -> None:
+        whole = gzip.compress(b"x,y\n" + np.random.default_rng(0).bytes(1000).hex().encode() + b",2\n")
+        path = tmp_path / "cut.csv.gz"
+        path.write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(DataFileError, match=r"cut\.csv\.gz"):
+            read_table(path)
+
+
+class TestParquet:
+    def test_text_in_parquet(self, tmp_path: Path) -> None:
+        path = tmp_path / "mixed.parquet"
+        pl.DataFrame({"x": [1, 2], "digits": ["1", "2"]}).write_parquet(path)
+        with pytest.raises(InputTypeError, match="column 'digits' \\('digits' is '1' in row 0\\)"):
+            read_table(path)
+        assert open_table(path, "x").names == ["x"]
+
+    def test_parquet_reads_only_the_chosen_columns(self, tmp_path: Path) -> None:
+        path = tmp_path / "wide.parquet"
+        pq.write_table(pa.table({f"f{i}": np.arange(4) * i for i in range(50)}), path)
+        table = read_table(path, "f7,40-41")
+        assert table.column_names == ["f7", "f40", "f41"]
+        assert nw.from_native(table).shape == (4, 3)
