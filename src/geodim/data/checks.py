@@ -94,9 +94,7 @@ def scan_ranges(source: ColumnSource, n_threads: int = 1) -> Ranges:
     return Ranges(least, greatest, spreads, energies, source.n_points)
 
 
-def _moments(
-    source: ColumnSource, rows: slice, columns: slice
-) -> tuple[slice, *tuple[NDArray[np.float64], ...]]:
+def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
     """Least and greatest values of one chunk, sums and sums of squares; raises where a value is not finite."""
     chunk = source.chunk(rows, columns)
     width = chunk.shape[1]

@@ -136,8 +136,12 @@ class ArraySource:
         return self.array[rows, columns]
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns."""
-        return np.asarray(self.array[np.ix_(rows, columns)], np.float64)
+        """A few rows of a few columns; pages of a mapped file are let go between groups of rows."""
+        out = np.empty((rows.size, columns.size))
+        for at in range(0, rows.size, 256):
+            out[at : at + 256] = self.array[np.ix_(rows[at : at + 256], columns)]
+            self._let_go()
+        return out
 
 
 class SparseSource:

@@ -259,12 +259,13 @@ class _Run:
         source = self.source
         bytes_per_column = max(source.n_points * source.dtype.itemsize, 1)
         width = max(1, min(BLOCK_BYTES // bytes_per_column, MOST_COLUMNS))
-        if source.row_major:
-            width = max(width, min(4, MOST_COLUMNS, BLOCK_BYTES * 2 // bytes_per_column))
+        if source.row_major:  # reading two columns costs hardly more than one
+            width = max(width, 2)
         first = [column for column in leaders if not self.profile.done[column]]
         remaining = np.setdiff1d(np.flatnonzero(~self.profile.done), first)
         width = max(1, min(width, -(-len(remaining) // workers)))
-        blocks = [first[at::workers] for at in range(min(workers, len(first)))]
+        share = max(1, min(width, -(-len(first) // workers)))
+        blocks = [first[at : at + share] for at in range(0, len(first), share)]
         led = len(blocks)
         for column in remaining.tolist():
             if len(blocks) > led and blocks[-1][-1] + 1 == column and column % width:

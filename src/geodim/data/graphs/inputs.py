@@ -1,0 +1,252 @@
+"""Recognising what was handed in as a graph, and opening it as a stream of edges.
+
+Optional packages (torch, torch_geometric, networkx) are never imported here: an object of theirs can only exist if its
+package has been imported already, so looking into ``sys.modules`` is enough.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from geodim.data.graphs.edges import CompressedEdges, JoinedEdges, PairEdges
+from geodim.errors import InputTypeError, InputValueError, ShapeError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from geodim.data.graphs.edges import EdgeSource
+
+__all__ = ["OpenedGraph", "Orientation", "open_graph", "to_numpy"]
+
+Orientation = Literal["auto", "columns", "rows"]
+
+
+@dataclass(frozen=True)
+class OpenedGraph:
+    """Edges to read, and what their container knows: the number of nodes and whether it is directed (None: unknown)."""
+
+    edges: EdgeSource
+    n_nodes: int | None = None
+    directed: bool | None = None
+
+
+def open_graph(graph: Any, weights: bool | str, orientation: Orientation) -> OpenedGraph:
+    """Open `graph` for reading; `weights` names the container's own weights to read, True for its usual ones."""
+    if isinstance(graph, str | os.PathLike):
+        from geodim.data.graphs.files import open_file  # noqa: PLC0415
+
+        return open_file(graph, weights, orientation)
+    if _is_instance(graph, "torch_geometric.data", "HeteroData"):
+        return _from_hetero(graph, weights)
+    if _is_instance(graph, "torch_geometric.data", "Data"):
+        return _from_pyg(graph, weights)
+    if _is_instance(graph, "networkx", "Graph"):
+        return _from_networkx(graph, weights)
+    if _is_instance(graph, "torch", "Tensor"):
+        return _from_tensor(graph, weights, orientation)
+    if hasattr(graph, "tocoo"):
+        return from_scipy(graph, weights)
+    return from_array(graph, weights, orientation)
+
+
+def to_numpy(values: Any) -> NDArray[Any]:
+    """Return an array (a memory map stays one) or a tensor on any device as a numpy array, copying only if it must."""
+    if _is_instance(values, "torch", "Tensor"):
+        return np.asarray(values.detach().cpu().numpy())
+    return values if isinstance(values, np.ndarray) else np.asarray(values)
+
+
+def from_array(graph: Any, weights: bool | str, orientation: Orientation) -> OpenedGraph:
+    """Open an edge array of shape (2, m) or (m, 2), a pair of sequences, or a list of pairs."""
+    if weights is not False:
+        raise InputValueError(
+            "an edge array carries no weights of its own: pass one weight per edge as weights="
+        )
+    if isinstance(graph, tuple) and len(graph) == 2 and orientation != "rows":
+        ends = [to_numpy(end) for end in graph]
+        if ends[0].ndim == ends[1].ndim == 1:
+            return OpenedGraph(_pair(ends[0], ends[1]))
+    try:
+        edges = to_numpy(graph)
+    except ValueError as error:
+        raise ShapeError("the edges are ragged: give an array of shape (2, m) or (m, 2)") from error
+    if edges.dtype == object:
+        raise InputTypeError(
+            f"cannot read a graph from {type(graph).__name__}: give an edge array of shape (2, m) or (m, 2), a scipy "
+            "sparse adjacency, a torch tensor, a PyG Data or HeteroData, a networkx graph, or the path of an edge list"
+        )
+    if edges.ndim != 2 or 2 not in edges.shape:
+        hint = ""
+        if edges.ndim == 2 and edges.shape[0] == edges.shape[1]:
+            hint = "; for a dense adjacency matrix pass scipy.sparse.csr_array(matrix)"
+        raise ShapeError(f"an edge array has the shape (2, m) or (m, 2), not {edges.shape}{hint}")
+    in_columns = edges.shape[0] == 2 if orientation == "auto" else orientation == "columns"
+    if edges.shape[0 if in_columns else 1] != 2:
+        wanted = "(2, m)" if in_columns else "(m, 2)"
+        raise ShapeError(
+            f"orientation={orientation!r} needs an edge array of shape {wanted}, not {edges.shape}"
+        )
+    return OpenedGraph(PairEdges(edges[0], edges[1]) if in_columns else PairEdges(edges[:, 0], edges[:, 1]))
+
+
+def _pair(sources: NDArray[Any], targets: NDArray[Any]) -> PairEdges:
+    if len(sources) != len(targets):
+        raise ShapeError(f"{len(sources)} sources but {len(targets)} targets: every edge needs both ends")
+    return PairEdges(sources, targets)
+
+
+def from_scipy(matrix: Any, weights: bool | str) -> OpenedGraph:
+    """Open a square scipy sparse matrix or array as adjacency: a stored non-zero at (i, j) is an edge.
+
+    Stored zeros are not edges. With weights, repeated entries are summed first, which is what they mean in scipy.
+    """
+    if isinstance(weights, str):
+        raise InputValueError(
+            f"a sparse matrix has no attribute {weights!r}: use weights=True for its values"
+        )
+    n_rows, n_columns = matrix.shape
+    if n_rows != n_columns:
+        raise ShapeError(f"an adjacency matrix is square, not {n_rows} x {n_columns}")
+    if matrix.format not in ("csr", "csc", "coo"):
+        matrix = matrix.tocsr()
+    if weights and not matrix.has_canonical_format:
+        matrix = matrix.tocsr(copy=True)
+        matrix.sum_duplicates()
+    if np.count_nonzero(matrix.data) != len(matrix.data):
+        matrix = matrix.tocsr(copy=True)
+        matrix.eliminate_zeros()
+    data = matrix.data if weights else None
+    edges: EdgeSource
+    if matrix.format == "coo":
+        edges = PairEdges(matrix.row, matrix.col, data)
+    else:
+        edges = CompressedEdges(matrix.indptr, matrix.indices, data, by_column=matrix.format == "csc")
+    return OpenedGraph(edges, n_rows)
+
+
+def _from_tensor(tensor: Any, weights: bool | str, orientation: Orientation) -> OpenedGraph:
+    """Open a torch tensor: dense ones are edge arrays, sparse ones adjacency matrices."""
+    layout = str(tensor.layout)
+    if layout == "torch.strided":
+        return from_array(tensor, weights, orientation)
+    from scipy import sparse  # noqa: PLC0415
+
+    if layout == "torch.sparse_coo":
+        coalesced = tensor.detach().cpu().coalesce()
+        row, column = coalesced.indices().numpy()
+        matrix = sparse.coo_array((coalesced.values().numpy(), (row, column)), shape=tuple(tensor.shape))
+        return from_scipy(matrix, weights)
+    if layout == "torch.sparse_csr":
+        parts = (to_numpy(tensor.values()), to_numpy(tensor.col_indices()), to_numpy(tensor.crow_indices()))
+        return from_scipy(sparse.csr_array(parts, shape=tuple(tensor.shape)), weights)
+    raise InputTypeError(
+        f"a sparse tensor of layout {layout} is not understood: convert it with .to_sparse_coo()"
+    )
+
+
+def _store_weights(store: Any, weights: bool | str, where: str) -> NDArray[Any] | None:
+    """Return the weights kept in a PyG store: attribute `weights`, or ``edge_weight``, or ``edge_attr``."""
+    if weights is False:
+        return None
+    names = [weights] if isinstance(weights, str) else ["edge_weight", "edge_attr"]
+    for name in names:
+        if name in store and store[name] is not None:
+            values = to_numpy(store[name])
+            if values.ndim == 2 and values.shape[1] == 1:
+                values = values[:, 0]
+            if values.ndim != 1:
+                raise ShapeError(
+                    f"{where}.{name} has the shape {values.shape}: a weight is one number per edge"
+                )
+            return values
+    raise InputValueError(f"{where} has no {' or '.join(names)}: name the attribute that holds the weights")
+
+
+def _store_nodes(store: Any) -> int | None:
+    """Return a PyG store's number of nodes, or None where PyG itself would only guess from the largest id."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            count = store.num_nodes
+        except UserWarning:
+            return None
+    return None if count is None else int(count)
+
+
+def _store_edges(store: Any, weights: bool | str, where: str, offsets: tuple[int, int] = (0, 0)) -> PairEdges:
+    """Return the edges of one PyG store."""
+    if "edge_index" not in store or store["edge_index"] is None:
+        raise InputValueError(f"{where} has no edge_index")
+    index = to_numpy(store["edge_index"])
+    if index.ndim != 2 or index.shape[0] != 2:
+        raise ShapeError(f"{where}.edge_index has the shape {index.shape}, not (2, m)")
+    values = _store_weights(store, weights, where)
+    if values is not None and len(values) != index.shape[1]:
+        raise ShapeError(f"{where} has {len(values)} weights for {index.shape[1]} edges")
+    return PairEdges(index[0], index[1], values, offsets)
+
+
+def _from_pyg(data: Any, weights: bool | str) -> OpenedGraph:
+    """Open a PyG ``Data``."""
+    return OpenedGraph(_store_edges(data, weights, "Data"), _store_nodes(data))
+
+
+def _from_hetero(data: Any, weights: bool | str) -> OpenedGraph:
+    """Open a PyG ``HeteroData`` as one graph: the node types numbered one after the other, all edge types together."""
+    first: dict[str, int] = {}
+    total = 0
+    for node_type in data.node_types:
+        count = _store_nodes(data[node_type])
+        if count is None:
+            raise InputValueError(
+                f"the number of {node_type!r} nodes is unknown: set data[{node_type!r}].num_nodes"
+            )
+        first[node_type] = total
+        total += count
+    for edge_type in data.edge_types:
+        for end in (edge_type[0], edge_type[2]):
+            if end not in first:
+                raise InputValueError(
+                    f"edge type {edge_type} names unknown nodes: set data[{end!r}].num_nodes"
+                )
+    parts = [
+        _store_edges(
+            data[edge_type],
+            weights,
+            f"HeteroData{list(edge_type)}",
+            (first[edge_type[0]], first[edge_type[2]]),
+        )
+        for edge_type in data.edge_types
+    ]
+    return OpenedGraph(JoinedEdges(parts), total)
+
+
+def _from_networkx(graph: Any, weights: bool | str) -> OpenedGraph:
+    """Open a networkx graph; its nodes are numbered in the order of ``graph.nodes``.
+
+    As everywhere in networkx, an edge without the weight attribute has weight 1, but at least one edge must have it.
+    """
+    number = {node: i for i, node in enumerate(graph.nodes)}
+    count = graph.number_of_edges()
+    ends = np.fromiter((number[node] for edge in graph.edges() for node in edge[:2]), np.int64, 2 * count)
+    values = None
+    if weights is not False:
+        name = weights if isinstance(weights, str) else "weight"
+        found = list(graph.edges(data=name))
+        if found and all(edge[-1] is None for edge in found):
+            raise InputValueError(f"no edge of the networkx graph has the attribute {name!r}")
+        values = np.array([1.0 if edge[-1] is None else edge[-1] for edge in found])
+    return OpenedGraph(PairEdges(ends[::2], ends[1::2], values), len(number), bool(graph.is_directed()))
+
+
+def _is_instance(value: Any, module: str, name: str) -> bool:
+    """Tell whether `value` is of a class of an optional package, without importing that package."""
+    loaded = sys.modules.get(module)
+    kind = getattr(loaded, name, None)
+    return isinstance(kind, type) and isinstance(value, kind)
