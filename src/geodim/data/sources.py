@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+LET_GO_BYTES = 1 << 26  # so much of a mapped file may be resident at a time
 CHUNK_BYTES = 1 << 16  # row chunks of this size stay in the cache while they are transposed
 
 
@@ -101,16 +102,23 @@ class ArraySource:
 
     def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
         """Transpose by chunks of rows, so that each cache line is fetched once."""
-        step = self._rows_per_chunk(len(columns)) if self.row_major else self.n_points
-        block = as_slice(columns)
+        if not self.row_major:
+            for at, column in enumerate(columns):
+                out[at] = self.array[:, column]
+                self._let_go()
+            return
+        quick = self.array.dtype == self.dtype and self.array.flags.c_contiguous and len(columns) > 1
+        wanted = np.asarray(columns, np.intp)
+        step = LET_GO_BYTES // self.array.strides[0] + 1 if quick else self._rows_per_chunk(len(columns))
         for row in range(0, self.n_points, step):
             rows = slice(row, row + step)
-            if isinstance(block, slice):
-                out[:, rows] = self.array[rows, block].T
+            if quick:
+                from geodim.engine.kernels.reading import gather_columns  # noqa: PLC0415 - imports Numba
+
+                gather_columns(self.array[rows].view(np.ndarray), wanted, out[:, rows])
             else:
-                for at, column in enumerate(block):
-                    out[at, rows] = self.array[rows, column]
-            if self._map is not None and (row // step) % 64 == 63:
+                out[:, rows] = self.array[rows, as_slice(columns)].T
+            if quick or (row // step) % 64 == 63:
                 self._let_go()
         self._let_go()
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ENTRIES = 1 << 19  # size of the sample
 FRACTIONS = (np.arange(24) + 0.5) / 24
 CLEAR = 4  # most columns that lead the sample at a sixth of the sizes or more
-WIDEST = 6  # columns of the largest spread, known from all rows: it tells features apart that look alike
+WIDEST = 4  # columns of the largest spread, known from all rows: it tells features apart that look alike
 
 
 @dataclass(frozen=True)

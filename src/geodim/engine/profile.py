@@ -240,6 +240,7 @@ class _Run:
     ) -> None:
         self.source = source
         self.first_steps = first_steps
+        self.widest = 1  # columns in the largest block
         self.profile = profile
         self.deadline = deadline
         self.local = threading.local()
@@ -272,6 +273,7 @@ class _Run:
                 blocks[-1].append(column)
             else:
                 blocks.append([column])
+        self.widest = max(map(len, blocks), default=1)
         return blocks
 
     def solve_block(self, block: list[int], executor: ThreadPoolExecutor | None = None) -> None:
@@ -295,9 +297,8 @@ class _Run:
 
     def _read(self, block: list[int]) -> NDArray[np.floating]:
         buffer = getattr(self.local, "buffer", None)
-        if buffer is None or buffer.shape[0] < len(block):
-            self.local.buffer = None  # let go of the smaller one first
-            buffer = self.local.buffer = np.empty((len(block), self.source.n_points), self.source.dtype)
+        if buffer is None:
+            buffer = self.local.buffer = np.empty((self.widest, self.source.n_points), self.source.dtype)
         values: NDArray[np.floating] = buffer[: len(block)]
         self.source.read(block, values)
         self.profile.bytes_read += values.nbytes

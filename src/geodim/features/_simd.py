@@ -30,22 +30,22 @@ _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 _INT32 = ir.IntType(32)
 
 
-class VectorType(types.Type):  # type: ignore[misc]
+class VectorType(types.Type):
     """The numba type of eight float64 lanes."""
 
     def __init__(self) -> None:
         super().__init__(name=f"Float64x{LANES}")
 
 
-class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
+class _VectorModel(models.PrimitiveModel):
     """A vector is itself in LLVM, in registers and in memory."""
 
     def __init__(self, manager: Any, numba_type: Any) -> None:
-        super().__init__(manager, numba_type, _VECTOR)
+        super().__init__(manager, numba_type, _VECTOR)  # type: ignore[no-untyped-call]
 
 
 register_model(VectorType)(_VectorModel)
-_vector = VectorType()
+_vector: Any = VectorType()
 
 
 def _address(context: Any, builder: Any, array_type: Any, array: Any, offset: Any, pointee: Any) -> Any:
@@ -100,7 +100,8 @@ def _fma(typing: Any, a: Any, b: Any, c: Any) -> tuple[Any, Callable[..., Any]]:
     def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
         name = f"llvm.fma.v{LANES}f64"  # llvmlite does not spell the names of vector types itself
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
+        function = cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
+        return builder.call(function, args)
 
     return _vector(_vector, _vector, _vector), generate
 
@@ -112,7 +113,9 @@ def _prefetch(typing: Any, array: Any, offset: Any) -> tuple[Any, Callable[..., 
         pointer = _address(context, builder, array, args[0], args[1], ir.IntType(8))
         kind = ir.FunctionType(ir.VoidType(), [pointer.type, _INT32, _INT32, _INT32])
         function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
-        builder.call(function, [pointer, _INT32(0), _INT32(3), _INT32(1)])  # for reading, into all caches, data
+        builder.call(
+            function, [pointer, _INT32(0), _INT32(3), _INT32(1)]
+        )  # for reading, into all caches, data
         return context.get_dummy_value()
 
     return types.void(array, types.intp), generate
@@ -134,7 +137,7 @@ def _define(symbol: Any, instruction: str) -> None:
 
         return _vector(_vector, _vector), generate
 
-    apply = intrinsic(typed)
+    apply: Any = intrinsic(typed)
 
     def choose(a: Any, b: Any) -> Callable[..., Any] | None:
         def implementation(a: Any, b: Any) -> Any:

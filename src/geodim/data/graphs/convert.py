@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from geodim.data.graphs.build import build_graph
+from geodim.data.graphs.checks import whole_number
 from geodim.data.graphs.edges import WeightedEdges
 from geodim.data.graphs.graph import Graph
 from geodim.data.graphs.inputs import Orientation, open_graph, to_numpy
@@ -74,7 +73,8 @@ def as_graph(
     """
     if orientation not in ("auto", "columns", "rows"):
         raise InputValueError(f"orientation must be 'auto', 'columns' or 'rows', not {orientation!r}")
-    n_nodes = _checked_count(n_nodes)
+    if n_nodes is not None:
+        n_nodes = whole_number(n_nodes, "n_nodes", 1)
     own_weights: bool | str = weights if isinstance(weights, bool | str) else False
     if isinstance(graph, Graph):
         if weights is not None:
@@ -100,14 +100,6 @@ def as_graph(
         directed=opened.directed if directed is None else directed,
         threads=threads,
     )
-
-
-def _checked_count(n_nodes: int | None) -> int | None:
-    if n_nodes is None:
-        return None
-    if type(n_nodes) is bool or not isinstance(n_nodes, int | np.integer) or n_nodes < 1:
-        raise InputValueError(f"n_nodes must be a positive whole number, not {n_nodes!r}")
-    return int(n_nodes)
 
 
 def _check_match(known: int, wanted: int | None) -> None:

@@ -11,13 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
-from geodim.errors import InputValueError
+from geodim.data.graphs.checks import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
 __all__ = ["balanced_ranges", "equal_ranges", "run_tasks", "thread_count"]
@@ -36,9 +35,7 @@ def thread_count(threads: int | None) -> int:
     """
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if type(threads) is bool or not isinstance(threads, int | np.integer) or threads < 1:
-        raise InputValueError(f"threads must be a positive whole number or None (all cores), not {threads!r}")
-    return int(threads)
+    return whole_number(threads, "threads", 1)
 
 
 def equal_ranges(n: int, parts: int) -> list[tuple[int, int]]:

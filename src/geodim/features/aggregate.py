@@ -1,0 +1,148 @@
+"""One product of a sparse matrix with a block of columns, over threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from geodim.data.graphs.graph import freeze
+from geodim.data.graphs.parallel import balanced_ranges, run_tasks
+from geodim.errors import InputTypeError, RangeOverflowError, ShapeError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["MIN_WIDTH", "Rows", "aggregate", "aligned_empty", "raise_overflow", "useful_threads"]
+
+MIN_WIDTH = 8  # columns the kernel needs at least: one vector
+CACHE_LINE = 64
+# Below this many (edge, column) pairs a product takes less time than starting threads for it.
+WORTH_THREADS = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A square matrix as compressed rows with scales: entry (i, j) is factor_i * weight_ij * scale_j.
+
+    Attributes
+    ----------
+    indptr, indices
+        Compressed rows.
+    weights : ndarray or None
+        Weight of each stored entry; None for 1.
+    scale : ndarray or None
+        A number per column; None for 1.
+    add_loops : bool
+        Whether every row has an entry (i, i) besides the stored ones.
+    loops : ndarray or None
+        Weights of those entries; None for 1.
+    factors : ndarray or None
+        A number per row; None for 1.
+    divide : bool
+        Divide by the factor instead of multiplying.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32] | NDArray[np.int64]
+    weights: NDArray[np.floating] | None = None
+    scale: NDArray[np.float64] | None = None
+    add_loops: bool = False
+    loops: NDArray[np.float64] | None = None
+    factors: NDArray[np.float64] | None = None
+    divide: bool = False
+
+    def __post_init__(self) -> None:
+        freeze(self, ("indptr", "indices", "weights", "scale", "loops", "factors"))
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of rows."""
+        return len(self.indptr) - 1
+
+
+def aligned_empty(shape: tuple[int, int], dtype: np.dtype[np.floating]) -> NDArray[np.floating]:
+    """Return an uninitialised C-contiguous array that starts on a cache line.
+
+    A row of 16 float32 then is one line; from numpy's own allocator it would straddle two, and cost two.
+    """
+    size = shape[0] * shape[1] * dtype.itemsize
+    memory = np.empty(size + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    array: NDArray[np.floating] = memory[start : start + size].view(dtype).reshape(shape)
+    return array
+
+
+def aggregate(rows: Rows, block: NDArray[np.floating], out: NDArray[np.floating], threads: int) -> None:
+    """Write the product of the matrix and `block` into `out`; every row is computed by one thread in a fixed order."""
+    _check(rows, block, out)
+    width = block.shape[1]
+    if width >= MIN_WIDTH:
+        finite = _run(rows, block, out, threads)
+    else:
+        shape, dtype = (rows.n_nodes, MIN_WIDTH), block.dtype
+        wide, result = aligned_empty(shape, dtype), aligned_empty(shape, dtype)
+        wide[:, :width] = block
+        wide[:, width:] = 0
+        finite = _run(rows, wide, result, threads)
+        out[...] = result[:, :width]
+    if not finite:
+        raise_overflow(out)
+
+
+def useful_threads(threads: int, work: int) -> int:
+    """Return `threads`, or 1 where there is too little to do to start them."""
+    return threads if work >= WORTH_THREADS else 1
+
+
+def _run(rows: Rows, block: NDArray[np.floating], out: NDArray[np.floating], threads: int) -> bool:
+    from geodim.features._kernels import aggregate_rows  # noqa: PLC0415
+
+    threads = useful_threads(threads, len(rows.indices) * block.shape[1])
+    source = block.view()
+    source.flags.writeable = False  # one compilation, whoever calls
+
+    def task(part: tuple[int, int]) -> bool:
+        return aggregate_rows(
+            rows.indptr,
+            rows.indices,
+            rows.weights,
+            rows.scale,
+            rows.add_loops,
+            rows.loops,
+            rows.factors,
+            rows.divide,
+            source,
+            out,
+            part[0],
+            part[1],
+        )
+
+    # More parts than threads, so that a thread that falls behind holds up little.
+    return all(run_tasks(task, balanced_ranges(rows.indptr, 8 * threads if threads > 1 else 1), threads))
+
+
+def _check(rows: Rows, block: NDArray[np.floating], out: NDArray[np.floating]) -> None:
+    if block.ndim != 2 or block.shape[0] != rows.n_nodes or block.shape[1] < 1:
+        raise ShapeError(
+            f"a block has one row per node and some columns, ({rows.n_nodes}, c), not {block.shape}"
+        )
+    if out.shape != block.shape:
+        raise ShapeError(f"out has the shape {out.shape}, the block {block.shape}: they must agree")
+    if block.dtype not in (np.float32, np.float64) or out.dtype != block.dtype:
+        raise InputTypeError(
+            f"block and out must both be float32 or both float64, not {block.dtype} and {out.dtype}"
+        )
+    if not (block.flags.c_contiguous and out.flags.c_contiguous):
+        raise InputTypeError("block and out must be C-contiguous: use numpy.ascontiguousarray")
+    if np.may_share_memory(block, out):
+        raise InputTypeError("block and out must not overlap: rows are read after others have been written")
+
+
+def raise_overflow(out: NDArray[np.floating]) -> NoReturn:
+    """Name the first row and column that is not finite."""
+    row, column = (int(i) for i in np.argwhere(~np.isfinite(out))[0])
+    raise RangeOverflowError(
+        f"aggregation at node {row}, column {column} of the block is too large for {out.dtype}: rescale the attributes"
+    )
