@@ -19,16 +19,32 @@ from geodim._version import __version__
 _WHERE = {
     "IDResult": "geodim.result",
     "IntrinsicDimension": "geodim.estimator",
+    "KHopResult": "geodim.khop_result",
     "intrinsic_dimension": "geodim.dimension",
+    "khop_dimensions": "geodim.khop",
+    "load_dataset": "geodim.data.datasets",
 }
 _MODULES = {"errors", "paper"}
 
-__all__ = ["IDResult", "IntrinsicDimension", "__version__", "errors", "intrinsic_dimension", "paper"]
+__all__ = [
+    "IDResult",
+    "IntrinsicDimension",
+    "KHopResult",
+    "__version__",
+    "errors",
+    "intrinsic_dimension",
+    "khop_dimensions",
+    "load_dataset",
+    "paper",
+]
 
 if TYPE_CHECKING:
     from geodim import errors, paper
+    from geodim.data.datasets import load_dataset
     from geodim.dimension import intrinsic_dimension
     from geodim.estimator import IntrinsicDimension
+    from geodim.khop import khop_dimensions
+    from geodim.khop_result import KHopResult
     from geodim.result import IDResult
 
 

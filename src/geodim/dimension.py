@@ -83,7 +83,7 @@ def intrinsic_dimension(
     100.0
     """
     started = time.monotonic()
-    _check_arguments(rtol, n_threads, time_limit)
+    check_arguments(rtol, n_threads, time_limit)
     source = as_source(X, weights=weights, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     threads = n_threads or available_threads()
@@ -116,7 +116,8 @@ def intrinsic_dimension(
     return result
 
 
-def _check_arguments(rtol: float, n_threads: int | None, time_limit: float | None) -> None:
+def check_arguments(rtol: float, n_threads: int | None, time_limit: float | None) -> None:
+    """Raise for options that make no sense."""
     if not 0.0 <= rtol < np.inf:
         msg = f"rtol must be a number >= 0 (0 means exact), got {rtol!r}"
         raise InputValueError(msg)

@@ -155,7 +155,7 @@ class IDResult:
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
             values[name] = value[keep].tolist() if isinstance(value, np.ndarray) else value
-        return {name: _to_json(value) for name, value in values.items()}
+        return {name: to_json_value(value) for name, value in values.items()}
 
     def to_json(self, path: str | Path | None = None, *, max_support: int | None = JSON_SUPPORT) -> str:
         """JSON text, also written to ``path`` (whole or not at all) if given.  Infinity is the string "inf"."""
@@ -248,7 +248,8 @@ def inverse_square(delta: float) -> float:
     return np.inf if delta == 0.0 else float(np.square(1.0 / delta))
 
 
-def _to_json(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
+    """Infinity as the string "inf": JSON has no such number."""
     if isinstance(value, float) and not np.isfinite(value):
         return "inf" if value > 0 else str(value)
     return value
@@ -277,12 +278,14 @@ def summarise(
     rtol: float,
     seconds: float,
     n_threads: int,
+    d_max: float | None = None,
     n_indistinguishable: int | None = None,
 ) -> IDResult:
     """Turn a profile into a result: the only place where widths are added up and divided by d_max."""
     n = profile.n_points
     exact = profile.step == 0.0 and profile.stopped is None
-    scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
+    d_max = ranges.d_max if d_max is None else d_max
+    scale = d_max if normalize and d_max > 0.0 else 1.0
     if exact:
         support, lower, upper = np.arange(2, n + 1), profile.phi[1:], profile.phi[1:]
         delta = delta_lower = delta_upper = mean(lower, n, scale)
@@ -297,9 +300,9 @@ def summarise(
         delta = 0.5 * (delta_lower + delta_upper)
     return IDResult(
         n_points=n,
-        n_features=int(ranges.least.size),
+        n_features=int(profile.done.size),
         normalized=normalize,
-        d_max=ranges.d_max,
+        d_max=d_max,
         discriminability=delta,
         discriminability_lower=delta_lower,
         discriminability_upper=delta_upper,

@@ -1,0 +1,81 @@
+"""Nested feature sets in one pass: layer k holds Phi over all features of hops 0..k.
+
+A column of hop m belongs to every layer k >= m.  It matters to layer k only if it beats layer m, since layer k is at least as
+high; so one solve against layer m serves them all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geodim.engine.profile import Profile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Layers:
+    """The profiles of hops 0..hops.
+
+    Parameters
+    ----------
+    n_points, n_features : int
+        Size of the attribute matrix; layer k has (k + 1) * n_features features, hop m's column j being m * n_features + j.
+    hops : int
+        Largest hop.
+    step : float
+        Resolution, see `Profile`.
+    """
+
+    def __init__(self, n_points: int, n_features: int, hops: int, step: float = 0.0) -> None:
+        self.n_features = n_features
+        self.profiles = [Profile.empty(n_points, (k + 1) * n_features, step) for k in range(hops + 1)]
+
+    def layer(self, hop: int) -> Layer:
+        """Where columns of this hop are merged."""
+        return Layer(self, hop)
+
+    def finish(self, columns: list[int]) -> None:
+        """Note that these attributes have contributed at every hop."""
+        for k, profile in enumerate(self.profiles):
+            for hop in range(k + 1):
+                profile.done[hop * self.n_features + np.asarray(columns)] = True
+
+    def unfinished(self) -> list[int]:
+        """Attributes still to do."""
+        return np.flatnonzero(~self.profiles[0].done).tolist()
+
+    def stop(self, reason: str) -> None:
+        """Note why the pass ended early."""
+        for profile in self.profiles:
+            profile.stopped = profile.stopped or reason
+
+
+class Layer:
+    """What a solver sees of the layers: the bar to beat at one hop, and a place to merge into."""
+
+    def __init__(self, layers: Layers, hop: int) -> None:
+        self.layers = layers
+        self.hop = hop
+        self.phi = layers.profiles[hop].phi
+        self.step = layers.profiles[hop].step
+
+    def begin(self, column: int, pieces: dict[tuple[int, int], tuple[int, int]]) -> None:
+        """Pieces of one column are not told apart here: a column counts once its whole block is done."""
+
+    def merge(
+        self,
+        phi: NDArray[np.float64],
+        ranges: NDArray[np.int64],
+        n_ranges: int,
+        column: int,
+        cut: int,
+        work: NDArray[np.int64],
+        piece: tuple[int, int] | None = None,  # noqa: ARG002
+    ) -> None:
+        """Merge into this layer and all above it."""
+        index = self.hop * self.layers.n_features + column
+        for profile in self.layers.profiles[self.hop :]:
+            profile.merge(phi, ranges, n_ranges, index, cut, work)

@@ -1,0 +1,325 @@
+"""`khop_dimensions`: the intrinsic dimension of the k-hop geometric data set of a graph, for every k in one pass."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.data.checks import Ranges, scan_ranges
+from geodim.data.sources import as_source
+from geodim.dimension import check_arguments
+from geodim.engine.layers import Layers
+from geodim.engine.pilot import look_ahead
+from geodim.engine.profile import available_threads
+from geodim.engine.steps import resolution
+from geodim.errors import DegenerateDataWarning, InputValueError, InterruptedWarning, ShapeError
+from geodim.khop_result import KHopResult
+from geodim.result import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from geodim.data.sources import ColumnSource
+    from geodim.engine.column import ColumnSolver
+    from geodim.features.operators import Operator
+
+SAVE_EVERY = 30.0  # seconds between two checkpoints
+
+
+def khop_dimensions(
+    X: Any,
+    graph: Any,
+    hops: int = 5,
+    *,
+    operator: Any = "sym",
+    operator_parameters: dict[str, Any] | None = None,
+    rtol: float = 0.0,
+    normalize: bool = True,
+    edge_weights: Any = None,
+    feature_names: Sequence[str] | None = None,
+    n_threads: int | None = None,
+    memory: int | None = None,
+    time_limit: float | None = None,
+    checkpoint: str | Path | None = None,
+    save_every: float = SAVE_EVERY,
+    progress: Callable[[int, int, Sequence[float]], None] | None = None,
+) -> KHopResult:
+    r"""Intrinsic dimension of the k-hop geometric data sets of a graph, k = 0, ..., hops.
+
+    The features of the k-hop data set are all columns of :math:`X, \hat A X, \dots, \hat A^k X`, divided by
+    :math:`d_{\max}` of the raw attributes X, where :math:`\hat A_{ij} = 1/\sqrt{\deg_i \deg_j}` for neighbours and i = j.
+    One pass over the attributes gives all k, since Phi is a running maximum over the hops.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_nodes, n_attributes)
+        Attributes, in any form that `geodim.intrinsic_dimension` takes.
+    graph
+        Anything that `geodim.data.graphs.as_graph` takes: edge arrays, sparse matrices, PyG, networkx, files.
+    hops : int, default 5
+        Largest k.
+    operator : {"sym", "rw", "ppr", "heat"} or sparse matrix
+        What one hop does; "sym" is the paper's.
+    operator_parameters : dict, optional
+        Parameters of the operator, see `geodim.features.make_operator`.
+    rtol, normalize, feature_names, n_threads, time_limit
+        As for `geodim.intrinsic_dimension`.
+    edge_weights : array, True or str, optional
+        Use edge weights, see `as_graph`; unweighted by default, as in the paper.
+    memory : int, optional
+        Bytes that may be used; chooses how many columns are in flight.  16 columns by default.
+    checkpoint : path, optional
+        Folder to keep the state in; a later call with the same arguments continues, with the same final bits.
+    save_every : float
+        Seconds between two checkpoints.
+    progress : callable, optional
+        Called as ``progress(attributes_done, attributes, discriminabilities)`` with lower bounds on Delta per k so far.
+
+    Returns
+    -------
+    KHopResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> result = geodim.khop_dimensions(np.eye(4), [(0, 1), (1, 2), (2, 3), (3, 0)], hops=1)
+    >>> result.dimensions[0]
+    16.0
+    """
+    started = time.monotonic()
+    check_arguments(rtol, n_threads, time_limit)
+    threads = n_threads or available_threads()
+    source = as_source(X, names=feature_names)
+    import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
+    hop_operator, notes = _operator(graph, operator, operator_parameters, edge_weights, source.n_points, threads)
+    if isinstance(hops, bool) or not isinstance(hops, int | np.integer) or hops < 0:
+        msg = f"hops must be a whole number >= 0, got {hops!r}"
+        raise InputValueError(msg)
+    ranges = scan_ranges(source, threads)
+    kind = _feature_type(X, source)
+    job = _Pass(source, kind, hop_operator, int(hops), threads)
+    width = job.width_for(memory)
+    deadline = None if time_limit is None else started + time_limit
+    pilot = look_ahead(source, ranges) if rtol > 0.0 else None
+    step = resolution(rtol, pilot.delta) if pilot else 0.0
+    store = None
+    while True:
+        layers = Layers(source.n_points, source.n_features, int(hops), step)
+        if checkpoint is not None:
+            from geodim.engine.checkpoint import Checkpoint  # noqa: PLC0415
+
+            store = Checkpoint(checkpoint, {"step": step, "hops": int(hops), **fingerprint(source, hop_operator)})
+            store.load(layers)
+        job.run(layers, width, deadline, progress, store, save_every)
+        results = _summaries(layers, ranges, source.names, hop_operator, normalize, rtol, started, threads)
+        if step == 0.0 or layers.profiles[0].stopped or all(result.error <= rtol for result in results):
+            break
+        step *= 0.5
+        if store is not None:
+            store.clear()
+    _warn(layers, results)
+    return KHopResult(results=results, operator=hop_operator.to_dict(), graph=notes)
+
+
+def fingerprint(source: ColumnSource, operator: Operator) -> dict[str, Any]:
+    """What tells one job from another: sizes, the operator, and a sample of the attributes."""
+    rows = np.unique(np.linspace(0, source.n_points - 1, 1024).astype(np.intp))
+    columns = np.unique(np.linspace(0, source.n_features - 1, 64).astype(np.intp))
+    digest = hashlib.sha256(np.ascontiguousarray(source.sample(columns, rows)).tobytes())
+    probe = np.zeros((source.n_points, 8), np.float32)  # one product of the operator tells graphs apart
+    probe[:, 0] = np.sin(np.arange(source.n_points))
+    out = np.empty_like(probe)
+    operator.apply(probe, out)
+    digest.update(np.ascontiguousarray(out[:, 0]).tobytes())
+    return {
+        "shape": [source.n_points, source.n_features],
+        "operator": operator.to_dict(),
+        "digest": digest.hexdigest(),
+    }
+
+
+def _operator(
+    graph: Any, operator: Any, parameters: dict[str, Any] | None, weights: Any, n_nodes: int, threads: int
+) -> tuple[Operator, dict[str, Any]]:
+    from geodim.data.graphs import as_graph  # noqa: PLC0415
+    from geodim.features import make_operator  # noqa: PLC0415
+
+    if not isinstance(operator, str) and graph is None:
+        made = make_operator(None, operator)
+        notes: dict[str, Any] = {}
+    else:
+        simple = as_graph(graph, n_nodes, weights=weights, threads=threads)
+        made = make_operator(simple, operator, **(parameters or {}))
+        notes = simple.to_dict()
+    if made.n_nodes != n_nodes:
+        msg = f"X has {n_nodes} rows, but the graph has {made.n_nodes} nodes"
+        raise ShapeError(msg)
+    return made, notes
+
+
+def _feature_type(X: Any, source: ColumnSource) -> np.dtype[np.floating]:
+    from geodim.data.sources import working_type  # noqa: PLC0415
+
+    own = getattr(X, "dtype", None)  # a sparse source always reads as float64
+    return working_type(own) if isinstance(own, np.dtype) and own.kind in "biuf" else source.dtype
+
+
+class _Pass:
+    """One pass over the attributes: blocks of columns, all hops of a block, all columns of a hop."""
+
+    def __init__(
+        self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, threads: int
+    ) -> None:
+        self.source, self.kind, self.operator, self.hops, self.threads = source, kind, operator, hops, threads
+
+    def width_for(self, memory: int | None) -> int:
+        """Columns in flight: a cache line of them, more if the columns are short, or what the memory allows."""
+        n, d = self.source.n_points, self.source.n_features
+        if memory is None:
+            return min(d, max(16, (1 << 22) // n // 16 * 16))
+        from geodim.plan import columns_in_flight  # noqa: PLC0415
+
+        return columns_in_flight(memory, n, d, self.operator, self.hops, self.kind.itemsize, self.threads)
+
+    def run(
+        self,
+        layers: Layers,
+        width: int,
+        deadline: float | None,
+        progress: Callable[[int, int, Sequence[float]], None] | None,
+        store: Any,
+        save_every: float,
+    ) -> None:
+        from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
+
+        solvers = [ColumnSolver(self.source.n_points, self.kind, layers.profiles[0].step) for _ in range(self.threads)]
+        columns_left = layers.unfinished()
+        total = self.source.n_features
+        saved = time.monotonic()
+
+        def late() -> bool:
+            if deadline is not None and time.monotonic() > deadline:
+                layers.stop("time limit")
+            return layers.profiles[0].stopped is not None
+
+        try:
+            with ThreadPoolExecutor(self.threads, thread_name_prefix="geodim") as pool:
+                for at in range(0, len(columns_left), width):
+                    block = columns_left[at : at + width]
+                    if late() or not self._solve_block(block, layers, solvers, pool, late):
+                        break
+                    layers.finish(block)
+                    if progress is not None:
+                        deltas = [float(p.phi.sum()) / p.phi.size for p in layers.profiles]
+                        progress(total - len(columns_left) + at + len(block), total, deltas)
+                    if store is not None and time.monotonic() - saved >= save_every:
+                        store.save(layers)
+                        saved = time.monotonic()
+        except KeyboardInterrupt:
+            layers.stop("interrupted")
+        if store is not None:
+            store.save(layers)
+
+    def _solve_block(
+        self,
+        block: list[int],
+        layers: Layers,
+        solvers: list[ColumnSolver],
+        pool: ThreadPoolExecutor,
+        late: Callable[[], bool],
+    ) -> bool:
+        from geodim.engine.kernels.reading import gather_columns  # noqa: PLC0415
+        from geodim.features import iter_hop_blocks  # noqa: PLC0415
+
+        every = np.arange(len(block))
+        columns = np.empty((len(block), self.source.n_points), self.kind)
+
+        def solve(part: int, layer: Any) -> bool:
+            return all(
+                solvers[part].solve(columns[at], block[at], layer, late)
+                for at in range(part, len(block), len(solvers))
+            )
+
+        hop_blocks = iter_hop_blocks(
+            self.source, self.operator, self.hops, block, dtype=self.kind, threads=self.threads
+        )
+        for hop, values in enumerate(hop_blocks):
+            gather_columns(values, every, columns)
+            layer = layers.layer(hop)
+            if not all(list(pool.map(lambda part, layer=layer: solve(part, layer), range(len(solvers))))):
+                return False
+        return True
+
+
+def _summaries(
+    layers: Layers,
+    ranges: Ranges,
+    names: list[str] | None,
+    operator: Operator,
+    normalize: bool,
+    rtol: float,
+    started: float,
+    threads: int,
+) -> list[Any]:
+    base = names or [str(j) for j in range(layers.n_features)]
+    labels = [name if m == 0 else f"hop {m}: {name}" for m in range(len(layers.profiles)) for name in base]
+    results = []
+    for k, profile in enumerate(layers.profiles):
+        results.append(
+            summarise(
+                profile,
+                _hop_ranges(ranges, operator, k),
+                d_max=ranges.d_max,
+                normalize=normalize,
+                names=labels,
+                rtol=rtol,
+                seconds=time.monotonic() - started,
+                n_threads=threads,
+            )
+        )
+    return results
+
+
+def _hop_ranges(ranges: Ranges, operator: Operator, hops: int) -> Ranges:
+    """What is known of hop columns without looking at them, for the bounds of a pass that was stopped.
+
+    The symmetric operator does not lengthen a column (its spectral norm is 1), so that sums of squares, and Chebyshev's
+    inequality with them, carry over; of other operators nothing is assumed.
+    """
+    kept = operator.to_dict()["operator"] == "sym"
+    energy: NDArray[np.float64] = ranges.energies if kept else np.full_like(ranges.energies, np.inf)
+    reach = np.sqrt(energy)
+    return Ranges(
+        least=np.concatenate([ranges.least, *[-reach] * hops]),
+        greatest=np.concatenate([ranges.greatest, *[reach] * hops]),
+        spreads=np.tile(ranges.spreads, hops + 1),
+        energies=np.concatenate([ranges.energies, *[energy * 1.001] * hops]),
+        n_points=ranges.n_points,
+    )
+
+
+def _warn(layers: Layers, results: list[Any]) -> None:
+    first = layers.profiles[0]
+    if first.stopped:
+        warnings.warn(
+            f"stopped early ({first.stopped}) after {int(first.done.sum())} of {first.done.size} attributes: "
+            "the results hold valid but wide bounds",
+            InterruptedWarning,
+            stacklevel=3,
+        )
+    elif results[0].discriminability == 0.0:
+        warnings.warn(
+            "no attribute tells any two nodes apart: the discriminability of hop 0 is 0 and its dimension infinite",
+            DegenerateDataWarning,
+            stacklevel=3,
+        )

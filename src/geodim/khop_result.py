@@ -1,0 +1,135 @@
+"""`KHopResult`: one `IDResult` per number of hops, and what they say together."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from geodim.errors import DataFileError
+from geodim.result import IDResult, to_json_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FORMAT = "geodim.KHopResult/1"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KHopResult:
+    """Intrinsic dimensions of the k-hop geometric data sets, k = 0, 1, ...
+
+    Attributes
+    ----------
+    results : list of IDResult
+        The result of every k.
+    operator : dict
+        What one hop does, with its parameters and any truncation.
+    graph : dict
+        What was found in the graph: nodes, edges, self-loops, duplicates, whether it was symmetrised.
+    """
+
+    results: list[IDResult]
+    operator: dict[str, Any] = field(default_factory=dict)
+    graph: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def hops(self) -> int:
+        """The largest k."""
+        return len(self.results) - 1
+
+    @property
+    def dimensions(self) -> list[float]:
+        """The intrinsic dimension for k = 0, ..., hops."""
+        return [result.dimension for result in self.results]
+
+    @property
+    def drops(self) -> list[float]:
+        """By which share each hop k = 1, ... lowers the dimension of k - 1."""
+        pairs = zip(self.dimensions, self.dimensions[1:], strict=False)
+        return [0.0 if before == after else 1.0 - after / before for before, after in pairs]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One plain row per k, for tables and CSV."""
+        drops = [None, *self.drops]
+        return [
+            {
+                "k": k,
+                "dimension": result.dimension,
+                "lower": result.lower,
+                "upper": result.upper,
+                "error": result.error,
+                "discriminability": result.discriminability,
+                "drop": drops[k],
+                "exact": result.exact,
+            }
+            for k, result in enumerate(self.results)
+        ]
+
+    def __getitem__(self, k: int) -> IDResult:
+        return self.results[k]
+
+    def __iter__(self) -> Iterator[IDResult]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def to_dict(self, **options: Any) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "format": FORMAT,
+            "dimensions": [to_json_value(value) for value in self.dimensions],
+            "drops": [to_json_value(value) for value in self.drops],
+            "operator": self.operator,
+            "graph": self.graph,
+            "results": [result.to_dict(**options) for result in self.results],
+        }
+
+    def to_json(self, path: str | Path | None = None, **options: Any) -> str:
+        """JSON text, also written to ``path`` (whole or not at all) if given."""
+        text = json.dumps(self.to_dict(**options), indent=1, allow_nan=False) + "\n"
+        if path is not None:
+            from geodim.data.files import write_text  # noqa: PLC0415
+
+            write_text(path, text)
+        return text
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> KHopResult:
+        """Rebuild a result from `to_dict`."""
+        if values.get("format") != FORMAT:
+            msg = f"this is not a geodim k-hop result: expected format {FORMAT!r}, found {values.get('format')!r}"
+            raise DataFileError(msg)
+        try:
+            results = [IDResult.from_dict(result) for result in values["results"]]
+            return cls(results=results, operator=values["operator"], graph=values["graph"])
+        except KeyError as error:
+            msg = f"the result lacks the field {error}: the file was cut or edited"
+            raise DataFileError(msg) from error
+
+    @classmethod
+    def from_json(cls, source: str | Path) -> KHopResult:
+        """Rebuild a result from JSON text or a JSON file."""
+        from geodim.data.files import read_json  # noqa: PLC0415
+
+        return cls.from_dict(read_json(source))
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Intrinsic dimension against k with its bounds; returns the matplotlib Axes."""
+        from geodim.report.khop import plot_khop_dimensions  # noqa: PLC0415
+
+        return plot_khop_dimensions(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{value:.6g}" for value in self.dimensions)
+        return f"KHopResult(dimensions=[{inner}], operator={self.operator.get('operator')!r})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{row['k']}</td><td>{row['dimension']:.6g}</td><td>{row['lower']:.6g} .. {row['upper']:.6g}</td></tr>"
+            for row in self.rows()
+        )
+        head = "<tr><th>k</th><th>intrinsic dimension</th><th>certified bounds</th></tr>"
+        return f"<table><caption>geodim, k hops</caption>{head}{rows}</table>"

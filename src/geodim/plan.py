@@ -1,0 +1,138 @@
+"""What a pass over the hops needs: memory as a stated formula, columns in flight, passes over the graph, time.
+
+The peak is the graph and two buffers of the columns in flight (`geodim.features.memory.hop_memory`), the same columns gathered,
+the solver of each thread, and the layers:
+
+    hop_memory(n, E, c) + n c b + threads * n (8 + 2 b + 5.5) + 12 n (hops + 1)
+
+bytes for n nodes, E stored entries, c columns in flight of b bytes a value.  Nothing grows with the number of attributes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from geodim.errors import InputValueError
+from geodim.features.memory import hop_memory
+
+if TYPE_CHECKING:
+    from geodim.features.operators import Operator
+
+NARROWEST = 8  # the aggregation kernel works on at least so many columns
+
+
+@dataclass(frozen=True)
+class HopPlan:
+    """The plan of one pass.
+
+    Attributes
+    ----------
+    memory : int
+        Peak bytes by the formula.
+    columns : int
+        Columns in flight.
+    passes : int
+        How often the graph is walked through.
+    seconds : float or None
+        Estimated wall time, if a calibration was made.
+    fits : bool or None
+        Whether the peak stays within the budget, if there is one.
+    """
+
+    n_nodes: int
+    stored_entries: int
+    attributes: int
+    hops: int
+    threads: int
+    memory: int
+    columns: int
+    passes: int
+    seconds: float | None = None
+    budget: int | None = None
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the peak stays within the budget."""
+        return None if self.budget is None else self.memory <= self.budget
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self) | {"fits": self.fits}
+
+
+def peak_memory(
+    n_nodes: int, stored_entries: int, columns: int, itemsize: int, hops: int, threads: int, scratch_itemsize: int = 0
+) -> int:
+    """Peak bytes of a pass, by the formula above."""
+    aggregation = hop_memory(n_nodes, stored_entries, columns, itemsize, scratch_itemsize=scratch_itemsize)
+    gathered = n_nodes * columns * itemsize
+    solvers = threads * int(n_nodes * (8 + 2 * itemsize + 5.5))
+    return aggregation + gathered + solvers + 12 * n_nodes * (hops + 1)
+
+
+def columns_for(
+    budget: int,
+    n_nodes: int,
+    stored_entries: int,
+    attributes: int,
+    itemsize: int,
+    hops: int,
+    threads: int,
+    scratch_itemsize: int = 0,
+) -> int:
+    """The most columns in flight (at most 64) whose peak stays within ``budget`` bytes."""
+
+    def need(columns: int) -> int:
+        return peak_memory(n_nodes, stored_entries, columns, itemsize, hops, threads, scratch_itemsize)
+
+    if need(NARROWEST) > budget:
+        msg = (
+            f"{budget:,} bytes are too few: {need(NARROWEST):,} are needed for {NARROWEST} columns in flight and "
+            f"{threads} threads; use fewer threads or more memory"
+        )
+        raise InputValueError(msg)
+    widths = [width for width in (8, 16, 32, 48, 64) if need(width) <= budget]
+    return min(widths[-1], max(attributes, 1))
+
+
+def columns_in_flight(
+    budget: int, n_nodes: int, attributes: int, operator: Operator, hops: int, itemsize: int, threads: int
+) -> int:
+    """`columns_for` an operator that exists."""
+    entries = int(operator.to_dict().get("stored_entries", 0))
+    return columns_for(budget, n_nodes, entries, attributes, itemsize, hops, threads, operator.scratch_itemsize)
+
+
+def plan_hops(
+    n_nodes: int,
+    stored_entries: int,
+    attributes: int,
+    hops: int,
+    *,
+    itemsize: int = 4,
+    threads: int = 1,
+    budget: int | None = None,
+    columns: int | None = None,
+    products: int = 1,
+    scratch_itemsize: int = 0,
+) -> HopPlan:
+    """Plan a pass from sizes alone; nothing is read."""
+    if columns is None:
+        columns = (
+            min(16, attributes)
+            if budget is None
+            else columns_for(budget, n_nodes, stored_entries, attributes, itemsize, hops, threads, scratch_itemsize)
+        )
+    blocks = -(-attributes // columns)
+    return HopPlan(
+        n_nodes=n_nodes,
+        stored_entries=stored_entries,
+        attributes=attributes,
+        hops=hops,
+        threads=threads,
+        memory=peak_memory(n_nodes, stored_entries, columns, itemsize, hops, threads, scratch_itemsize),
+        columns=columns,
+        passes=blocks * hops * products,
+        budget=budget,
+    )
