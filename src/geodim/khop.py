@@ -101,7 +101,9 @@ def khop_dimensions(
     threads = n_threads or available_threads()
     source = as_source(X, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-    hop_operator, notes = _operator(graph, operator, operator_parameters, edge_weights, source.n_points, threads)
+    hop_operator, notes = _operator(
+        graph, operator, operator_parameters, edge_weights, source.n_points, threads
+    )
     if isinstance(hops, bool) or not isinstance(hops, int | np.integer) or hops < 0:
         msg = f"hops must be a whole number >= 0, got {hops!r}"
         raise InputValueError(msg)
@@ -118,7 +120,9 @@ def khop_dimensions(
         if checkpoint is not None:
             from geodim.engine.checkpoint import Checkpoint  # noqa: PLC0415
 
-            store = Checkpoint(checkpoint, {"step": step, "hops": int(hops), **fingerprint(source, hop_operator)})
+            store = Checkpoint(
+                checkpoint, {"step": step, "hops": int(hops), **fingerprint(source, hop_operator)}
+            )
             store.load(layers)
         job.run(layers, width, deadline, progress, store, save_every)
         results = _summaries(layers, ranges, source.names, hop_operator, normalize, rtol, started, threads)
@@ -202,7 +206,10 @@ class _Pass:
     ) -> None:
         from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
 
-        solvers = [ColumnSolver(self.source.n_points, self.kind, layers.profiles[0].step) for _ in range(self.threads)]
+        solvers = [
+            ColumnSolver(self.source.n_points, self.kind, layers.profiles[0].step)
+            for _ in range(self.threads)
+        ]
         columns_left = layers.unfinished()
         total = self.source.n_features
         saved = time.monotonic()

@@ -62,7 +62,13 @@ class HopPlan:
 
 
 def peak_memory(
-    n_nodes: int, stored_entries: int, columns: int, itemsize: int, hops: int, threads: int, scratch_itemsize: int = 0
+    n_nodes: int,
+    stored_entries: int,
+    columns: int,
+    itemsize: int,
+    hops: int,
+    threads: int,
+    scratch_itemsize: int = 0,
 ) -> int:
     """Peak bytes of a pass, by the formula above."""
     aggregation = hop_memory(n_nodes, stored_entries, columns, itemsize, scratch_itemsize=scratch_itemsize)
@@ -101,7 +107,9 @@ def columns_in_flight(
 ) -> int:
     """`columns_for` an operator that exists."""
     entries = int(operator.to_dict().get("stored_entries", 0))
-    return columns_for(budget, n_nodes, entries, attributes, itemsize, hops, threads, operator.scratch_itemsize)
+    return columns_for(
+        budget, n_nodes, entries, attributes, itemsize, hops, threads, operator.scratch_itemsize
+    )
 
 
 def plan_hops(
@@ -122,7 +130,9 @@ def plan_hops(
         columns = (
             min(16, attributes)
             if budget is None
-            else columns_for(budget, n_nodes, stored_entries, attributes, itemsize, hops, threads, scratch_itemsize)
+            else columns_for(
+                budget, n_nodes, stored_entries, attributes, itemsize, hops, threads, scratch_itemsize
+            )
         )
     blocks = -(-attributes // columns)
     return HopPlan(

@@ -11,9 +11,11 @@ import typer
 
 from geodim._version import __version__
 from geodim.cli.compute import compute
+from geodim.cli.datasets import datasets
 from geodim.cli.demo import demo
 from geodim.cli.doctor import doctor
 from geodim.cli.exits import EPILOG, guarded
+from geodim.cli.hops import hops
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -23,6 +25,8 @@ app = typer.Typer(
     epilog=EPILOG,
 )
 app.command(epilog=EPILOG)(guarded(compute))
+app.command(epilog=EPILOG)(guarded(hops))
+app.add_typer(datasets, name="datasets")
 app.command()(guarded(demo))
 app.command()(guarded(doctor))
 
@@ -50,6 +54,8 @@ def geodim(
 
     * `geodim demo` shows what you get, on handwritten digits
     * `geodim compute points.npy` measures a file of yours
+    * `geodim hops digits` measures a graph with attributes, hop by hop
+    * `geodim datasets list` shows the graphs known by name
     * `geodim doctor` checks the installation
     """
 

@@ -257,7 +257,7 @@ class ColumnSolver:
             return plain
 
         grain, slack, quantum = self._lattice(l, n, magnitude)
-        tie = quantum * (1.0 - 2.0**-20)
+        bar = quantum if quantum > 0.0 else -slack
         trend, spread = grid.grid_trend(l, n, grain)
         if 0.0 < spread < GRID_SPREAD and n >= 4 * pyramid.BASE:
             line = grid.snap_trend(n, trend, quantum)
@@ -270,7 +270,7 @@ class ColumnSolver:
                 first, last = max(piece[0] << top, 1), min(piece[1] << top, n)
                 ranges = np.empty(((last - first) // pyramid.BASE + 2, 2), np.int64)
                 count = grid.solve_grid(
-                    l, n, u, tops, floors, fine_tops, fine_floors, line, slack, tie, first, last, known, self.phi,
+                    l, n, u, tops, floors, fine_tops, fine_floors, line, bar, first, last, known, self.phi,
                     ranges, work,
                 )  # fmt: skip
                 return ranges, count
@@ -288,7 +288,7 @@ class ColumnSolver:
             sizes = (piece[1] - piece[0]) << top
             ranges = np.empty((sizes // pyramid.BASE + pyramid.BASE, 2), np.int64)
             count = gaps.solve_gaps(
-                l, n, records, layout.offsets, layout.counts, grain, slack, tie, span, piece[0], piece[1], known,
+                l, n, records, layout.offsets, layout.counts, grain, slack, bar, span, piece[0], piece[1], known,
                 self.slope, self.skip_smallest, self.phi, ranges, blocks, lows, work,
             )  # fmt: skip
             return ranges, count

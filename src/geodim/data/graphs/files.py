@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import warnings
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -16,7 +17,8 @@ import numpy as np
 
 from geodim.data.graphs.edges import CHUNK, EdgeChunk, PairEdges
 from geodim.data.graphs.inputs import OpenedGraph, Orientation, from_array, from_scipy
-from geodim.errors import DataFileError, InputValueError, MissingExtraError
+from geodim.errors import DataFileError, InputValueError
+from geodim.optional import require
 
 if TYPE_CHECKING:
     import os
@@ -103,7 +105,7 @@ def _read_text(path: Path, suffix: str, weights: bool | str) -> PairEdges:
             except (ValueError, DeprecationWarning) as error:
                 if kind is np.float64:
                     raise DataFileError(f"{path}: {error} (rows counted from the first edge)") from error
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         if isinstance(error, DataFileError):
             raise
         raise DataFileError(f"{path}: cannot be read as text ({error})") from error
@@ -112,8 +114,8 @@ def _read_text(path: Path, suffix: str, weights: bool | str) -> PairEdges:
 
 def _open_text(path: Path) -> IO[str]:
     if path.name.lower().endswith(".gz"):
-        return gzip.open(path, "rt", encoding="utf-8")
-    return path.open(encoding="utf-8")
+        return gzip.open(path, "rt", encoding="utf-8-sig")
+    return path.open(encoding="utf-8-sig")
 
 
 def _first_fields(path: Path, suffix: str) -> tuple[list[str] | None, str | None]:
@@ -204,14 +206,12 @@ class _ParquetEdges:
 
 
 def _open_parquet(path: Path, weights: bool | str) -> _ParquetEdges:
-    try:
-        from pyarrow import ArrowException, parquet  # noqa: PLC0415
-    except ImportError as error:
-        raise MissingExtraError("pyarrow", "frames", "reading a parquet edge list") from error
+    parquet = require("pyarrow.parquet", "frames", "reading a parquet edge list")
+    damaged = require("pyarrow", "frames", "reading a parquet edge list").ArrowException
     try:
         with parquet.ParquetFile(path) as file:
             names, count = list(file.schema_arrow.names), file.metadata.num_rows
-    except (ArrowException, OSError) as error:
+    except (damaged, OSError) as error:
         raise DataFileError(f"{path}: not a readable parquet file ({error})") from error
     if len(names) < 2:
         raise DataFileError(f"{path}: an edge needs two columns, the file has {names}")

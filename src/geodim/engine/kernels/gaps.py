@@ -68,7 +68,7 @@ def bound_block(l, n, records, shift, g, j, c):
 
 
 @njit(nogil=True, cache=True)
-def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows, keep_below, enough):
+def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows, bar, enough):
     """Keep the child blocks of ``parents`` that may hold a narrowest window of gap g.
 
     Returns how many were kept, V, the block of V, the least lower bound, and the number of tests.  Stops early (with
@@ -96,7 +96,7 @@ def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows
     least = np.inf
     for t in range(tested):
         j, low = children[t], lows[t]
-        if low < v + keep_below or j == owner:
+        if v - low >= bar or j == owner:
             at = kept
             if j == owner:  # the owner leads the list: its children give V early
                 children[kept], lows[kept] = children[0], lows[0]
@@ -154,14 +154,14 @@ def promising_first(roots, count, block):
 
 @njit(nogil=True, cache=True)
 def solve_gaps(
-    l, n, records, offsets, counts, grain, slack, tie, span, first_gap, last_gap, known, tilt, skip_smallest,
+    l, n, records, offsets, counts, grain, slack, bar, span, first_gap, last_gap, known, tilt, skip_smallest,
     phi, ranges, blocks, lows, work,
 ):  # fmt: skip
     """Solve the top-level gaps [first_gap, last_gap) of one sorted column, depth first.
 
     ``known[d]`` is what other features reached; it never falls, and ``known[d] - tilt d`` never rises if ``tilt`` is
-    positive (see `geodim.engine.counting`).  Widths of a column on a lattice differ by no less than its quantum, so a
-    block may be dropped that could be narrower than V only by less: ``tie`` is that quantum.  ``phi`` receives this feature's values for the sizes that
+    positive (see `geodim.engine.counting`).  A block stays only if it could be narrower than V by ``bar``: by the
+    quantum of a column on a lattice, since widths differ by no less, or else by minus the slack.  ``phi`` receives this feature's values for the sizes that
     matter, listed in ``ranges`` as half-open intervals.  Returns their number.
     """
     n_levels = counts.size
@@ -231,7 +231,7 @@ def solve_gaps(
                 n_parents,
                 blocks[start:],
                 lows[start:],
-                slack - tie,
+                bar,
                 enough,
             )
             work[TESTS] += tested
@@ -260,7 +260,7 @@ def solve_gaps(
                 elif level == 0:
                     work[LEAVES] += 1
                     work[WINDOWS] += evaluate_leaf(
-                        l, n, d0, d_stop, c, slack - tie, blocks[start:], lows[start:], k, best
+                        l, n, d0, d_stop, c, bar, blocks[start:], lows[start:], k, best
                     )
                     for d in range(d_first, d_stop):
                         phi[d] = best[d - d0]

@@ -137,7 +137,7 @@ def seed_with_extremes(l, n, d0, starts, n_starts, ends, n_ends, best):
 
 @njit(nogil=True, cache=True)
 def survivors(tops, ends, count, v, found):
-    """Blocks whose lower bound ``ends - tops`` lies under v; returns their number."""
+    """Blocks whose lower bound ``ends - tops`` is at most v; returns their number."""
     kept = 0
     first = 0
     while first < count:
@@ -148,11 +148,11 @@ def survivors(tops, ends, count, v, found):
             for j in range(
                 first, first + CHUNK
             ):  # vectorised; the loop below runs only where something survives
-                hits += 1 if ends[j] - tops[j] < v else 0
+                hits += 1 if ends[j] - tops[j] <= v else 0
         if hits > 0:
             for j in range(first, stop):
                 found[kept] = j
-                kept += 1 if ends[j] - tops[j] < v else 0
+                kept += 1 if ends[j] - tops[j] <= v else 0
         first = stop
     return kept
 
@@ -166,19 +166,19 @@ def evaluate_survivors(l, n, u, d0, fine_tops, fine_floors, found, kept, v, best
         group = np.int64(found[t]) * (BASE // GROUP)
         for m in range(group, min(group + BASE // GROUP, groups)):
             right = m + d0 // GROUP
-            if right >= groups or fine_floors[right] - fine_tops[m] >= v:
+            if right >= groups or fine_floors[right] - fine_tops[m] > v:
                 continue
             needed = fine_floors[right] - v
             first = m * GROUP
             stop = min(first + GROUP, n)
             promising = 0
             for i in range(first, stop):
-                promising += 1 if u[i] > needed else 0
+                promising += 1 if u[i] >= needed else 0
             if promising > FEW:
                 evaluate_tile(l, first, stop, d0, best)
             else:
                 for i in range(first, stop):
-                    if u[i] > needed and i + d0 < n:
+                    if u[i] >= needed and i + d0 < n:
                         evaluate_row(l, i, d0, best)
             windows += promising * BASE
     return windows
@@ -186,7 +186,7 @@ def evaluate_survivors(l, n, u, d0, fine_tops, fine_floors, found, kept, v, best
 
 @njit(nogil=True, cache=True)
 def solve_grid(
-    l, n, u, tops, floors, fine_tops, fine_floors, c, slack, tie, d_first, d_stop, known, phi, ranges, work
+    l, n, u, tops, floors, fine_tops, fine_floors, c, bar, d_first, d_stop, known, phi, ranges, work
 ):
     """Solve the sizes [d_first, d_stop), d_first a multiple of BASE (or 1); results as in `gaps.solve_gaps`."""
     starts = np.empty(EXTREMES, np.int64)
@@ -209,7 +209,7 @@ def solve_grid(
         v = -np.inf
         for d in range(first, stop):
             v = max(v, best[d - d0] - c * d)
-        v += slack - tie
+        v -= bar
         kept = survivors(tops, floors[g:], count - g, v, found)
         work[TESTS] += count - g
         work[LEAVES] += 1

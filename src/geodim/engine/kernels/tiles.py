@@ -60,7 +60,7 @@ def evaluate_tile(l, start, stop, d0, best):
 
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
-def evaluate_leaf(l, n, d0, d_stop, c, keep_below, blocks, lows, count, best):
+def evaluate_leaf(l, n, d0, d_stop, c, bar, blocks, lows, count, best):
     """Narrowest windows of one base gap over the kept blocks, most promising first; returns the windows evaluated.
 
     After a block has been evaluated its windows bound the gap for each size, which mostly discards the rest.
@@ -77,7 +77,7 @@ def evaluate_leaf(l, n, d0, d_stop, c, keep_below, blocks, lows, count, best):
                     pick = t
             blocks[1], blocks[pick] = blocks[pick], blocks[1]
             lows[1], lows[pick] = lows[pick], lows[1]
-        elif turn > 0 and lows[turn] >= v + keep_below:
+        elif turn > 0 and v - lows[turn] < bar:
             continue
         i = np.int64(blocks[turn]) << BASE_SHIFT
         stop = min(i + BASE, n)

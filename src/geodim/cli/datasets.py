@@ -1,0 +1,249 @@
+"""``geodim datasets``: which graphs are known by name, where their files belong, and how to get them."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from geodim.cli.console import err, notes, out, print_json
+from geodim.cli.exits import EPILOG, guarded
+from geodim.errors import InputValueError
+
+if TYPE_CHECKING:
+    from geodim.data.datasets import DatasetInfo, DatasetNotFoundError
+
+FORMAT = "geodim.datasets/1"
+
+datasets = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Name = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="A name that `geodim datasets list` shows; case does not matter."),
+]
+Root = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        file_okay=False,
+        help="Folder with one folder per data set. Otherwise GEODIM_DATA, otherwise the user's cache folder.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="One line of JSON instead of a table.")]
+
+
+@datasets.callback()
+def about() -> None:
+    """Graphs known by name: the paper's, larger ones of OGB, and generated ones.
+
+    Files are read in the layouts of PyTorch Geometric (Planetoid) and ogb, so that a folder which one of them made is
+    used as it is. Only **fetch** downloads; nothing else in geodim's command line does.
+
+    **Examples**
+
+    * `geodim datasets list` shows names, sizes, and which are here
+    * `geodim datasets fetch cora --root data`, then `geodim hops cora --root data`
+    """
+
+
+def list_(root: Root = None, json: Json = False) -> None:
+    """List all data sets: sizes, and whether their files are here.
+
+    In a pipe the answer is one line of JSON.
+
+    **Examples**
+
+    * `geodim datasets list --root data`
+    * `geodim datasets list | jq -r '.datasets[] | select(.present) | .name'`
+    """
+    from geodim.data.datasets import list_datasets, resolve_root
+
+    infos = list_datasets(root)
+    terminal = out()
+    if json or not terminal.is_terminal:
+        print_json(
+            {
+                "format": FORMAT,
+                "root": str(resolve_root(root)),
+                "datasets": [info.as_dict() for info in infos],
+            }
+        )
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("name", no_wrap=True)
+    for heading in ("nodes", "edges", "attributes"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("here", no_wrap=True)
+    table.add_column("what", no_wrap=True, overflow="ellipsis")
+    for info in infos:
+        table.add_row(
+            Text(info.name, style="bold"),
+            *(_count(value) for value in (info.nodes, info.edges, info.attributes)),
+            Text("yes", style="green") if info.present else Text("no", style="yellow"),
+            Text(info.description),
+        )
+    terminal.print(table)
+    terminal.print(
+        f"\nFiles are looked for in {resolve_root(root)}", soft_wrap=True, markup=False, highlight=False
+    )
+
+
+def info(name: Name, root: Root = None, json: Json = False) -> None:
+    """Describe one data set: sizes, folder, missing files, source and licence. Nothing is opened or downloaded.
+
+    **Examples**
+
+    * `geodim datasets info ogbn-arxiv`
+    * `geodim datasets info cora | jq -r .folder`
+    """
+    described = describe(name, root)
+    terminal = out()
+    if json or not terminal.is_terminal:
+        print_json({"format": FORMAT, **described.as_dict()})
+    else:
+        _show(described, terminal)
+
+
+def fetch(
+    name: Name,
+    root: Root = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Only check: exit code 4 if files are missing.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Download what is missing of a data set, with checksums; downloads that broke off are continued.
+
+    Prints the folder. GEODIM_OFFLINE=1 does the same as **--offline**, for all commands.
+
+    **Examples**
+
+    * `geodim datasets fetch cora`
+    * `geodim datasets fetch ogbn-arxiv --root /data`
+    """
+    from geodim.data.datasets import DatasetNotFoundError, MissingEmbeddingError, fetch as fetch_files
+
+    described = describe(name, root)
+    with notes(err()):
+        try:
+            folder = fetch_files(described.name, root, offline=offline)
+        except MissingEmbeddingError:
+            raise
+        except DatasetNotFoundError as error:
+            raise not_here(described, root) from error
+    made = "made when it is used: there is nothing to fetch" if described.folder is None else str(folder)
+    _done(described.name, "folder", None if described.folder is None else folder, made, json)
+
+
+def convert(name: Name, root: Root = None, json: Json = False) -> None:
+    """Convert an OGB data set to arrays that are read from disk as needed, in any amount of memory.
+
+    `geodim hops` does this by itself when needed; here it can be done ahead of time, or again. Prints the folder.
+
+    **Example**
+
+    * `geodim datasets convert ogbn-products --root /data`
+    """
+    from geodim.data.datasets import DatasetNotFoundError, MissingEmbeddingError, convert as convert_files
+
+    described = describe(name, root)
+    with notes(err()):
+        try:
+            folder = convert_files(described.name, root, offline=True)
+        except MissingEmbeddingError:
+            raise
+        except DatasetNotFoundError as error:
+            raise not_here(described, root) from error
+    _done(described.name, "converted", folder, str(folder), json)
+
+
+def describe(name: str, root: Path | None) -> DatasetInfo:
+    """Look a name up; one that does not exist is a wrong argument."""
+    from geodim.data.datasets import dataset_info
+
+    try:
+        return dataset_info(name, root)
+    except InputValueError as error:
+        raise typer.BadParameter(str(error), param_hint="NAME") from error
+
+
+def not_here(described: DatasetInfo, root: Path | None) -> DatasetNotFoundError:
+    """Say which files belong in which folder, and the command that gets them."""
+    from geodim.data.datasets import DatasetNotFoundError
+
+    shown = ", ".join(described.missing[:3])
+    more = f" and {len(described.missing) - 3} more" if len(described.missing) > 3 else ""
+    option = "" if root is None else f" --root {shlex.quote(str(root))}"
+    return DatasetNotFoundError(
+        f"{described.name} is not in {described.folder} (missing: {shown}{more}). Place its files there, from "
+        f"{described.source}, or run: geodim datasets fetch {described.name}{option}"
+        f" (about {_size(described.download_bytes)})"
+    )
+
+
+def _done(name: str, key: str, folder: Path | None, text: str, json: bool) -> None:
+    terminal = out()
+    if json or not terminal.is_terminal:
+        print_json({"format": FORMAT, "name": name, key: None if folder is None else str(folder)})
+    else:
+        terminal.print(f"{name}: {text}", soft_wrap=True, markup=False)
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 1 << 30 else f"{n_bytes / 2**20:.0f} MiB"
+
+
+def _show(described: DatasetInfo, terminal: Any) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=Text(described.name, style="bold"),
+        title_justify="left",
+        show_header=False,
+        box=None,
+        padding=(0, 2, 0, 0),
+    )
+
+    def row(label: str, text: str, style: str = "") -> None:
+        table.add_row(Text(label), Text(text, style=style, overflow="fold"))
+
+    row("what", described.description)
+    for label, value in (
+        ("nodes", described.nodes),
+        ("edges", described.edges),
+        ("attributes", described.attributes),
+    ):
+        row(label, _count(value))
+    row("edges are", "directed" if described.directed else "undirected")
+    if described.folder is not None:
+        row("folder", str(described.folder))
+        row("here", "yes" if described.present else "no", "green" if described.present else "yellow")
+        if described.missing:
+            row("missing", "\n".join(described.missing))
+        if described.converted is not None:
+            row("converted", str(described.converted))
+        row("download", f"about {_size(described.download_bytes)}")
+    row("source", described.source)
+    if described.license:
+        row("licence", described.license)
+    terminal.print(table)
+
+
+datasets.command("list", epilog=EPILOG)(guarded(list_))
+datasets.command("info", epilog=EPILOG)(guarded(info))
+datasets.command("fetch", epilog=EPILOG)(guarded(fetch))
+datasets.command("convert", epilog=EPILOG)(guarded(convert))
