@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 import warnings
 from importlib import import_module
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from geodim.data.checks import Ranges, scan_ranges
 from geodim.data.sources import ColumnSource, as_source
-from geodim.engine.pilot import Pilot, look_ahead
+from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.profile import Profile, available_threads, compute_profile
 from geodim.engine.steps import resolution
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError, InterruptedWarning
@@ -86,7 +87,7 @@ def intrinsic_dimension(
     check_arguments(rtol, n_threads, time_limit)
     source = as_source(X, weights=weights, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-    threads = n_threads or available_threads()
+    threads = int(n_threads or available_threads())
     ranges = scan_ranges(source, threads)
     deadline = None if time_limit is None else started + time_limit
     profile = _solve(source, ranges, rtol, threads, deadline, progress)
@@ -107,7 +108,7 @@ def intrinsic_dimension(
             InterruptedWarning,
             stacklevel=2,
         )
-    elif result.discriminability == 0.0:
+    elif ranges.d_max == 0.0:
         warnings.warn(
             "no feature tells any two points apart: the discriminability is 0 and the intrinsic dimension infinite",
             DegenerateDataWarning,
@@ -116,14 +117,22 @@ def intrinsic_dimension(
     return result
 
 
-def check_arguments(rtol: float, n_threads: int | None, time_limit: float | None) -> None:
+def check_arguments(rtol: Any, n_threads: Any, time_limit: Any) -> None:
     """Raise for options that make no sense."""
+    for name, value, kind in (
+        ("rtol", rtol, Real),
+        ("n_threads", n_threads, Integral),
+        ("time_limit", time_limit, Real),
+    ):
+        if value is None and name != "rtol":
+            continue
+        if isinstance(value, bool) or not isinstance(value, kind):
+            noun = "a whole number" if kind is Integral else "a number"
+            msg = f"{name} must be {noun}, got {value!r}"
+            raise InputTypeError(msg)
     if not 0.0 <= rtol < np.inf:
         msg = f"rtol must be a number >= 0 (0 means exact), got {rtol!r}"
         raise InputValueError(msg)
-    if n_threads is not None and (isinstance(n_threads, bool) or not isinstance(n_threads, int | np.integer)):
-        msg = f"n_threads must be a whole number or None, got {n_threads!r}"
-        raise InputTypeError(msg)
     if n_threads is not None and n_threads < 1:
         msg = f"n_threads must be at least 1, got {n_threads}"
         raise InputValueError(msg)
@@ -141,8 +150,11 @@ def _solve(
     progress: Callable[[int, int], None] | None,
 ) -> Profile:
     """Solve exactly, or at a resolution that reaches rtol; where the pilot guessed too coarsely, once more and finer."""
-    pilot = look_ahead(source, ranges) if rtol > 0.0 or source.n_points >= PILOT_FROM else Pilot([], 0.0, 0.0)
-    step = resolution(rtol, pilot.delta)
+    if rtol > 0.0 or source.n_points >= PILOT_FROM:
+        pilot = look_ahead(source, ranges)
+    else:
+        pilot = Pilot(widest_columns(ranges), 0.0, 0.0)
+    step = resolution(rtol, pilot.delta, ranges.magnitude)
     while True:
         profile = compute_profile(
             source,
@@ -159,7 +171,7 @@ def _solve(
         delta, off = profile.rounded_mean()
         if delta > off and ((delta + off) / (delta - off)) ** 2 - 1.0 <= rtol * (1.0 - 1e-9):
             return profile
-        step = min(0.5 * step, resolution(rtol, delta))
+        step = min(0.5 * step, resolution(rtol, delta, ranges.magnitude))
 
 
 def _count_equal_rows(X: Any, weights: Any) -> int:

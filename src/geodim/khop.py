@@ -7,6 +7,7 @@ import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +39,7 @@ SAVE_EVERY = 30.0  # seconds between two checkpoints
 def khop_dimensions(
     X: Any,
     graph: Any,
-    hops: int = 5,
+    hops: Any = 5,
     *,
     operator: Any = "sym",
     operator_parameters: dict[str, Any] | None = None,
@@ -98,13 +99,13 @@ def khop_dimensions(
     """
     started = time.monotonic()
     check_arguments(rtol, n_threads, time_limit)
-    threads = n_threads or available_threads()
+    threads = int(n_threads or available_threads())
     source = as_source(X, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     hop_operator, notes = _operator(
         graph, operator, operator_parameters, edge_weights, source.n_points, threads
     )
-    if isinstance(hops, bool) or not isinstance(hops, int | np.integer) or hops < 0:
+    if not isinstance(hops, Integral) or hops < 0:
         msg = f"hops must be a whole number >= 0, got {hops!r}"
         raise InputValueError(msg)
     ranges = scan_ranges(source, threads)
@@ -113,7 +114,7 @@ def khop_dimensions(
     width = job.width_for(memory)
     deadline = None if time_limit is None else started + time_limit
     pilot = look_ahead(source, ranges) if rtol > 0.0 else None
-    step = resolution(rtol, pilot.delta) if pilot else 0.0
+    step = resolution(rtol, pilot.delta, ranges.magnitude) if pilot else 0.0
     store = None
     while True:
         layers = Layers(source.n_points, source.n_features, int(hops), step)
@@ -324,7 +325,7 @@ def _warn(layers: Layers, results: list[Any]) -> None:
             InterruptedWarning,
             stacklevel=3,
         )
-    elif results[0].discriminability == 0.0:
+    elif results[0].d_max == 0.0:
         warnings.warn(
             "no attribute tells any two nodes apart: the discriminability of hop 0 is 0 and its dimension infinite",
             DegenerateDataWarning,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,7 +99,7 @@ class IDResult:
         """Phi on the support: exact, or half way between the bounds."""
         if self.phi_lower is self.phi_upper:
             return self.phi_lower
-        return 0.5 * (self.phi_lower + self.phi_upper)
+        return 0.5 * self.phi_lower + 0.5 * self.phi_upper
 
     @property
     def scale(self) -> float:
@@ -113,7 +115,8 @@ class IDResult:
             return 0.0, 0.0
         below = int(np.searchsorted(self.support, k, side="right")) - 1
         above = int(np.searchsorted(self.support, k, side="left"))
-        return float(self.phi_lower[below]) / self.scale, float(self.phi_upper[above]) / self.scale
+        low = float(self.phi_lower[below]) if below >= 0 else 0.0
+        return low / self.scale, float(self.phi_upper[above]) / self.scale
 
     def observable_diameter(self, alpha: float) -> float:
         """Observable diameter for mass 1 - alpha: how wide the best feature still spreads so many points.
@@ -167,23 +170,31 @@ class IDResult:
         return text
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> IDResult:
+    def from_dict(cls, values: Any) -> IDResult:
         """Rebuild a result from `to_dict`."""
-        if values.get("format") != FORMAT:
-            msg = f"this is not a geodim result: expected format {FORMAT!r}, found {values.get('format')!r}"
+        found = values.get("format") if isinstance(values, dict) else type(values).__name__
+        if found != FORMAT:
+            msg = f"this is not a geodim result: expected format {FORMAT!r}, found {found!r}"
             raise DataFileError(msg)
         try:
-            fields = {name: values[name] for name in cls.__dataclass_fields__}
+            return cls(
+                **{name: _checked(name, values[name]) for name in cls.__dataclass_fields__}
+            )._consistent()
         except KeyError as error:
             msg = f"the result lacks the field {error}: the file was cut or edited"
             raise DataFileError(msg) from error
-        for name in ("discriminability", "discriminability_lower", "discriminability_upper", "d_max"):
-            fields[name] = float(fields[name])
-        fields["support"] = np.asarray(fields["support"], np.int64)
-        fields["phi_lower"] = np.asarray(fields["phi_lower"], np.float64)
-        same = values["phi_upper"] == values["phi_lower"]
-        fields["phi_upper"] = fields["phi_lower"] if same else np.asarray(fields["phi_upper"], np.float64)
-        return cls(**fields)
+        except (TypeError, ValueError) as error:
+            msg = f"the result holds a value of the wrong kind ({error}): the file was edited"
+            raise DataFileError(msg) from error
+
+    def _consistent(self) -> IDResult:
+        """Raise unless the arrays belong together; exact results hold one array of Phi."""
+        sizes = {array.shape for array in (self.support, self.phi_lower, self.phi_upper)}
+        if len(sizes) != 1 or self.support.ndim != 1:
+            msg = f"support and Phi have different shapes {sorted(sizes)}"
+            raise ValueError(msg)
+        same = np.array_equal(self.phi_lower, self.phi_upper)
+        return replace(self, phi_upper=self.phi_lower) if same else self
 
     @classmethod
     def from_json(cls, source: str | Path) -> IDResult:
@@ -236,6 +247,25 @@ class IDResult:
         return f"<table><caption>geodim</caption>{rows}</table>"
 
 
+def _checked(name: str, value: Any) -> Any:
+    """A field of a result as JSON holds it, turned into what it was; raises for another kind of value."""
+    if name in ("support", "phi_lower", "phi_upper"):
+        array = np.asarray(value, np.int64 if name == "support" else np.float64)
+        return _refuse(name, value) if np.any(np.isnan(array)) else array
+    if name.startswith("discriminability") or name in ("d_max", "seconds"):
+        return float(value)
+    if name in ("n_points", "n_features", "evaluations", "bytes_read"):
+        return value if isinstance(value, int) else _refuse(name, value)
+    if name in ("shares", "parameters", "versions"):
+        return value if isinstance(value, dict) else _refuse(name, value)
+    return value
+
+
+def _refuse(name: str, value: Any) -> Any:
+    msg = f"{name} is {value!r}"
+    raise ValueError(msg[:200])
+
+
 def thinned(size: int, most: int) -> NDArray[np.intp]:
     """At most ``most`` positions in [0, size): half of them even, a quarter each denser and denser towards the ends."""
     even = np.linspace(0, size - 1, most // 2)
@@ -245,7 +275,10 @@ def thinned(size: int, most: int) -> NDArray[np.intp]:
 
 def inverse_square(delta: float) -> float:
     """1 / Delta^2, infinite for Delta 0."""
-    return np.inf if delta == 0.0 else float(np.square(1.0 / delta))
+    if delta == 0.0:
+        return math.inf
+    inverse = 1.0 / delta
+    return inverse * inverse
 
 
 def to_json_value(value: Any) -> Any:
@@ -287,7 +320,8 @@ def summarise(
     d_max = ranges.d_max if d_max is None else d_max
     scale = d_max if normalize and d_max > 0.0 else 1.0
     if exact:
-        support, lower, upper = np.arange(2, n + 1), profile.phi[1:], profile.phi[1:]
+        support = np.arange(2, n + 1)
+        lower = upper = profile.phi[1:]
         delta = delta_lower = delta_upper = mean(lower, n, scale)
     else:
         support, lower, upper = profile.bounds(ranges)
@@ -301,7 +335,7 @@ def summarise(
     return IDResult(
         n_points=n,
         n_features=int(profile.done.size),
-        normalized=normalize,
+        normalized=bool(normalize),
         d_max=d_max,
         discriminability=delta,
         discriminability_lower=delta_lower,
@@ -316,7 +350,7 @@ def summarise(
         evaluations=int(profile.work[0] + profile.work[1]),
         bytes_read=profile.bytes_read,
         seconds=seconds,
-        parameters={"rtol": rtol, "normalize": normalize, "n_threads": n_threads},
+        parameters={"rtol": float(rtol), "normalize": bool(normalize), "n_threads": int(n_threads)},
         versions=versions(),
     )
 
@@ -326,7 +360,7 @@ def mean(widths: NDArray[np.float64], n_points: int, scale: float) -> float:
     from geodim.engine.kernels.columns import accurate_sum  # noqa: PLC0415 - imports Numba
 
     largest = float(widths.max(initial=0.0))
-    if largest > 1e290:
+    if largest > 1e290 or 0.0 < largest < 1e-290:
         return float(accurate_sum(widths / largest)) / n_points * (largest / scale)
     return float(accurate_sum(widths)) / n_points / scale
 
@@ -347,4 +381,13 @@ def _shares(profile: Profile, names: list[str] | None) -> dict[str, float]:
         return {}
     order = np.argsort(-sums, kind="stable")
     order = order[sums[order] > 0.0]
-    return {names[i] if names else str(i): float(sums[i] / total) for i in order.tolist()}
+    labels = unique_names(names, order.tolist())
+    return {label: float(sums[i] / total) for label, i in zip(labels, order.tolist(), strict=True)}
+
+
+def unique_names(names: list[str] | None, columns: list[int]) -> list[str]:
+    """Names of columns, with the position where two read the same."""
+    if names is None:
+        return [str(i) for i in columns]
+    seen = Counter(names[i] for i in columns)
+    return [names[i] if seen[names[i]] == 1 else f"{names[i]} (column {i})" for i in columns]

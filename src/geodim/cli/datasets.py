@@ -78,12 +78,12 @@ def list_(root: Root = None, json: Json = False) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0), expand=True)
     table.add_column("name", no_wrap=True)
     for heading in ("nodes", "edges", "attributes"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("here", no_wrap=True)
-    table.add_column("what", no_wrap=True, overflow="ellipsis")
+    table.add_column("what", no_wrap=True, overflow="ellipsis", ratio=1)  # what room is left
     for info in infos:
         table.add_row(
             Text(info.name, style="bold"),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer looks at the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +16,7 @@ import typer
 from geodim.cli.console import err, notes, out, print_json
 from geodim.cli.datasets import Root, describe, not_here
 from geodim.cli.exits import ExitCode
-from geodim.errors import DataFileError, InputTypeError, InputValueError
+from geodim.errors import DataFileError, GeodimWarning, InputTypeError, InputValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -50,7 +51,7 @@ def hops(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]", help="A data set that `geodim datasets list` shows: cora, digits, ..."
+            metavar="NAME", help="A data set that `geodim datasets list` shows: cora, digits, ..."
         ),
     ] = None,
     root: Root = None,
@@ -207,7 +208,7 @@ def parse_memory(text: str) -> int:
     """
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
     if found and found[2].upper() in UNITS:
-        size = round(float(found[1]) * UNITS[found[2].upper()])
+        size = int(float(found[1]) * UNITS[found[2].upper()])
         if size > 0:
             return size
     raise typer.BadParameter(f"{text!r} is no size: write 8GB, 8GiB, 500MB or bytes", param_hint="--memory")
@@ -456,9 +457,14 @@ def _trial(
 
 def _plan(trial: _Trial, hops: int, rtol: float, budget: int | None) -> HopPlan:
     """Plan the pass; one that does not fit is planned with the fewest columns in flight."""
+    import numpy as np
+
+    from geodim.data.sources import as_source
+    from geodim.features import iter_hop_blocks
     from geodim.plan import NARROWEST, plan_hops
 
-    itemsize, seconds = _calibrate(trial, hops, rtol)
+    some = slice(0, min(APPLIED, as_source(trial.x).n_features))
+    block = np.ascontiguousarray(next(iter_hop_blocks(trial.x, trial.operator, 0, some)))
     extra = trial.weight_bytes
 
     def planned(columns: int | None) -> HopPlan:
@@ -467,7 +473,7 @@ def _plan(trial: _Trial, hops: int, rtol: float, budget: int | None) -> HopPlan:
             trial.entries,
             trial.attributes,
             hops,
-            itemsize=itemsize,
+            itemsize=block.dtype.itemsize,
             threads=trial.threads,
             budget=None if budget is None else budget - extra,
             columns=columns,
@@ -482,22 +488,18 @@ def _plan(trial: _Trial, hops: int, rtol: float, budget: int | None) -> HopPlan:
             plan = planned(None)
         except InputValueError:
             plan = planned(min(NARROWEST, trial.attributes))
+    seconds = _calibrate(trial, np.ascontiguousarray(block[:, : plan.columns]), hops, rtol)
     return replace(plan, memory=plan.memory + extra, budget=budget, seconds=seconds)
 
 
-def _calibrate(trial: _Trial, hops: int, rtol: float) -> tuple[int, float]:
-    """Bytes of a value, and about how many seconds the pass takes.
+def _calibrate(trial: _Trial, block: Any, hops: int, rtol: float) -> float:
+    """About how many seconds the pass takes.
 
     One block goes through the operator, a few columns of the result through a solver; both are scaled linearly.  The
     first column is the dearest, since the others need only be solved where they exceed it.
     """
     import numpy as np
 
-    from geodim.data.sources import as_source
-    from geodim.features import iter_hop_blocks
-
-    width = min(APPLIED, as_source(trial.x).n_features)
-    block = np.ascontiguousarray(next(iter_hop_blocks(trial.x, trial.operator, 0, slice(0, width))))
     mixed = np.empty_like(block)
 
     def apply() -> float:
@@ -505,42 +507,36 @@ def _calibrate(trial: _Trial, hops: int, rtol: float) -> tuple[int, float]:
         trial.operator.apply(block, mixed, threads=trial.threads)
         return time.perf_counter() - started
 
-    once = min(apply() for _ in range(2))  # the first may compile
-    work = (trial.tried_entries + trial.operator.n_nodes) * width
+    once = min(apply() for _ in range(3))  # the first may compile
+    work = (trial.tried_entries + trial.operator.n_nodes) * block.shape[1]
     applying = once / work * (trial.entries + trial.n_nodes) * trial.attributes * hops
     values = mixed if hops else block
-    sample = np.ascontiguousarray(values[:: -(-len(values) // SAMPLE), :SAMPLE_COLUMNS].T)
+    sample = np.asfortranarray(values[:: -(-len(values) // SAMPLE), :SAMPLE_COLUMNS])
     first, later = _time_columns(sample, rtol)
     columns = trial.attributes * (hops + 1)
     helpers = min(trial.threads, trial.attributes)
-    solving = (first + later * (columns - 1)) * trial.n_nodes / sample.shape[1] / helpers
-    return block.dtype.itemsize, applying + solving
+    solving = (first + later * (columns - 1)) * trial.n_nodes / sample.shape[0] / helpers
+    return float(applying + solving)
 
 
 def _time_columns(sample: Any, rtol: float) -> tuple[float, float]:
     """Seconds for the first of these columns, and for each of the others on average."""
-    from geodim.data.checks import scan_ranges
-    from geodim.data.sources import as_source
-    from geodim.engine.column import ColumnSolver
-    from geodim.engine.layers import Layers
-    from geodim.engine.pilot import look_ahead
-    from geodim.engine.steps import resolution
+    from geodim.dimension import intrinsic_dimension
 
-    step = 0.0
-    if rtol > 0.0:
-        source = as_source(sample.T)
-        step = resolution(rtol, look_ahead(source, scan_ranges(source)).delta)
-    count, n = sample.shape
-    solver = ColumnSolver(n, sample.dtype, step)
-    times: list[float] = []
-    for _ in range(2):  # the first round may compile
-        layer: Any = Layers(n, count, 0, step).layer(0)
-        times.clear()
-        for at in range(count):
+    def measure(columns: int) -> float:
+        times = []
+        for _ in range(3):  # the first may compile
             started = time.perf_counter()
-            solver.solve(sample[at], at, layer, lambda: False)
+            intrinsic_dimension(sample[:, :columns], rtol=rtol, n_threads=1)
             times.append(time.perf_counter() - started)
-    return times[0], sum(times[1:]) / (count - 1) if count > 1 else times[0]
+        return min(times)
+
+    count = sample.shape[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GeodimWarning)  # about a sample, which says nothing about the data
+        first = measure(1)
+        later = first if count == 1 else max(measure(count) - first, 0.0) / (count - 1)
+    return first, later
 
 
 def _show_plan(trial: _Trial, plan: HopPlan) -> None:

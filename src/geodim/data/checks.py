@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from geodim.data.sources import WeightedSource
 from geodim.errors import NonFiniteError, RangeOverflowError
 
 if TYPE_CHECKING:
@@ -35,6 +36,11 @@ class Ranges:
     def d_max(self) -> float:
         """The largest range: what normalised features are divided by."""
         return float(self.widths.max())
+
+    @property
+    def magnitude(self) -> float:
+        """The largest absolute value."""
+        return float(max(-self.least.min(), self.greatest.max()))
 
     def at_most(self, column: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
         """Upper bounds on phi_k of a column that was never sorted.
@@ -86,11 +92,11 @@ def scan_ranges(source: ColumnSource, n_threads: int = 1) -> Ranges:
             "divide the column by a constant"
         )
         raise RangeOverflowError(msg)
-    certain = not source.runs and np.all(
-        np.isfinite(squares)
-    )  # float32 sums of so few terms are good to 1e-4
-    energies = squares * 1.001 if certain else np.full(squares.size, np.inf)
-    energies[squares == 0.0] = np.inf
+    # Sums of so few float32 squares are good to 1e-4, unless squares overflow or vanish.
+    span = 1e30 if source.dtype == np.float32 else 1e280
+    means = squares / source.n_points
+    certain = (means > 1.0 / span) & (means < span) & (not source.runs)
+    energies = np.where(certain, squares * 1.001, np.inf)
     return Ranges(least, greatest, spreads, energies, source.n_points)
 
 
@@ -105,7 +111,7 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
             if source.row_major:
                 _raise_not_finite(source, rows.start, columns, chunk)
             _first_not_finite(source)
-        if chunk.dtype.kind != "f":
+        if chunk.dtype.kind != "f" or chunk.dtype.itemsize < 4:
             return Moments(columns, low, high, np.zeros(width), np.zeros(width))
         square = np.einsum("ij,ij->j", wide, wide).reshape(-1, width).sum(axis=0)
         return Moments(columns, low, high, _folded(np.add, wide, width), square)
@@ -135,9 +141,10 @@ def _name(source: ColumnSource, column: int) -> str:
 def _raise_not_finite(source: ColumnSource, row: int, columns: slice, chunk: NDArray[np.floating]) -> None:
     at, column = (int(i) for i in np.argwhere(~np.isfinite(chunk))[0])
     value = chunk[at, column]
+    row = source.own_row(row + at) if isinstance(source, WeightedSource) else row + at
     kind = "NaN" if np.isnan(value) else "infinity"
     msg = (
-        f"row {row + at}, {_name(source, columns.start + column)} is {value}: the data contains {kind}; "
+        f"row {row}, {_name(source, columns.start + column)} is {value}: the data contains {kind}; "
         "drop these points or fill the values in"
     )
     raise NonFiniteError(msg)

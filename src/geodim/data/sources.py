@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from geodim.errors import InputTypeError, InputValueError, MissingExtraError, ShapeError
+from geodim.errors import InputTypeError, InputValueError, ShapeError
+from geodim.optional import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+MOST_POINTS = 2.0**52  # points that can be told apart by a float64
 LET_GO_BYTES = 1 << 26  # so much of a mapped file may be resident at a time
 CHUNK_BYTES = 1 << 16  # row chunks of this size stay in the cache while they are transposed
 
@@ -52,8 +54,8 @@ class ColumnSource(Protocol):
 
 def as_slice(columns: Sequence[int]) -> slice | list[int]:
     """Neighbouring columns as a slice, which is read without fancy indexing."""
-    first, last = columns[0], columns[-1]
-    return slice(first, last + 1) if last - first + 1 == len(columns) else list(columns)
+    neighbours = range(columns[0], columns[0] + len(columns))
+    return slice(neighbours.start, neighbours.stop) if list(columns) == list(neighbours) else list(columns)
 
 
 def working_type(dtype: np.dtype[Any]) -> np.dtype[np.floating]:
@@ -230,15 +232,8 @@ class FrameSource:
 
     def _column(self, column: int) -> NDArray[np.floating]:
         series = self.frame[:, column]
-        if series.null_count():
-            row = int(np.flatnonzero(series.is_null().to_numpy())[0])
-            msg = (
-                f"row {row}, column {series.name!r} is missing: fill it in or drop it "
-                "(the rank of a missing value is not defined)"
-            )
-            from geodim.errors import NonFiniteError  # noqa: PLC0415
-
-            raise NonFiniteError(msg)
+        if series.null_count():  # missing values become NaN, which the first pass names by row and column
+            series = series.cast(_narwhals().Float64).fill_null(np.nan)
         return np.asarray(series.to_numpy(), self.dtype)
 
     def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
@@ -274,7 +269,11 @@ class WeightedSource:
         self.present = np.flatnonzero(weights)
         self.weights = weights[self.present]
         self.n_points, self.n_features = int(weights.sum()), source.n_features
-        self.dtype, self.row_major, self.names = source.dtype, source.row_major, source.names
+        self.dtype, self.row_major, self.names = source.dtype, False, source.names
+
+    def own_row(self, row: int) -> int:
+        """The row of the original data behind a row of the repeated data."""
+        return int(self.present[np.searchsorted(np.cumsum(self.weights), row, side="right")])
 
     def _column(self, column: int) -> NDArray[np.floating]:
         out = np.empty((1, self.source.n_points), self.source.dtype)
@@ -338,15 +337,21 @@ def check_weights(weights: Any, n_points: int) -> NDArray[np.int64]:
     if array.shape != (n_points,):
         msg = f"weights must have one entry per point ({n_points}), got shape {array.shape}"
         raise ShapeError(msg)
-    if array.dtype.kind == "f" and np.all(array == np.floor(array)):
+    if array.dtype.kind == "f" and np.all(np.isfinite(array)) and np.all(array == np.floor(array)):
         array = array.astype(np.int64)
     if array.dtype.kind not in "iub":
         msg = f"weights are multiplicities and must be integers, got {array.dtype}; round or scale them first"
         raise InputTypeError(msg)
+    if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
+        msg = f"weight {int(array.max())} is too large"
+        raise InputValueError(msg)
     array = array.astype(np.int64)
     if np.any(array < 0):
         row = int(np.flatnonzero(array < 0)[0])
         msg = f"weight {int(array[row])} at row {row} is negative: a point cannot occur fewer than 0 times"
+        raise InputValueError(msg)
+    if float(array.astype(np.float64).sum()) > MOST_POINTS:
+        msg = f"the weights add up to more than {MOST_POINTS:.0e} points, too many to count exactly; divide them"
         raise InputValueError(msg)
     if array.sum() == 0:
         msg = "all weights are zero: no point is left"
@@ -377,6 +382,10 @@ def as_source(data: Any, *, weights: Any = None, names: Sequence[str] | None = N
     return WeightedSource(source, check_weights(weights, source.n_points))
 
 
+def _narwhals() -> Any:
+    return require("narwhals.stable.v2", "frames", "reading data frames")
+
+
 def _unweighted(data: Any) -> ColumnSource:
     module = type(data).__module__.partition(".")[0]
     if isinstance(data, np.ndarray):
@@ -387,11 +396,12 @@ def _unweighted(data: Any) -> ColumnSource:
     if module == "scipy" and hasattr(data, "tocsc"):
         return SparseSource(data)
     if module in ("pandas", "polars", "pyarrow"):
+        nw = _narwhals()
         try:
-            import narwhals.stable.v2 as nw  # noqa: PLC0415
-        except ImportError as error:
-            raise MissingExtraError("narwhals", "frames", "reading data frames") from error
-        native = nw.from_native(data, allow_series=True)
+            native = nw.from_native(data, allow_series=True)
+        except nw.exceptions.DuplicateError as error:
+            msg = f"two columns have the same name: {' '.join(str(error).split())}; rename one of them"
+            raise InputValueError(msg) from error
         if isinstance(native, nw.Series):
             native = native.to_frame()
         if isinstance(native, nw.LazyFrame):

@@ -30,6 +30,11 @@ class Pilot:
     smallest: float  # Phi at about 2 % of the points
 
 
+def widest_columns(ranges: Ranges) -> list[int]:
+    """The columns of the largest spread."""
+    return np.argsort(-ranges.spreads, kind="stable")[:WIDEST].tolist()
+
+
 def look_ahead(source: ColumnSource, ranges: Ranges) -> Pilot:
     """Windows of a sample of rows, at a few sizes."""
     most = int(np.clip(ENTRIES // source.n_features, 256, 4096))
@@ -44,9 +49,10 @@ def look_ahead(source: ColumnSource, ranges: Ranges) -> Pilot:
         k = max(2, round(fraction * m))
         widths[at] = (sample[k - 1 :] - sample[: m - k + 1]).min(axis=0)
     best = widths.argmax(axis=1)
-    widest = np.argsort(-ranges.spreads, kind="stable")[:WIDEST]
+    widest = widest_columns(ranges)
     often = np.bincount(columns[best], minlength=source.n_features)
     clear = np.argsort(-often, kind="stable")[:CLEAR]
-    leaders = dict.fromkeys([*clear[often[clear] >= FRACTIONS.size // 6].tolist(), *widest.tolist()])
+    leaders = dict.fromkeys([*clear[often[clear] >= FRACTIONS.size // 6].tolist(), *widest])
     best_widths = widths.max(axis=1)
-    return Pilot(list(leaders), float(best_widths.mean()), float(best_widths[0]))
+    largest = float(best_widths.max()) or 1.0
+    return Pilot(list(leaders), float((best_widths / largest).mean()) * largest, float(best_widths[0]))

@@ -134,7 +134,8 @@ class Profile:
     def rounded_mean(self) -> tuple[float, float]:
         """Delta of the (rounded) values, unscaled, and how far it may be off; if every column was solved."""
         if not self.counted:
-            return float(self.phi.mean()), self.step
+            largest = float(self.phi[-1]) or 1.0
+            return float((self.phi / largest).mean()) * largest, self.step
         solved = self.n_points + self.phi[1 + self.skipped :]  # Delta is h / n times the sum of n - N(w)
         half = 0.5 * self.skipped * self.step * (1.0 - float(solved[0]) / self.n_points)
         return self.step * (float(solved.sum()) / self.n_points + self.skipped) - half, self.step + half
@@ -198,13 +199,14 @@ def compute_profile(
         steps = None if first_steps is None else int(n_steps)
         left_out = SMALLEST if skip_smallest and steps is not None and steps > 64 * SMALLEST else 0
         profile = Profile.empty(n, d, step, steps, left_out)
+    profile.stopped = None
     threads = n_threads or available_threads()
     by_column = d >= 2 * threads or n < 1 << 17
     run = _Run(source, profile, deadline, first_steps)
     blocks = run.blocks(min(threads, d) if by_column else 1, leaders)
     report = progress or (lambda _done, _total: None)
-    report(int(profile.done.sum()), d)
     try:
+        report(int(profile.done.sum()), d)
         with ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool:
             if by_column and threads > 1:
                 waiting = {pool.submit(run.solve_block, block) for block in blocks}

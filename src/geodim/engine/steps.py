@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+SMALLEST_STEP = 2.0**-900
+LARGEST_VALUE = 2.0**900
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def resolution(rtol: float, delta: float) -> float:
+def resolution(rtol: float, delta: float, magnitude: float) -> float:
     """The largest power of two to which values may be rounded: Delta is then known to within one such step.
 
-    (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta; a little less than a quarter of rtol leaves room.
+    (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta; a little less than a quarter of rtol leaves room.  0, which
+    is exact, where numbers of the given magnitude leave no room for steps.
     """
-    if rtol <= 0.0 or delta <= 0.0:
+    wanted = 0.23 * min(float(rtol), 1.0) * delta
+    if not wanted > SMALLEST_STEP or magnitude > LARGEST_VALUE or magnitude / wanted > LARGEST_VALUE:
         return 0.0
-    return math.ldexp(1.0, math.floor(math.log2(0.23 * min(rtol, 1.0) * delta)))
+    return math.ldexp(1.0, math.floor(math.log2(wanted)))
 
 
 def steps_needed(

@@ -1,0 +1,117 @@
+"""`KHopIntrinsicDimension`: the dimensions of k-hop geometric data sets as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from geodim.estimator import IntrinsicDimension
+from geodim.khop import khop_dimensions
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+class KHopIntrinsicDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
+    """Intrinsic dimension of a graph's attributes after k = 0, ..., hops rounds of aggregation.
+
+    A thin coat around `geodim.khop_dimensions`, whose documentation says what is computed.  The graph is a parameter, since
+    `fit` takes nothing but X and y by convention: searches compare graphs like any other setting.
+
+    Parameters
+    ----------
+    graph
+        Anything that `geodim.data.graphs.as_graph` takes, over the rows of X.  None only if the operator is a matrix.
+    hops : int, default 5
+        Largest k.
+    operator : {"sym", "rw", "ppr", "heat"} or sparse matrix
+        What one hop does; "sym" is the paper's.
+    operator_parameters : dict, optional
+        Parameters of the operator.
+    rtol : float, default 0.0
+        0 gives exact values; a positive value bounds the error of every k.
+    normalize : bool, default True
+        Divide all features by the largest range of an attribute.
+    edge_weights : array, True or str, optional
+        Use edge weights; unweighted by default, as in the paper.
+    n_threads : int, optional
+        Threads to use; all available cores by default.  The result does not depend on it.
+    memory : int, optional
+        Bytes that may be used.
+    time_limit : float, optional
+        Seconds after which the bounds known by then are taken, with a warning.
+
+    Attributes
+    ----------
+    result_ : KHopResult
+        Everything that is known.
+    dimensions_ : ndarray of shape (hops + 1,)
+        The intrinsic dimension for k = 0, ..., hops.
+    drops_ : ndarray of shape (hops,)
+        By which share each hop k = 1, ... lowers the dimension of k - 1.
+    n_features_in_ : int
+        Number of attributes seen in `fit`.
+    feature_names_in_ : ndarray of str
+        Names of the attributes, where X has names that are all strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geodim.khop_estimator import KHopIntrinsicDimension
+    >>> ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    >>> KHopIntrinsicDimension(ring, hops=1).fit(np.eye(4)).dimensions_[0].item()
+    16.0
+    """
+
+    def __init__(
+        self,
+        graph: Any = None,
+        *,
+        hops: int = 5,
+        operator: Any = "sym",
+        operator_parameters: dict[str, Any] | None = None,
+        rtol: float = 0.0,
+        normalize: bool = True,
+        edge_weights: Any = None,
+        n_threads: int | None = None,
+        memory: int | None = None,
+        time_limit: float | None = None,
+    ) -> None:
+        self.graph = graph
+        self.hops = hops
+        self.operator = operator
+        self.operator_parameters = operator_parameters
+        self.rtol = rtol
+        self.normalize = normalize
+        self.edge_weights = edge_weights
+        self.n_threads = n_threads
+        self.memory = memory
+        self.time_limit = time_limit
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Measure the attributes on the graph.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_nodes, n_attributes)
+            The attributes; row i belongs to node i.
+        y : ignored
+            Present by convention.
+
+        Returns
+        -------
+        KHopIntrinsicDimension
+            The estimator itself.
+        """
+        data = IntrinsicDimension._validated(self, X)
+        result = khop_dimensions(data, **self.get_params(deep=False))
+        self.result_ = result
+        self.dimensions_, self.drops_ = np.array(result.dimensions), np.array(result.drops)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

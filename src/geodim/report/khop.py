@@ -1,0 +1,143 @@
+"""The plot of intrinsic dimensions against the number of hops; without pyplot, like `geodim.report.plots`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.optional import require
+from geodim.report.plots import BLUE, GREY, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from geodim.khop_result import KHopResult
+
+LOG_FROM = 20.0  # the ratio of largest to smallest value from which a linear axis would hide the small ones
+
+
+def plot_khop_dimensions(
+    result: KHopResult,
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    color: str = BLUE,
+    title: str | None = None,
+    log: bool | None = None,
+) -> Axes:
+    r"""Draw the intrinsic dimension of the k-hop geometric data set against k.
+
+    Dimensions that are not exact carry their certified bounds as error bars; of a pass that was stopped early only the bounds
+    are drawn, an arrow where there is no upper one.  Infinite dimensions are written at the top.
+
+    Parameters
+    ----------
+    result : KHopResult
+        What to draw.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which ``ax.figure.savefig`` writes.
+    label : str, optional
+        Name of the curve in the legend, for several results in the same axes.
+    color : str, default blue
+        Colour of the curve and the bounds.
+    title : str, optional
+        Title instead of the operator and the size of the data.
+    log : bool, optional
+        Whether the dimension has a logarithmic axis; by default if the values span a factor of 20 or more.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    MissingExtraError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> from geodim.report.khop import plot_khop_dimensions
+    >>> ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    >>> ax = plot_khop_dimensions(geodim.khop_dimensions(np.eye(4), ring, hops=2))
+    >>> ax.get_xlabel()
+    '$k$, number of hops'
+    """
+    ticker = require("matplotlib.ticker", "plot", "plotting")
+    if ax is None:
+        ax = new_figure().add_subplot()
+    k = np.arange(len(result))
+    dimension = np.array(result.dimensions)
+    known = np.array([one.stopped is None for one in result]) & np.isfinite(dimension)
+    ax.plot(
+        k[known],
+        dimension[known],
+        color=color,
+        marker="o",
+        markersize=5,
+        linewidth=1.4,
+        label=label if label else "_curve",
+    )
+    bounded = _draw_bounds(result, ax, color)
+    for at in np.flatnonzero(dimension == np.inf).tolist():
+        if result[at].stopped is None:
+            ax.annotate(
+                "∞", (at, 1.0), xycoords=("data", "axes fraction"), ha="center", va="top", color=color
+            )
+    _set_scale(ax, np.concatenate([dimension[known], bounded]), log)
+    ax.xaxis.set_major_locator(ticker.MaxNLocator(integer=True, min_n_ticks=1))
+    left, right = ax.get_xlim() if len(ax.lines) > 1 else (0.0, 0.0)  # several results may share the axes
+    ax.set_xlim(min(left, -0.3), max(right, len(result) - 0.7))
+    ax.set_xlabel(r"$k$, number of hops")
+    ax.set_ylabel("intrinsic dimension")
+    ax.set_title(title if title is not None else _title(result), fontsize="medium", loc="left")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(visible=True, color=GREY, alpha=0.15, linewidth=0.6)
+    ax.set_axisbelow(True)
+    if any(not str(text).startswith("_") for text in ax.get_legend_handles_labels()[1]):
+        ax.legend(facecolor="white", edgecolor="none", framealpha=0.85)
+    return ax
+
+
+def _draw_bounds(result: KHopResult, ax: Axes, color: str) -> NDArray[np.float64]:
+    """Error bars where bounds differ, arrows where there is no upper one; returns the finite ends."""
+    ends: list[float] = []
+    first = True
+    for k, one in enumerate(result):
+        if one.exact or not np.isfinite(one.lower) or one.lower == one.upper:
+            continue
+        name = "certified bounds" if first else "_bounds"
+        first = False
+        ends.append(one.lower)
+        style: dict[str, Any] = {"color": color, "linewidth": 1.0, "capsize": 4.0, "label": name}
+        if np.isfinite(one.upper):
+            ends.append(one.upper)
+            middle = 0.5 * (one.lower + one.upper)
+            ax.errorbar([k], [middle], yerr=[0.5 * (one.upper - one.lower)], fmt="none", **style)
+        else:
+            ax.errorbar([k], [one.lower], yerr=[0.3 * one.lower], lolims=True, fmt="_", **style)
+            ends.append(1.4 * one.lower)
+    return np.array(ends)
+
+
+def _set_scale(ax: Axes, values: NDArray[np.float64], log: bool | None) -> None:
+    """Logarithmic if asked for or useful; linear axes of a single result begin near the values, not at 0."""
+    positive = values[values > 0.0]
+    if log is None and positive.size:
+        log = float(positive.max()) >= LOG_FROM * float(positive.min())
+    if log:
+        ax.set_yscale("log")
+    ax.margins(y=0.12)
+
+
+def _title(result: KHopResult) -> str:
+    first = result[0]
+    name = result.operator.get("operator", "sym")
+    nodes, attributes = (
+        f"{count:,} {word}{'' if count == 1 else 's'}"
+        for count, word in ((first.n_points, "node"), (first.n_features, "attribute"))
+    )
+    return f"dimension of the k-hop geometric data set ({name})\n{nodes} × {attributes}"
