@@ -33,8 +33,7 @@ UNITS = {"": 1, "B": 1} | {
 }
 LOADED_EDGES = 5_000_000  # a plan for a data set beyond this is made from its sizes: nobody waits for a plan
 SAMPLE = 200_000  # values of a column that are solved to learn how long a column takes
-SAMPLE_COLUMNS = 4
-APPLIED = 16  # columns to which the operator is applied to learn how long that takes
+TRIED = 16  # columns of the block on which times are taken
 SYNTHETIC_NODES, SYNTHETIC_EDGES = 1 << 17, 1_000_000
 
 
@@ -445,7 +444,7 @@ def _trial(
     assert info.attributes is not None
     rng = np.random.default_rng(0)
     graph = as_graph(rng.integers(SYNTHETIC_NODES, size=(2, SYNTHETIC_EDGES)), SYNTHETIC_NODES, threads=count)
-    x = rng.standard_normal((SYNTHETIC_NODES, APPLIED), np.float32)
+    x = rng.standard_normal((SYNTHETIC_NODES, TRIED), np.float32)
     made = make_operator(graph, operator.value, **parameters)
     entries = (
         2 * info.edges
@@ -463,7 +462,7 @@ def _plan(trial: _Trial, hops: int, rtol: float, budget: int | None) -> HopPlan:
     from geodim.features import iter_hop_blocks
     from geodim.plan import NARROWEST, plan_hops
 
-    some = slice(0, min(APPLIED, as_source(trial.x).n_features))
+    some = slice(0, min(TRIED, as_source(trial.x).n_features))
     block = np.ascontiguousarray(next(iter_hop_blocks(trial.x, trial.operator, 0, some)))
     extra = trial.weight_bytes
 
@@ -495,7 +494,7 @@ def _plan(trial: _Trial, hops: int, rtol: float, budget: int | None) -> HopPlan:
 def _calibrate(trial: _Trial, block: Any, hops: int, rtol: float) -> float:
     """About how many seconds the pass takes.
 
-    One block goes through the operator, a few columns of the result through a solver; both are scaled linearly.  The
+    One block goes through the operator, a sample of the result through the solver; both are scaled linearly.  The
     first column is the dearest, since the others need only be solved where they exceed it.
     """
     import numpy as np
@@ -511,7 +510,7 @@ def _calibrate(trial: _Trial, block: Any, hops: int, rtol: float) -> float:
     work = (trial.tried_entries + trial.operator.n_nodes) * block.shape[1]
     applying = once / work * (trial.entries + trial.n_nodes) * trial.attributes * hops
     values = mixed if hops else block
-    sample = np.asfortranarray(values[:: -(-len(values) // SAMPLE), :SAMPLE_COLUMNS])
+    sample = np.asfortranarray(values[:: -(-len(values) // SAMPLE)])
     first, later = _time_columns(sample, rtol)
     columns = trial.attributes * (hops + 1)
     helpers = min(trial.threads, trial.attributes)

@@ -171,8 +171,9 @@ def tilt(phi, ranges, n_ranges, slope):
 def smallest_beaten(l, n, d_stop, known):
     """Whether every size in [1, d_stop) has a window below ``known``."""
     best = np.full(BASE, np.inf)
+    d0 = np.int64(0)
     for start in range(0, n, 1024):
-        evaluate_tile(l, start, min(start + 1024, n), 0, best)
+        evaluate_tile(l, start, min(start + 1024, n), d0, best)
         beaten = True
         for d in range(1, d_stop):
             beaten = beaten and (best[d] < known[d] or best[d] == 0.0)  # a phi of 0 adds nothing
@@ -188,10 +189,10 @@ def solve_plainly(l, n, d_first, d_stop, phi, ranges):
     for g in range(d_first >> BASE_SHIFT, ((d_stop - 1) >> BASE_SHIFT) + 1):
         d0 = g << BASE_SHIFT
         best[:] = np.inf
-        evaluate_tile(l, 0, max(n - d0, 0), d0, best)
+        evaluate_tile(l, np.int64(0), max(n - d0, 0), d0, best)
         for d in range(max(d0, d_first), min(d0 + BASE, d_stop)):
             phi[d] = best[d - d0]
-    return note_range(ranges, 0, d_first, d_stop)
+    return note_range(ranges, np.int64(0), d_first, d_stop)
 
 
 @njit(nogil=True, cache=True)

@@ -173,7 +173,7 @@ def solve_gaps(
     caps = np.zeros(n_levels)  # and a width that phi does not exceed in it.
     roots = np.empty(counts[0] + 2, np.int32)
     best = np.empty(BASE)
-    n_ranges = 0
+    n_ranges = np.int64(0)
     for root in range(first_gap, last_gap):
         level = top
         gap[top] = root

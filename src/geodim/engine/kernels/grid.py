@@ -196,7 +196,7 @@ def solve_grid(
     count = (n + BASE - 1) >> BASE_SHIFT
     found = np.empty(count + 1, np.int32)
     best = np.empty(BASE)
-    n_ranges = 0
+    n_ranges = np.int64(0)
     for g in range(d_first >> BASE_SHIFT, ((d_stop - 1) >> BASE_SHIFT) + 1):
         d0 = g << BASE_SHIFT
         first = max(d0, d_first)

@@ -96,11 +96,12 @@ def solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges):
     Returns the number of ranges and the number of starts that were looked at.
     """
     best = np.full(BASE, np.inf)
-    start = 0
+    start = np.int64(0)
+    d0 = np.int64(0)  # not a literal, which Numba would compile once more
     undecided = True
     while start < n and undecided:
         stop = min(start + 2048, n)
-        evaluate_tile(l, start, stop, 0, best)
+        evaluate_tile(l, start, stop, d0, best)
         undecided = False
         for d in range(1, d_stop):
             undecided = undecided or (best[d] >= known[d] and best[d] > 0.0)
