@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint types tests bench clean
+.PHONY: demo test lint types tests docs-check bench clean
 
 demo: $(VENV)/.installed-plot
 	$(BIN)/geodim demo --output demo
@@ -20,6 +20,10 @@ types: $(VENV)/.installed-dev
 
 tests: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest
+
+# The examples in docstrings and pages, run as they stand.
+docs-check: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest --doctest-modules --doctest-glob='*.md' --override-ini='doctest_optionflags=ELLIPSIS' src README.md docs
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/engine.py
