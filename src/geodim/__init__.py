@@ -19,6 +19,7 @@ from geodim._version import __version__
 _WHERE = {
     "IDResult": "geodim.result",
     "IntrinsicDimension": "geodim.estimator",
+    "KHopIntrinsicDimension": "geodim.khop_estimator",
     "KHopResult": "geodim.khop_result",
     "intrinsic_dimension": "geodim.dimension",
     "khop_dimensions": "geodim.khop",
@@ -29,6 +30,7 @@ _MODULES = {"errors", "paper"}
 __all__ = [
     "IDResult",
     "IntrinsicDimension",
+    "KHopIntrinsicDimension",
     "KHopResult",
     "__version__",
     "errors",
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from geodim.dimension import intrinsic_dimension
     from geodim.estimator import IntrinsicDimension
     from geodim.khop import khop_dimensions
+    from geodim.khop_estimator import KHopIntrinsicDimension
     from geodim.khop_result import KHopResult
     from geodim.result import IDResult
 

@@ -19,7 +19,13 @@ from geodim.engine.layers import Layers
 from geodim.engine.pilot import look_ahead
 from geodim.engine.profile import available_threads
 from geodim.engine.steps import resolution
-from geodim.errors import DegenerateDataWarning, InputValueError, InterruptedWarning, ShapeError
+from geodim.errors import (
+    DegenerateDataWarning,
+    InputTypeError,
+    InputValueError,
+    InterruptedWarning,
+    ShapeError,
+)
 from geodim.khop_result import KHopResult
 from geodim.result import summarise
 
@@ -105,7 +111,7 @@ def khop_dimensions(
     hop_operator, notes = _operator(
         graph, operator, operator_parameters, edge_weights, source.n_points, threads
     )
-    if not isinstance(hops, Integral) or hops < 0:
+    if isinstance(hops, bool) or not isinstance(hops, Integral) or hops < 0:
         msg = f"hops must be a whole number >= 0, got {hops!r}"
         raise InputValueError(msg)
     ranges = scan_ranges(source, threads)
@@ -115,6 +121,13 @@ def khop_dimensions(
     deadline = None if time_limit is None else started + time_limit
     pilot = look_ahead(source, ranges) if rtol > 0.0 else None
     step = resolution(rtol, pilot.delta, ranges.magnitude) if pilot else 0.0
+    scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
+
+    def report(layers: Layers) -> None:
+        if progress is not None:
+            deltas = [float(profile.phi.sum()) / profile.phi.size / scale for profile in layers.profiles]
+            progress(int(layers.profiles[0].done.sum()), source.n_features, deltas)
+
     store = None
     while True:
         layers = Layers(source.n_points, source.n_features, int(hops), step)
@@ -125,7 +138,7 @@ def khop_dimensions(
                 checkpoint, {"step": step, "hops": int(hops), **fingerprint(source, hop_operator)}
             )
             store.load(layers)
-        job.run(layers, width, deadline, progress, store, save_every)
+        job.run(layers, width, deadline, report, store, save_every)
         results = _summaries(layers, ranges, source.names, hop_operator, normalize, rtol, started, threads)
         if step == 0.0 or layers.profiles[0].stopped or all(result.error <= rtol for result in results):
             break
@@ -187,21 +200,24 @@ class _Pass:
     ) -> None:
         self.source, self.kind, self.operator, self.hops, self.threads = source, kind, operator, hops, threads
 
-    def width_for(self, memory: int | None) -> int:
+    def width_for(self, memory: Any) -> int:
         """Columns in flight: a cache line of them, more if the columns are short, or what the memory allows."""
         n, d = self.source.n_points, self.source.n_features
+        if memory is not None and (isinstance(memory, bool) or not isinstance(memory, Integral)):
+            msg = f"memory must be a whole number of bytes, got {memory!r}"
+            raise InputTypeError(msg)
         if memory is None:
             return min(d, max(16, (1 << 22) // n // 16 * 16))
         from geodim.plan import columns_in_flight  # noqa: PLC0415
 
-        return columns_in_flight(memory, n, d, self.operator, self.hops, self.kind.itemsize, self.threads)
+        return columns_in_flight(int(memory), n, d, self.operator, self.hops, self.kind.itemsize, self.threads)
 
     def run(
         self,
         layers: Layers,
         width: int,
         deadline: float | None,
-        progress: Callable[[int, int, Sequence[float]], None] | None,
+        report: Callable[[Layers], None],
         store: Any,
         save_every: float,
     ) -> None:
@@ -212,7 +228,6 @@ class _Pass:
             for _ in range(self.threads)
         ]
         columns_left = layers.unfinished()
-        total = self.source.n_features
         saved = time.monotonic()
 
         def late() -> bool:
@@ -227,9 +242,7 @@ class _Pass:
                     if late() or not self._solve_block(block, layers, solvers, pool, late):
                         break
                     layers.finish(block)
-                    if progress is not None:
-                        deltas = [float(p.phi.sum()) / p.phi.size for p in layers.profiles]
-                        progress(total - len(columns_left) + at + len(block), total, deltas)
+                    report(layers)
                     if store is not None and time.monotonic() - saved >= save_every:
                         store.save(layers)
                         saved = time.monotonic()

@@ -157,7 +157,9 @@ class IDResult:
         }
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
-            values[name] = value[keep].tolist() if isinstance(value, np.ndarray) else value
+            values[name] = value
+            if isinstance(value, np.ndarray):
+                values[name] = [to_json_value(number) for number in value[keep].tolist()]
         return {name: to_json_value(value) for name, value in values.items()}
 
     def to_json(self, path: str | Path | None = None, *, max_support: int | None = JSON_SUPPORT) -> str:
@@ -331,7 +333,7 @@ def summarise(
         )  # the sums themselves round by an ulp or so
         # Counted: all k of a step share its width.  Otherwise every k is in the support.
         delta_lower = mean(lower * here, n, scale) * (1.0 - 2.0**-50)
-        delta = 0.5 * (delta_lower + delta_upper)
+        delta = 0.5 * (delta_lower + delta_upper) if delta_upper < math.inf else delta_lower
     return IDResult(
         n_points=n,
         n_features=int(profile.done.size),
@@ -360,6 +362,8 @@ def mean(widths: NDArray[np.float64], n_points: int, scale: float) -> float:
     from geodim.engine.kernels.columns import accurate_sum  # noqa: PLC0415 - imports Numba
 
     largest = float(widths.max(initial=0.0))
+    if largest == math.inf:  # nothing is known of some column
+        return math.inf
     if largest > 1e290 or 0.0 < largest < 1e-290:
         return float(accurate_sum(widths / largest)) / n_points * (largest / scale)
     return float(accurate_sum(widths)) / n_points / scale

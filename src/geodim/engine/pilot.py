@@ -32,7 +32,7 @@ class Pilot:
 
 def widest_columns(ranges: Ranges) -> list[int]:
     """The columns of the largest spread."""
-    return np.argsort(-ranges.spreads, kind="stable")[:WIDEST].tolist()
+    return [int(column) for column in np.argsort(-ranges.spreads, kind="stable")[:WIDEST]]
 
 
 def look_ahead(source: ColumnSource, ranges: Ranges) -> Pilot:

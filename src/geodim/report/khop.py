@@ -11,7 +11,6 @@ from geodim.report.plots import BLUE, GREY, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from geodim.khop_result import KHopResult
 
@@ -79,15 +78,15 @@ def plot_khop_dimensions(
         marker="o",
         markersize=5,
         linewidth=1.4,
-        label=label if label else "_curve",
+        label=label or "_curve",
     )
-    bounded = _draw_bounds(result, ax, color)
+    _draw_bounds(result, ax, color, f"{label}, certified bounds" if label else "certified bounds")
     for at in np.flatnonzero(dimension == np.inf).tolist():
         if result[at].stopped is None:
             ax.annotate(
                 "∞", (at, 1.0), xycoords=("data", "axes fraction"), ha="center", va="top", color=color
             )
-    _set_scale(ax, np.concatenate([dimension[known], bounded]), log)
+    _set_scale(ax, log)
     ax.xaxis.set_major_locator(ticker.MaxNLocator(integer=True, min_n_ticks=1))
     left, right = ax.get_xlim() if len(ax.lines) > 1 else (0.0, 0.0)  # several results may share the axes
     ax.set_xlim(min(left, -0.3), max(right, len(result) - 0.7))
@@ -102,34 +101,27 @@ def plot_khop_dimensions(
     return ax
 
 
-def _draw_bounds(result: KHopResult, ax: Axes, color: str) -> NDArray[np.float64]:
-    """Error bars where bounds differ, arrows where there is no upper one; returns the finite ends."""
-    ends: list[float] = []
-    first = True
+def _draw_bounds(result: KHopResult, ax: Axes, color: str, label: str) -> None:
+    """Error bars where bounds differ, arrows where there is no upper one."""
     for k, one in enumerate(result):
         if one.exact or not np.isfinite(one.lower) or one.lower == one.upper:
             continue
-        name = "certified bounds" if first else "_bounds"
-        first = False
-        ends.append(one.lower)
-        style: dict[str, Any] = {"color": color, "linewidth": 1.0, "capsize": 4.0, "label": name}
+        style: dict[str, Any] = {"color": color, "linewidth": 1.0, "capsize": 4.0, "label": label}
+        label = "_bounds"  # one entry in the legend
         if np.isfinite(one.upper):
-            ends.append(one.upper)
             middle = 0.5 * (one.lower + one.upper)
             ax.errorbar([k], [middle], yerr=[0.5 * (one.upper - one.lower)], fmt="none", **style)
         else:
             ax.errorbar([k], [one.lower], yerr=[0.3 * one.lower], lolims=True, fmt="_", **style)
-            ends.append(1.4 * one.lower)
-    return np.array(ends)
 
 
-def _set_scale(ax: Axes, values: NDArray[np.float64], log: bool | None) -> None:
-    """Logarithmic if asked for or useful; linear axes of a single result begin near the values, not at 0."""
+def _set_scale(ax: Axes, log: bool | None) -> None:
+    """Logarithmic if asked for, or if what is drawn (several results may share the axes) spans a wide range."""
+    values = np.concatenate([np.asarray(line.get_ydata(), np.float64) for line in ax.lines])
     positive = values[values > 0.0]
-    if log is None and positive.size:
-        log = float(positive.max()) >= LOG_FROM * float(positive.min())
-    if log:
-        ax.set_yscale("log")
+    if log is None:
+        log = positive.size > 0 and float(positive.max()) >= LOG_FROM * float(positive.min())
+    ax.set_yscale("log" if log else "linear")
     ax.margins(y=0.12)
 
 

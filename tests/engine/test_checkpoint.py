@@ -1,0 +1,355 @@
+"""Checkpoints: whatever interrupts a pass, continuing it gives the bits of an undisturbed one."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import geodim
+from engine.oracle import assert_same_bits
+from geodim.engine.checkpoint import NAME, Checkpoint
+from geodim.engine.layers import Layers
+from geodim.errors import DataFileError, InterruptedWarning
+
+RNG = np.random.default_rng(12)
+N, D = 400, 30
+X = np.where(RNG.random((N, D)) < 0.2, RNG.random((N, D)), 0.0)
+EDGES = RNG.integers(0, N, (2, 900))
+X32 = X.astype(np.float32)
+OTHER_X = X32.copy()
+OTHER_X[0, 0] += 1.0
+
+
+@pytest.fixture(autouse=True)
+def narrow_blocks(monkeypatch):
+    """Several blocks, and so several moments between them."""
+    monkeypatch.setattr("geodim.khop._Pass.width_for", lambda *_: 4)
+
+
+def assert_same_result(result, reference):
+    for one, other in zip(result, reference, strict=True):
+        assert_same_bits(one.phi_lower, other.phi_lower)
+        assert_same_bits(one.phi_upper, other.phi_upper)
+        assert one.dimension == other.dimension
+        assert one.shares == other.shares
+        assert one.stopped == other.stopped
+        assert one.exact == other.exact
+
+
+def interrupted(after, **options):
+    """Run until ``after`` blocks are done, then press Ctrl-C."""
+    calls = []
+
+    def progress(*state):
+        calls.append(state)
+        if len(calls) == after:
+            raise KeyboardInterrupt
+
+    with pytest.warns(InterruptedWarning, match="interrupted"):
+        return geodim.khop_dimensions(X, EDGES, progress=progress, **options)
+
+
+def only_file(folder):
+    """The one file that may be there."""
+    assert [path.name for path in folder.iterdir()] == [NAME]
+    return folder / NAME
+
+
+# ---------------------------------------------------------------- interrupted and continued
+
+
+@pytest.mark.parametrize("save_every", [0.0, 1e9])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_interrupted_again_and_again(tmp_path, n_threads, save_every):
+    reference = geodim.khop_dimensions(X, EDGES, hops=3)
+    options = {"hops": 3, "checkpoint": tmp_path, "n_threads": n_threads, "save_every": save_every}
+    for after in (1, 2, 1):
+        interrupted(after, **options)
+    with np.load(only_file(tmp_path)) as saved:
+        assert 8 <= saved["done"].sum() < D
+    seen = []
+    result = geodim.khop_dimensions(X, EDGES, progress=lambda *state: seen.append(state[0]), **options)
+    assert_same_result(result, reference)
+    assert seen[0] > 8  # what was done is not done again
+    assert seen[-1] == D
+    only_file(tmp_path)
+
+
+@pytest.mark.xfail(reason="Layers.finish([]) fails: nothing done cannot be continued", raises=IndexError)
+def test_no_time_at_all_then_enough(tmp_path):
+    with pytest.warns(InterruptedWarning, match="time limit"):
+        geodim.khop_dimensions(X, EDGES, hops=3, checkpoint=tmp_path, time_limit=0)
+    reference = geodim.khop_dimensions(X, EDGES, hops=3)
+    assert_same_result(geodim.khop_dimensions(X, EDGES, hops=3, checkpoint=tmp_path), reference)
+
+
+def test_the_clock_then_more_time(tmp_path):
+    """The time runs out in the third block."""
+    reference = geodim.khop_dimensions(X, EDGES, hops=3)
+    for _ in range(2):
+        calls = []
+
+        def wait(*state, calls=calls):
+            calls.append(state)
+            time.sleep(0.0 if len(calls) < 2 else 1.1)
+
+        with pytest.warns(InterruptedWarning, match="time limit"):
+            geodim.khop_dimensions(X, EDGES, hops=3, checkpoint=tmp_path, time_limit=1.0, progress=wait)
+        only_file(tmp_path)
+    assert_same_result(geodim.khop_dimensions(X, EDGES, hops=3, checkpoint=tmp_path), reference)
+
+
+def test_a_finished_pass_is_only_read(tmp_path):
+    first = geodim.khop_dimensions(X, EDGES, hops=2, checkpoint=tmp_path / "new" / "folder")
+    seen = []
+    again = geodim.khop_dimensions(
+        X, EDGES, hops=2, checkpoint=str(tmp_path / "new" / "folder"), progress=lambda *s: seen.append(s)
+    )
+    assert_same_result(again, first)
+    assert seen == []
+
+
+def test_normalize_may_change(tmp_path):
+    """Phi is kept in the units of the data."""
+    geodim.khop_dimensions(X * 3.0, EDGES, hops=2, checkpoint=tmp_path)
+    raw = geodim.khop_dimensions(X * 3.0, EDGES, hops=2, checkpoint=tmp_path, normalize=False)
+    assert_same_result(raw, geodim.khop_dimensions(X * 3.0, EDGES, hops=2, normalize=False))
+
+
+def test_with_a_tolerance(tmp_path):
+    reference = geodim.khop_dimensions(X, EDGES, hops=2, rtol=0.05)
+    interrupted(3, hops=2, rtol=0.05, checkpoint=tmp_path)
+    assert_same_result(geodim.khop_dimensions(X, EDGES, hops=2, rtol=0.05, checkpoint=tmp_path), reference)
+
+
+@pytest.mark.xfail(reason="a pass at a halved step cannot be continued", raises=DataFileError)
+def test_with_a_tolerance_that_needed_a_finer_step(tmp_path, monkeypatch):
+    from geodim.engine import steps
+
+    monkeypatch.setattr("geodim.khop.resolution", lambda *a: 16.0 * steps.resolution(*a))
+    reference = geodim.khop_dimensions(X, EDGES, hops=2, rtol=0.05, checkpoint=tmp_path)
+    assert_same_result(geodim.khop_dimensions(X, EDGES, hops=2, rtol=0.05, checkpoint=tmp_path), reference)
+
+
+# ---------------------------------------------------------------- killed
+
+N_KILLS = 10
+CHILD = """
+import json, sys
+import numpy as np
+import geodim.khop
+
+geodim.khop._Pass.width_for = lambda *_: 1
+rng = np.random.default_rng(3)
+X = rng.normal(size=(40_000, 96)).astype(np.float32) * np.linspace(0.1, 1.0, 96, dtype=np.float32)
+X[rng.random(X.shape) < 0.7] = 0.0
+edges = rng.integers(0, 40_000, (2, 160_000))
+result = geodim.khop.khop_dimensions(
+    X, edges, hops=5, n_threads=2, checkpoint=sys.argv[1] or None, save_every=0,
+    progress=lambda done, *_: print(done, flush=True),
+)
+np.save(sys.argv[2], np.stack([one.phi for one in result]))
+with open(sys.argv[2] + ".json", "w") as stream:
+    json.dump([one.shares for one in result], stream)
+"""
+
+
+def start(folder, target):
+    return subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(folder), str(target)], stdout=subprocess.PIPE, text=True
+    )
+
+
+def finish(folder, target):
+    with start(folder, target) as child:
+        steps = [int(line) for line in child.stdout]
+    assert child.returncode == 0
+    return np.load(target), json.loads(Path(f"{target}.json").read_text()), steps
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+def test_killed_ten_times(tmp_path):
+    folder = tmp_path / "state"
+    reference, shares, steps = finish("", tmp_path / "reference.npy")
+    assert steps == list(range(1, 97))
+    rng = np.random.default_rng(int(os.environ.get("GEODIM_KILL_SEED", "0")))
+    first = []
+    for _ in range(N_KILLS):
+        with start(folder, tmp_path / "never.npy") as child:
+            first.append(int(child.stdout.readline()))
+            time.sleep(rng.uniform(0.0, 0.15))
+            child.send_signal(signal.SIGKILL)
+        assert child.returncode == -signal.SIGKILL, "the run ended before it was killed"
+    assert first == sorted(first)
+    assert first[-1] > first[0]
+    phi, same, rest = finish(folder, tmp_path / "resumed.npy")
+    assert rest[0] >= first[-1]
+    assert rest[-1] == 96
+    assert_same_bits(phi, reference)
+    assert same == shares
+    only_file(folder)
+
+
+# ---------------------------------------------------------------- other jobs and broken files
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"hops": 2},
+        {"hops": 4},
+        {"X": OTHER_X},
+        {"X": X32[:, :-1]},
+        {"graph": EDGES[:, :-1]},
+        {"operator": "rw"},
+        {"edge_weights": np.linspace(1.0, 2.0, 900)},
+        {"rtol": 0.1},
+        pytest.param(
+            {"X": X32.astype(np.float64)},
+            marks=pytest.mark.xfail(reason="the type of the features is not part of the job"),
+        ),
+    ],
+    ids=["fewer hops", "more hops", "x", "columns", "graph", "operator", "weights", "rtol", "type"],
+)
+def test_another_job_is_refused(tmp_path, change):
+    job = {"X": X32, "graph": EDGES, "hops": 3}
+    geodim.khop_dimensions(**job, checkpoint=tmp_path)
+    before = only_file(tmp_path).read_bytes()
+    with pytest.raises(DataFileError, match="another computation"):
+        geodim.khop_dimensions(**(job | change), checkpoint=tmp_path)
+    assert only_file(tmp_path).read_bytes() == before
+
+
+EMPTY = pytest.param(0.0, marks=pytest.mark.xfail(reason="numpy raises EOFError", raises=EOFError))
+LEAK = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.mark.xfail(reason="only a sample of X is compared: a change elsewhere is not noticed")
+def test_a_change_of_any_single_value_is_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    values, edges = rng.normal(size=(5_000, 3)), rng.integers(0, 5_000, (2, 9_000))
+    geodim.khop_dimensions(values, edges, hops=1, checkpoint=tmp_path)
+    values[1] *= 100.0
+    with pytest.raises(DataFileError, match="another computation"):
+        geodim.khop_dimensions(values, edges, hops=1, checkpoint=tmp_path)
+
+
+@LEAK
+@pytest.mark.parametrize("share", [EMPTY, 0.01, 0.5, 0.99])
+def test_a_truncated_file(tmp_path, share):
+    geodim.khop_dimensions(X, EDGES, hops=2, checkpoint=tmp_path)
+    content = only_file(tmp_path).read_bytes()
+    only_file(tmp_path).write_bytes(content[: int(share * len(content))])
+    with pytest.raises(DataFileError, match=NAME.replace(".", r"\.")):
+        geodim.khop_dimensions(X, EDGES, hops=2, checkpoint=tmp_path)
+
+
+@pytest.mark.xfail(reason="np.load(path) leaves the file open when the archive is broken")
+def test_a_truncated_file_is_closed(tmp_path):
+    (tmp_path / NAME).write_bytes(b"PK\x03\x04")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(DataFileError):
+            Checkpoint(tmp_path, {}).load(Layers(6, 2, hops=1))
+        gc.collect()
+    assert [str(one.message) for one in caught] == []
+
+
+@LEAK
+@pytest.mark.parametrize("content", [b"not a checkpoint", b"PK\x03\x04", b"\x93NUMPY\x01\x00"])
+def test_another_file(tmp_path, content):
+    (tmp_path / NAME).write_bytes(content)
+    with pytest.raises(DataFileError, match="delete it to start anew"):
+        geodim.khop_dimensions(X, EDGES, hops=2, checkpoint=tmp_path)
+
+
+@pytest.mark.xfail(reason="an array has no context", raises=TypeError)
+def test_an_array_is_no_checkpoint(tmp_path):
+    with (tmp_path / NAME).open("wb") as stream:
+        np.save(stream, np.arange(3.0))
+    with pytest.raises(DataFileError, match="delete it to start anew"):
+        geodim.khop_dimensions(X, EDGES, hops=2, checkpoint=tmp_path)
+
+
+def test_a_flipped_byte_of_phi_is_noticed(tmp_path):
+    geodim.khop_dimensions(X, EDGES, hops=2, checkpoint=tmp_path)
+    content = bytearray(only_file(tmp_path).read_bytes())
+    at = content.index(b"phi1.npy") + 1000
+    content[at] ^= 0x10
+    only_file(tmp_path).write_bytes(content)
+    with pytest.raises(DataFileError, match="cannot be read"):
+        geodim.khop_dimensions(X, EDGES, hops=2, checkpoint=tmp_path)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataFileError, match="cannot make the checkpoint folder"):
+        geodim.khop_dimensions(X, EDGES, checkpoint=tmp_path / "file" / "folder")
+
+
+# ---------------------------------------------------------------- the class itself
+
+
+def filled(seed=0):
+    layers = Layers(6, 2, hops=1)
+    rng = np.random.default_rng(seed)
+    for profile in layers.profiles:
+        profile.phi[:] = rng.random(6)
+        profile.owner[:] = rng.integers(0, 4, 6)
+    layers.finish([1])
+    return layers
+
+
+def test_saved_and_loaded(tmp_path):
+    layers = filled()
+    Checkpoint(tmp_path, {"a": 1}).save(layers)
+    empty = Layers(6, 2, hops=1)
+    assert Checkpoint(tmp_path, {"a": 1}).load(empty)
+    for one, other in zip(empty.profiles, layers.profiles, strict=True):
+        assert_same_bits(one.phi, other.phi)
+        np.testing.assert_array_equal(one.owner, other.owner)
+        np.testing.assert_array_equal(one.done, other.done)
+        np.testing.assert_array_equal(one.work, other.work)
+    assert empty.unfinished() == [0]
+
+
+def test_nothing_saved_nothing_loaded(tmp_path):
+    layers = Layers(6, 2, hops=1)
+    store = Checkpoint(tmp_path, {})
+    assert not store.load(layers)
+    store.save(filled())
+    store.clear()
+    store.clear()
+    assert not store.load(layers)
+    assert not layers.profiles[0].phi.any()
+
+
+def test_a_temporary_file_of_a_killed_run_is_swept_away(tmp_path):
+    (tmp_path / ".layers.killed").write_bytes(b"half")
+    (tmp_path / "mine.txt").write_text("keep")
+    assert not Checkpoint(tmp_path, {}).load(Layers(6, 2, hops=1))
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_a_failed_write_leaves_the_old_state(tmp_path, monkeypatch):
+    store = Checkpoint(tmp_path, {})
+    store.save(filled())
+    before = only_file(tmp_path).read_bytes()
+
+    def full(*_args, **_arrays):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(OSError, match="No space left"):
+        store.save(filled(1))
+    assert only_file(tmp_path).read_bytes() == before
