@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from geodim.data.sources import ColumnSource
     from geodim.engine.column import ColumnSolver
     from geodim.features.operators import Operator
@@ -206,11 +204,13 @@ class _Pass:
         if memory is not None and (isinstance(memory, bool) or not isinstance(memory, Integral)):
             msg = f"memory must be a whole number of bytes, got {memory!r}"
             raise InputTypeError(msg)
-        if memory is None:
-            return min(d, max(16, (1 << 22) // n // 16 * 16))
-        from geodim.plan import columns_in_flight  # noqa: PLC0415
+        from geodim.plan import columns_in_flight, default_columns  # noqa: PLC0415
 
-        return columns_in_flight(int(memory), n, d, self.operator, self.hops, self.kind.itemsize, self.threads)
+        if memory is None:
+            return default_columns(n, d)
+        return columns_in_flight(
+            int(memory), n, d, self.operator, self.hops, self.kind.itemsize, self.threads
+        )
 
     def run(
         self,
@@ -239,7 +239,7 @@ class _Pass:
             with ThreadPoolExecutor(self.threads, thread_name_prefix="geodim") as pool:
                 for at in range(0, len(columns_left), width):
                     block = columns_left[at : at + width]
-                    if late() or not self._solve_block(block, layers, solvers, pool, late):
+                    if late() or not self._solve_block(block, layers, solvers, pool, late, report):
                         break
                     layers.finish(block)
                     report(layers)
@@ -258,6 +258,7 @@ class _Pass:
         solvers: list[ColumnSolver],
         pool: ThreadPoolExecutor,
         late: Callable[[], bool],
+        report: Callable[[Layers], None],
     ) -> bool:
         from geodim.engine.kernels.reading import gather_columns  # noqa: PLC0415
         from geodim.features import iter_hop_blocks  # noqa: PLC0415
@@ -279,6 +280,7 @@ class _Pass:
             layer = layers.layer(hop)
             if not all(list(pool.map(lambda part, layer=layer: solve(part, layer), range(len(solvers))))):
                 return False
+            report(layers)
         return True
 
 
@@ -315,16 +317,22 @@ def _hop_ranges(ranges: Ranges, operator: Operator, hops: int) -> Ranges:
     """What is known of hop columns without looking at them, for the bounds of a pass that was stopped.
 
     The symmetric operator does not lengthen a column (its spectral norm is 1), so that sums of squares, and Chebyshev's
-    inequality with them, carry over; of other operators nothing is assumed.
+    inequality with them, carry over; a random walk takes means, which stay within the range; of other operators
+    nothing is assumed.
     """
-    kept = operator.to_dict()["operator"] == "sym"
-    energy: NDArray[np.float64] = ranges.energies if kept else np.full_like(ranges.energies, np.inf)
-    reach = np.sqrt(energy)
+    name = operator.to_dict()["operator"]
+    unknown = np.full_like(ranges.energies, np.inf)
+    energies, least, greatest = unknown, -unknown, unknown
+    if name == "sym" and not operator.to_dict().get("weighted"):
+        energies = ranges.energies * 1.001
+        least, greatest = -np.sqrt(energies), np.sqrt(energies)
+    elif name == "rw":
+        least, greatest = ranges.least, ranges.greatest
     return Ranges(
-        least=np.concatenate([ranges.least, *[-reach] * hops]),
-        greatest=np.concatenate([ranges.greatest, *[reach] * hops]),
+        least=np.concatenate([ranges.least, *[least] * hops]),
+        greatest=np.concatenate([ranges.greatest, *[greatest] * hops]),
         spreads=np.tile(ranges.spreads, hops + 1),
-        energies=np.concatenate([ranges.energies, *[energy * 1.001] * hops]),
+        energies=np.concatenate([ranges.energies, *[energies] * hops]),
         n_points=ranges.n_points,
     )
 

@@ -69,9 +69,13 @@ def peak_memory(
     hops: int,
     threads: int,
     scratch_itemsize: int = 0,
+    *,
+    weighted: bool = False,
 ) -> int:
     """Peak bytes of a pass, by the formula above."""
-    aggregation = hop_memory(n_nodes, stored_entries, columns, itemsize, scratch_itemsize=scratch_itemsize)
+    aggregation = hop_memory(
+        n_nodes, stored_entries, columns, itemsize, weighted=weighted, scratch_itemsize=scratch_itemsize
+    )
     gathered = n_nodes * columns * itemsize
     solvers = threads * int(n_nodes * (8 + 2 * itemsize + 5.5))
     return aggregation + gathered + solvers + 12 * n_nodes * (hops + 1)
@@ -86,11 +90,15 @@ def columns_for(
     hops: int,
     threads: int,
     scratch_itemsize: int = 0,
+    *,
+    weighted: bool = False,
 ) -> int:
     """The most columns in flight (at most 64) whose peak stays within ``budget`` bytes."""
 
     def need(columns: int) -> int:
-        return peak_memory(n_nodes, stored_entries, columns, itemsize, hops, threads, scratch_itemsize)
+        return peak_memory(
+            n_nodes, stored_entries, columns, itemsize, hops, threads, scratch_itemsize, weighted=weighted
+        )
 
     if need(NARROWEST) > budget:
         msg = (
@@ -102,13 +110,29 @@ def columns_for(
     return min(widths[-1], max(attributes, 1))
 
 
+def default_columns(n_nodes: int, attributes: int) -> int:
+    """Columns in flight when nobody asks: a cache line of float32, more where columns are short."""
+    return min(attributes, max(16, (1 << 22) // n_nodes // 16 * 16))
+
+
 def columns_in_flight(
     budget: int, n_nodes: int, attributes: int, operator: Operator, hops: int, itemsize: int, threads: int
 ) -> int:
     """`columns_for` an operator that exists."""
-    entries = int(operator.to_dict().get("stored_entries", 0))
+    matrix = getattr(
+        operator, "transition", operator
+    ).to_dict()  # a series walks through one matrix many times
+    entries, weighted = int(matrix["stored_entries"]), bool(matrix["weighted"])
     return columns_for(
-        budget, n_nodes, entries, attributes, itemsize, hops, threads, operator.scratch_itemsize
+        budget,
+        n_nodes,
+        entries,
+        attributes,
+        itemsize,
+        hops,
+        threads,
+        operator.scratch_itemsize,
+        weighted=weighted,
     )
 
 
@@ -124,16 +148,24 @@ def plan_hops(
     columns: int | None = None,
     products: int = 1,
     scratch_itemsize: int = 0,
+    weighted: bool = False,
 ) -> HopPlan:
     """Plan a pass from sizes alone; nothing is read."""
-    if columns is None:
-        columns = (
-            min(16, attributes)
-            if budget is None
-            else columns_for(
-                budget, n_nodes, stored_entries, attributes, itemsize, hops, threads, scratch_itemsize
-            )
+    if columns is None and budget is None:
+        columns = default_columns(n_nodes, attributes)
+    elif columns is None and budget is not None:
+        columns = columns_for(
+            budget,
+            n_nodes,
+            stored_entries,
+            attributes,
+            itemsize,
+            hops,
+            threads,
+            scratch_itemsize,
+            weighted=weighted,
         )
+    assert columns is not None
     blocks = -(-attributes // columns)
     return HopPlan(
         n_nodes=n_nodes,
@@ -141,7 +173,9 @@ def plan_hops(
         attributes=attributes,
         hops=hops,
         threads=threads,
-        memory=peak_memory(n_nodes, stored_entries, columns, itemsize, hops, threads, scratch_itemsize),
+        memory=peak_memory(
+            n_nodes, stored_entries, columns, itemsize, hops, threads, scratch_itemsize, weighted=weighted
+        ),
         columns=columns,
         passes=blocks * hops * products,
         budget=budget,

@@ -18,7 +18,7 @@ import geodim
 from cli.running import environment, on_terminal, piped
 from data.datasets.layouts import write_ogb_csv
 from geodim.cli.app import app
-from geodim.cli.hops import parse_memory
+from geodim.cli.hop_inputs import parse_memory
 from geodim.plan import peak_memory
 
 if TYPE_CHECKING:
@@ -153,8 +153,9 @@ class TestCheckpoints:
         np.save(tmp_path / "x.npy", wide)
         entries = geodim.khop_dimensions(wide, EDGES, 0).operator["stored_entries"]
 
-        def interrupt(*_: object) -> None:
-            raise KeyboardInterrupt
+        def interrupt(done: int, *_: object) -> None:
+            if done:
+                raise KeyboardInterrupt
 
         with pytest.warns(geodim.errors.InterruptedWarning):
             geodim.khop_dimensions(

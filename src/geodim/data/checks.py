@@ -24,7 +24,7 @@ class Ranges:
     least: NDArray[np.float64]
     greatest: NDArray[np.float64]
     spreads: NDArray[np.float64]
-    energies: NDArray[np.float64]  # sums of squares, rounded up; infinite where they were not taken
+    energies: NDArray[np.float64]  # upper bounds on the sums of squares
     n_points: int
 
     @property
@@ -96,7 +96,9 @@ def scan_ranges(source: ColumnSource, n_threads: int = 1) -> Ranges:
     span = 1e30 if source.dtype == np.float32 else 1e280
     means = squares / source.n_points
     certain = (means > 1.0 / span) & (means < span) & (not source.runs)
-    energies = np.where(certain, squares * 1.001, np.inf)
+    with np.errstate(over="ignore"):
+        at_most = source.n_points * np.maximum(np.abs(least), np.abs(greatest)) ** 2 * 1.001
+    energies = np.where(certain, np.minimum(squares * 1.001, at_most), at_most)
     return Ranges(least, greatest, spreads, energies, source.n_points)
 
 

@@ -1,0 +1,105 @@
+"""What ``geodim hops`` is given: sizes, operators, a named data set or files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path  # noqa: TC003 - typer looks at the annotations
+from typing import Any
+
+import typer
+
+from geodim.cli.datasets import describe, not_here
+from geodim.errors import DataFileError
+
+UNITS = {"": 1, "B": 1} | {
+    prefix + unit: base**power
+    for power, prefix in enumerate("KMGT", start=1)
+    for unit, base in (("B", 1000), ("IB", 1024))
+}
+
+
+class OperatorName(StrEnum):
+    """What one hop does."""
+
+    sym = "sym"
+    rw = "rw"
+    ppr = "ppr"
+    heat = "heat"
+
+
+def parse_memory(text: str) -> int:
+    """Bytes of "8GB" (powers of 1000), "8GiB" (powers of 1024) or plain bytes.
+
+    >>> parse_memory("1.5 GiB")
+    1610612736
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
+    if found and found[2].upper() in UNITS:
+        size = int(float(found[1]) * UNITS[found[2].upper()])
+        if size > 0:
+            return size
+    raise typer.BadParameter(f"{text!r} is no size: write 8GB, 8GiB, 500MB or bytes", param_hint="--memory")
+
+
+def operator_parameters(
+    operator: OperatorName, alpha: float | None, t: float | None, order: int | None
+) -> dict[str, Any]:
+    """Parameters of the operator that were given; those of another one are a mistake."""
+    takers = {"alpha": ("ppr",), "t": ("heat",), "order": ("ppr", "heat")}
+    given = {key: value for key, value in (("alpha", alpha), ("t", t), ("order", order)) if value is not None}
+    for key in given:
+        if operator.value not in takers[key]:
+            hint = " or ".join(f"--operator {taker}" for taker in takers[key])
+            raise typer.BadParameter(f"only {hint} takes it, not {operator.value}", param_hint=f"--{key}")
+    return given
+
+
+def check_inputs(
+    name: str | None, features: Path | None, edges: Path | None, edge_weights: str | None
+) -> str | bool | None:
+    """Either a name or both files; what to tell `as_graph` about weights."""
+    if name is not None and (features is not None or edges is not None):
+        raise typer.BadParameter("give either NAME or --features and --edges, not both", param_hint="NAME")
+    if name is None and (features is None or edges is None):
+        raise typer.BadParameter(
+            "give the NAME of a data set, or both --features and --edges", param_hint="NAME"
+        )
+    if edge_weights is not None and edges is None:
+        raise typer.BadParameter(
+            "the named data sets have no weights: it needs --edges", param_hint="--edge-weights"
+        )
+    return True if edge_weights == "2" else edge_weights
+
+
+@dataclass
+class Given:
+    """What is to be measured: attributes, edges, and what to call them."""
+
+    x: Any
+    graph: Any
+    title: str
+    source: dict[str, str]
+
+
+def load(name: str | None, root: Path | None, features: Path | None, edges: Path | None) -> Given:
+    """Open the named data set, or the two files."""
+    if name is None:
+        from geodim.data.tables import read_table
+
+        assert features is not None
+        if edges is None or not edges.is_file():
+            raise DataFileError(f"there is no file {edges}")
+        source = {"features": str(features), "edges": str(edges)}
+        return Given(read_table(features), edges, f"{features}, {edges}", source)
+    from geodim.data.datasets import DatasetNotFoundError, MissingEmbeddingError, load_dataset
+
+    described = describe(name, root)
+    try:
+        data = load_dataset(described.name, root, offline=True)
+    except MissingEmbeddingError:
+        raise
+    except DatasetNotFoundError as error:
+        raise not_here(described, root) from error
+    return Given(data.x, data.edge_index, data.name, {"name": data.name})
