@@ -170,7 +170,7 @@ def test_memory_and_with_it_the_width_of_blocks(reference, columns):
         progress=lambda done, total, _: seen.append((done, total)),
     )
     assert_same_result(result, reference)
-    assert seen == [(min(done, D), D) for done in range(columns, D + columns, columns)]
+    assert sorted({(0, D), *seen}) == [(min(done, D), D) for done in range(0, D + columns, columns)]
 
 
 @pytest.mark.parametrize("width", [1, 3, 36, 37, 1000])
@@ -356,14 +356,15 @@ def test_progress_counts_attributes(monkeypatch):
     result = geodim.khop_dimensions(
         X64, EDGES, hops=2, normalize=False, progress=lambda *state: seen.append(state)
     )
-    assert [(done, total) for done, total, _ in seen] == [(10, D), (20, D), (30, D), (37, D)]
+    counts = [(done, total) for done, total, _ in seen]
+    assert counts == sorted(counts)
+    assert sorted({(0, D), *counts}) == [(0, D), (10, D), (20, D), (30, D), (37, D)]
     deltas = np.array([state[2] for state in seen])
-    assert deltas.shape == (4, 3)
+    assert deltas.shape == (len(seen), 3)
     assert np.all(np.diff(deltas, axis=0) >= 0.0)
     np.testing.assert_allclose(deltas[-1], [one.discriminability for one in result], rtol=1e-12)
 
 
-@pytest.mark.xfail(reason="progress reports Delta in the data's units even if normalize=True")
 def test_progress_is_normalised_like_the_result():
     seen = []
     result = geodim.khop_dimensions(X64, EDGES, hops=2, progress=lambda *state: seen.append(state))
@@ -382,7 +383,6 @@ def test_no_time_at_all(reference, n_threads):
         assert_encloses(one, other)
 
 
-@pytest.mark.xfail(reason="bounds of a stopped pass are NaN where nothing is assumed of hop columns")
 @pytest.mark.parametrize(
     ("form", "operator"),
     [(np.asarray, "rw"), (np.asarray, "ppr"), (np.asarray, "heat"), (sp.csr_array, "sym"), (np.int64, "sym")],
@@ -401,11 +401,9 @@ def test_no_time_at_all_in_other_forms(form, operator):
 @pytest.mark.parametrize("blocks", [1, 2, 3])
 def test_interrupted_after_some_blocks(reference, blocks, rtol, monkeypatch):
     monkeypatch.setattr(geodim.khop._Pass, "width_for", lambda *_: 10)
-    calls = []
 
-    def press_a_key(*state):
-        calls.append(state)
-        if len(calls) == blocks:
+    def press_a_key(done, *_):
+        if done >= 10 * blocks:
             raise KeyboardInterrupt
 
     result = stopped(X64, EDGES, hops=3, rtol=rtol, progress=press_a_key)
@@ -485,7 +483,6 @@ def test_bad_options(options):
         geodim.khop_dimensions(X64, EDGES, **options)
 
 
-@pytest.mark.xfail(reason="memory of another type reaches a comparison", raises=TypeError)
 def test_memory_in_words():
     with pytest.raises((InputTypeError, InputValueError)):
         geodim.khop_dimensions(X64, EDGES, memory="1GB")

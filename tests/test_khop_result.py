@@ -68,14 +68,12 @@ def test_json_is_plain(result):
     assert [float(value) for value in values["drops"]] == result.drops
 
 
-@pytest.mark.xfail(reason="an infinite upper bound on Phi cannot be written", raises=ValueError)
 def test_json_of_a_stopped_pass_under_another_operator():
     with pytest.warns(InterruptedWarning):
         result = geodim.khop_dimensions(X, EDGES, hops=1, operator="rw", time_limit=0)
     assert_equal_results(KHopResult.from_json(result.to_json()), result)
 
 
-@pytest.mark.xfail(reason="parameters are kept as they were given", raises=TypeError)
 def test_json_of_numpy_parameters():
     options = {"operator": "ppr", "operator_parameters": {"alpha": np.float32(0.25)}}
     result = geodim.khop_dimensions(X, EDGES, hops=1, **options)
@@ -192,18 +190,12 @@ def test_a_field_of_one_result_is_missing(exact):
         KHopResult.from_dict(values)
 
 
-NOT_A_LIST = pytest.mark.xfail(reason="results that are no list end in TypeError", raises=TypeError)
-
-
-@pytest.mark.parametrize(
-    "results", [pytest.param(3, marks=NOT_A_LIST), [3], pytest.param(None, marks=NOT_A_LIST), [None], "text"]
-)
+@pytest.mark.parametrize("results", [3, [3], None, [None], "text"])
 def test_results_of_another_type(exact, results):
     with pytest.raises(DataFileError):
         KHopResult.from_dict(exact.to_dict() | {"results": results})
 
 
-@pytest.mark.xfail(reason="a JSON list has no get", raises=AttributeError)
 def test_a_list_is_not_a_result():
     with pytest.raises(DataFileError):
         KHopResult.from_json("[1, 2]")

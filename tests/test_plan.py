@@ -11,7 +11,15 @@ import scipy.sparse as sp
 from geodim.data.graphs import as_graph
 from geodim.errors import InputValueError
 from geodim.features import make_operator
-from geodim.plan import NARROWEST, HopPlan, columns_for, columns_in_flight, peak_memory, plan_hops
+from geodim.plan import (
+    NARROWEST,
+    HopPlan,
+    columns_for,
+    columns_in_flight,
+    default_columns,
+    peak_memory,
+    plan_hops,
+)
 
 # ogbn-papers100M; source: paper.tex, table tab:data
 PAPERS = {"n_nodes": 111_059_956, "stored_entries": 2 * 1_615_685_872, "attributes": 128, "hops": 5}
@@ -68,22 +76,35 @@ def test_papers100m_fits_into_48_gb():
 
 
 def test_a_plan_without_a_budget():
-    plan = plan_hops(1_000, 8_000, 40, 3)
+    size = (10**6, 8 * 10**6)
+    plan = plan_hops(*size, 40, 3)
     assert plan == HopPlan(
-        n_nodes=1_000,
-        stored_entries=8_000,
+        n_nodes=10**6,
+        stored_entries=8 * 10**6,
         attributes=40,
         hops=3,
         threads=1,
-        memory=peak_memory(1_000, 8_000, 16, 4, 3, 1),
+        memory=peak_memory(*size, 16, 4, 3, 1),
         columns=16,
         passes=3 * 3,
     )
     assert plan.fits is None
-    assert plan_hops(1_000, 8_000, 40, 3, products=7).passes == 3 * 3 * 7
-    assert plan_hops(1_000, 8_000, 3, 3).columns == 3
-    assert plan_hops(1_000, 8_000, 40, 3, columns=40).passes == 3
-    assert plan_hops(1_000, 8_000, 40, 0).passes == 0
+    assert plan_hops(*size, 40, 3, products=7).passes == 3 * 3 * 7
+    assert plan_hops(*size, 3, 3).columns == 3
+    assert plan_hops(*size, 40, 3, columns=40).passes == 3
+    assert plan_hops(*size, 40, 0).passes == 0
+
+
+def test_short_columns_are_taken_many_at_a_time():
+    assert default_columns(1_000, 10_000) == 4_192  # 2**22 values, in whole cache lines
+    assert default_columns(1_000, 40) == 40
+    assert default_columns(10**8, 128) == 16
+
+
+def test_weights_take_8_bytes_an_entry_and_a_node():
+    plain, weighted = (peak_memory(1_000, 8_000, 16, 4, 5, 2, weighted=flag) for flag in (False, True))
+    assert weighted - plain == 8 * 8_000 + 8 * 1_000
+    assert plan_hops(1_000, 8_000, 16, 5, threads=2, weighted=True).memory == weighted
 
 
 def test_a_plan_of_given_columns_may_not_fit():
@@ -118,9 +139,6 @@ def test_columns_of_a_matrix():
     assert columns_in_flight(budget, 500, 100, make_operator(None, matrix), 2, 4, 1) >= 16
 
 
-@pytest.mark.xfail(
-    reason="a series does not say how many entries its transition stores: the graph is left out"
-)
 @pytest.mark.parametrize("name", ["ppr", "heat"])
 def test_the_graph_of_a_series_counts(name):
     graph = as_graph(EDGES, 500)
@@ -130,10 +148,9 @@ def test_the_graph_of_a_series_counts(name):
         columns_in_flight(need - 1, 500, 100, operator, 2, 4, 1)
 
 
-@pytest.mark.xfail(reason="weights (8 bytes an entry and a node) are left out")
 def test_weights_count():
     graph = as_graph(EDGES, 500, weights=np.ones(4_000))
     entries = len(graph.indices)
-    need = peak_memory(500, entries, 8, 4, 2, 1) + 8 * entries
+    need = peak_memory(500, entries, 8, 4, 2, 1) + 8 * entries + 8 * 500
     with pytest.raises(InputValueError, match="are needed"):
         columns_in_flight(need - 1, 500, 100, make_operator(graph, "sym"), 2, 4, 1)

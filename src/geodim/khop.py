@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.data.checks import Ranges, scan_ranges
-from geodim.data.sources import as_source
+from geodim.data.sources import SparseSource, as_source
 from geodim.dimension import check_arguments
 from geodim.engine.layers import Layers
 from geodim.engine.pilot import look_ahead
@@ -87,7 +87,8 @@ def khop_dimensions(
     save_every : float
         Seconds between two checkpoints.
     progress : callable, optional
-        Called as ``progress(attributes_done, attributes, discriminabilities)`` with lower bounds on Delta per k so far.
+        Called as ``progress(attributes_done, attributes, discriminabilities)`` after every hop of a block of
+        attributes, with Delta of what was seen so far for every k.
 
     Returns
     -------
@@ -127,14 +128,15 @@ def khop_dimensions(
             progress(int(layers.profiles[0].done.sum()), source.n_features, deltas)
 
     store = None
+    if checkpoint is not None:
+        from geodim.engine.checkpoint import Checkpoint  # noqa: PLC0415
+
+        same = {"hops": int(hops), "rtol": float(rtol), **fingerprint(source, kind, hop_operator)}
+        store = Checkpoint(checkpoint, same)
+        step = store.saved_step(step)
     while True:
         layers = Layers(source.n_points, source.n_features, int(hops), step)
-        if checkpoint is not None:
-            from geodim.engine.checkpoint import Checkpoint  # noqa: PLC0415
-
-            store = Checkpoint(
-                checkpoint, {"step": step, "hops": int(hops), **fingerprint(source, hop_operator)}
-            )
+        if store is not None:
             store.load(layers)
         job.run(layers, width, deadline, report, store, save_every)
         results = _summaries(layers, ranges, source.names, hop_operator, normalize, rtol, started, threads)
@@ -147,18 +149,21 @@ def khop_dimensions(
     return KHopResult(results=results, operator=hop_operator.to_dict(), graph=notes)
 
 
-def fingerprint(source: ColumnSource, operator: Operator) -> dict[str, Any]:
-    """What tells one job from another: sizes, the operator, and a sample of the attributes."""
-    rows = np.unique(np.linspace(0, source.n_points - 1, 1024).astype(np.intp))
-    columns = np.unique(np.linspace(0, source.n_features - 1, 64).astype(np.intp))
-    digest = hashlib.sha256(np.ascontiguousarray(source.sample(columns, rows)).tobytes())
-    probe = np.zeros((source.n_points, 8), np.float32)  # one product of the operator tells graphs apart
+def fingerprint(source: ColumnSource, kind: np.dtype[np.floating], operator: Operator) -> dict[str, Any]:
+    """What tells one job from another: sizes and type, all values of the attributes, one product of the operator."""
+    digest = hashlib.blake2b(digest_size=16)
+    for rows, columns in source.chunks():
+        digest.update(np.ascontiguousarray(source.chunk(rows, columns)).tobytes())
+    if isinstance(source, SparseSource):
+        digest.update(np.ascontiguousarray(source.csc.indices).tobytes())
+    probe = np.zeros((source.n_points, 8), np.float32)
     probe[:, 0] = np.sin(np.arange(source.n_points))
     out = np.empty_like(probe)
     operator.apply(probe, out)
     digest.update(np.ascontiguousarray(out[:, 0]).tobytes())
     return {
         "shape": [source.n_points, source.n_features],
+        "type": kind.str,
         "operator": operator.to_dict(),
         "digest": digest.hexdigest(),
     }
@@ -175,7 +180,11 @@ def _operator(
         notes: dict[str, Any] = {}
     else:
         simple = as_graph(graph, n_nodes, weights=weights, threads=threads)
-        made = make_operator(simple, operator, **(parameters or {}))
+        plain = {
+            name: getattr(value, "item", lambda value=value: value)()
+            for name, value in (parameters or {}).items()
+        }
+        made = make_operator(simple, operator, **plain)
         notes = simple.to_dict()
     if made.n_nodes != n_nodes:
         msg = f"X has {n_nodes} rows, but the graph has {made.n_nodes} nodes"

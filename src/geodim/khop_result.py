@@ -97,16 +97,20 @@ class KHopResult:
         return text
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> KHopResult:
+    def from_dict(cls, values: Any) -> KHopResult:
         """Rebuild a result from `to_dict`."""
-        if values.get("format") != FORMAT:
-            msg = f"this is not a geodim k-hop result: expected format {FORMAT!r}, found {values.get('format')!r}"
+        found = values.get("format") if isinstance(values, dict) else type(values).__name__
+        if found != FORMAT:
+            msg = f"this is not a geodim k-hop result: expected format {FORMAT!r}, found {found!r}"
             raise DataFileError(msg)
         try:
             results = [IDResult.from_dict(result) for result in values["results"]]
             return cls(results=results, operator=values["operator"], graph=values["graph"])
         except KeyError as error:
             msg = f"the result lacks the field {error}: the file was cut or edited"
+            raise DataFileError(msg) from error
+        except TypeError as error:
+            msg = f"the result holds a value of the wrong kind ({error}): the file was edited"
             raise DataFileError(msg) from error
 
     @classmethod

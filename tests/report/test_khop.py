@@ -101,6 +101,13 @@ def test_a_pass_that_was_stopped_has_no_points_but_arrows():
         assert ax.get_ylim()[0] < one.lower < ax.get_ylim()[1]
 
 
+def test_bounds_that_say_nothing_are_not_drawn():
+    with pytest.warns(InterruptedWarning):
+        result = geodim.khop_dimensions(X, EDGES, hops=2, operator="rw", time_limit=0)
+    drawn_at = [k for k, _, _ in bars(drawn(plot_khop_dimensions(result)))]
+    assert drawn_at == [k for k, one in enumerate(result) if one.lower > 0.0]
+
+
 def test_infinite_dimensions_are_written_not_drawn():
     with pytest.warns(DegenerateDataWarning):
         result = geodim.khop_dimensions(np.ones((4, 1)), [(0, 1), (1, 2), (2, 3)], hops=2)

@@ -48,8 +48,11 @@ class Ranges:
         All k points fit the range; and fewer than n - k of them are farther from 0 than sqrt(sum x^2 / (n - k)), so that
         twice this width holds k points (Chebyshev).
         """
-        with np.errstate(divide="ignore", over="ignore"):
-            width = 2.0 * np.sqrt(self.energies[column] / (self.n_points - k))
+        left_out = self.n_points - k
+        with np.errstate(over="ignore"):
+            width = np.where(
+                left_out > 0, 2.0 * np.sqrt(self.energies[column] / np.maximum(left_out, 1)), np.inf
+            )
         bounds: NDArray[np.float64] = np.minimum(width, self.widths[column])
         return bounds
 

@@ -41,7 +41,7 @@ class Layers:
         """Note that these attributes have contributed at every hop."""
         for k, profile in enumerate(self.profiles):
             for hop in range(k + 1):
-                profile.done[hop * self.n_features + np.asarray(columns)] = True
+                profile.done[hop * self.n_features + np.asarray(columns, np.intp)] = True
 
     def unfinished(self) -> list[int]:
         """Attributes still to do."""
