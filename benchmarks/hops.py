@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from engine import machine
 
+from engine import machine
 from geodim.data.datasets import iter_rmat_edges
 from geodim.engine.profile import available_threads
 
