@@ -99,8 +99,9 @@ def scan_ranges(source: ColumnSource, n_threads: int = 1) -> Ranges:
     span = 1e30 if source.dtype == np.float32 else 1e280
     means = squares / source.n_points
     certain = (means > 1.0 / span) & (means < span) & (not source.runs)
-    with np.errstate(over="ignore"):
-        at_most = source.n_points * np.maximum(np.abs(least), np.abs(greatest)) ** 2 * 1.001
+    largest = np.maximum(np.abs(least), np.abs(greatest))
+    with np.errstate(over="ignore", under="ignore"):
+        at_most = np.where(largest > 1e-150, source.n_points * largest**2 * 1.001, np.inf)
     energies = np.where(certain, np.minimum(squares * 1.001, at_most), at_most)
     return Ranges(least, greatest, spreads, energies, source.n_points)
 
