@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.kernels import columns, gaps, grid, pyramid, sorting
+from geodim.engine.kernels import columns, gaps, grid, pyramid, runs, sorting
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
 
@@ -28,9 +28,14 @@ if TYPE_CHECKING:
     PieceSolver = Callable[[tuple[int, int], NDArray[np.int64]], tuple[NDArray[np.int64], int]]
 
 RADIX_FROM = 1024  # shorter columns sort faster by comparison
+FEW_FROM = 8192  # shorter columns are not worth a look for few distinct values
+FEW_VALUES = 256  # runs up to so many are solved by pairs
+HANDFUL = 16  # so many distinct values are counted one by one
+MOST_COMBINATIONS = 4096  # of digits, for counting without sorting
 TOP_BLOCKS = 64  # the pyramid ends where at most so many blocks are left
 LATTICE_BITS = 48  # leaves room for the few additions of the trend arithmetic in 53 bits
 HUGE = 2.0**1000  # past this the trend arithmetic could overflow
+TWO_DIGITS = 1 << 2 * sorting.DIGIT
 MOST_STEPS = 1 << 20  # so many counters still fit the cache well enough
 GRID_SPREAD = 24.0  # a column that stays within so many spacings of a line is treated as a grid
 
@@ -75,6 +80,9 @@ class ColumnSolver:
         executor: Executor | None = None,
     ) -> bool:
         """Solve one column and merge it into ``profile``; False if ``stop`` ended it early."""
+        found = self._few_values(column) if self.step == 0.0 and self.n >= FEW_FROM else None
+        if found is not None:
+            return self._solve_pairs(*found, index, profile)
         self._sort(column)
         return self._solve_sorted(self.values, self.n, index, profile, stop, executor)
 
@@ -88,6 +96,8 @@ class ColumnSolver:
         executor: Executor | None = None,
     ) -> bool:
         """Like `solve`, for a column given as ascending values with multiplicities (sparse or weighted data)."""
+        if values.size <= FEW_VALUES and self.step == 0.0:
+            return self._solve_pairs(values, counts, index, profile)
         biggest = int(np.argmax(counts))
         others = self.n - int(counts[biggest])
         cut = max(
@@ -101,9 +111,73 @@ class ColumnSolver:
         self._pad(n)
         return self._solve_sorted(self.values, n, index, profile, stop, executor, cut)
 
+    def _few_values(
+        self, column: NDArray[np.floating]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
+        """The distinct values of a column and their counts, if they are few; the radix keys are made on the way."""
+        n, four = self.n, self.key_type.itemsize == 4
+        handful = np.empty(HANDFUL, column.dtype)
+        sample = np.ascontiguousarray(column[:: max(n // 512, 1)])
+        count = runs.distinct_values(sample, handful)
+        if count > 0:
+            values = np.sort(handful[:count])
+            counts = np.array([runs.count_value(column, value) for value in values])
+            if counts.sum() == n:
+                return values.astype(np.float64), counts
+        if (
+            runs.distinct_values(
+                np.ascontiguousarray(column[:: max(n // 512, 1)]), np.empty(400, column.dtype)
+            )
+            < 0
+        ):
+            return None
+        bits = column.view(self.key_type)
+        (sorting.keys_and_counts_32 if four else sorting.keys_and_counts_64)(
+            bits, self.keys, self.digit_counts
+        )
+        present = [np.flatnonzero(row) for row in self.digit_counts]
+        widths = np.array([digits.size for digits in present])
+        if math.prod(widths.tolist()) > MOST_COMBINATIONS:
+            return None
+        tables = np.zeros(self.digit_counts.shape, np.int64)
+        for table, digits in zip(tables, present, strict=True):
+            table[digits] = np.arange(digits.size)
+        counts = np.empty(int(widths.prod()), np.int64)
+        runs.joint_counts(self.keys, tables, widths, counts)
+        used = np.flatnonzero(counts)
+        places = np.unravel_index(used, widths.tolist())
+        keys = np.zeros(used.size, self.key_type)
+        for digit, (which, where) in enumerate(zip(present, places, strict=True)):
+            keys |= (which[where].astype(np.uint64) << np.uint64(digit * sorting.DIGIT)).astype(self.key_type)
+        order = np.argsort(keys)
+        keys, counts = keys[order], counts[used][order]
+        if four:
+            sorting.keys_to_bits_32(keys)
+            return keys.view(np.float32).astype(np.float64), counts
+        values = np.empty(keys.size)
+        sorting.keys_to_bits_64(keys, values.view(np.uint64))
+        return values, counts
+
+    def _solve_pairs(
+        self, values: NDArray[np.float64], counts: NDArray[np.int64], index: int, profile: Profile
+    ) -> bool:
+        """Solve a column of few distinct values, see `geodim.engine.kernels.runs`."""
+        if values.size < 2:
+            return True
+        ranges = np.empty((values.size * (values.size + 1) // 2 + 1, 2), np.int64)
+        work = np.zeros(N_COUNTERS, np.int64)
+        work[WINDOWS] = len(ranges) - 1
+        if values.size <= HANDFUL:
+            count = runs.solve_few_pairs(values, counts, self.n, self.phi, profile.phi, ranges)
+        else:
+            best = self.values[: self.n + 1]  # the sorted column, if there was one, is no longer needed
+            count = runs.solve_pairs(values, counts, self.n, best, self.phi, profile.phi, ranges)
+        self._merge(profile, ranges, count, index, 0, work)
+        return True
+
     def _sort(self, column: NDArray[np.floating]) -> None:
         n, four = self.n, self.key_type.itemsize == 4
-        if self.step > 0.0 and n >= RADIX_FROM and self._sort_by_counting(column):
+        if self.step > 0.0 and n >= RADIX_FROM and self._sort_by_steps(column):
             return
         if n < RADIX_FROM:
             self.values[:n] = np.sort(column)
@@ -121,19 +195,26 @@ class ColumnSolver:
                 sorting.keys_to_bits_64(keys, self.values[:n].view(np.uint64))
         self._pad(n)
 
-    def _sort_by_counting(self, column: NDArray[np.floating]) -> bool:
-        """Sort a column of few enough steps by counting them; False if there are too many."""
+    def _sort_by_steps(self, column: NDArray[np.floating]) -> bool:
+        """Sort a column by the numbers of its steps, or by counting them if they are few; False if there are too many."""
         step = self.step
         first = math.floor(float(column.min()) / step)
         steps = math.floor(float(column.max()) / step) - first + 1
-        if steps > MOST_STEPS or steps > 2 * self.n or not 1e-30 < step < 1e30:
+        if steps > TWO_DIGITS or not 1e-30 < step < 1e30:
             return False
-        if self.step_counts is None or self.step_counts.size < steps:
-            self.step_counts = np.empty(steps, np.int32)
-        counts = self.step_counts[:steps]
-        per_step = column.dtype.type(1.0 / step)
-        sorting.count_steps(column, per_step, column.dtype.type(first), counts)
-        sorting.expand_steps(counts, step, float(first), self.values)
+        kind = column.dtype.type
+        per_step = kind(1.0 / step)
+        if steps <= min(MOST_STEPS, 2 * self.n):
+            if self.step_counts is None or self.step_counts.size < steps:
+                self.step_counts = np.empty(steps, np.int32)
+            counts = self.step_counts[:steps]
+            sorting.count_steps(column, per_step, kind(first), counts)
+            sorting.expand_steps(counts, step, float(first), self.values)
+        else:  # numbers of steps have two digits where floats have three or six
+            keys, spare = self.keys.view(np.uint32)[: self.n], self.spare.view(np.uint32)[: self.n]
+            sorting.step_keys(column, per_step, kind(first), keys, self.digit_counts[:2])
+            swapped = sorting.radix_passes(keys, spare, self.digit_counts[:2])
+            sorting.steps_to_values(spare if swapped else keys, step, float(first), self.values)
         self.values[self.n :] = np.inf
         return True
 
@@ -157,6 +238,12 @@ class ColumnSolver:
     ) -> bool:
         if n < 2 or l[0] == l[n - 1]:
             return True
+        if cut == 0 and self.step == 0.0 and n >= FEW_FROM:
+            at = np.linspace(0, n - 2, 512).astype(np.intp)
+            if np.mean(l[at] == l[at + 1]) > 0.9:  # perhaps few enough distinct values
+                first_of = np.flatnonzero(np.append(True, l[1:n] != l[: n - 1]))
+                if first_of.size**2 <= 4 * n:
+                    return self._solve_pairs(l[first_of], np.diff(first_of, append=n), index, profile)
         first, last = columns.median_run(l, n)
         weight = last - first
         if 2 * weight > n:  # phi is 0 up to the run's weight; beyond it every window holds the whole run

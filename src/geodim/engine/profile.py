@@ -31,7 +31,7 @@ BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thre
 MOST_STEPS = 1 << 21  # counters that still fit the cache
 SMALLEST = 31  # windows of so few steps may be left out
 COUNT_BELOW = 0.6  # count if there are fewer steps than so many times the points
-MOST_COLUMNS = 16  # one cache line of float32 in a row-major array
+MOST_COLUMNS = 8  # half a cache line of float32 in a row-major array: the buffer still fits the cache better
 
 
 @dataclass
@@ -110,8 +110,9 @@ class Profile:
         widths = ranges.widths
         if self.counted:
             reach = np.maximum.accumulate(-self.phi[1 + self.skipped :]).astype(np.int64)  # points in w steps
-            support, first = np.unique(np.append(reach, self.n_points), return_index=True)
-            support, first = support[support > 1], first[support > 1]
+            reach = np.append(reach, self.n_points)  # ascending: the least w of each is where it changes
+            first = np.flatnonzero(np.append(True, reach[1:] > reach[:-1]) & (reach > 1))
+            support = reach[first]
             upper = (first + self.skipped) * self.step
             lower = np.where(first == 0, 0.0, upper)  # what was left out lies below the first one solved
             if unfinished.size:

@@ -113,3 +113,24 @@ def expand_steps(counts, step, first_step, values):
         for i in range(start + 4, start + count):
             values[i] = value
         start += count
+
+
+@njit(nogil=True, cache=True)
+def step_keys(column, per_step, first_step, keys, counts):
+    """Number every value's step from 0 and count the two digits of each number; for at most 2**22 steps."""
+    counts[:] = 0
+    for first in range(0, column.size, 1024):
+        stop = min(first + 1024, column.size)
+        for i in range(first, stop):
+            keys[i] = np.uint32(np.floor(column[i] * per_step) - first_step)
+        for i in range(first, stop):
+            key = keys[i]
+            counts[0, key & np.uint32(2047)] += 1
+            counts[1, key >> np.uint32(11)] += 1
+
+
+@njit(nogil=True, cache=True)
+def steps_to_values(keys, step, first_step, values):
+    """Turn sorted step numbers into values."""
+    for i in range(keys.size):
+        values[i] = (first_step + keys[i]) * step

@@ -1,0 +1,111 @@
+"""Columns of few distinct values: counted instead of sorted, and solved by pairs of values.
+
+A window may be taken to begin with the first and to end with the last of equal values, so with values v_1 < ... < v_r and
+the points counted, each pair a <= b is one window: it holds all points from v_a to v_b.  phi_k is the least v_b - v_a over the
+pairs that hold at least k points.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from geodim.engine.kernels.counters import note_range
+
+
+@njit(nogil=True, cache=True)
+def distinct_values(column, found):
+    """Collect the distinct values of ``column`` into ``found``; returns their number, or -1 if it has not room for all."""
+    count = 0
+    for i in range(column.size):
+        value = column[i]
+        at = 0
+        while at < count and found[at] != value:
+            at += 1
+        if at == count:
+            if count == found.size:
+                return -1
+            found[count] = value
+            count += 1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def count_value(column, value):
+    """How often ``value`` occurs."""
+    total = 0
+    for i in range(column.size):
+        total += 1 if column[i] == value else 0
+    return total
+
+
+@njit(nogil=True, cache=True)
+def joint_counts(keys, tables, widths, counts):
+    """Count combinations of digits; ``tables`` maps the digits that occur to 0, 1, ..., ``widths`` are their numbers."""
+    counts[:] = 0
+    eleven = keys.dtype.type(11)
+    mask = keys.dtype.type(2047)
+    for i in range(keys.size):
+        key = keys[i]
+        at = np.int64(0)
+        for digit in range(widths.size):
+            at = at * widths[digit] + tables[digit, key & mask]
+            key = key >> eleven
+        counts[at] += 1
+
+
+@njit(nogil=True, cache=True)
+def solve_pairs(values, counts, n, best, phi, known, ranges):
+    """Phi of the whole column from its distinct values, where it matters; ``best`` has n + 1 entries of scratch.
+
+    ``best[p]`` becomes the narrowest pair that holds exactly p points; going down from n, the running minimum is phi.
+    """
+    best[:] = np.inf
+    for a in range(values.size):
+        points = 0
+        for b in range(a, values.size):
+            points += counts[b]
+            width = values[b] - values[a]
+            best[points] = min(best[points], width)
+    narrowest = np.inf
+    n_ranges = np.int64(0)
+    stop = n  # sizes [d, stop) share a width
+    for points in range(n, 0, -1):
+        if best[points] < narrowest:
+            if stop > points and narrowest >= known[points]:
+                phi[points:stop] = narrowest
+                n_ranges = note_range(ranges, n_ranges, points, stop)
+            stop = min(stop, points)
+            narrowest = best[points]
+            if narrowest <= 0.0:  # and 0 for all smaller sizes
+                break
+    return n_ranges
+
+
+@njit(nogil=True, cache=True)
+def solve_few_pairs(values, counts, n, phi, known, ranges):
+    """`solve_pairs` for a handful of values: the next step down is searched among all pairs, without any scratch."""
+    n_ranges = np.int64(0)
+    narrowest = values[values.size - 1] - values[0]
+    stop = np.int64(n)
+    while narrowest > 0.0:
+        holds = np.int64(0)  # most points in a pair narrower than the last step
+        for a in range(values.size):
+            points = np.int64(0)
+            for b in range(a, values.size):
+                points += counts[b]
+                if values[b] - values[a] < narrowest and points > holds:
+                    holds = points
+        if stop > holds and narrowest >= known[holds]:
+            phi[holds:stop] = narrowest
+            n_ranges = note_range(ranges, n_ranges, holds, stop)
+        stop = holds
+        best = np.inf
+        for a in range(values.size):
+            points = np.int64(0)
+            for b in range(a, values.size):
+                points += counts[b]
+                if points >= holds and values[b] - values[a] < best:
+                    best = values[b] - values[a]
+        narrowest = best
+    return n_ranges
