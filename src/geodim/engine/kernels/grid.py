@@ -18,7 +18,7 @@ from geodim.engine.kernels.counters import LEAVES, REJECTED, TESTS, WINDOWS, not
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.kernels.tiles import evaluate_row, evaluate_tile
 
-EXTREMES = 768  # most extreme starts, and right ends, that give the upper bound
+EXTREMES = 512  # most extreme starts, and right ends, that give the upper bound
 GROUP = 8  # starts that are looked at together once their block survives
 FEW = 4  # up to this many promising starts in a group are evaluated one by one
 CHUNK = 16  # blocks compared at once
