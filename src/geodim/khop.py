@@ -6,6 +6,7 @@ import hashlib
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib import import_module
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from geodim.errors import (
     InterruptedWarning,
     ShapeError,
 )
+from geodim.features.twins import Twins
 from geodim.khop_result import KHopResult
 from geodim.result import summarise
 
@@ -56,6 +58,7 @@ def khop_dimensions(
     time_limit: float | None = None,
     checkpoint: str | Path | None = None,
     save_every: float = SAVE_EVERY,
+    count_indistinguishable: bool = False,
     progress: Callable[[int, int, Sequence[float]], None] | None = None,
 ) -> KHopResult:
     r"""Intrinsic dimension of the k-hop geometric data sets of a graph, k = 0, ..., hops.
@@ -86,6 +89,9 @@ def khop_dimensions(
         Folder to keep the state in; a later call with the same arguments continues, with the same final bits.
     save_every : float
         Seconds between two checkpoints.
+    count_indistinguishable : bool, default False
+        Also count, for every k, the nodes that no feature tells apart from another node; 0 means that this is a
+        geometric data set in the paper's sense.  Not together with a checkpoint, which does not hold the classes.
     progress : callable, optional
         Called as ``progress(attributes_done, attributes, discriminabilities)`` after every hop of a block of
         attributes, with Delta of what was seen so far for every k.
@@ -127,6 +133,9 @@ def khop_dimensions(
             deltas = [float(profile.phi.sum()) / profile.phi.size / scale for profile in layers.profiles]
             progress(int(layers.profiles[0].done.sum()), source.n_features, deltas)
 
+    if count_indistinguishable and checkpoint is not None:
+        msg = "indistinguishable nodes cannot be counted in a pass with a checkpoint: count them in a run of its own"
+        raise InputValueError(msg)
     store = None
     if checkpoint is not None:
         from geodim.engine.checkpoint import Checkpoint  # noqa: PLC0415
@@ -138,8 +147,18 @@ def khop_dimensions(
         layers = Layers(source.n_points, source.n_features, int(hops), step)
         if store is not None:
             store.load(layers)
+        job.twins = Twins(source.n_points, int(hops)) if count_indistinguishable else None
         job.run(layers, width, deadline, report, store, save_every)
-        results = _summaries(layers, ranges, source.names, hop_operator, normalize, rtol, started, threads)
+        whole = job.twins is not None and layers.profiles[0].stopped is None
+        twins = job.twins.counts() if job.twins is not None and whole else [None] * (int(hops) + 1)
+        results = [
+            replace(result, n_indistinguishable=count)
+            for result, count in zip(
+                _summaries(layers, ranges, source.names, hop_operator, normalize, rtol, started, threads),
+                twins,
+                strict=True,
+            )
+        ]
         if step == 0.0 or layers.profiles[0].stopped or all(result.error <= rtol for result in results):
             break
         step *= 0.5
@@ -206,6 +225,7 @@ class _Pass:
         self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, threads: int
     ) -> None:
         self.source, self.kind, self.operator, self.hops, self.threads = source, kind, operator, hops, threads
+        self.twins: Twins | None = None
 
     def width_for(self, memory: Any) -> int:
         """Columns in flight: a cache line of them, more if the columns are short, or what the memory allows."""
@@ -286,6 +306,8 @@ class _Pass:
         )
         for hop, values in enumerate(hop_blocks):
             gather_columns(values, every, columns)
+            if self.twins is not None:
+                self.twins.refine(hop, values)
             layer = layers.layer(hop)
             if not all(list(pool.map(lambda part, layer=layer: solve(part, layer), range(len(solvers))))):
                 return False

@@ -100,6 +100,9 @@ def hops(
     save_every: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.0, help="Time between two checkpoints.")
     ] = 30.0,
+    count_duplicates: Annotated[
+        bool, typer.Option("--count-duplicates", help="Also count, per k, the nodes that equal another node.")
+    ] = False,
     json: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Write the whole result, with the curves, to a file.")
     ] = None,
@@ -160,6 +163,7 @@ def hops(
             time_limit=time_limit,
             checkpoint=checkpoint,
             save_every=save_every,
+            count_indistinguishable=count_duplicates,
         )
         if json is not None:
             result.to_json(json)
