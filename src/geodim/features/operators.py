@@ -18,6 +18,7 @@ name      operator                                                              
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +40,7 @@ NAMES = ("sym", "rw", "ppr", "heat")
 MAX_ORDER = 10_000
 
 
-class Operator:
+class Operator(ABC):
     """A linear map on columns over the nodes of a graph. Made by :func:`make_operator`.
 
     Attributes
@@ -56,10 +57,11 @@ class Operator:
     products: int = 1
     scratch_itemsize: int = 0
 
+    @abstractmethod
     def describe(self) -> dict[str, Any]:
         """Return name, parameters and sizes as plain values, ready for JSON."""
-        raise NotImplementedError
 
+    @abstractmethod
     def apply(
         self, block: NDArray[np.floating], out: NDArray[np.floating], *, threads: int | None = None
     ) -> None:
@@ -68,7 +70,6 @@ class Operator:
         Columns do not influence each other, and neither does `threads` influence any bit. See
         :mod:`geodim.features.hops` for what is guaranteed about rounding.
         """
-        raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same as :meth:`describe`."""
