@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,6 @@ from geodim.cli.app import app
 
 if TYPE_CHECKING:
     import subprocess
-import time
     from pathlib import Path
 
 X = np.random.default_rng(5).normal(size=(200, 6))
@@ -218,7 +218,9 @@ class TestOnTerminals:
         sent = []
 
         def interrupt(shown: str, process: subprocess.Popen[bytes]) -> None:
-            if "solving" in shown and (not sent or time.monotonic() > sent[-1] + 3.0):  # once more if not heard
+            if "solving" in shown and (
+                not sent or time.monotonic() > sent[-1] + 3.0
+            ):  # once more if not heard
                 sent.append(time.monotonic())
                 process.send_signal(signal.SIGINT)
 
