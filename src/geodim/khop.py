@@ -16,6 +16,7 @@ import numpy as np
 from geodim.data.checks import Ranges, scan_ranges
 from geodim.data.sources import SparseSource, as_source
 from geodim.dimension import check_arguments
+from geodim.engine.interrupt import heeding_interrupts
 from geodim.engine.layers import Layers
 from geodim.engine.pilot import look_ahead
 from geodim.engine.profile import available_threads
@@ -265,7 +266,10 @@ class _Pass:
             return layers.profiles[0].stopped is not None
 
         try:
-            with ThreadPoolExecutor(self.threads, thread_name_prefix="geodim") as pool:
+            with (
+                heeding_interrupts(layers.stop),
+                ThreadPoolExecutor(self.threads, thread_name_prefix="geodim") as pool,
+            ):
                 for at in range(0, len(columns_left), width):
                     block = columns_left[at : at + width]
                     if late() or not self._solve_block(block, layers, solvers, pool, late, report):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.interrupt import heeding_interrupts
 from geodim.engine.steps import steps_needed
 
 if TYPE_CHECKING:
@@ -207,8 +208,11 @@ def compute_profile(
     blocks = run.blocks(min(threads, d) if by_column else 1, leaders)
     report = progress or (lambda _done, _total: None)
     try:
-        report(int(profile.done.sum()), d)
-        with ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool:
+        with (
+            heeding_interrupts(run.halt),
+            ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool,
+        ):
+            report(int(profile.done.sum()), d)
             if by_column and threads > 1:
                 waiting = {pool.submit(run.solve_block, block) for block in blocks}
                 try:
