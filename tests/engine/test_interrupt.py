@@ -42,19 +42,24 @@ def test_heard_inside_a_callback(n_threads):
 
 def test_a_second_one_raises():
     heard = []
-    with pytest.raises(KeyboardInterrupt), heeding_interrupts(heard.append):
-        signal.raise_signal(signal.SIGINT)
-        assert heard == ["interrupted"]
-        signal.raise_signal(signal.SIGINT)
+
+    def twice():
+        with heeding_interrupts(heard.append):
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        twice()
+    assert heard == ["interrupted"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_other_handlers_stay():
     heard = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    before = signal.signal(signal.SIGINT, lambda number, _frame: heard.append(number))
     try:
         mine = signal.getsignal(signal.SIGINT)
-        with heeding_interrupts(lambda reason: pytest.fail(reason)):
+        with heeding_interrupts(pytest.fail):
             signal.raise_signal(signal.SIGINT)
         assert heard == [signal.SIGINT]
         assert signal.getsignal(signal.SIGINT) is mine
