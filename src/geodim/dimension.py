@@ -21,7 +21,8 @@ from geodim.result import IDResult, summarise
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-PILOT_FROM = 1 << 15  # fewer points are solved faster than looked at
+PILOT_FROM = 1 << 15  # fewer points are solved faster than looked at,
+FEW_COLUMNS = 8  # and among so few columns the widest are soon found
 
 
 def intrinsic_dimension(
@@ -150,17 +151,18 @@ def _solve(
     progress: Callable[[int, int], None] | None,
 ) -> Profile:
     """Solve exactly, or at a resolution that reaches rtol; where the pilot guessed too coarsely, once more and finer."""
-    if rtol > 0.0 or source.n_points >= PILOT_FROM:
+    if rtol > 0.0 or (source.n_points >= PILOT_FROM and source.n_features > FEW_COLUMNS):
         pilot = look_ahead(source, ranges)
     else:
         pilot = Pilot(widest_columns(ranges), 0.0, 0.0)
     step = resolution(rtol, pilot.delta, ranges.magnitude)
+    skip = step > 0.0 and pilot.smallest > 128 * step
     while True:
         profile = compute_profile(
             source,
             step=step,
             ranges=ranges,
-            skip_smallest=pilot.smallest > 128 * step,
+            skip_smallest=skip,
             leaders=pilot.leaders,
             n_threads=n_threads,
             deadline=deadline,
@@ -172,6 +174,7 @@ def _solve(
         if delta > off and ((delta + off) / (delta - off)) ** 2 - 1.0 <= rtol * (1.0 - 1e-9):
             return profile
         step = min(0.5 * step, resolution(rtol, delta, ranges.magnitude))
+        skip = skip and profile.counted  # else what was left out does not shrink with the step
 
 
 def _count_equal_rows(X: Any, weights: Any) -> int:

@@ -373,13 +373,11 @@ def _shares(profile: Profile, names: list[str] | None) -> dict[str, float]:
     from geodim.engine.kernels.columns import share_sums  # noqa: PLC0415 - imports Numba
 
     sums = np.zeros(profile.done.size)
-    widths = (
-        profile.phi + profile.n_points if profile.counted else profile.phi
-    )  # n - N(w): Delta is their sum, too
-    largest = float(widths.max())
+    least = -float(profile.n_points) if profile.counted else 0.0  # Delta is also the sum of n - N(w)
+    largest = float(profile.phi.max()) - least
     if largest == 0.0:
         return {}
-    share_sums(widths / largest, profile.owner, sums)
+    share_sums(profile.phi, profile.owner, least, largest, sums)
     total = float(sums.sum())
     if total == 0.0:
         return {}

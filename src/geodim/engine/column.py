@@ -51,9 +51,13 @@ class ColumnSolver:
         float32 or float64, the type of the values handed to `solve`.
     step : float
         Values are rounded down to multiples of this power of two first; 0 leaves them as they are.
+    skip_smallest : bool
+        Leave out the windows of less than 32 values, or steps if counted, which hold so few points that they hardly matter.
     """
 
-    def __init__(self, n_points: int, dtype: np.dtype[np.floating], step: float = 0.0) -> None:
+    def __init__(
+        self, n_points: int, dtype: np.dtype[np.floating], step: float = 0.0, *, skip_smallest: bool = False
+    ) -> None:
         self.n = n_points
         self.step = step
         self.key_type = np.dtype(f"u{dtype.itemsize}")
@@ -67,7 +71,8 @@ class ColumnSolver:
         self.values = np.empty(n_points + PADDING)
         self.layout = PyramidLayout(n_points)
         self.slope = 0.0  # only counted columns have one
-        self.skip_smallest = False
+        self.skip_smallest = skip_smallest
+        self.backwards = False  # go through the pieces from the last to the first
         self.records: NDArray[np.float64] | None = None
         self.scratch = threading.local()  # candidate lists, one pair per thread that solves pieces
 
@@ -273,10 +278,13 @@ class ColumnSolver:
         layout = self.layout if n == self.n else PyramidLayout(n)
         known = self._known(profile, cut)
         is_open = np.zeros(layout.counts[-1], np.bool_)
-        if self._open_gaps(l, n, layout.top_shift, profile, known, is_open) == 0:
+        skip = self.skip_smallest and cut == 0  # a column that was cut has its smallest windows elsewhere
+        if self._open_gaps(l, n, layout.top_shift, profile, known, skip, is_open) == 0:
             return True
-        solve = self._piece_solver(l, n, layout, known)
+        solve = self._piece_solver(l, n, layout, known, skip)
         pieces = pieces_of(is_open)
+        if self.backwards:
+            pieces.reverse()
         top = layout.top_shift
         profile.begin(index, {p: (max(p[0] << top, 1) + cut, min(p[1] << top, n) + cut) for p in pieces})
 
@@ -284,6 +292,7 @@ class ColumnSolver:
             if stop():
                 return False
             work = np.zeros(N_COUNTERS, np.int64)
+            self._look_again(profile, piece[0] << top, min(piece[1] << top, n))
             ranges, n_ranges = solve(piece, work)
             self._merge(profile, ranges, n_ranges, index, cut, work, piece)
             return True
@@ -296,6 +305,9 @@ class ColumnSolver:
         """What other columns reached so far: a column must beat it to matter."""
         return profile.phi[cut:]
 
+    def _look_again(self, profile: Profile, first: int, stop: int) -> None:
+        """What was reached for the sizes [first, stop) may have grown; here it is read where it stands."""
+
     def _open_gaps(
         self,
         l: NDArray[np.float64],
@@ -303,10 +315,11 @@ class ColumnSolver:
         shift: int,
         profile: Profile,  # noqa: ARG002
         known: NDArray[np.float64],
+        skip: bool,
         is_open: NDArray[np.bool_],
     ) -> int:
         """Mark the gaps in which the column may matter; their number."""
-        return int(columns.open_gaps(l, n, shift, known, is_open))
+        return int(columns.open_gaps(l, n, shift, known, skip, is_open))
 
     def _lattice(self, l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:
         """Grain, slack and quantum, see `lattice`."""
@@ -326,7 +339,7 @@ class ColumnSolver:
         profile.merge(self.phi, ranges, n_ranges, index, cut, work, piece)
 
     def _piece_solver(
-        self, l: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64]
+        self, l: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64], skip: bool
     ) -> PieceSolver:
         """Choose how the gaps of this column are solved: plain, grid or recursion; the one place that decides."""
         span = float(l[n - 1] - l[0])
@@ -376,7 +389,7 @@ class ColumnSolver:
             ranges = np.empty((sizes // pyramid.BASE + pyramid.BASE, 2), np.int64)
             count = gaps.solve_gaps(
                 l, n, records, layout.offsets, layout.counts, grain, slack, bar, span, piece[0], piece[1], known,
-                self.slope, self.skip_smallest, self.phi, ranges, blocks, lows, work,
+                self.slope, skip, self.phi, ranges, blocks, lows, work,
             )  # fmt: skip
             return ranges, count
 

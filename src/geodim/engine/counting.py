@@ -55,13 +55,12 @@ class CountingSolver(ColumnSolver):
         *,
         skip_smallest: bool,
     ) -> None:
-        super().__init__(n_steps + 1, np.dtype(np.float64))
+        super().__init__(n_steps + 1, np.dtype(np.float64), skip_smallest=skip_smallest)
         self.n_points = n_points
         self.resolution = step
         self.first_steps = first_steps
         self.counts = np.empty(n_steps, np.int32)
         self.known = np.empty(n_steps + 1)
-        self.skip_smallest = skip_smallest
 
     def solve(
         self,
@@ -104,9 +103,11 @@ class CountingSolver(ColumnSolver):
         return self._solve_gaps(self.values, self.n, index, profile, stop, executor, 0)
 
     def _known(self, profile: Profile, cut: int) -> NDArray[np.float64]:  # noqa: ARG002
-        """What others reached, seen along this column's slope; half a point less, so that ties are not rejected."""
-        columns.along_slope(profile.phi, self.slope, self.known)
+        """What others reached, seen along this column's slope; filled in piece by piece."""
         return self.known
+
+    def _look_again(self, profile: Profile, first: int, stop: int) -> None:
+        columns.along_slope(profile.phi, self.slope, first, stop, self.known)
 
     def _open_gaps(
         self,
@@ -115,6 +116,7 @@ class CountingSolver(ColumnSolver):
         shift: int,
         profile: Profile,
         known: NDArray[np.float64],  # noqa: ARG002
+        skip: bool,  # noqa: ARG002
         is_open: NDArray[np.bool_],
     ) -> int:
         return int(columns.open_gaps_by_counts(l, n, shift, self.slope, profile.phi, is_open))

@@ -13,6 +13,7 @@ import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from itertools import count, groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,7 +51,7 @@ class Profile:
     done: NDArray[np.bool_]
     n_points: int
     counted: bool = False
-    skipped: int = 0  # if counted: so many of the smallest w were left out
+    skipped: int = 0  # so many of the smallest d, or w if counted, were left out
     work: NDArray[np.int64] = field(default_factory=lambda: np.zeros(5, np.int64))
     bytes_read: int = 0
     stopped: str | None = None
@@ -122,6 +123,7 @@ class Profile:
             support = np.arange(2, self.n_points + 1)
             lower = np.maximum.accumulate(self.phi)
             upper = lower.copy()
+            upper[1 : 1 + self.skipped] = np.inf
             for column in unfinished.tolist():
                 for first_d, stop in self.unsolved.get(column, {(0, 0): (1, lower.size)}).values():
                     unsolved = upper[first_d:stop]
@@ -137,7 +139,8 @@ class Profile:
         """Delta of the (rounded) values, unscaled, and how far it may be off; if every column was solved."""
         if not self.counted:
             largest = float(self.phi[-1]) or 1.0
-            return float((self.phi / largest).mean()) * largest, self.step
+            half = 0.5 * self.skipped * float(self.phi[1 + self.skipped]) / self.n_points
+            return float((self.phi / largest).mean()) * largest + half, self.step + half
         solved = self.n_points + self.phi[1 + self.skipped :]  # Delta is h / n times the sum of n - N(w)
         half = 0.5 * self.skipped * self.step * (1.0 - float(solved[0]) / self.n_points)
         return self.step * (float(solved.sum()) / self.n_points + self.skipped) - half, self.step + half
@@ -174,7 +177,7 @@ def compute_profile(
     ranges
         Ranges of the columns; with them a step may be solved by counting.
     skip_smallest
-        When counting, leave out the windows of the fewest steps and bound them instead.
+        With a step, leave out the windows of the fewest points or steps and bound them instead.
     leaders
         Columns to solve first, because they probably bound the others.
     n_threads
@@ -199,7 +202,7 @@ def compute_profile(
             first_steps = None
     if profile is None:
         steps = None if first_steps is None else int(n_steps)
-        left_out = SMALLEST if skip_smallest and steps is not None and steps > 64 * SMALLEST else 0
+        left_out = SMALLEST if skip_smallest and (n if steps is None else steps) > 64 * SMALLEST else 0
         profile = Profile.empty(n, d, step, steps, left_out)
     profile.stopped = None
     threads = n_threads or available_threads()
@@ -232,6 +235,11 @@ def compute_profile(
                     report(int(profile.done.sum()), d)
     except KeyboardInterrupt:
         run.halt("interrupted")
+    if (
+        profile.skipped and not profile.counted
+    ):  # some columns tell them on the way, but which ones depends on the order
+        profile.phi[1 : 1 + profile.skipped] = 0.0
+        profile.owner[1 : 1 + profile.skipped] = -1
     return profile
 
 
@@ -251,6 +259,7 @@ class _Run:
         self.profile = profile
         self.deadline = deadline
         self.local = threading.local()
+        self.solvers = count()
 
     def halt(self, reason: str) -> None:
         """No new work from here on."""
@@ -274,12 +283,7 @@ class _Run:
         width = max(1, min(width, -(-len(remaining) // workers)))
         share = max(1, min(width, -(-len(first) // workers)))
         blocks = [first[at : at + share] for at in range(0, len(first), share)]
-        led = len(blocks)
-        for column in remaining.tolist():
-            if len(blocks) > led and blocks[-1][-1] + 1 == column and column % width:
-                blocks[-1].append(column)
-            else:
-                blocks.append([column])
+        blocks += [list(group) for _, group in groupby(remaining.tolist(), lambda column: column // width)]
         self.widest = max(map(len, blocks), default=1)
         return blocks
 
@@ -317,14 +321,15 @@ class _Run:
             from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
             from geodim.engine.counting import CountingSolver  # noqa: PLC0415
 
-            n, step = self.source.n_points, self.profile.step
+            n, step, skip = self.source.n_points, self.profile.step, self.profile.skipped > 0
             if self.first_steps is None:
-                solver = ColumnSolver(n, self.source.dtype, step)
+                solver = ColumnSolver(n, self.source.dtype, step, skip_smallest=skip)
             else:
-                skip = self.profile.skipped > 0
-                solver = CountingSolver(
-                    n, step, self.profile.phi.size - 1, self.first_steps, skip_smallest=skip
-                )
+                n_steps = self.profile.phi.size - 1
+                solver = CountingSolver(n, step, n_steps, self.first_steps, skip_smallest=skip)
+            solver.backwards = (
+                next(self.solvers) % 2 == 1
+            )  # what one thread reached first, the other need not solve
             self.local.solver = solver
         return solver
 

@@ -61,29 +61,33 @@ def one_sided(l, n, first, stop, phi):
 
 @njit(nogil=True, cache=True)
 def beaten_at(l, n, d_first, d_last, step, floor, guess):
-    """Whether some window, at the gap's last size, is narrower than ``floor``; and where such a window starts.
+    """Whether some window, at the gap's last size, is narrower than ``floor`` or 0; and where such a window starts.
 
-    Starts near ``guess`` are tried first, then every ``step``-th one.
+    A width of 0 attains nothing, also where nothing was reached yet.  Starts near ``guess`` are tried first, then every ``step``-th one.
     """
     if d_last >= n:
         return False, guess
     nearby = max((d_last - d_first) >> 1, 1)
     for shift in range(-32, 33):
         start = guess + shift * nearby
-        if 0 <= start < n - d_last and l[start + d_last] - l[start] < floor:
-            return True, start
+        if 0 <= start < n - d_last:
+            width = l[start + d_last] - l[start]
+            if width < floor or width == 0.0:
+                return True, start
     for start in range(0, n - d_last, step):
-        if l[start + d_last] - l[start] < floor:
+        width = l[start + d_last] - l[start]
+        if width < floor or width == 0.0:
             return True, start
     return False, guess
 
 
 @njit(nogil=True, cache=True)
-def open_gaps(l, n, shift, known, is_open):
+def open_gaps(l, n, shift, known, skip, is_open):
     """Mark the gaps of 2**shift sizes in which this column may still exceed what others reached.
 
     If a window is, at a gap's last size, narrower than ``known`` at its first size, phi stays below the others all over
-    the gap (monotonicity).  The first gap is tried in parts that grow by an eighth.  Returns the number of open gaps.
+    the gap (monotonicity).  The first gap is tried in parts that grow by an eighth, without the smallest
+    sizes if those are left out.  Returns the number of open gaps.
     """
     size = 1 << shift
     count = (n + size - 1) >> shift
@@ -101,7 +105,7 @@ def open_gaps(l, n, shift, known, is_open):
         first = max(last - (last >> 3), BASE)
         beaten, guess = beaten_at(l, n, first, last, max(size >> 3, 1), known[first], guess)
         last = first - 1
-    if beaten:
+    if beaten and not skip:
         beaten = smallest_beaten(l, n, min(last + 1, BASE), known)
     is_open[0] = not beaten
     return total + (0 if beaten else 1)
@@ -151,10 +155,13 @@ def cumulate(counts, slope, values):
 
 
 @njit(nogil=True, cache=True)
-def along_slope(best, slope, known):
-    """``known[w] = slope w + best[w] - 1/2``, lowered where needed so that it never falls."""
+def along_slope(best, slope, first, stop, known):
+    """``known[w] = slope w + best[w] - 1/2`` for w in [first, stop), lowered where needed so that it never falls.
+
+    Half a point less, so that ties are not rejected.
+    """
     least = np.inf
-    for w in range(best.size - 1, -1, -1):
+    for w in range(stop - 1, first - 1, -1):
         least = min(least, slope * w + best[w] - 0.5)
         known[w] = least
 
@@ -224,8 +231,8 @@ def accurate_sum(values):
 
 
 @njit(nogil=True, cache=True)
-def share_sums(phi, owner, sums):
-    """Add each phi to the sum of the column that owns it; columns below 0 own nothing."""
+def share_sums(phi, owner, least, scale, sums):
+    """Add each (phi - least) / scale to the sum of the column that owns it; columns below 0 own nothing."""
     for i in range(phi.size):
         if owner[i] >= 0:
-            sums[owner[i]] += phi[i]
+            sums[owner[i]] += (phi[i] - least) / scale

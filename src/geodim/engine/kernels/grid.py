@@ -22,6 +22,7 @@ EXTREMES = 512  # most extreme starts, and right ends, that give the upper bound
 GROUP = 8  # starts that are looked at together once their block survives
 FEW = 4  # up to this many promising starts in a group are evaluated one by one
 CHUNK = 16  # blocks compared at once
+LOOK_AGAIN = 16  # survivors evaluated between two looks at the bound
 
 
 @njit(nogil=True, cache=True)
@@ -139,30 +140,39 @@ def seed_with_extremes(l, n, d0, starts, n_starts, ends, n_ends, best):
 def survivors(tops, ends, count, v, found):
     """Blocks whose lower bound ``ends - tops`` is at most v; returns their number."""
     kept = 0
-    first = 0
-    while first < count:
-        stop = min(first + CHUNK, count)
-        hits = CHUNK
-        if stop == first + CHUNK:
-            hits = 0
-            for j in range(
-                first, first + CHUNK
-            ):  # vectorised; the loop below runs only where something survives
-                hits += 1 if ends[j] - tops[j] <= v else 0
+    whole = count // CHUNK * CHUNK
+    for first in range(0, whole, CHUNK):
+        hits = 0
+        for j in range(first, first + CHUNK):  # vectorised; the loop below runs only where something survives
+            hits += 1 if ends[j] - tops[j] <= v else 0
         if hits > 0:
-            for j in range(first, stop):
+            for j in range(first, first + CHUNK):
                 found[kept] = j
                 kept += 1 if ends[j] - tops[j] <= v else 0
-        first = stop
+    for j in range(whole, count):
+        found[kept] = j
+        kept += 1 if ends[j] - tops[j] <= v else 0
     return kept
 
 
 @njit(nogil=True, cache=True)
-def evaluate_survivors(l, n, u, d0, fine_tops, fine_floors, found, kept, v, best):
+def highest_line(best, d0, first, stop, c):
+    """The least v such that no size d of [first, stop) needs more than v + c d."""
+    v = -np.inf
+    for d in range(first, stop):
+        v = max(v, best[d - d0] - c * d)
+    return v
+
+
+@njit(nogil=True, cache=True)
+def evaluate_survivors(l, n, u, d0, first_d, stop_d, c, bar, fine_tops, fine_floors, found, kept, best):
     """Evaluate the starts of the surviving blocks that can still win; returns the number of windows."""
     windows = 0
     groups = (n + GROUP - 1) // GROUP
+    v = np.inf
     for t in range(kept):
+        if t % LOOK_AGAIN == 0:  # the first survivors lower the bound for the others
+            v = highest_line(best, d0, first_d, stop_d, c) - bar
         group = np.int64(found[t]) * (BASE // GROUP)
         for m in range(group, min(group + BASE // GROUP, groups)):
             right = m + d0 // GROUP
@@ -206,14 +216,13 @@ def solve_grid(
         if best[stop - 1 - d0] < known[first]:  # phi is monotone: the last size bounds them all
             work[REJECTED] += 1
             continue
-        v = -np.inf
-        for d in range(first, stop):
-            v = max(v, best[d - d0] - c * d)
-        v -= bar
+        v = highest_line(best, d0, first, stop, c) - bar
         kept = survivors(tops, floors[g:], count - g, v, found)
         work[TESTS] += count - g
         work[LEAVES] += 1
-        work[WINDOWS] += evaluate_survivors(l, n, u, d0, fine_tops, fine_floors, found, kept, v, best)
+        work[WINDOWS] += evaluate_survivors(
+            l, n, u, d0, first, stop, c, bar, fine_tops, fine_floors, found, kept, best
+        )
         for d in range(first, stop):
             phi[d] = best[d - d0]
         n_ranges = note_range(ranges, n_ranges, first, stop)

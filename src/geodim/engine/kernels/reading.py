@@ -1,4 +1,4 @@
-"""Columns out of a row-major array, tile by tile, so that each cache line is fetched once."""
+"""Reading a row-major array: columns out of it, tile by tile, and what a first pass learns of them."""
 
 from __future__ import annotations
 
@@ -17,3 +17,18 @@ def gather_columns(array, columns, out):
             column = columns[c]
             for i in range(first, stop):
                 out[c, i] = array[i, column]
+
+
+@njit(nogil=True, cache=True)
+def moments(array, least, greatest, total, square):
+    """Least and greatest value, sum and sum of squares of every column, in one pass.
+
+    The accumulators have the type of the array and are started by the caller.  Comparisons pass NaN by, but sums do not.
+    """
+    for i in range(array.shape[0]):
+        for j in range(array.shape[1]):
+            value = array[i, j]
+            least[j] = min(least[j], value)
+            greatest[j] = max(greatest[j], value)
+            total[j] += value
+            square[j] += value * value

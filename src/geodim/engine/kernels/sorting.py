@@ -90,13 +90,8 @@ def keys_to_bits_64(keys, bits):
 def count_steps(column, per_step, first_step, counts):
     """Count the values of each step floor(x * per_step); ``per_step`` is a power of two, so nothing rounds."""
     counts[:] = 0
-    at = np.empty(1024, np.int32)
-    for first in range(0, column.size, 1024):
-        size = min(1024, column.size - first)
-        for i in range(size):
-            at[i] = np.int32(np.floor(column[first + i] * per_step) - first_step)
-        for i in range(size):
-            counts[at[i]] += 1
+    for i in range(column.size):
+        counts[np.int32(np.floor(column[i] * per_step) - first_step)] += 1
 
 
 @njit(nogil=True, cache=True)
