@@ -1,0 +1,171 @@
+"""What a finished run leaves behind: a row, kept in a small file of its own, and tables made of rows."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.data.files import read_json, write_text
+from geodim.errors import DataFileError, InputValueError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+__all__ = ["RunStore", "SignRun", "summarise", "write_runs"]
+
+FORMAT = "geodim-sign-run/1"
+
+
+@dataclass(frozen=True)
+class SignRun:
+    """One model, trained and tested.
+
+    Attributes
+    ----------
+    dataset : str
+        Name of the data set.
+    k : int
+        Hops.
+    repetition : int
+        From 0 on.
+    seed : int
+        Of this run, see `geodim.gnn.runs.run_seed`.
+    test_accuracy, valid_accuracy, epochs, best_epoch, seconds
+        See `geodim.gnn.SignFit`.
+    n_parameters : int
+        Numbers that were trained.
+    device, threads, torch
+        Where it ran, and the version of PyTorch.
+    """
+
+    dataset: str
+    k: int
+    repetition: int
+    seed: int
+    test_accuracy: float
+    valid_accuracy: float
+    epochs: int
+    best_epoch: int
+    n_parameters: int
+    seconds: float
+    device: str
+    threads: int
+    torch: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """One row of plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Any) -> SignRun:
+        """Rebuild a run from `to_dict`."""
+        return cls(**{each.name: values[each.name] for each in dataclasses.fields(cls)})
+
+
+class RunStore:
+    """A folder with one file per finished run; a run of another job is never taken for this one's.
+
+    Parameters
+    ----------
+    folder
+        Made if it does not exist.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataFileError(f"cannot make the folder {self.folder}: {error.strerror or error}") from error
+
+    def path(self, dataset: str, k: int, repetition: int) -> Path:
+        """Where a run is kept."""
+        return self.folder / f"{dataset}-k{k}-{repetition:03d}.json"
+
+    def load(self, dataset: str, k: int, repetition: int, job: dict[str, Any]) -> SignRun | None:
+        """Return a finished run, None if there is none."""
+        path = self.path(dataset, k, repetition)
+        if not path.exists():
+            return None
+        values = read_json(path)
+        try:
+            if values["format"] != FORMAT:
+                raise DataFileError(f"{path} has format {values['format']!r}, expected {FORMAT!r}: delete it")
+            if values["job"] != job:
+                other = [name for name in job if values["job"].get(name) != job[name]]
+                raise DataFileError(
+                    f"{path} was trained with another {' and '.join(other) or 'job'}: "
+                    "choose another folder, or delete this one"
+                )
+            return SignRun.from_dict(values["run"])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise DataFileError(
+                f"{path} is damaged ({error!r}): delete it to train that model again"
+            ) from error
+
+    def save(self, run: SignRun, job: dict[str, Any]) -> None:
+        """Keep a finished run."""
+        values = {"format": FORMAT, "job": job, "run": run.to_dict()}
+        write_text(
+            self.path(run.dataset, run.k, run.repetition),
+            json.dumps(values, indent=1, allow_nan=False) + "\n",
+        )
+
+
+def summarise(runs: Sequence[SignRun]) -> list[dict[str, Any]]:
+    """Return one row per data set and k: the mean test accuracy and its standard deviation over the repetitions.
+
+    The deviation is that of a sample (divided by the number of runs less one); None for a single run.
+
+    Examples
+    --------
+    >>> one = SignRun("cora", 0, 0, 1, 0.50, 0.6, 20, 5, 9, 1.0, "cpu", 2, "2.13")
+    >>> two = dataclasses.replace(one, repetition=1, test_accuracy=0.54)
+    >>> [(row["mean"], round(row["std"], 4)) for row in summarise([one, two])]
+    [(0.52, 0.0283)]
+    """
+    groups: dict[tuple[str, int], list[SignRun]] = {}
+    for run in runs:
+        groups.setdefault((run.dataset, run.k), []).append(run)
+    rows = []
+    for (dataset, k), group in groups.items():
+        accuracies = np.array([run.test_accuracy for run in group])
+        rows.append(
+            {
+                "dataset": dataset,
+                "k": k,
+                "runs": len(group),
+                "mean": float(accuracies.mean()),
+                "std": float(accuracies.std(ddof=1)) if len(group) > 1 else None,
+                "valid_mean": float(np.mean([run.valid_accuracy for run in group])),
+                "epochs_mean": float(np.mean([run.epochs for run in group])),
+                "seconds": float(sum(run.seconds for run in group)),
+            }
+        )
+    return rows
+
+
+def write_runs(runs: Sequence[SignRun], path: str | Path) -> None:
+    """Write one row per run to a ``.csv`` or ``.json`` file, whole or not at all."""
+    target = Path(path)
+    rows = [run.to_dict() for run in runs]
+    if target.suffix == ".json":
+        write_text(target, json.dumps(rows, indent=1, allow_nan=False) + "\n")
+    elif target.suffix == ".csv":
+        text = io.StringIO()
+        writer = csv.DictWriter(
+            text, [each.name for each in dataclasses.fields(SignRun)], lineterminator="\n"
+        )
+        writer.writeheader()
+        writer.writerows(rows)
+        write_text(target, text.getvalue())
+    else:
+        raise InputValueError(f"{target}: runs are written as .csv or .json")
