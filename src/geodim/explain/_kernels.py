@@ -1,0 +1,195 @@
+"""Compiled loops of the explanations: counting into bins, upper bounds on gains, the two best columns at every size.
+
+Arrays over sizes are indexed by d = k - 1, as in the engine, and index 0 (a window of one point) is never used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from geodim.data.graphs._jit import kernel
+
+__all__ = [
+    "coarse_sum",
+    "count_values",
+    "draw_lines",
+    "excess_over",
+    "gain_over",
+    "list_excess",
+    "merge_two",
+    "raise_to",
+    "reach_of",
+    "reaches",
+]
+
+
+@kernel
+def count_values(values: Any, weights: Any, low: float, per_bin: float, cumulative: Any) -> None:
+    """Cumulative number of points in the bins [low + b / per_bin, low + (b + 1) / per_bin).
+
+    ``weights`` is how often each value occurs, or empty for once each.
+    """
+    bins = cumulative.size - 1
+    cumulative[:] = 0
+    for i in range(values.size):
+        at = min(np.int64((np.float64(values[i]) - low) * per_bin), bins - 1)
+        cumulative[at + 1] += 1 if weights.size == 0 else weights[i]
+    for b in range(bins):
+        cumulative[b + 1] += cumulative[b]
+
+
+@kernel
+def reach_of(cumulative: Any, ladder: Any, reach: Any) -> None:
+    """``reach[i]`` becomes the largest number of points in ``ladder[i]`` neighbouring bins."""
+    bins = cumulative.size - 1
+    for i in range(ladder.size):
+        w = ladder[i]
+        left, right = cumulative[: bins - w + 1], cumulative[w:]
+        most = right[0] - left[0]
+        for j in range(left.size):
+            most = max(most, right[j] - left[j])
+        reach[i] = most
+
+
+@kernel
+def raise_to(phi: Any, ranges: Any, n_ranges: int, best: Any) -> None:
+    """Take the elementwise maximum on the listed ranges."""
+    for r in range(n_ranges):
+        for d in range(ranges[r, 0], ranges[r, 1]):
+            best[d] = max(best[d], phi[d])
+
+
+@kernel
+def coarse_sum(reach: Any, ladder: Any, width: float, span: float, n: int) -> Any:
+    """Upper bound on the sum of phi over all sizes, given how many points some widths hold.
+
+    An interval of width c = ladder[i] * width holds reach[i] points, so phi <= c up to that size.
+    """
+    total = 0.0
+    start = np.int64(1)
+    for i in range(ladder.size):
+        stop = min(np.int64(reach[i]), np.int64(n))
+        if stop > start:
+            total += min(ladder[i] * width, span) * (stop - start)
+            start = stop
+    return total + span * (n - start)
+
+
+@kernel
+def reaches(reach: Any, ladder: Any, width: float, span: float, phi: Any, following: Any) -> Any:
+    """Whether a feature may attain ``phi`` at one of the sizes in question; ``following[d]`` is the next such size."""
+    n = phi.size
+    start = np.int64(1)
+    for i in range(ladder.size + 1):
+        stop = np.int64(n)
+        c = span
+        if i < ladder.size:
+            stop = min(np.int64(reach[i]), stop)
+            c = min(ladder[i] * width, span)
+        if stop <= start:
+            continue
+        if following[start] < stop and phi[following[start]] <= c:
+            return True
+        start = stop
+    return False
+
+
+@kernel
+def draw_lines(phi: Any, base: Any, block: int, blocks: Any, first: Any, last: Any) -> Any:
+    """Lines above ``phi`` in the blocks of ``block`` sizes where it exceeds ``base``, by their first and last values.
+
+    Returns the sum of phi - base, which is nowhere negative, and the number of lines.
+    """
+    n = phi.size
+    total = 0.0
+    count = 0
+    for b in range(-(-n // block)):
+        start, stop = max(b * block, 1), min((b + 1) * block, n)
+        gain = 0.0
+        for d in range(start, stop):
+            gain += phi[d] - base[d]
+        if gain > 0.0:
+            total += gain
+            slope = (phi[stop - 1] - phi[start]) / max(stop - 1 - start, 1)
+            rise = 0.0
+            for d in range(start, stop):
+                rise = max(rise, phi[d] - (phi[start] + slope * (d - start)))
+            # Above every rounding of this line and of its later use, denormal ones included.
+            blocks[count] = b
+            first[count] = (phi[start] + rise) * (1.0 + 2.0**-48) + 1e-315
+            last[count] = (phi[start] + slope * (stop - 1 - start) + rise) * (1.0 + 2.0**-48) + 1e-315
+            count += 1
+    return total, count
+
+
+@kernel
+def gain_over(phi: Any, block: int, blocks: Any, first: Any, last: Any, count: int) -> Any:
+    """Sum over d of max(0, line - phi), with the lines of `draw_lines`.
+
+    Lines below ``phi`` are taken off the lists: phi of the chosen features never falls.  Returns the sum and how many stay.
+    """
+    n = phi.size
+    total = 0.0
+    kept = 0
+    for i in range(count):
+        start, stop = max(blocks[i] * block, 1), min((blocks[i] + 1) * block, n)
+        if last[i] <= phi[start]:
+            continue
+        slope = (last[i] - first[i]) / max(stop - 1 - start, 1)
+        gain = 0.0
+        for d in range(start, stop):
+            gain += max(first[i] + slope * (d - start) - phi[d], 0.0)
+        if gain > 0.0:
+            total += gain
+            blocks[kept], first[kept], last[kept] = blocks[i], first[i], last[i]
+            kept += 1
+    return total, kept
+
+
+@kernel
+def list_excess(phi: Any, base: Any, sizes: Any, values: Any) -> Any:
+    """List the sizes at which ``phi`` exceeds ``base``, and phi there; returns their number, or -1 if there is not room."""
+    count = 0
+    for d in range(1, phi.size):
+        if phi[d] > base[d]:
+            if count == sizes.size:
+                return -1
+            sizes[count], values[count] = d, phi[d]
+            count += 1
+    return count
+
+
+@kernel
+def excess_over(phi: Any, sizes: Any, values: Any, count: int) -> Any:
+    """Sum of what listed values exceed ``phi`` by; those that do not are taken off.  Returns the sum and how many stay."""
+    total = 0.0
+    kept = 0
+    for i in range(count):
+        gain = values[i] - phi[sizes[i]]
+        if gain > 0.0:
+            total += gain
+            sizes[kept], values[kept] = sizes[i], values[i]
+            kept += 1
+    return total, kept
+
+
+@kernel
+def merge_two(
+    phi: Any, ranges: Any, n_ranges: int, column: int, best: Any, owner: Any, second: Any, runner: Any
+) -> None:
+    """Merge one column's phi into the best and the second best; of equal values the lower column comes first.
+
+    Columns are whole numbers, -1 where there is none; a phi of 0 takes no place.
+    """
+    for r in range(n_ranges):
+        for d in range(ranges[r, 0], ranges[r, 1]):
+            value = phi[d]
+            if owner[d] == column or runner[d] == column:
+                continue
+            if value > best[d] or (value == best[d] and column < owner[d]):
+                second[d], runner[d] = best[d], owner[d]
+                best[d], owner[d] = value, column
+            elif value > second[d] or (value == second[d] and column < runner[d]):
+                second[d], runner[d] = value, column

@@ -1,0 +1,112 @@
+"""The core: a minimal set of features that leaves the intrinsic dimension unchanged to the bit.
+
+The features that own Phi(k) somewhere (the lowest column of those that attain it) suffice, since the maximum over them is Phi.
+Of these, features without which the dimension would change are kept; the others are tried for removal one after the other,
+the smallest share first and of equal shares the highest column first, and removed where the dimension stays the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geodim.engine.profile import Profile
+from geodim.explain.passes import ColumnPass
+from geodim.explain.toptwo import TopTwo
+from geodim.result import inverse_square, mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from geodim.data.sources import ColumnSource
+
+VISIBLE = 1e-12  # a change of Delta by this part of it certainly changes its bits
+
+
+class CoreFinder:
+    """Finds the core among features whose maximum is Phi.
+
+    Parameters
+    ----------
+    source : ColumnSource
+        The features.
+    threads : int
+        Threads to use; the core does not depend on it.
+    normalize : bool
+        Whether the dimension is that of features divided by the largest range among them.
+    scale : float, optional
+        What features are divided by instead, whichever of them are there (for the hops of a graph: d_max of the attributes).
+    """
+
+    def __init__(
+        self, source: ColumnSource, threads: int, *, normalize: bool, scale: float | None = None
+    ) -> None:
+        self.source = source
+        self.columns = ColumnPass(source, threads)
+        self.normalize = normalize
+        self.scale = scale
+        self.target = 0.0
+
+    def dimension(self, phi: NDArray[np.float64]) -> float:
+        """The dimension of features with this Phi, to the bit as `intrinsic_dimension` computes it."""
+        scale = self.scale
+        if scale is None:
+            scale = float(phi[-1]) if self.normalize and phi[-1] > 0.0 else 1.0  # Phi(n) is the largest range
+        return inverse_square(mean(phi[1:], self.source.n_points, scale))
+
+    def find(self, owners: dict[int, float]) -> dict[int, float]:
+        """The core in ascending order, with shares among themselves, given the owners of Phi and their shares."""
+        core = sorted(owners)
+        if not core:
+            return {}
+        while True:
+            two = TopTwo(self.source.n_points)
+            two.solve(self.columns, core)
+            self.target = self.dimension(two.best)
+            spare = self._spare(two, core)
+            if not spare:
+                return _shares(two, core)
+            spare.sort(key=lambda column: (owners[column], -column))
+            fixed = [column for column in core if column not in spare]
+            kept = self._reduce(spare, self._raised(np.zeros(self.source.n_points), fixed))
+            if len(kept) == len(spare):  # each could go alone but for the rounding of a sum: take the first
+                kept = spare[1:]
+            core = sorted(fixed + kept)
+
+    def _spare(self, two: TopTwo, core: list[int]) -> list[int]:
+        """Features that could go, each alone, without a change of the dimension."""
+        losses = two.losses(self.source.n_features)
+        doubtful = [column for column in core if losses[column] <= VISIBLE or column == two.owner[-1]]
+        return [column for column in doubtful if self.dimension(two.without(column)[0]) == self.target]
+
+    def _raised(self, phi: NDArray[np.float64], which: Iterable[int]) -> NDArray[np.float64]:
+        """Phi with some more features."""
+        profile = Profile.empty(self.source.n_points, self.source.n_features)
+        profile.phi[:] = phi
+        self.columns.run(which, lambda slot, column: slot.solve(column, profile))
+        return profile.phi
+
+    def _reduce(self, spare: list[int], phi: NDArray[np.float64]) -> list[int]:
+        """What must stay of ``spare`` beside features with this Phi, trying to remove one after the other.
+
+        By halves: the first half is tried while the second is there, then the second beside what stays of the first; so
+        that each feature is solved about log2(len(spare)) times, and never more than that many profiles are held.
+        """
+        if self.dimension(phi) == self.target:
+            return []
+        if len(spare) == 1:
+            return spare
+        half = len(spare) // 2
+        first = self._reduce(spare[:half], self._raised(phi, spare[half:]))
+        return first + self._reduce(spare[half:], self._raised(phi, first))
+
+
+def _shares(two: TopTwo, core: list[int]) -> dict[int, float]:
+    """Share of the discriminability of each, the lowest column owning what several attain."""
+    owned = two.owner >= 0
+    weights = two.best[owned] / two.best[-1]
+    sums = np.bincount(two.owner[owned], weights=weights, minlength=core[-1] + 1)
+    return {column: float(sums[column] / sums.sum()) for column in core}

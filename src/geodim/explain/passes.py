@@ -1,0 +1,226 @@
+"""One pass over some columns: read in blocks, handed one at a time to a function, on several threads.
+
+A `Slot` holds what one thread needs: a solver of the engine and an array to solve into.  The engine solves a column against
+what is known already, and leaves out the sizes where the column stays below.
+"""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.engine.profile import MOST_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from geodim.data.sources import ColumnSource
+
+NO_COUNTS = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Column:
+    """The values of one column: all of them, or ascending ones with how often each occurs."""
+
+    index: int
+    values: NDArray[np.floating]
+    counts: NDArray[np.int64] | None = None
+
+
+class Raised:
+    """What a column makes of a known phi: a target for the engine's solvers, like `geodim.engine.profile.Profile`.
+
+    Most columns stay below what is known at every size; then nothing is copied or written.
+
+    Parameters
+    ----------
+    known : array
+        What is known; it is not changed.
+    out : array
+        Where the maximum goes, once there is anything to raise.
+    """
+
+    step = 0.0
+
+    def __init__(self, known: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+        self.phi = known
+        self.out = out
+        self.touched = False
+
+    @property
+    def result(self) -> NDArray[np.float64]:
+        """The maximum: ``known`` itself where nothing exceeds it."""
+        return self.out if self.touched else self.phi
+
+    def begin(self, column: int, pieces: dict[tuple[int, int], tuple[int, int]]) -> None:
+        """Pieces of a column are not told apart here."""
+
+    def merge(
+        self,
+        phi: NDArray[np.float64],
+        ranges: NDArray[np.int64],
+        n_ranges: int,
+        column: int,  # noqa: ARG002
+        cut: int,
+        work: NDArray[np.int64],  # noqa: ARG002
+        piece: tuple[int, int] | None = None,  # noqa: ARG002
+    ) -> None:
+        """Take the maximum with the column's phi on the listed ranges of d (shifted by ``cut``)."""
+        from geodim.explain._kernels import raise_to  # noqa: PLC0415 - imports Numba
+
+        if n_ranges == 0:
+            return
+        if not self.touched:
+            self.out[:] = self.phi
+            self.touched = True
+        raise_to(phi, ranges, n_ranges, self.out[cut:])
+
+
+class Slot:
+    """Buffers of one thread: solver, phi, and the block being read.
+
+    Parameters
+    ----------
+    source : ColumnSource
+        Where the columns come from.
+    """
+
+    def __init__(self, source: ColumnSource) -> None:
+        from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
+
+        self.source = source
+        self.solver = ColumnSolver(source.n_points, source.dtype)
+        self.phi = np.empty(source.n_points)
+        self.buffer: NDArray[np.floating] | None = None
+
+    def read(self, block: list[int]) -> Iterable[Column]:
+        """The columns of one block; a column holds until the next block is read."""
+        if self.source.runs:
+            for column in block:
+                yield Column(column, *self.source.read_runs(column))
+            return
+        if self.buffer is None:
+            self.buffer = np.empty((MOST_COLUMNS, self.source.n_points), self.source.dtype)
+        values = self.buffer[: len(block)]
+        self.source.read(block, values)
+        for at, column in enumerate(block):
+            yield Column(column, values[at])
+
+    def solve(self, column: Column, target: Any) -> None:
+        """Merge a column into ``target``, a profile or what behaves like one, where it reaches ``target.phi``."""
+        if column.counts is None:
+            self.solver.solve(column.values, column.index, target, _never)
+        else:
+            values = column.values.astype(np.float64, copy=False)
+            self.solver.solve_runs(values, column.counts, column.index, target, _never)
+
+    def raised(self, column: Column, known: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The maximum of ``known`` and the column's phi; the slot's own array until the next call, or ``known`` itself."""
+        target = Raised(known, self.phi)
+        self.solve(column, target)
+        return target.result
+
+
+def _never() -> bool:
+    return False
+
+
+class ColumnPass:
+    """Passes over the columns of a source, with buffers that outlive a single pass.
+
+    Parameters
+    ----------
+    source : ColumnSource
+        Where the columns come from.
+    threads : int
+        Threads to use.
+    """
+
+    def __init__(self, source: ColumnSource, threads: int) -> None:
+        self.source = source
+        self.threads = threads
+        self._free: list[Slot] = []
+        self._lock = threading.Lock()
+
+    def run(
+        self,
+        columns: Iterable[int],
+        visit: Callable[[Slot, Column], None],
+        *,
+        wanted: Callable[[int], bool] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Call ``visit(slot, column)`` for every column, in any order and on several threads.
+
+        Parameters
+        ----------
+        columns
+            Which columns; neighbours are read together.
+        visit
+            What to do with a column.
+        wanted
+            Asked just before a column is read: False leaves it out.
+        progress
+            Called with (columns done, columns) in this thread.
+        """
+        blocks = _blocks(list(columns), self.threads)
+        total = sum(map(len, blocks))
+        done = 0
+        halted = threading.Event()
+
+        def work(block: list[int]) -> int:
+            chosen = [column for column in block if wanted is None or wanted(column)]
+            if chosen and not halted.is_set():
+                slot = self._take()
+                try:
+                    for column in slot.read(chosen):
+                        if not halted.is_set():
+                            visit(slot, column)
+                finally:
+                    self._free.append(slot)
+            return len(block)
+
+        if self.threads == 1 or len(blocks) == 1:
+            for block in blocks:
+                done += work(block)
+                if progress is not None:
+                    progress(done, total)
+            return
+        with ThreadPoolExecutor(self.threads, thread_name_prefix="geodim") as pool:
+            try:
+                for size in pool.map(work, blocks):
+                    done += size
+                    if progress is not None:
+                        progress(done, total)
+            except BaseException:
+                halted.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def slot(self) -> Slot:
+        """A slot for use outside of a pass."""
+        return self._take()
+
+    def _take(self) -> Slot:
+        with self._lock:
+            return self._free.pop() if self._free else Slot(self.source)
+
+
+def _blocks(columns: list[int], threads: int) -> list[list[int]]:
+    """Neighbouring columns together, as far as there are enough blocks for all threads; the order stays otherwise."""
+    width = max(1, min(MOST_COLUMNS, -(-len(columns) // threads)))
+    blocks: list[list[int]] = []
+    for column in columns:
+        joins = blocks and blocks[-1][-1] + 1 == column and len(blocks[-1]) < width
+        if joins:
+            blocks[-1].append(column)
+        else:
+            blocks.append([column])
+    return blocks

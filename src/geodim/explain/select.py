@@ -1,0 +1,272 @@
+"""`select_features`: few features that keep most of the discriminability, with a guarantee."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from dataclasses import dataclass, field
+from importlib import import_module
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+from geodim.data.checks import scan_ranges
+from geodim.data.sources import as_source
+from geodim.dimension import check_arguments
+from geodim.engine.profile import available_threads
+from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError
+from geodim.explain.greedy import Greedy
+from geodim.result import inverse_square, to_json_value, unique_names, versions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+FORMAT = "geodim.FeatureSelection/1"
+FRACTION = 0.95
+MEMORY = 256 << 20
+
+
+@dataclass(frozen=True, repr=False)
+class FeatureSelection:
+    """Features in the order of their choice, and what they reach together.
+
+    Unpacks into names and curve: ``names, curve = select_features(X)``.
+
+    Attributes
+    ----------
+    names : list of str
+        The chosen features, the most useful first.
+    columns : list of int
+        Their columns.
+    curve : list of float
+        Delta of the first 1, 2, ... of them, exact; divided by d_max of all features if ``normalized``.
+    total : float
+        Delta of all features, on the same scale.
+    useful : int
+        How many of them it takes to reach the last value of the curve; the others are there because ``m`` asked for them.
+    guarantee : float
+        The chosen features reach at least this part of the Delta of any other set of as many.
+    """
+
+    names: list[str]
+    columns: list[int]
+    curve: list[float]
+    total: float
+    n_points: int
+    n_features: int
+    normalized: bool
+    d_max: float
+    evaluations: int = 0
+    seconds: float = 0.0
+    parameters: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def fractions(self) -> list[float]:
+        """Which part of the total the first 1, 2, ... features reach."""
+        return [1.0 if self.total == 0.0 else delta / self.total for delta in self.curve]
+
+    @property
+    def dimensions(self) -> list[float]:
+        """Intrinsic dimension of the first 1, 2, ... features, divided by d_max of all features if ``normalized``."""
+        return [inverse_square(delta) for delta in self.curve]
+
+    @property
+    def dimension(self) -> float:
+        """Intrinsic dimension of all features."""
+        return inverse_square(self.total)
+
+    @property
+    def guarantee(self) -> float:
+        """Certified part of the best possible: the greedy bound 1 - (1 - 1/m)^m > 1 - 1/e, or more if the curve shows it.
+
+        No set of features has a larger Delta than all of them together.
+        """
+        m = len(self.columns)
+        return max(1.0 - (1.0 - 1.0 / m) ** m, self.fractions[-1])
+
+    @property
+    def useful(self) -> int:
+        """How many of the features, from the first, it takes to reach what all chosen ones reach; later ones add nothing."""
+        return self.curve.index(self.curve[-1]) + 1
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.names, self.curve))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One plain row per choice, for tables and CSV."""
+        before = [0.0, *self.curve]
+        return [
+            {
+                "rank": i + 1,
+                "feature": self.names[i],
+                "column": self.columns[i],
+                "discriminability": self.curve[i],
+                "gain": self.curve[i] - before[i],
+                "fraction": self.fractions[i],
+                "dimension": self.dimensions[i],
+            }
+            for i in range(len(self.columns))
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        values |= {
+            "format": FORMAT,
+            "fractions": self.fractions,
+            "dimensions": [to_json_value(value) for value in self.dimensions],
+            "dimension": self.dimension,
+            "guarantee": self.guarantee,
+            "useful": self.useful,
+        }
+        return {name: to_json_value(value) for name, value in values.items()}
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text, also written to ``path`` (whole or not at all) if given.  Infinity is the string "inf"."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+        if path is not None:
+            from geodim.data.files import write_text  # noqa: PLC0415
+
+            write_text(path, text)
+        return text
+
+    def __repr__(self) -> str:
+        few = ", ".join(self.names[:5]) + (", ..." if len(self.names) > 5 else "")
+        return (
+            f"FeatureSelection({len(self.names)} of {self.n_features} features: {few}; "
+            f"{self.fractions[-1]:.4%} of the discriminability)"
+        )
+
+
+def select_features(
+    X: Any,
+    m: int | None = None,
+    *,
+    fraction: float | None = None,
+    normalize: bool = True,
+    weights: Any = None,
+    feature_names: Sequence[str] | None = None,
+    n_threads: int | None = None,
+    memory: int = MEMORY,
+    progress: Callable[[int, int], None] | None = None,
+) -> FeatureSelection:
+    r"""Choose few features that keep most of the discriminability.
+
+    Delta of a set S of features, :math:`\Delta(S) = \frac1n \sum_k \max_{f \in S} \phi_{k,f}`, is monotone and submodular, so
+    taking the feature that adds most, again and again, reaches at least :math:`1 - 1/e` of the best set of as many features.
+    Each choice is the true greedy one: features are left aside only by proven bounds.  Of features that add the
+    same, the one with the lowest column is taken.  Once nothing is left to gain, ``m`` is filled up by the discriminability of
+    each feature on its own, largest first.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features)
+        Numbers in any form that `geodim.intrinsic_dimension` takes.
+    m : int, optional
+        How many features to choose.
+    fraction : float, optional
+        Instead of ``m``: choose until Delta is at least this part of Delta of all features; 0.95 if neither is given.
+    normalize : bool, default True
+        Divide Delta by d_max, the largest range of all features (not only of the chosen ones).  The choice does not
+        depend on it.
+    weights : array-like of int, optional
+        Multiplicity of each point.
+    feature_names : sequence of str, optional
+        Names of the features, where the data has none.
+    n_threads : int, optional
+        Threads to use; all available cores by default.  The result does not depend on it.
+    memory : int, default 256 MiB
+        Bytes that may be kept about all features together, besides the buffers of the engine.  The result does not
+        depend on it; with less, more features are solved more than once.
+    progress : callable, optional
+        Called as ``progress(columns_done, columns)``, in each of two passes.
+
+    Returns
+    -------
+    FeatureSelection
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> x = np.arange(100.0)
+    >>> names, curve = geodim.select_features(np.stack([x, 3 * x, x % 7], axis=1), 1)
+    >>> names
+    ['1']
+    """
+    started = time.monotonic()
+    check_arguments(0.0, n_threads, None)
+    source = as_source(X, weights=weights, names=feature_names)
+    most, part = _check_size(m, fraction, source.n_features)
+    _check_memory(memory)
+    import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
+    threads = int(n_threads or available_threads())
+    ranges = scan_ranges(source, threads)
+    greedy = Greedy(source, ranges, threads, int(memory), progress)
+    while not greedy.chosen or (
+        len(greedy.chosen) < most if part is None else greedy.delta < part * greedy.total
+    ):
+        greedy.choose()
+    scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
+    if ranges.d_max == 0.0:
+        warnings.warn(
+            "no feature tells any two points apart: any choice of features is as good as any other",
+            DegenerateDataWarning,
+            stacklevel=2,
+        )
+    return FeatureSelection(
+        names=unique_names(source.names, greedy.chosen),
+        columns=greedy.chosen,
+        curve=[delta / scale for delta in greedy.deltas],
+        total=greedy.total / scale,
+        n_points=source.n_points,
+        n_features=source.n_features,
+        normalized=bool(normalize),
+        d_max=ranges.d_max,
+        evaluations=greedy.evaluations,
+        seconds=time.monotonic() - started,
+        parameters={
+            "m": None if m is None else int(m),
+            "fraction": part,
+            "normalize": bool(normalize),
+            "n_threads": threads,
+            "memory": int(memory),
+        },
+        versions=versions(),
+    )
+
+
+def _check_size(m: Any, fraction: Any, n_features: int) -> tuple[int, float | None]:
+    """How many features at most, and which part of Delta, if that decides."""
+    if m is not None and fraction is not None:
+        msg = (
+            "give m, the number of features, or fraction, the part of the discriminability to keep, not both"
+        )
+        raise InputValueError(msg)
+    if m is None:
+        fraction = FRACTION if fraction is None else fraction
+        if isinstance(fraction, bool) or not isinstance(fraction, Real):
+            msg = f"fraction must be a number, got {fraction!r}"
+            raise InputTypeError(msg)
+        if not 0.0 < float(fraction) <= 1.0:
+            msg = f"fraction must be above 0 and at most 1, got {fraction!r}"
+            raise InputValueError(msg)
+        return n_features, float(fraction)
+    if isinstance(m, bool) or not isinstance(m, Integral):
+        msg = f"m must be a whole number of features, got {m!r}"
+        raise InputTypeError(msg)
+    if not 1 <= int(m) <= n_features:
+        msg = f"m must be between 1 and the number of features, {n_features}, got {m}"
+        raise InputValueError(msg)
+    return int(m), None
+
+
+def _check_memory(memory: Any) -> None:
+    if isinstance(memory, bool) or not isinstance(memory, Integral):
+        msg = f"memory must be a whole number of bytes, got {memory!r}"
+        raise InputTypeError(msg)
+    if int(memory) < 1:
+        msg = f"memory must be at least 1 byte, got {memory}"
+        raise InputValueError(msg)

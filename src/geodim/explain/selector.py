@@ -1,0 +1,115 @@
+"""`DiscriminabilitySelector`: feature selection by discriminability as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from geodim.estimator import IntrinsicDimension
+from geodim.explain.select import MEMORY, select_features
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+
+class DiscriminabilitySelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
+    """Keep few features that tell the points apart almost as well as all of them.
+
+    A thin coat around `geodim.select_features`, whose documentation says what is computed.  Labels are not looked at: the
+    selection asks which features spread the points, not which ones predict anything.
+
+    Parameters
+    ----------
+    n_features_to_select : int, optional
+        How many features to keep.  If fewer already reach the discriminability of all, the others are those with the
+        largest discriminability of their own.
+    fraction : float, optional
+        Instead: keep enough for this part of the discriminability; 0.95 if neither is given.
+    n_threads : int, optional
+        Threads to use; all available cores by default.  The result does not depend on it.
+    memory : int, default 256 MiB
+        Bytes that may be kept about all features together.
+
+    Attributes
+    ----------
+    selection_ : FeatureSelection
+        Everything that is known, in the order of choice.
+    support_ : ndarray of bool of shape (n_features_in_,)
+        Which features are kept.
+    ranking_ : ndarray of int of shape (n_features_in_,)
+        1 for the feature chosen first, 2 for the next, ...; all features that were left out share the last rank.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of str
+        Names of the features, where X has names that are all strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geodim import DiscriminabilitySelector
+    >>> x = np.arange(100.0)
+    >>> X = np.stack([x, 3 * x, x % 7], axis=1)
+    >>> DiscriminabilitySelector(1).fit_transform(X)[:3].tolist()
+    [[0.0], [3.0], [6.0]]
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        *,
+        fraction: float | None = None,
+        n_threads: int | None = None,
+        memory: int = MEMORY,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.fraction = fraction
+        self.n_threads = n_threads
+        self.memory = memory
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+        """Choose the features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_points, n_features)
+            The data.
+        y : ignored
+            Present by convention.
+        sample_weight : array-like of int of shape (n_points,), optional
+            Multiplicity of each point: whole numbers, the same as repeating the points.
+
+        Returns
+        -------
+        DiscriminabilitySelector
+            The transformer itself.
+        """
+        selection = select_features(
+            IntrinsicDimension._validated(self, X),
+            self.n_features_to_select,
+            fraction=self.fraction,
+            weights=sample_weight,
+            n_threads=self.n_threads,
+            memory=self.memory,
+        )
+        self.selection_ = selection
+        self.support_ = np.zeros(self.n_features_in_, np.bool_)
+        self.support_[selection.columns] = True
+        self.ranking_ = np.full(self.n_features_in_, len(selection.columns) + 1)
+        self.ranking_[selection.columns] = np.arange(len(selection.columns)) + 1
+        return self
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask: NDArray[np.bool_] = self.support_
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,276 @@
+"""`explain_dimension`, `explain_hops`: which features carry the discriminability; `feature_ranking`: what each has of its own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.data.checks import scan_ranges
+from geodim.data.sources import as_source
+from geodim.dimension import check_arguments, intrinsic_dimension
+from geodim.engine.profile import available_threads
+from geodim.explain.core import CoreFinder
+from geodim.explain.passes import ColumnPass
+from geodim.result import mean, to_json_value, unique_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from geodim.data.sources import ColumnSource
+    from geodim.explain.passes import Column, Slot
+    from geodim.result import IDResult
+
+FORMAT = "geodim.Explanation/1"
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """Which features carry the discriminability, and which of them suffice.
+
+    Attributes
+    ----------
+    result : IDResult
+        The intrinsic dimension itself, exact.
+    shares : dict
+        For every feature that attains Phi(k) somewhere, the sum of Phi over those k over the sum of all, largest first.
+        Where several attain it, the lowest column counts, so that the shares add up to 1; all other features have 0.
+    hop_shares : dict
+        The shares of each hop together, for the features of a graph; for other data all belongs to hop 0.
+    core : list of str
+        A minimal set of features: together they have the same dimension to the bit, and without any one of them it is another.
+    core_columns : list of int
+        Their columns; column j after m hops is m * n_attributes + j.
+    core_shares : dict
+        Shares among the core alone, largest first: what they are once features that tie with the core have left.
+    """
+
+    result: IDResult
+    core: list[str]
+    core_columns: list[int]
+    core_shares: dict[str, float] = field(default_factory=dict)
+    hop_shares: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Shares of the discriminability, largest first."""
+        return self.result.shares
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, without the curve."""
+        return {
+            "format": FORMAT,
+            "dimension": to_json_value(self.result.dimension),
+            "discriminability": self.result.discriminability,
+            "n_points": self.result.n_points,
+            "n_features": self.result.n_features,
+            "shares": self.shares,
+            "hop_shares": {str(hop): share for hop, share in self.hop_shares.items()},
+            "core": self.core,
+            "core_columns": self.core_columns,
+            "core_shares": self.core_shares,
+        }
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text, also written to ``path`` (whole or not at all) if given."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+        if path is not None:
+            from geodim.data.files import write_text  # noqa: PLC0415
+
+            write_text(path, text)
+        return text
+
+    def __repr__(self) -> str:
+        leading = ", ".join(f"{name} {share:.1%}" for name, share in list(self.shares.items())[:3])
+        return (
+            f"Explanation(dimension={self.result.dimension:.6g}, carried by {len(self.shares)} of "
+            f"{self.result.n_features} features: {leading}; core of {len(self.core)})"
+        )
+
+
+def explain_dimension(
+    X: Any,
+    *,
+    normalize: bool = True,
+    weights: Any = None,
+    feature_names: Sequence[str] | None = None,
+    n_threads: int | None = None,
+) -> Explanation:
+    """Say which features carry the discriminability, and find a minimal set that has the same dimension to the bit.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features)
+        Numbers in any form that `geodim.intrinsic_dimension` takes.
+    normalize, weights, feature_names, n_threads
+        As for `geodim.intrinsic_dimension`.
+
+    Returns
+    -------
+    Explanation
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> x = np.arange(10.0)
+    >>> explanation = geodim.explain_dimension(np.stack([x, x**2 / 5, x**2 / 5, x / 2], axis=1), feature_names="abcd")
+    >>> explanation.core
+    ['a', 'b']
+    """
+    source = as_source(X, weights=weights, names=feature_names)
+    names = _distinct(source)
+    result = intrinsic_dimension(
+        X, normalize=normalize, weights=weights, feature_names=names, n_threads=n_threads
+    )
+    threads = int(n_threads or available_threads())
+    finder = CoreFinder(source, threads, normalize=normalize)
+    return _explanation(result, source, names, finder, source.n_features)
+
+
+def explain_hops(
+    X: Any,
+    graph: Any,
+    hops: int = 5,
+    *,
+    operator: Any = "sym",
+    operator_parameters: dict[str, Any] | None = None,
+    normalize: bool = True,
+    edge_weights: Any = None,
+    feature_names: Sequence[str] | None = None,
+    n_threads: int | None = None,
+) -> Explanation:
+    """Say which attributes, after which hops, carry the discriminability of a graph's k-hop data set.
+
+    Features are divided by d_max of the raw attributes, whichever of them belong to the core.
+
+    Parameters
+    ----------
+    X, graph, hops, operator, operator_parameters, normalize, edge_weights, feature_names, n_threads
+        As for `geodim.khop_dimensions`.
+
+    Returns
+    -------
+    Explanation
+        Of the data set of ``hops`` hops; attribute ``a`` after two hops is called ``hop 2: a``.
+
+    Examples
+    --------
+    >>> import geodim
+    >>> explanation = geodim.explain_hops([[0.0], [0.0], [1.0]], [(0, 1), (1, 2)], hops=1)
+    >>> explanation.core
+    ['0', 'hop 1: 0']
+    """
+    from geodim.data.graphs import as_graph  # noqa: PLC0415
+    from geodim.explain.hop_source import HopSource, hop_label  # noqa: PLC0415
+    from geodim.features import make_operator  # noqa: PLC0415
+    from geodim.khop import khop_dimensions  # noqa: PLC0415
+
+    attributes = as_source(X, names=feature_names)
+    names = _distinct(attributes)
+    whole = khop_dimensions(
+        X,
+        graph,
+        hops,
+        operator=operator,
+        operator_parameters=operator_parameters,
+        normalize=normalize,
+        edge_weights=edge_weights,
+        feature_names=names,
+        n_threads=n_threads,
+    )
+    result = whole[whole.hops]
+    threads = int(n_threads or available_threads())
+    if graph is not None:
+        graph = as_graph(graph, attributes.n_points, weights=edge_weights, threads=threads)
+    plain = {  # numbers as Python has them
+        name: getattr(value, "item", lambda value=value: value)()
+        for name, value in (operator_parameters or {}).items()
+    }
+    one_hop = make_operator(graph, operator, **plain)
+    source = HopSource(X, one_hop, whole.hops, names)
+    finder = CoreFinder(source, threads, normalize=normalize, scale=result.scale)
+    labels = [hop_label(name, hop) for hop in range(whole.hops + 1) for name in names]
+    return _explanation(result, source, labels, finder, attributes.n_features)
+
+
+def feature_ranking(
+    X: Any,
+    *,
+    normalize: bool = True,
+    weights: Any = None,
+    feature_names: Sequence[str] | None = None,
+    n_threads: int | None = None,
+) -> dict[str, float]:
+    r"""Discriminability of every feature on its own, :math:`\frac1n \sum_k \phi_{k,f}`, the largest first.
+
+    The plain ranking, for comparison with shares and with `geodim.select_features`: a feature may rank high and add nothing to
+    another one.  Every column is solved for all k, which takes several times as long as the dimension itself.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features)
+        Numbers in any form that `geodim.intrinsic_dimension` takes.
+    normalize : bool, default True
+        Divide by d_max, the largest range of all features.
+    weights, feature_names, n_threads
+        As for `geodim.intrinsic_dimension`.
+
+    Returns
+    -------
+    dict
+        Name and discriminability; of equal ones the lowest column comes first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> geodim.feature_ranking([[0.0, 0.0], [0.0, 1.0], [1.0, 2.0], [1.0, 4.0]], feature_names=["a", "b"])
+    {'b': 0.4375, 'a': 0.125}
+    """
+    check_arguments(0.0, n_threads, None)
+    source = as_source(X, weights=weights, names=feature_names)
+    import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
+    threads = int(n_threads or available_threads())
+    ranges = scan_ranges(source, threads)
+    scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
+    own = np.zeros(source.n_features)
+    nothing = np.zeros(source.n_points)
+
+    def visit(slot: Slot, column: Column) -> None:
+        own[column.index] = mean(slot.raised(column, nothing)[1:], source.n_points, scale)
+
+    ColumnPass(source, threads).run(range(source.n_features), visit)
+    order = np.argsort(-own, kind="stable").tolist()
+    labels = unique_names(source.names, order)
+    return {label: float(own[column]) for label, column in zip(labels, order, strict=True)}
+
+
+def _distinct(source: ColumnSource) -> list[str]:
+    """Names by which columns can be found again."""
+    return unique_names(source.names, list(range(source.n_features)))
+
+
+def _explanation(
+    result: IDResult, source: ColumnSource, names: list[str], finder: CoreFinder, n_attributes: int
+) -> Explanation:
+    if result.stopped:  # the dimension has bounds, a core has none
+        raise KeyboardInterrupt
+    column_of = {name: column for column, name in enumerate(names)}
+    owners = {column_of[name]: share for name, share in result.shares.items()}
+    hop_shares = dict.fromkeys(range(source.n_features // n_attributes), 0.0)
+    for column, share in owners.items():
+        hop_shares[column // n_attributes] += share
+    core = finder.find(owners)
+    order = sorted(core, key=lambda column: -core[column])
+    return Explanation(
+        result=result,
+        core=[names[column] for column in core],
+        core_columns=list(core),
+        core_shares={names[column]: core[column] for column in order},
+        hop_shares=hop_shares,
+    )

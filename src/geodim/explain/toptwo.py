@@ -1,0 +1,88 @@
+"""The two best columns at every size: what Phi is without any one feature, known at once.
+
+A target for the engine's solvers, like `geodim.engine.profile.Profile`: a column is rejected only where two others exceed it.
+*No place is lost by rejecting concurrently:* a column f is rejected at d only if two other columns reached more at some a <= d,
+hence (phi never falls) both exceed f at d, and f is not among the two best there.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from geodim.explain.passes import ColumnPass
+
+
+class TopTwo:
+    """Best and second best phi at every d = k - 1, and whose they are; of equal values the lower column comes first.
+
+    Parameters
+    ----------
+    n_points : int
+        Number of points.
+
+    Attributes
+    ----------
+    best, second : array of float
+        The two largest phi.
+    owner, runner : array of int
+        Their columns; -1 where phi is 0.
+    """
+
+    step = 0.0
+
+    def __init__(self, n_points: int) -> None:
+        self.best, self.second = np.zeros(n_points), np.zeros(n_points)
+        self.owner, self.runner = np.full(n_points, -1, np.int32), np.full(n_points, -1, np.int32)
+        self._lock = threading.Lock()
+
+    @property
+    def phi(self) -> NDArray[np.float64]:
+        """What a column must reach to matter."""
+        return self.second
+
+    def begin(self, column: int, pieces: dict[tuple[int, int], tuple[int, int]]) -> None:
+        """Pieces of a column are not told apart here."""
+
+    def merge(
+        self,
+        phi: NDArray[np.float64],
+        ranges: NDArray[np.int64],
+        n_ranges: int,
+        column: int,
+        cut: int,
+        work: NDArray[np.int64],  # noqa: ARG002
+        piece: tuple[int, int] | None = None,  # noqa: ARG002
+    ) -> None:
+        """Merge one column's phi on the listed ranges of d (shifted by ``cut``)."""
+        from geodim.explain._kernels import merge_two  # noqa: PLC0415 - imports Numba
+
+        with self._lock:
+            merge_two(
+                phi, ranges, n_ranges, column, self.best[cut:], self.owner[cut:], self.second[cut:], self.runner[cut:]
+            )  # fmt: skip
+
+    def solve(self, columns: ColumnPass, which: Iterable[int]) -> None:
+        """Merge these columns."""
+        columns.run(which, lambda slot, column: slot.solve(column, self))
+
+    def without(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Phi and its owners if one column were not there."""
+        own = self.owner == column
+        return np.where(own, self.second, self.best), np.where(own, self.runner, self.owner)
+
+    def losses(self, n_features: int) -> NDArray[np.float64]:
+        """By which part the sum of Phi falls without each column."""
+        largest = float(self.best[-1]) or 1.0  # sums of the widths themselves could overflow
+        owned = self.owner >= 0
+        gaps = (self.best - self.second)[owned] / largest
+        sums = np.bincount(self.owner[owned], gaps, n_features).astype(np.float64)
+        losses: NDArray[np.float64] = sums / (float((self.best / largest).sum()) or 1.0)
+        return losses

@@ -1,0 +1,240 @@
+"""`WhatIf`: the intrinsic dimension if features were removed, rescaled, clipped or replaced, without computing the rest again.
+
+Phi is a maximum over features, so it is enough to know the two best at every k (`geodim.explain.toptwo`, 24 bytes per point):
+without any one feature Phi is the second best where that feature was best, and a changed feature is merged into that.
+Where several features are removed that hold both places at some k, the features that could take the third are
+solved again, at those k; coarse profiles, made once, tell which these are.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from importlib import import_module
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.data.checks import scan_ranges
+from geodim.data.sources import WeightedSource, as_source
+from geodim.dimension import check_arguments
+from geodim.engine.pilot import look_ahead
+from geodim.engine.profile import Profile, available_threads
+from geodim.errors import InputTypeError, InputValueError, ShapeError
+from geodim.explain.coarse import CoarseProfiles
+from geodim.explain.passes import Column, ColumnPass, Slot
+from geodim.explain.toptwo import TopTwo
+from geodim.result import IDResult, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+NOBODY = np.iinfo(np.int32).max  # an owner that every column comes before
+
+
+class WhatIf:
+    r"""Questions about a data set that was measured once.
+
+    Every answer is the exact `IDResult` of the changed data, bit for bit what `geodim.intrinsic_dimension` gives for it in
+    float64, except that features keep the numbers of their columns.  With ``normalize``, d_max is that of the changed data.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features)
+        Numbers in any form that `geodim.intrinsic_dimension` takes; it must not change while questions are asked.
+    normalize, weights, feature_names, n_threads
+        As for `geodim.intrinsic_dimension`.
+
+    Attributes
+    ----------
+    result : IDResult
+        The data as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> x = np.arange(5.0)
+    >>> what_if = geodim.WhatIf(np.stack([x, x**2], axis=1), feature_names=["x", "square"], normalize=False)
+    >>> what_if.result.discriminability
+    6.0
+    >>> what_if.remove("square").discriminability
+    2.0
+    >>> what_if.clip("square", high=4.0).discriminability
+    2.0
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        *,
+        normalize: bool = True,
+        weights: Any = None,
+        feature_names: Sequence[str] | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        started = time.monotonic()
+        check_arguments(0.0, n_threads, None)
+        self.source = as_source(X, weights=weights, names=feature_names)
+        import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
+        self.normalize = bool(normalize)
+        self.weights = weights
+        self.threads = int(n_threads or available_threads())
+        self.ranges = scan_ranges(self.source, self.threads)
+        self.columns = ColumnPass(self.source, self.threads)
+        self.two = TopTwo(self.source.n_points)
+        self._coarse: CoarseProfiles | None = None
+        leaders = look_ahead(self.source, self.ranges).leaders
+        self.two.solve(self.columns, leaders)
+        self.two.solve(self.columns, sorted(set(range(self.source.n_features)).difference(leaders)))
+        self.result = self._summary(self.two.best.copy(), self.two.owner.copy(), self.ranges.d_max, started)
+
+    def remove(self, *features: str | int) -> IDResult:
+        """The result without some features, given by name or column.
+
+        At once for one feature; for several, features that could take their place are solved again where needed.
+        """
+        started = time.monotonic()
+        gone = sorted({self.column(feature) for feature in features})
+        if len(gone) >= self.source.n_features:
+            msg = f"all {self.source.n_features} features would be removed: leave at least one"
+            raise InputValueError(msg)
+        if len(gone) == 1:
+            phi, owner = self.two.without(gone[0])
+        else:
+            phi, owner = self._without(gone)
+        result = self._summary(phi, owner, self._range_without(gone), started)
+        return replace(result, n_features=self.source.n_features - len(gone))
+
+    def rescale(self, feature: str | int, factor: float) -> IDResult:
+        """The result if one feature were multiplied by a number."""
+        number = _number("factor", factor)
+        if not math.isfinite(number):
+            msg = f"factor must be finite, got {factor!r}"
+            raise InputValueError(msg)
+        with np.errstate(over="ignore"):  # reported with row and column
+            values = self.values(feature) * number
+        return self.replace(feature, values)
+
+    def clip(self, feature: str | int, low: float | None = None, high: float | None = None) -> IDResult:
+        """The result if values of one feature below ``low`` were raised to it, and those above ``high`` lowered to it."""
+        bottom = -math.inf if low is None else _number("low", low)
+        top = math.inf if high is None else _number("high", high)
+        if not bottom <= top:
+            msg = f"low must not exceed high, got {low!r} and {high!r}"
+            raise InputValueError(msg)
+        return self.replace(feature, np.clip(self.values(feature), bottom, top))
+
+    def replace(self, feature: str | int, values: Any) -> IDResult:
+        """The result if one feature had other values, one per point."""
+        started = time.monotonic()
+        column = self.column(feature)
+        array = np.asarray(values)
+        rows = self._rows()
+        if array.shape != (rows,):
+            msg = f"the feature needs one value per point ({rows}), got shape {array.shape}"
+            raise ShapeError(msg)
+        source = as_source(array[:, np.newaxis], weights=self.weights, names=[self._name(column)])
+        ranges = scan_ranges(source)
+        phi, owner = self.two.without(column)
+        changed = self._profile(phi, owner)
+        slot = Slot(source)
+        for new in slot.read([0]):
+            slot.solve(Column(column, new.values, new.counts), changed)
+        d_max = max(self._range_without([column]), ranges.d_max)
+        return self._summary(changed.phi, changed.owner, d_max, started)
+
+    def values(self, feature: str | int) -> NDArray[np.float64]:
+        """The values of one feature, in float64."""
+        source = self.source.source if isinstance(self.source, WeightedSource) else self.source
+        out = np.empty((1, source.n_points), source.dtype)
+        source.read([self.column(feature)], out)
+        values: NDArray[np.float64] = out[0].astype(np.float64)
+        return values
+
+    def column(self, feature: str | int) -> int:
+        """The column of a feature given by name or column."""
+        return _find(feature, self.source.names, self.source.n_features)
+
+    def _rows(self) -> int:
+        return (
+            self.source.source.n_points if isinstance(self.source, WeightedSource) else self.source.n_points
+        )
+
+    def _name(self, column: int) -> str:
+        return str(column) if self.source.names is None else self.source.names[column]
+
+    def _range_without(self, gone: list[int]) -> float:
+        return float(np.delete(self.ranges.widths, gone).max(initial=0.0))
+
+    def _without(self, gone: list[int]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Phi and its owners without several features."""
+        two = self.two
+        best_gone, second_gone = np.isin(two.owner, gone), np.isin(two.runner, gone)
+        phi = np.where(best_gone, two.second, two.best)
+        owner = np.where(best_gone, two.runner, two.owner)
+        unknown = best_gone & second_gone
+        if not unknown.any():
+            return phi, owner
+        # What smaller k reached is reached here, too; and whoever attains it comes before nobody.
+        phi = np.maximum.accumulate(np.where(unknown, 0.0, phi))
+        owner = np.where(unknown, NOBODY, owner).astype(np.int32)
+        profile = self._profile(phi, owner)
+        sizes = np.arange(phi.size)
+        following = np.minimum.accumulate(np.where(unknown, sizes, phi.size)[::-1])[::-1]
+        if self._coarse is None:
+            self._coarse = CoarseProfiles(self.columns, self.ranges)
+        before = phi.copy()  # a bar that does not move: ties must be found, whoever comes first
+        coarse = self._coarse
+        some = [
+            f
+            for f in range(self.source.n_features)
+            if f not in gone and coarse.may_attain(f, before, following)
+        ]
+        self.columns.run(some, lambda slot, column: slot.solve(column, profile))
+        profile.owner[profile.owner == NOBODY] = -1
+        return profile.phi, profile.owner
+
+    def _profile(self, phi: NDArray[np.float64], owner: NDArray[np.int32]) -> Profile:
+        profile = Profile.empty(self.source.n_points, self.source.n_features)
+        profile.phi[:], profile.owner[:] = phi, owner
+        return profile
+
+    def _summary(
+        self, phi: NDArray[np.float64], owner: NDArray[np.int32], d_max: float, started: float
+    ) -> IDResult:
+        return summarise(
+            self._profile(phi, owner),
+            self.ranges,
+            d_max=d_max,
+            normalize=self.normalize,
+            names=self.source.names,
+            rtol=0.0,
+            seconds=time.monotonic() - started,
+            n_threads=self.threads,
+        )
+
+
+def _find(feature: Any, names: list[str] | None, n_features: int) -> int:
+    if not isinstance(feature, bool) and isinstance(feature, Integral):
+        if not 0 <= int(feature) < n_features:
+            msg = f"there is no column {feature}: they are numbered 0 to {n_features - 1}"
+            raise InputValueError(msg)
+        return int(feature)
+    known = [str(column) for column in range(n_features)] if names is None else names
+    if not isinstance(feature, str) or known.count(feature) != 1:
+        how = "several features are" if feature in known else "no feature is"
+        msg = f"{how} called {feature!r}: give the number of a column from 0 to {n_features - 1}"
+        raise InputValueError(msg)
+    return known.index(feature)
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
+        msg = f"{name} must be a number, got {value!r}"
+        raise InputTypeError(msg)
+    return float(value)

@@ -1,0 +1,128 @@
+"""``geodim select``: answers, files, exit codes and terminals."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner, Result
+
+import geodim
+from cli.running import on_terminal, piped
+from geodim.cli.app import app
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+X = np.random.default_rng(5).normal(size=(200, 6))
+
+
+@pytest.fixture
+def points(tmp_path: Path) -> Path:
+    path = tmp_path / "points.npy"
+    np.save(path, X)
+    return path
+
+
+@pytest.fixture
+def labelled(tmp_path: Path) -> Path:
+    path = tmp_path / "labelled.csv"
+    frame = pd.DataFrame(X[:, :3] * [1.0, 5.0, 2.0], columns=["height", "weight", "age"])
+    frame.assign(kind=["cat", "dog"] * 100).to_csv(path, index=False)
+    return path
+
+
+def run(*arguments: object) -> Result:
+    """Run in this process, which is quicker; stdout is no terminal."""
+    return CliRunner().invoke(app, ["select", *map(str, arguments)])
+
+
+class TestInPipes:
+    def test_one_line_of_json_and_nothing_else(self, points: Path) -> None:
+        ended = piped("select", points, "-m", 3)
+        expected = geodim.select_features(X, 3)
+        assert (ended.code, ended.err) == (0, "")
+        assert ended.json["names"] == expected.names
+        assert ended.json["curve"] == expected.curve
+        assert ended.json["dimension"] == geodim.intrinsic_dimension(X).dimension
+        assert ended.json["format"] == "geodim.select/1"
+        assert ended.json["file"] == str(points)
+
+    def test_options_change_what_they_say(self, points: Path, labelled: Path) -> None:
+        default = json.loads(run(points).stdout)
+        assert default["fractions"][-1] >= 0.95
+        most = json.loads(run(points, "--fraction", 0.9999).stdout)
+        assert most["names"] == geodim.select_features(X, fraction=0.9999).names
+        raw = json.loads(run(points, "--no-normalize", "-m", 2).stdout)
+        assert raw["curve"] == geodim.select_features(X, 2, normalize=False).curve
+        assert json.loads(run(points, "--columns", "2-4", "--features", 1).stdout)["n_features"] == 3
+        assert json.loads(run(points, "--threads", 1).stdout)["parameters"]["n_threads"] == 1
+        assert json.loads(run(labelled, "--exclude", "kind", "-m", 1).stdout)["names"] == ["weight"]
+
+    def test_columns_keep_their_names(self, points: Path) -> None:
+        chosen = json.loads(run(points, "--exclude", 0, "-m", 5).stdout)["names"]
+        assert sorted(chosen) == ["1", "2", "3", "4", "5"]
+
+    def test_file(self, points: Path, tmp_path: Path) -> None:
+        path = tmp_path / "selection.json"
+        assert run(points, "-m", 2, "--json", path).exit_code == 0
+        assert json.loads(path.read_text())["names"] == geodim.select_features(X, 2).names
+
+
+class TestOnTerminals:
+    def test_table(self, labelled: Path) -> None:
+        ended = on_terminal("select", labelled, "--exclude", "kind", "--fraction", 1)
+        selection = geodim.select_features(pd.read_csv(labelled).drop(columns="kind"), fraction=1.0)
+        assert ended.code == 0
+        for name in selection.names:
+            assert name in ended.err
+        assert f"{selection.dimension:.6g}" in ended.err
+        assert f"{len(selection.names)} of 3 features" in ended.err
+
+    def test_long_tables_are_cut(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "wide.npy", np.random.default_rng(0).normal(size=(30, 40)))
+        shown = on_terminal("select", tmp_path / "wide.npy", "-m", 40).err
+        assert "10 more" in shown
+        assert "add nothing" in shown
+
+    def test_quiet(self, points: Path) -> None:
+        ended = on_terminal("select", points, "-m", 2, "--quiet")
+        assert ended.err.split() == geodim.select_features(X, 2).names
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("arguments", "code", "words"),
+        [
+            (["-m", "2", "--fraction", "0.5"], 2, "not both"),
+            (["--fraction", "0"], 2, "above 0"),
+            (["-m", "0"], 2, "Invalid value"),
+            (["-m", "7"], 3, "number of features, 6"),
+            (["--columns", "9"], 3, "no column"),
+            (["--json", "no/such/folder.json"], 4, "no folder"),
+        ],
+    )
+    def test_options(self, points: Path, arguments: list[str], code: int, words: str) -> None:
+        result = run(points, *arguments)
+        assert result.exit_code == code
+        assert words in result.output
+        assert "Traceback" not in result.output
+
+    def test_files(self, tmp_path: Path) -> None:
+        assert run(tmp_path / "absent.npy").exit_code == 4
+        bad = X.copy()
+        bad[3, 2] = np.nan
+        np.save(tmp_path / "bad.npy", bad)
+        result = run(tmp_path / "bad.npy")
+        assert result.exit_code == 3
+        assert "row 3, column 2" in result.output
+
+    def test_constant_data_is_a_note(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "ones.npy", np.ones((5, 2)))
+        ended = piped("select", tmp_path / "ones.npy")
+        assert ended.code == 0
+        assert ended.json["dimension"] == "inf"
+        assert "note: no feature" in ended.err
