@@ -1,0 +1,81 @@
+"""Time and peak memory of a call, for a process of its own.
+
+tracemalloc does not see what compiled code allocates, and the largest resident size that the system reports never falls. So each
+estimator gets a fresh process (`geodim compare`), where the high-water mark is set back just before the call: what it rises
+above the resident size at that moment is the extra memory of the call, native buffers included, data already read not.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+class Measured(NamedTuple, Generic[T]):
+    """What a call returned, its wall time and its peak extra memory in bytes (None where the system does not tell)."""
+
+    value: T
+    seconds: float
+    peak_bytes: int | None
+
+
+def measure(call: Callable[[], T]) -> Measured[T]:
+    """Run a call and measure it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geodim.baselines.measure import measure
+    >>> measure(lambda: int(np.ones(1000).sum())).value
+    1000
+    """
+    gc.collect()
+    before = _reset_peak()
+    started = time.perf_counter()
+    value = call()
+    seconds = time.perf_counter() - started
+    after = _status("VmHWM") if _resettable() else _largest()
+    peak = None if before is None or after is None else max(0, after - before)
+    return Measured(value, seconds, peak)
+
+
+def _resettable() -> bool:
+    return Path("/proc/self/clear_refs").exists()
+
+
+def _reset_peak() -> int | None:
+    """Set the high-water mark back to the resident size, and return that.
+
+    Where that cannot be done (not on Linux), the mark so far: the rise above it is then a lower bound.
+    """
+    if not _resettable():
+        return _largest()
+    try:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    except OSError:
+        return _status("VmHWM")
+    return _status("VmRSS")
+
+
+def _status(key: str) -> int | None:
+    for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
+        if line.startswith(key + ":"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def _largest() -> int | None:
+    try:
+        import resource  # noqa: PLC0415 - not on Windows
+    except ImportError:
+        return None
+    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return largest if sys.platform == "darwin" else largest * 1024

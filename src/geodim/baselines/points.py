@@ -1,0 +1,169 @@
+"""Points for scikit-learn: whatever geodim reads, as one dense array or one sparse matrix of finite numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.data.checks import scan_ranges
+from geodim.data.graphs.parallel import thread_count
+from geodim.data.sources import ArraySource, SparseSource, as_source, working_type
+from geodim.errors import InputTypeError, InputValueError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from geodim.data.sources import ColumnSource
+
+# Sparse data up to this many values (128 MB in float64) is densified: scikit-learn's dense search is several times faster.
+DENSE_VALUES = 1 << 24
+# Squares of larger or smaller numbers come near the ends of float64.
+SAFE_EXPONENT = 200
+BLOCK_VALUES = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Points in rows.
+
+    Attributes
+    ----------
+    values : ndarray or scipy.sparse.csr_array of shape (n, d)
+        float32 or float64, C-contiguous; sparse values are float64.
+    radii : ndarray of shape (n,) or None
+        How far rounding may have moved each row: two rows whose distance is at most the sum of theirs count as equal.
+        None: only rows that agree in every value are.
+    exponent : int
+        ``values`` are the data times ``2 ** -exponent``, which is exact; ratios of distances do not change.
+    """
+
+    values: Any
+    radii: NDArray[np.float64] | None = None
+    exponent: int = 0
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the values are held as a sparse matrix."""
+        return not isinstance(self.values, np.ndarray)
+
+    @property
+    def n_points(self) -> int:
+        """Number of rows."""
+        return int(self.values.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.values.shape[1])
+
+    def rows(self, at: Any) -> NDArray[np.float64]:
+        """Some rows, dense and in float64."""
+        some = self.values[at]
+        return np.asarray(some.toarray() if self.sparse else some, np.float64)
+
+    def with_resolution(self, resolution: float) -> Points:
+        """Let rows up to this far apart, in the units of the data, count as equal too."""
+        if resolution == 0.0:
+            return self
+        radius = math.ldexp(0.5 * resolution, -self.exponent)
+        radii = np.full(self.n_points, radius)
+        return Points(
+            self.values, radii if self.radii is None else np.maximum(radii, self.radii), self.exponent
+        )
+
+
+def as_points(X: Any, n_threads: int | None = None, *, dense: bool = False) -> Points:
+    """Check the values (finite, real, a table) and lay them out by rows.
+
+    Arrays of float32 and float64 are not copied.  Sparse matrices stay sparse, unless they are small or ``dense`` is set.
+    """
+    if isinstance(X, Points):
+        return X
+    check_threads(n_threads)
+    source = as_source(X)
+    ranges = scan_ranges(source, thread_count(n_threads))
+    if isinstance(source, ArraySource):
+        values: Any = np.ascontiguousarray(source.array, source.dtype)
+    elif isinstance(source, SparseSource):
+        values = _from_sparse(source, getattr(X, "dtype", None), dense)
+    else:
+        values = _from_columns(source)
+    exponent = math.frexp(ranges.magnitude)[1]
+    if ranges.magnitude == 0.0 or abs(exponent) <= SAFE_EXPONENT:
+        return Points(values)
+    if isinstance(values, np.ndarray):
+        return Points(np.ldexp(values.astype(np.float64), -exponent), exponent=exponent)
+    values.data = np.ldexp(values.data, -exponent)
+    return Points(values, exponent=exponent)
+
+
+def _from_sparse(source: SparseSource, kind: Any, dense: bool) -> Any:
+    csr = source.csc.tocsr()  # a new matrix: the caller's own stays as it is
+    if dense or source.n_points * source.n_features <= DENSE_VALUES:
+        return np.ascontiguousarray(
+            csr.astype(working_type(kind) if isinstance(kind, np.dtype) else np.float64).toarray()
+        )
+    csr = csr.astype(np.float64)
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    return csr
+
+
+def _from_columns(source: ColumnSource) -> NDArray[np.floating]:
+    values = np.empty((source.n_points, source.n_features), source.dtype)
+    width = max(1, BLOCK_VALUES // source.n_points)
+    for first in range(0, source.n_features, width):
+        columns = range(first, min(first + width, source.n_features))
+        block = np.empty((len(columns), source.n_points), source.dtype)
+        source.read(columns, block)
+        values[:, first : first + len(columns)] = block.T
+    return values
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """Return an option that is a whole number, or raise."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        msg = f"{name} must be a whole number, got {value!r}"
+        raise InputTypeError(msg)
+    if value < least:
+        msg = f"{name} must be at least {least}, got {value}"
+        raise InputValueError(msg)
+    return int(value)
+
+
+def check_threads(n_threads: Any) -> None:
+    """Raise unless it is None or a number of threads."""
+    if n_threads is not None:
+        whole("n_threads", n_threads, 1)
+
+
+def check_resolution(value: Any) -> float:
+    """Return a distance, or raise."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        msg = f"resolution must be a number, got {value!r}"
+        raise InputTypeError(msg)
+    if not 0.0 <= float(value) < math.inf:
+        msg = f"resolution must be a distance >= 0 (0: only equal rows are equal), got {value!r}"
+        raise InputValueError(msg)
+    return float(value)
+
+
+def choose_sample(n_points: int, n_samples: Any, seed: Any) -> NDArray[np.intp] | None:
+    """Ascending indices of a random sample without repetition; None for all points."""
+    seed = whole("seed", seed, 0)
+    if n_samples is None or whole("n_samples", n_samples, 1) >= n_points:
+        return None
+    return np.sort(np.random.default_rng(seed).choice(n_points, int(n_samples), replace=False))
+
+
+def check_neighbours(n_neighbors: Any, n_points: int, least: int = 1) -> int:
+    """Every point needs so many others."""
+    count = whole("n_neighbors", n_neighbors, least)
+    if count >= n_points:
+        msg = f"{count} neighbours of each point need at least {count + 1} points, got {n_points}: ask for fewer"
+        raise InputValueError(msg)
+    return count

@@ -1,0 +1,80 @@
+"""`BaselineResult`: what every estimator here returns."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from geodim._version import __version__
+from geodim.result import to_json_value
+
+FORMAT = "geodim.BaselineResult/1"
+
+
+@dataclass(frozen=True)
+class BaselineResult:
+    """An estimated dimension and where it comes from.
+
+    Attributes
+    ----------
+    name : str
+        The estimator: "mle", "twonn", "skdim:lPCA", ...
+    dimension : float
+        The estimate; infinite where all neighbours are equally far.
+    n_points, n_features : int
+        Size of the data.
+    n_used : int
+        Points that enter the estimate: those sampled that have a neighbour at a positive distance.
+    n_zero : int or None
+        Distances that were 0, between equal rows, and therefore left out; None where the estimator does not say.
+    n_neighbors : int or None
+        Neighbours looked at per point, where that means something.
+    seed : int or None
+        Seed of the sample, where one was drawn.
+    seconds : float
+        Wall time.
+    parameters, versions : dict
+        All options, and the versions of what the number depends on.
+    """
+
+    name: str
+    dimension: float
+    n_points: int
+    n_features: int
+    n_used: int
+    n_zero: int | None = None
+    n_neighbors: int | None = None
+    seed: int | None = None
+    seconds: float = 0.0
+    parameters: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; infinity is the string "inf"."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {"format": FORMAT, **{name: to_json_value(value) for name, value in values.items()}}
+
+    def __repr__(self) -> str:
+        parts = [f"{self.name!r}", f"dimension={self.dimension:.6g}", f"n_points={self.n_points:,}"]
+        if self.n_used != self.n_points:
+            parts.append(f"n_used={self.n_used:,}")
+        if self.n_zero:
+            parts.append(f"n_zero={self.n_zero:,}")
+        if self.n_neighbors is not None:
+            parts.append(f"n_neighbors={self.n_neighbors}")
+        return f"BaselineResult({', '.join(parts)})"
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Versions of geodim, Python, numpy, scikit-learn and of further packages."""
+    from importlib.metadata import version  # noqa: PLC0415
+
+    return {
+        "geodim": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        **{package: version(package) for package in ("scipy", "scikit-learn", *packages)},
+    }

@@ -1,0 +1,216 @@
+"""One estimator of ``geodim compare``, in a process of its own: reads a job from stdin, writes one line of JSON.
+
+First comes the word "ready", when the data is read and checked, so that the time limit does not count reading.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from geodim.errors import DataFileError, GeodimError, GeodimWarning, MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+READY = "ready"
+WARM_UP = (100, 8)  # imports and compiles, so that neither is measured
+
+
+@dataclass
+class Data:
+    """What to measure: points, or attributes with a graph."""
+
+    x: Any
+    graph: Any = None
+    hops: int = 0
+
+
+def main() -> None:
+    """Run the job; whatever goes wrong becomes a line of JSON too."""
+    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what estimators print is not the answer
+    job = json.load(sys.stdin)
+    try:
+        data, sizes = load(job)
+    except Exception as error:  # noqa: BLE001 - reported, not hidden
+        _say(answer, {"stage": "load", "error": describe(error)})
+        return
+    try:
+        call = prepare(job, data)
+        print(READY, file=answer, flush=True)
+        _say(answer, {**sizes, **run(call)})
+    except Exception as error:  # noqa: BLE001 - reported, not hidden
+        _say(answer, {**sizes, "stage": "run", "error": describe(error)})
+
+
+def _say(answer: Any, values: dict[str, Any]) -> None:
+    from geodim.result import to_json_value
+
+    print(json.dumps({key: to_json_value(value) for key, value in values.items()}), file=answer, flush=True)
+
+
+def describe(error: Exception) -> dict[str, str]:
+    """What went wrong, and which exit code that is."""
+    text = str(error) or type(error).__name__
+    if isinstance(error, MissingExtraError):
+        return {"kind": "extra", "message": text}
+    if isinstance(error, (DataFileError, OSError)):
+        return {"kind": "file", "message": text}
+    if isinstance(error, GeodimError):
+        return {"kind": "data", "message": text}
+    if isinstance(error, MemoryError):
+        return {"kind": "unexpected", "message": f"not enough memory: {text}"}
+    return {"kind": "unexpected", "message": f"{type(error).__name__}: {text}"}
+
+
+def load(job: dict[str, Any]) -> tuple[Data, dict[str, Any]]:
+    """Open the data and check its values once."""
+    from geodim.data.checks import scan_ranges
+    from geodim.data.sources import as_source
+
+    if job["name"] is not None or job["edges"] is not None:
+        from geodim.cli.hop_inputs import load as load_graph
+
+        root = None if job["root"] is None else Path(job["root"])
+        features, edges = (None if job[key] is None else Path(job[key]) for key in ("file", "edges"))
+        given = load_graph(job["name"], root, features, edges)
+        data = Data(given.x, given.graph, job["hops"])
+    else:
+        from geodim.data.tables import read_table
+
+        data = Data(read_table(job["file"], job["columns"], exclude=job["exclude"]))
+    try:
+        source = as_source(data.x)
+        scan_ranges(source)
+    except GeodimError as error:
+        if job["file"] is None or isinstance(error, MissingExtraError):
+            raise
+        msg = f"{job['file']}: {error}"
+        raise type(error)(msg) from error
+    return data, {"n_points": source.n_points, "n_features": source.n_features * (data.hops + 1)}
+
+
+def prepare(job: dict[str, Any], data: Data) -> Callable[[], dict[str, Any]]:
+    """Make the call to measure, after the same call on a few points, which imports and compiles what it needs."""
+    import numpy as np
+
+    estimator = ESTIMATORS.get(job["estimator"], _skdim)
+    kind = getattr(data.x, "dtype", None)
+    points = np.random.default_rng(0).uniform(size=WARM_UP)
+    points = points.astype(kind) if kind in (np.float32, np.float64) else points
+    ring = np.stack([np.arange(len(points)), np.roll(np.arange(len(points)), 1)])
+    sample = Data(points, None if data.graph is None else ring, min(data.hops, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            estimator({**job, "time_limit": None, "neighbors": None}, sample)
+        except MissingExtraError:
+            raise
+        except Exception:  # noqa: BLE001, S110 - what matters is the data, which comes next
+            pass
+    return lambda: estimator(job, data)
+
+
+def run(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Measure the call; warnings become notes."""
+    from geodim.baselines.measure import measure
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = measure(call)
+    said = [str(one.message) for one in caught if issubclass(one.category, (GeodimWarning, UserWarning))]
+    notes = [note for note in (found.value.pop("note"), *dict.fromkeys(said)) if note]
+    return {
+        **found.value,
+        "seconds": found.seconds,
+        "peak_bytes": found.peak_bytes,
+        "note": "; ".join(notes),
+    }
+
+
+def _geodim(job: dict[str, Any], data: Data) -> dict[str, Any]:
+    from geodim.dimension import intrinsic_dimension
+    from geodim.khop import khop_dimensions
+
+    options = {"rtol": job["rtol"], "n_threads": job["threads"], "time_limit": job["time_limit"]}
+    if data.graph is None:
+        result = intrinsic_dimension(data.x, **options)
+    else:
+        result = khop_dimensions(data.x, data.graph, data.hops, **options)[data.hops]
+    return {
+        "value": result.dimension,
+        "lower": result.lower,
+        "upper": result.upper,
+        "stopped": result.stopped,
+        "note": "" if result.stopped else "exact" if result.exact else "certified bounds",
+    }
+
+
+def _points(job: dict[str, Any], data: Data) -> Any:
+    """The points that estimators on distances see: for a graph attributes and hops side by side."""
+    from geodim.baselines.khop import khop_points
+    from geodim.baselines.points import as_points
+
+    if data.graph is None:
+        return as_points(data.x, job["threads"])
+    return khop_points(data.x, data.graph, data.hops, n_threads=job["threads"]).points(data.hops)
+
+
+def _mle(job: dict[str, Any], data: Data) -> dict[str, Any]:
+    from geodim.baselines import mle
+
+    neighbours = {} if job["neighbors"] is None else {"n_neighbors": job["neighbors"]}
+    return _row(mle(_points(job, data), **neighbours, seed=job["seed"], n_threads=job["threads"]))
+
+
+def _twonn(job: dict[str, Any], data: Data) -> dict[str, Any]:
+    from geodim.baselines import two_nn
+
+    return _row(two_nn(_points(job, data), seed=job["seed"], n_threads=job["threads"]))
+
+
+def _skdim(job: dict[str, Any], data: Data) -> dict[str, Any]:
+    from geodim.baselines import skdim_estimate
+
+    name = job["estimator"].removeprefix("skdim:")
+    points = data.x if data.graph is None else _points(job, data).values
+    return _row(
+        skdim_estimate(name, points, n_neighbors=job["neighbors"], seed=job["seed"], n_threads=job["threads"])
+    )
+
+
+def _row(result: Any) -> dict[str, Any]:
+    notes = []
+    if result.n_neighbors is not None:
+        notes.append(f"{result.n_neighbors} neighbours")
+    if result.seed is not None and result.parameters.get("n_samples", result.n_points) < result.n_points:
+        notes.append(f"{result.parameters['n_samples']:,} points sampled")
+    if result.n_zero:
+        kind = "equal points" if result.name == "twonn" else "zero distances"
+        notes.append(f"{result.n_zero:,} {kind} left out")
+    return {
+        "value": result.dimension,
+        "n_used": result.n_used,
+        "n_zero": result.n_zero,
+        "n_neighbors": result.n_neighbors,
+        "seed": result.seed,
+        "parameters": result.parameters,
+        "versions": result.versions,
+        "note": ", ".join(notes),
+    }
+
+
+ESTIMATORS: dict[str, Callable[[dict[str, Any], Data], dict[str, Any]]] = {
+    "geodim": _geodim,
+    "mle": _mle,
+    "twonn": _twonn,
+}
+
+if __name__ == "__main__":
+    main()
