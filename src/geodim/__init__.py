@@ -17,34 +17,61 @@ from typing import TYPE_CHECKING, Any
 from geodim._version import __version__
 
 _WHERE = {
+    "DiscriminabilitySelector": "geodim.explain.selector",
+    "Explanation": "geodim.explain.shares",
+    "FeatureSelection": "geodim.explain.select",
+    "HopAdvice": "geodim.explain.advice",
     "IDResult": "geodim.result",
     "IntrinsicDimension": "geodim.estimator",
     "KHopIntrinsicDimension": "geodim.khop_estimator",
     "KHopResult": "geodim.khop_result",
+    "WhatIf": "geodim.explain.whatif",
+    "advise": "geodim.explain.advice",
+    "explain_dimension": "geodim.explain.shares",
+    "explain_hops": "geodim.explain.shares",
+    "feature_ranking": "geodim.explain.shares",
     "intrinsic_dimension": "geodim.dimension",
     "khop_dimensions": "geodim.khop",
     "load_dataset": "geodim.data.datasets",
+    "select_features": "geodim.explain.select",
 }
-_MODULES = {"errors", "paper"}
+_MODULES = {"baselines", "errors", "gnn", "paper"}
 
 __all__ = [
+    "DiscriminabilitySelector",
+    "Explanation",
+    "FeatureSelection",
+    "HopAdvice",
     "IDResult",
     "IntrinsicDimension",
     "KHopIntrinsicDimension",
     "KHopResult",
+    "WhatIf",
     "__version__",
+    "advise",
+    "baselines",
     "errors",
+    "explain_dimension",
+    "explain_hops",
+    "feature_ranking",
+    "gnn",
     "intrinsic_dimension",
     "khop_dimensions",
     "load_dataset",
     "paper",
+    "select_features",
 ]
 
 if TYPE_CHECKING:
-    from geodim import errors, paper
+    from geodim import baselines, errors, gnn, paper
     from geodim.data.datasets import load_dataset
     from geodim.dimension import intrinsic_dimension
     from geodim.estimator import IntrinsicDimension
+    from geodim.explain.advice import HopAdvice, advise
+    from geodim.explain.select import FeatureSelection, select_features
+    from geodim.explain.selector import DiscriminabilitySelector
+    from geodim.explain.shares import Explanation, explain_dimension, explain_hops, feature_ranking
+    from geodim.explain.whatif import WhatIf
     from geodim.khop import khop_dimensions
     from geodim.khop_estimator import KHopIntrinsicDimension
     from geodim.khop_result import KHopResult

@@ -10,12 +10,16 @@ from typing import Annotated
 import typer
 
 from geodim._version import __version__
+from geodim.cli.compare import compare
 from geodim.cli.compute import compute
 from geodim.cli.datasets import datasets
 from geodim.cli.demo import demo
 from geodim.cli.doctor import doctor
 from geodim.cli.exits import EPILOG, guarded
 from geodim.cli.hops import hops
+from geodim.cli.report import report
+from geodim.cli.reproduce import reproduce
+from geodim.cli.select import select
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -26,7 +30,11 @@ app = typer.Typer(
 )
 app.command(epilog=EPILOG)(guarded(compute))
 app.command(epilog=EPILOG)(guarded(hops))
+app.command(epilog=EPILOG)(guarded(compare))
+app.command(epilog=EPILOG)(guarded(select))
+app.command(epilog=EPILOG)(guarded(report))
 app.add_typer(datasets, name="datasets")
+app.command(epilog=EPILOG)(guarded(reproduce))
 app.command()(guarded(demo))
 app.command()(guarded(doctor))
 
@@ -54,8 +62,12 @@ def geodim(
 
     * `geodim demo` shows what you get, on handwritten digits
     * `geodim compute points.npy` measures a file of yours
+    * `geodim select points.npy` finds few features that keep most of it
     * `geodim hops digits` measures a graph with attributes, hop by hop
+    * `geodim report result.json` makes a page of plots and words to look at and send
+    * `geodim compare points.npy` sets MLE, TwoNN and others beside ours
     * `geodim datasets list` shows the graphs known by name
+    * `geodim reproduce --quick` runs the paper's experiments and compares
     * `geodim doctor` checks the installation
     """
 

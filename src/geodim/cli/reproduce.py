@@ -1,0 +1,305 @@
+"""``geodim reproduce``: the experiments of the paper, run here, and a report of every printed number beside ours."""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from geodim.cli.console import err, notes, out, print_json
+from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
+from geodim.cli.exits import ExitCode
+from geodim.cli.hop_inputs import parse_memory
+from geodim.errors import DataFileError, GeodimWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from geodim.experiments.experiment import Experiment, Unit
+    from geodim.experiments.runner import Outcome, Plan
+
+FORMAT = "geodim.reproduce/1"
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="EXPERIMENT|all",
+            help="Which ones; --list shows them. All by default.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option(metavar="DIR", file_okay=False, help="Folder for rows, figures and the report.")
+    ] = Path("results"),
+    root: Root = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A version of a few minutes, with what is at hand.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Print time, memory and missing data; compute nothing."),
+    ] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what is done already.")] = False,
+    merge: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="DIR",
+            exists=True,
+            file_okay=False,
+            help="Take over results made elsewhere; may be repeated.",
+        ),
+    ] = None,
+    points: Annotated[
+        str | None,
+        typer.Option(metavar="N,...", help="For random: numbers of points, such as 1e6,1e7."),
+    ] = None,
+    features: Annotated[
+        str | None, typer.Option(metavar="D,...", help="For random: numbers of features, such as 10,50.")
+    ] = None,
+    repetitions: Annotated[
+        int | None,
+        typer.Option(metavar="R", min=1, help="For random and sign: repetitions; the paper has 3 and 10."),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="All cores by default. No result depends on it."),
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Stay within this much: 8GB, 8GiB, 500MB or bytes.")
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0.0, help="Stop by then; what is finished is kept."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False,
+) -> None:
+    """Run the paper's experiments, and say of every printed number whether ours is the same.
+
+    Rows go to **results/** as CSV and JSON, figures beside them, and report.html and report.md put every number of the paper
+    beside ours, with the difference and a verdict. The same command again does only what is missing. Data sets that are not on
+    this machine are named, with the way to get them; the rest goes on. Nothing is downloaded.
+
+    **Examples**
+
+    * `geodim reproduce --quick --root data` takes some minutes
+    * `geodim reproduce all --dry-run` says what everything would take
+    * `geodim reproduce khop mle --root data`
+    * `geodim reproduce random --points 1e8 --features 10 --time-limit 3600`
+    * `geodim reproduce statistics --merge from-the-cluster` puts results of two machines together
+    """
+    from geodim.experiments import NAMES
+    from geodim.experiments.experiment import Options
+    from geodim.experiments.runner import make_plan, merge_results, run_plan
+
+    if list_:
+        _show_list()
+        return
+    options = Options(
+        quick=quick,
+        root=root,
+        threads=threads,
+        memory=None if memory is None else parse_memory(memory),
+        points=_whole_numbers(points, "--points", 3),
+        features=_whole_numbers(features, "--features", 1),
+        repetitions=repetitions,
+    )
+    chosen = _chosen(names or ["all"], NAMES)
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    if output.exists() and not output.is_dir():
+        raise DataFileError(f"cannot write to {output}: it is a file")
+    for folder in merge or []:
+        merge_results(folder, output)
+    plans = make_plan(chosen, options, output, fresh=fresh)
+    if dry_run:
+        _show_plan(plans)
+        return
+    console = err()
+    with notes(console, quiet=quiet):
+        with _watched(plans, console, quiet=quiet) as watch:
+            outcome = run_plan(plans, options, output, deadline=deadline, watch=watch)
+        written = _write(output, quiet)
+    _show(outcome, written)
+    if outcome.stopped:
+        raise typer.Exit(int(ExitCode.STOPPED))
+    if outcome.failed:
+        raise typer.Exit(int(ExitCode.DATA))
+
+
+def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
+    wanted = list(known) if "all" in names else list(dict.fromkeys(names))
+    unknown = [name for name in names if name not in (*known, "all")]
+    if unknown:
+        raise typer.BadParameter(
+            f"no experiment is called {unknown[0]!r}; there are {', '.join(known)}", param_hint="EXPERIMENT"
+        )
+    return wanted
+
+
+def _whole_numbers(text: str | None, option: str, least: int) -> tuple[int, ...] | None:
+    """Numbers between commas: 1000000, 1e6, 1_000_000 or 10^6.
+
+    >>> _whole_numbers("1e6, 10^7,250", "--points", 3)
+    (1000000, 10000000, 250)
+    """
+    if text is None:
+        return None
+    numbers = []
+    for part in text.split(","):
+        found = re.fullmatch(r"\s*(?:(\d[\d_]*)|(\d+)e(\d+)|(\d+)\^(\d+))\s*", part)
+        if not found:
+            raise typer.BadParameter(f"{part!r} is no whole number: write 1000000 or 1e6", param_hint=option)
+        plain, head, exponent, base, power = found.groups()
+        number = int(plain) if plain else int(head) * 10 ** int(exponent) if head else int(base) ** int(power)
+        if number < least:
+            raise typer.BadParameter(f"{number} is too small; at least {least}", param_hint=option)
+        numbers.append(number)
+    return tuple(dict.fromkeys(numbers))
+
+
+def _write(folder: Path, quiet: bool) -> list[Path]:
+    """Figures and reports from everything in the folder."""
+    import warnings
+
+    from geodim.errors import MissingExtraError
+    from geodim.experiments.report import draw_figures, write_report
+
+    try:
+        figures = draw_figures(folder)
+    except MissingExtraError as error:
+        figures = []
+        if not quiet:
+            warnings.warn(f"no figures: {error}", GeodimWarning, stacklevel=1)
+    return [*figures, *write_report(folder)]
+
+
+def _show_list() -> None:
+    from geodim.experiments import NAMES, get_experiment
+
+    experiments = [get_experiment(name) for name in NAMES]
+    terminal = out()
+    if not terminal.is_terminal:
+        rows = [{"name": one.name, "title": one.title, "source": one.source} for one in experiments]
+        print_json({"format": FORMAT, "experiments": rows})
+        return
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    for heading in ("name", "what", "in the paper"):
+        table.add_column(heading)
+    for one in experiments:
+        table.add_row(one.name, one.title, one.source)
+    terminal.print(table)
+
+
+def _show_plan(plans: Sequence[Plan]) -> None:
+    terminal = out()
+    if not terminal.is_terminal:
+        total = sum(plan.seconds for plan in plans)
+        print_json({"format": FORMAT, "seconds": total, "plans": [plan.to_dict() for plan in plans]})
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("experiment", no_wrap=True)
+    for heading in ("done", "to do", "not at hand", "time", "memory"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for plan in plans:
+        table.add_row(
+            Text(plan.experiment.name, style="bold"),
+            str(len(plan.done)),
+            str(len(plan.todo)),
+            Text(str(len(plan.missing)), style="yellow" if plan.missing else ""),
+            duration(plan.seconds) if plan.todo else "-",
+            f"{plan.memory / 2**30:.1f} GiB" if plan.todo else "-",
+        )
+    terminal.print(table)
+    terminal.print(f"\nabout {duration(sum(plan.seconds for plan in plans))} in all, by a rough model")
+    for text in dict.fromkeys(f"{unit.missing}" for plan in plans for unit in plan.missing):
+        terminal.print(Text(f"not at hand: {text}", style="yellow"), soft_wrap=True)
+
+
+@contextmanager
+def _watched(
+    plans: Sequence[Plan], console: Any, *, quiet: bool
+) -> Iterator[Callable[[Experiment, Unit, float], None] | None]:
+    """Bar over all units, weighted by their costs; absent where nobody is looking."""
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+    before: dict[int, float] = {}
+    total = 0.0
+    for plan in plans:
+        for unit in plan.todo:
+            before[id(unit)] = total
+            total += unit.cost.seconds
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:.0f} %,"),
+        TimeRemainingColumn(),
+        TextColumn("left (Ctrl-C keeps what is finished)"),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("starting", total=total or 1.0)
+
+        def watch(experiment: Experiment, unit: Unit, share: float) -> None:
+            done = before[id(unit)] + share * unit.cost.seconds
+            progress.update(task, description=f"{experiment.name}: {unit.label}", completed=done)
+
+        yield watch
+
+
+def _show(outcome: Outcome, written: list[Path]) -> None:
+    terminal = out()
+    if not terminal.is_terminal:
+        print_json(
+            {
+                "format": FORMAT,
+                "computed": outcome.computed,
+                "kept": outcome.kept,
+                "missing": [list(one) for one in outcome.missing],
+                "failed": [list(one) for one in outcome.failed],
+                "stopped": outcome.stopped,
+                "written": [str(path) for path in written],
+            }
+        )
+        return
+    from rich.text import Text
+
+    stopped = f", stopped early ({outcome.stopped})" if outcome.stopped else ""
+    plural = "" if outcome.computed == 1 else "s"
+    terminal.print(f"{outcome.computed} unit{plural} computed, {outcome.kept} kept from before{stopped}")
+    for kind, style, some in (
+        ("not at hand", "yellow", outcome.missing),
+        ("failed", "bold red", outcome.failed),
+    ):
+        by_reason: dict[tuple[str, str], list[str]] = {}
+        for name, unit, why in some:
+            by_reason.setdefault((name, why), []).append(unit)
+        for (name, why), labels in by_reason.items():
+            which = labels[0] if len(labels) == 1 else f"{labels[0]} and {len(labels) - 1} more"
+            terminal.print(Text(f"{name}, {which}: {kind}: {why}", style=style), soft_wrap=True)
+    for path in written:
+        terminal.print(Text(f"wrote {path}"), soft_wrap=True)
+
+
+def duration(seconds: float) -> str:
+    """About how long, in words.
+
+    >>> duration(4.0), duration(250.0), duration(9000.0)
+    ('4 s', '4 min', '2.5 h')
+    """
+    if seconds < 120.0:
+        return f"{seconds:.0f} s" if seconds >= 1.0 else f"{seconds:.1f} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < 7200.0 else f"{seconds / 3600.0:.1f} h"

@@ -1,0 +1,98 @@
+"""The paper's data sets for the experiments: whether they are here, and what passes over them cost."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from geodim.data.datasets import dataset_info, load_dataset
+from geodim.engine.profile import available_threads
+from geodim.errors import InterruptedWarning
+from geodim.experiments.experiment import Cost, StoppedError
+from geodim.experiments.machine import physical_memory, slowness
+from geodim.plan import NARROWEST, plan_hops
+
+if TYPE_CHECKING:
+    from geodim.data.datasets import GraphDataset
+    from geodim.experiments.experiment import Context, Options
+    from geodim.khop_result import KHopResult
+
+__all__ = ["all_hops", "hop_cost", "lacking", "load", "missing_data"]
+
+PRODUCT_SECONDS = 4.5e-10  # per stored entry, attribute and hop
+COLUMN_SECONDS = 2.2e-8  # per value of a column of a hop
+
+
+def missing_data(name: str, options: Options) -> str | None:
+    """Why a data set cannot be used, and the way out; None if it is here.
+
+    The message names no folder, so that it may stand in a report that is passed on.
+    """
+    info = dataset_info(name, options.root)
+    if info.present:
+        return None
+    size = info.download_bytes
+    about = f"{size / 2**30:.1f} GiB" if size >= 1 << 30 else f"{size / 2**20:.0f} MiB"
+    return (
+        f"{info.name} is not on this machine: get it with  geodim datasets fetch {info.name}  (about {about}) "
+        "and give the same command again"
+    )
+
+
+def load(name: str, options: Options) -> GraphDataset:
+    """A data set that is here; nothing is downloaded."""
+    return load_dataset(name, options.root, offline=True)
+
+
+def memory_budget(options: Options) -> int:
+    """Bytes that may be used: what was asked for, or most of what there is."""
+    return options.memory or int(0.8 * physical_memory())
+
+
+def lacking(name: str, cost: Cost, options: Options) -> str | None:
+    """What a unit lacks: its data, or memory; None if nothing."""
+    budget = memory_budget(options)
+    if cost.memory > budget:
+        need = f"{cost.memory / 2**30:.1f} GiB of memory, and {budget / 2**30:.1f} GiB may be used"
+        return f"{missing_data(name, options) or name}; it needs {need}"
+    return missing_data(name, options)
+
+
+def hop_cost(nodes: int, edges: int, attributes: int, hops: int, options: Options) -> Cost:
+    """Seconds and bytes of one pass over the hops of a graph, with fewer columns in flight where memory is short."""
+    threads = options.threads or available_threads()
+    entries = 2 * edges + nodes
+    seconds = PRODUCT_SECONDS * entries * attributes * hops + COLUMN_SECONDS * nodes * attributes * (hops + 1)
+    plan = plan_hops(nodes, entries, attributes, hops, threads=threads)
+    if plan.memory > memory_budget(options):
+        plan = plan_hops(
+            nodes, entries, attributes, hops, threads=threads, columns=min(NARROWEST, attributes)
+        )
+    return Cost(0.5 + seconds / threads * slowness(), plan.memory, f"{threads} threads")
+
+
+def all_hops(data: GraphDataset, hops: int, context: Context, name: str) -> KHopResult:
+    """The exact k-hop dimensions; a pass that takes long goes on later where it was stopped."""
+    from geodim.khop import khop_dimensions  # noqa: PLC0415
+
+    long = data.n_nodes * data.n_attributes * (hops + 1) > 10**8
+    options: dict[str, Any] = {"checkpoint": context.state / name} if long else {}
+    if long:  # as many columns in flight as fit
+        options["memory"] = memory_budget(context.options)
+    if context.deadline is not None:
+        options["time_limit"] = max(0.0, context.deadline - time.monotonic())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InterruptedWarning)  # said by the error below
+        result = khop_dimensions(
+            data.x,
+            data.edge_index,
+            hops,
+            n_threads=context.options.threads,
+            progress=lambda done, total, _deltas: context.progress(done, total),
+            **options,
+        )
+    stopped = result[0].stopped
+    if stopped:
+        raise StoppedError(f"stopped ({stopped}): {'what is done is kept' if long else 'to be done again'}")
+    return result

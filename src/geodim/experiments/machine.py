@@ -1,0 +1,79 @@
+"""The machine on which numbers were made, in words, and how fast it is against the one the costs were measured on."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geodim.engine.profile import available_threads
+
+__all__ = ["describe_machine", "physical_memory", "slowness"]
+
+REFERENCE_SORT = (
+    0.018  # seconds for the sort below on the machine on which the experiments' costs were measured
+)
+
+
+@functools.cache
+def describe_machine() -> dict[str, Any]:
+    """Processor, cores, memory and versions; no names of hosts or users.
+
+    Examples
+    --------
+    >>> sorted(describe_machine())
+    ['cores', 'memory_gib', 'numba', 'numpy', 'processor', 'python', 'system']
+    """
+    import numba  # noqa: PLC0415 - slow to import
+
+    return {
+        "processor": _processor(),
+        "cores": available_threads(),
+        "memory_gib": round(physical_memory() / 2**30),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    found = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    return found or platform.processor() or platform.machine()
+
+
+def physical_memory() -> int:
+    """Bytes of memory: of the machine, or what its control group allows if that is less; 8 GiB where nobody says."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not on every system
+        return 8 << 30
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="utf-8").strip()
+    except OSError:
+        limit = "max"
+    return min(total, int(limit)) if limit.isdigit() else total
+
+
+@functools.cache
+def slowness() -> float:
+    """By which factor one core is slower than the one on which the costs were measured, by a short sort."""
+    values = np.random.default_rng(0).random(1 << 18)
+    times = []
+    for _ in range(5):
+        copy = values.copy()
+        started = time.perf_counter()
+        copy.sort(
+            kind="stable"
+        )  # the plain one uses whatever vector instructions there are: no measure of the rest
+        times.append(time.perf_counter() - started)
+    return max(min(times) / REFERENCE_SORT, 0.1)
