@@ -56,19 +56,23 @@ def digits(*, n_neighbors: int = 10, seed: int = 0) -> GraphDataset:
         Of the random split 60 : 20 : 20; the images and the graph do not depend on it.
     """
     from sklearn.datasets import load_digits  # noqa: PLC0415 - scikit-learn is slow to import
-    from sklearn.neighbors import kneighbors_graph  # noqa: PLC0415
+    from sklearn.metrics import euclidean_distances  # noqa: PLC0415
 
     pixels, labels = load_digits(return_X_y=True)
     _at_least(n_neighbors=(n_neighbors, 1), seed=(seed, 0))
     if n_neighbors >= len(pixels):
         raise InputValueError(f"n_neighbors must be below the {len(pixels)} images, not {n_neighbors}")
-    nearest = kneighbors_graph(pixels, n_neighbors, mode="connectivity", include_self=False)
-    both = nearest.maximum(nearest.T).tocoo()
-    order = np.lexsort((both.row, both.col))
+    # Pixels are small whole numbers, so squared distances are exact; of images equally far the first is taken, whereas a
+    # neighbour search that uses threads breaks ties differently from machine to machine.
+    squares = euclidean_distances(pixels, squared=True)
+    np.fill_diagonal(squares, np.inf)
+    nearest = np.zeros(squares.shape, np.bool_)
+    np.put_along_axis(nearest, squares.argsort(axis=1, kind="stable")[:, :n_neighbors], values=True, axis=1)
+    targets, sources = np.nonzero(nearest | nearest.T)
     return GraphDataset(
         name="digits",
         x=pixels.astype(np.float32),
-        edge_index=np.stack([both.row[order], both.col[order]]).astype(np.int64),
+        edge_index=np.stack([sources, targets]).astype(np.int64),
         directed=False,
         mirrored=True,
         y=labels.astype(np.int64),
