@@ -33,6 +33,7 @@ BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thre
 MOST_STEPS = 1 << 21  # counters that still fit the cache
 SMALLEST = 31  # windows of so few steps may be left out
 COUNT_BELOW = 0.6  # count if there are fewer steps than so many times the points
+FEW_BLOCKS = 4  # up to so many blocks per thread, leaders are not read apart from the others
 MOST_COLUMNS = 8  # half a cache line of float32 in a row-major array: the buffer still fits the cache better
 
 
@@ -279,11 +280,19 @@ class _Run:
         if source.row_major:  # reading two columns costs hardly more than one
             width = max(width, 2)
         first = [column for column in leaders if not self.profile.done[column]]
-        remaining = np.setdiff1d(np.flatnonzero(~self.profile.done), first)
+        remaining = np.flatnonzero(~self.profile.done)
+        apart = not source.row_major or len(remaining) > FEW_BLOCKS * width * workers
+        if apart:
+            remaining = np.setdiff1d(remaining, first)
         width = max(1, min(width, -(-len(remaining) // workers)))
-        share = max(1, min(width, -(-len(first) // workers)))
-        blocks = [first[at : at + share] for at in range(0, len(first), share)]
-        blocks += [list(group) for _, group in groupby(remaining.tolist(), lambda column: column // width)]
+        blocks = [list(group) for _, group in groupby(remaining.tolist(), lambda column: column // width)]
+        if apart:
+            share = max(1, min(width, -(-len(first) // workers)))
+            blocks = [first[at : at + share] for at in range(0, len(first), share)] + blocks
+        else:  # a pass over all rows for the leaders alone would cost more than it saves
+            for block in blocks:
+                block.sort(key=lambda column: column not in first)
+            blocks.sort(key=lambda block: block[0] not in first)
         self.widest = max(map(len, blocks), default=1)
         return blocks
 
