@@ -4,9 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint types tests docs-check bench clean
+.PHONY: demo test lint types tests browser docs-check bench clean
 
-demo: $(VENV)/.installed-plot
+demo: $(VENV)/.installed-plot,report
 	$(BIN)/geodim demo --output demo
 
 test: lint types tests
@@ -18,8 +18,17 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
-tests: $(VENV)/.installed-dev
+tests: $(VENV)/.installed-dev browser
 	$(BIN)/python -m pytest
+
+# A browser for the tests of the report, where one can be installed; where not, they are skipped with a reason.
+browser:
+	@if ! command -v chromedriver >/dev/null 2>&1 && command -v apt-get >/dev/null 2>&1 && [ "$$(id -u)" = 0 ]; then \
+	  echo "installing chromium for the tests of the report"; \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  (apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=20 update && apt-get -qq -o Acquire::http::Timeout=20 install -y --no-install-recommends chromium chromium-driver) \
+	    >/dev/null 2>&1 || echo "no browser could be installed: the tests of the report in a browser are skipped"; \
+	fi
 
 # The examples in docstrings and pages, run as they stand.
 docs-check: $(VENV)/.installed-dev

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim._version import __version__
+from geodim.attained import attained_runs, counted_steps
 from geodim.errors import DataFileError, InputValueError
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from geodim.data.checks import Ranges
     from geodim.engine.profile import Profile
 
-FORMAT = "geodim.IDResult/1"
+FORMAT = "geodim.IDResult/2"
+OLDER = ("geodim.IDResult/1",)  # without the runs; still read
+RUNS = ("attained_from", "attained_by")
 JSON_SUPPORT = 2049  # points of Phi kept in JSON; the sums are kept exactly
 
 
@@ -50,6 +53,9 @@ class IDResult:
     shares : dict
         For every feature that attains Phi somewhere, the share of the discriminability at the k it attains (the lowest
         index wins a tie), largest first.
+    attained_from, attained_by : array of int
+        Which feature attains Phi, as runs of k: from ``attained_from[i]`` on it is the one at position ``attained_by[i]`` of
+        ``shares``, or none if that is -1.  At most 2,048 runs, of the longest where there are more; empty if stopped early.
     """
 
     n_points: int
@@ -71,6 +77,8 @@ class IDResult:
     seconds: float = 0.0
     parameters: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    attained_from: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    attained_by: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def dimension(self) -> float:
@@ -159,7 +167,8 @@ class IDResult:
             value = getattr(self, name)
             values[name] = value
             if isinstance(value, np.ndarray):
-                values[name] = [to_json_value(number) for number in value[keep].tolist()]
+                kept = value if name in RUNS else value[keep]
+                values[name] = [to_json_value(number) for number in kept.tolist()]
         return {name: to_json_value(value) for name, value in values.items()}
 
     def to_json(self, path: str | Path | None = None, *, max_support: int | None = JSON_SUPPORT) -> str:
@@ -175,7 +184,9 @@ class IDResult:
     def from_dict(cls, values: Any) -> IDResult:
         """Rebuild a result from `to_dict`."""
         found = values.get("format") if isinstance(values, dict) else type(values).__name__
-        if found != FORMAT:
+        if found in OLDER:
+            values = {**dict.fromkeys(RUNS, ()), **values}
+        elif found != FORMAT:
             msg = f"this is not a geodim result: expected format {FORMAT!r}, found {found!r}"
             raise DataFileError(msg)
         try:
@@ -194,6 +205,12 @@ class IDResult:
         sizes = {array.shape for array in (self.support, self.phi_lower, self.phi_upper)}
         if len(sizes) != 1 or self.support.ndim != 1:
             msg = f"support and Phi have different shapes {sorted(sizes)}"
+            raise ValueError(msg)
+        if self.attained_from.shape != self.attained_by.shape or self.attained_by.ndim != 1:
+            msg = f"{' and '.join(RUNS)} have different shapes"
+            raise ValueError(msg)
+        if np.any(self.attained_by < -1) or np.any(self.attained_by >= len(self.shares)):
+            msg = "attained_by names a feature without a share"
             raise ValueError(msg)
         same = np.array_equal(self.phi_lower, self.phi_upper)
         return replace(self, phi_upper=self.phi_lower) if same else self
@@ -251,8 +268,8 @@ class IDResult:
 
 def _checked(name: str, value: Any) -> Any:
     """A field of a result as JSON holds it, turned into what it was; raises for another kind of value."""
-    if name in ("support", "phi_lower", "phi_upper"):
-        array = np.asarray(value, np.int64 if name == "support" else np.float64)
+    if name in ("support", "phi_lower", "phi_upper", *RUNS):
+        array = np.asarray(value, np.float64 if name.startswith("phi") else np.int64)
         return _refuse(name, value) if np.any(np.isnan(array)) else array
     if name.startswith("discriminability") or name in ("d_max", "seconds"):
         return float(value)
@@ -334,6 +351,8 @@ def summarise(
         # Counted: all k of a step share its width.  Otherwise every k is in the support.
         delta_lower = mean(lower * here, n, scale) * (1.0 - 2.0**-50)
         delta = 0.5 * (delta_lower + delta_upper) if delta_upper < math.inf else delta_lower
+    order, shares = _shares(profile, names)
+    starts, owners = attained_runs(profile)
     return IDResult(
         n_points=n,
         n_features=int(profile.done.size),
@@ -345,7 +364,7 @@ def summarise(
         support=support,
         phi_lower=lower,
         phi_upper=upper,
-        shares=_shares(profile, names),
+        shares=shares,
         exact=exact,
         stopped=profile.stopped,
         n_indistinguishable=n_indistinguishable,
@@ -354,6 +373,8 @@ def summarise(
         seconds=seconds,
         parameters={"rtol": float(rtol), "normalize": bool(normalize), "n_threads": int(n_threads)},
         versions=versions(),
+        attained_from=starts,
+        attained_by=_positions(owners, order),
     )
 
 
@@ -369,22 +390,31 @@ def mean(widths: NDArray[np.float64], n_points: int, scale: float) -> float:
     return float(accurate_sum(widths)) / n_points / scale
 
 
-def _shares(profile: Profile, names: list[str] | None) -> dict[str, float]:
+def _shares(profile: Profile, names: list[str] | None) -> tuple[list[int], dict[str, float]]:
+    """The columns with a share, largest first, and the shares by name."""
     from geodim.engine.kernels.columns import share_sums  # noqa: PLC0415 - imports Numba
 
     sums = np.zeros(profile.done.size)
-    least = -float(profile.n_points) if profile.counted else 0.0  # Delta is also the sum of n - N(w)
-    largest = float(profile.phi.max()) - least
-    if largest == 0.0:
-        return {}
-    share_sums(profile.phi, profile.owner, least, largest, sums)
+    if profile.counted:  # the same sums over k, by steps of equal width
+        sizes, owners, widths = counted_steps(profile)
+        known = owners >= 0
+        np.add.at(sums, owners[known], (np.diff(sizes, append=profile.n_points + 1) * widths)[known])
+    elif profile.phi.max() > 0.0:
+        share_sums(profile.phi, profile.owner, float(profile.phi.max()), sums)
     total = float(sums.sum())
     if total == 0.0:
-        return {}
-    order = np.argsort(-sums, kind="stable")
-    order = order[sums[order] > 0.0]
-    labels = unique_names(names, order.tolist())
-    return {label: float(sums[i] / total) for label, i in zip(labels, order.tolist(), strict=True)}
+        return [], {}
+    ranked = np.argsort(-sums, kind="stable")
+    order = ranked[sums[ranked] > 0.0].tolist()
+    labels = unique_names(names, order)
+    return order, {label: float(sums[i] / total) for label, i in zip(labels, order, strict=True)}
+
+
+def _positions(columns: NDArray[np.int64], order: list[int]) -> NDArray[np.int64]:
+    """Where each column stands in ``order``, -1 for one that does not."""
+    places = np.full(max([*order, *columns.tolist()], default=0) + 2, -1)  # the last for column -1
+    places[order] = np.arange(len(order))
+    return places[columns].astype(np.int64)
 
 
 def unique_names(names: list[str] | None, columns: list[int]) -> list[str]:

@@ -79,12 +79,22 @@ class TestDemo:
         assert (tmp_path / "new" / "folder" / "digits.png").read_bytes().startswith(b"\x89PNG")
         assert "digits.json\n" in ended.out
         assert "digits.png\n" in ended.out
+        assert "report.html\n" in ended.out
+        report = (tmp_path / "new" / "folder" / "report.html").read_text(encoding="utf-8")
+        assert "Handwritten digits" in report
+        assert f"{exact.dimension:.4g}" in report
 
     def test_without_matplotlib(self, tmp_path: Path) -> None:
         ended = piped("demo", "--output", tmp_path, program=without("matplotlib"))
         assert ended.code == 0
         assert "note: no plot: plotting needs the package 'matplotlib'" in ended.err
-        assert [path.name for path in tmp_path.iterdir()] == ["digits.json"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["digits.json", "report.html"]
+
+    def test_without_plotly(self, tmp_path: Path) -> None:
+        ended = piped("demo", "--output", tmp_path, program=without("plotly", "plotly.offline"))
+        assert ended.code == 0
+        assert "note: no report: the report needs the package 'plotly'" in ended.err
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["digits.json", "digits.png"]
 
     def test_folder_that_cannot_be_made(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")

@@ -28,9 +28,13 @@ def vertices(ax: Axes) -> tuple[Any, Any]:
 
 
 def shaded_area(ax: Axes) -> float:
-    """Area of the polygon that is shaded, by the shoelace formula."""
-    x, y = ax.collections[0].get_paths()[0].vertices.T
-    return abs(float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))) / 2.0
+    """Area of all polygons that are shaded under the curve, by the shoelace formula."""
+    area = 0.0
+    for collection in ax.collections:
+        for path in collection.get_paths() if collection.get_label() != "certified bounds" else []:
+            x, y = path.vertices.T
+            area += abs(float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))) / 2.0
+    return area
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 700, 702, 5000, 200_000])
@@ -102,7 +106,7 @@ def test_bounds_are_a_band() -> None:
         geodim.intrinsic_dimension(X, rtol=1e-4),
     ):
         ax = plot_observable_diameter(result)
-        assert len(ax.collections) == 2
+        assert [one.get_label() for one in ax.collections][-1] == "certified bounds"
         area = (result.discriminability_lower + result.discriminability_upper) / 2.0
         assert shaded_area(ax) == pytest.approx(area, rel=1e-9)
         _, low = observable_diameter_steps(result, "phi_lower")
@@ -111,7 +115,11 @@ def test_bounds_are_a_band() -> None:
         assert np.trapezoid(high - low, alpha) == pytest.approx(
             result.discriminability_upper - result.discriminability_lower, rel=1e-9
         )
-        assert "between" in ax.get_title(loc="left")
+        words = "at least {:.4g}" if result.upper == np.inf else "{:.4g} to "
+        assert ax.get_title(loc="left").startswith("intrinsic dimension " + words.format(result.lower))
+        alpha, diameter = vertices(ax)
+        assert np.all(low <= diameter)
+        assert np.all(diameter <= high)
         assert "certified bounds" in [text.get_text() for text in ax.get_legend().get_texts()]
 
 
@@ -162,3 +170,76 @@ class TestSaving:
             save_plot(self.result, tmp_path / "curve.bmp")
         with pytest.raises(DataFileError, match="no folder"):
             save_plot(self.result, tmp_path / "none" / "curve.png")
+
+
+class TestColours:
+    """The area has the colour of the feature that attains it."""
+
+    X = np.stack([np.r_[np.zeros(50), np.arange(50.0)], np.linspace(0.0, 30.0, 100)], axis=1)
+
+    def test_every_feature_has_its_part(self) -> None:
+        """The areas of the colours are the shares, which are the sums over the sizes each feature attains."""
+        result = geodim.intrinsic_dimension(self.X, feature_names=["late", "even"])
+        ax = plot_observable_diameter(result)
+        words = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert words == [f"{name}, {100 * share:.1f} %" for name, share in result.shares.items()]
+        assert ax.get_legend().get_title().get_text().startswith("area Δ =")
+        for collection, share in zip(ax.collections, result.shares.values(), strict=False):
+            area = sum(
+                abs(float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))) / 2.0
+                for x, y in (path.vertices.T for path in collection.get_paths())
+            )
+            assert area == pytest.approx(share * result.discriminability, rel=1e-9)
+
+    def test_one_colour_on_request(self) -> None:
+        result = geodim.intrinsic_dimension(self.X)
+        for options in ({"color": "#D55E00"}, {"label": "one"}, {"by_feature": False}):
+            assert len(plot_observable_diameter(result, **options).collections) == 1
+
+    def test_a_result_that_does_not_know(self) -> None:
+        values = geodim.intrinsic_dimension(self.X).to_dict()
+        values |= {"format": "geodim.IDResult/1"}
+        del values["attained_from"], values["attained_by"]
+        assert len(plot_observable_diameter(geodim.IDResult.from_dict(values)).collections) == 1
+
+    def test_narrow_axes_have_fewer_words(self) -> None:
+        X = np.abs(RNG.normal(size=(400, 12))) ** np.linspace(0.4, 2.0, 12)
+        result = geodim.intrinsic_dimension(X / X.max(axis=0))
+        wide, narrow = (
+            plot_observable_diameter(result, matplotlib.figure.Figure(figsize=size).add_subplot())
+            for size in ((6.0, 4.0), (3.0, 2.5))
+        )
+        assert len(narrow.get_legend().get_texts()) < len(wide.get_legend().get_texts()) <= 7
+
+    @pytest.mark.parametrize("name", ["$x$", "a\nb", "<script>", "", "x" * 200, "\x00", "_hidden"])
+    def test_unusual_names_are_drawn(self, name: str) -> None:
+        """Warnings are errors: no formula, no missing character, no name that hides itself."""
+        result = geodim.intrinsic_dimension(self.X, feature_names=[name, "other"])
+        ax = plot_observable_diameter(result)
+        ax.figure.canvas.draw()
+        assert len(ax.get_legend().get_texts()) == 2
+
+
+def test_no_upper_bound() -> None:
+    """A pass that was stopped may know nothing from above: the band is open there."""
+    with pytest.warns(InterruptedWarning):
+        stopped = geodim.khop_dimensions(
+            RNG.normal(size=(50, 2)), [(0, 1), (1, 2)], hops=1, operator="heat", time_limit=0
+        )
+    for result in stopped:
+        ax = plot_observable_diameter(result)
+        ax.figure.canvas.draw()
+        assert np.all(np.isfinite(ax.get_ylim()))
+
+
+def test_a_million_points_keep_their_jumps() -> None:
+    """Steps are grouped by the error that leaves: a jump stays where it is, however few vertices there are."""
+    n = 10**6
+    X = np.r_[np.zeros(n // 2), np.full(n // 4, 0.5), np.full(n - n // 2 - n // 4, 1.0)][:, np.newaxis]
+    result = geodim.intrinsic_dimension(X)
+    alpha, diameter = vertices(plot_observable_diameter(result))
+    assert len(alpha) <= 2000
+    assert shaded_area(plot_observable_diameter(result)) == pytest.approx(result.discriminability, rel=1e-12)
+    for at in (0.1, 0.2499, 0.2501, 0.4999, 0.5001, 0.9):
+        step = np.searchsorted(alpha, at) - 1
+        assert diameter[step] == pytest.approx(result.observable_diameter(at), abs=1e-6)

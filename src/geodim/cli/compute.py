@@ -9,6 +9,7 @@ import typer
 
 from geodim.cli.console import err, notes, out, print_json, progress_bar, shares_table, summary_table
 from geodim.cli.exits import ExitCode
+from geodim.cli.reporting import Report, check_report, with_provenance, write_report
 from geodim.errors import DataFileError, InputTypeError, InputValueError
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def compute(
     plot: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Write a plot of the curve: .png, .pdf or .svg.")
     ] = None,
+    report: Report = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress bar, no notes; on a terminal only the number.")
     ] = False,
@@ -68,12 +70,13 @@ def compute(
     **Examples**
 
     * `geodim compute embeddings.npy`
-    * `geodim compute iris.csv --exclude species --plot iris.png`
+    * `geodim compute iris.csv --exclude species --plot iris.png --report iris.html`
     * `geodim compute big.npy --rtol 0.01 --time-limit 600 --json big.json`
     * `geodim compute points.parquet | jq .dimension`
     """
     console = err()
     _check_targets(json, plot)
+    check_report(report)
     with notes(console, quiet=quiet):
         result = _measure(
             file,
@@ -87,7 +90,9 @@ def compute(
             time_limit=time_limit,
             count_indistinguishable=count_duplicates,
         )
+        result = with_provenance(result, str(file))
         written = _write(result, json, plot)
+        write_report(result, report)
     terminal = out()
     if not terminal.is_terminal:
         print_json(_document(result, file))
@@ -98,7 +103,7 @@ def compute(
         if result.shares:
             terminal.print()
             terminal.print(shares_table(result))
-        for path in written:
+        for path in [*written, *([report] if report is not None else [])]:
             terminal.print(f"wrote {path}", soft_wrap=True, markup=False)
     if result.stopped:
         raise typer.Exit(int(ExitCode.STOPPED))
@@ -148,6 +153,6 @@ def _write(result: IDResult, json: Path | None, plot: Path | None) -> list[Path]
 
 def _document(result: IDResult, file: Path) -> dict[str, Any]:
     values = result.to_dict(max_support=1)
-    for curve in ("support", "phi_lower", "phi_upper"):
+    for curve in ("support", "phi_lower", "phi_upper", "attained_from", "attained_by"):
         del values[curve]
     return {**values, "format": FORMAT, "file": str(file)}

@@ -13,6 +13,7 @@ from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotat
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import Given, OperatorName, check_inputs, load, operator_parameters, parse_memory
 from geodim.cli.hop_plan import make_plan, make_trial, show_plan
+from geodim.cli.reporting import Report, check_report, with_provenance, write_report
 from geodim.errors import DataFileError, InputTypeError, InputValueError
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ def hops(
     json: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Write the whole result, with the curves, to a file.")
     ] = None,
+    report: Report = None,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -142,6 +144,7 @@ def hops(
     if json is not None and (json.is_dir() or not json.absolute().parent.is_dir()):
         problem = "it is a folder" if json.is_dir() else f"there is no folder {json.absolute().parent}"
         raise DataFileError(f"cannot write {json}: {problem}")
+    check_report(report)
     with notes(console, quiet=quiet):
         if dry_run:
             trial = make_trial(name, root, features, edges, weights, operator, parameters, threads)
@@ -165,8 +168,10 @@ def hops(
             save_every=save_every,
             count_indistinguishable=count_duplicates,
         )
+        result = with_provenance(result, given.title)
         if json is not None:
             result.to_json(json)
+        write_report(result, report)
     terminal = out()
     if not terminal.is_terminal:
         print_json(_document(result, given))
@@ -174,8 +179,9 @@ def hops(
         print(*(f"{value:.10g}" for value in result.dimensions), sep="\n")
     else:
         _show(result, given.title, terminal)
-        if json is not None:
-            terminal.print(f"wrote {json}", soft_wrap=True, markup=False)
+        for path in (json, report):
+            if path is not None:
+                terminal.print(f"wrote {path}", soft_wrap=True, markup=False)
     if result.results[0].stopped:
         raise typer.Exit(int(ExitCode.STOPPED))
 
@@ -276,7 +282,9 @@ def _show(result: KHopResult, title: str, terminal: Any) -> None:
 def _document(result: KHopResult, given: Given) -> dict[str, Any]:
     """Everything but curves and shares."""
     values = result.to_dict(max_support=1)
-    left_out = ("format", "support", "phi_lower", "phi_upper", "shares", "versions")
+    left_out = (
+        "format", "support", "phi_lower", "phi_upper", "attained_from", "attained_by", "shares", "versions",
+    )  # fmt: skip
     scalars = [
         {"k": k, **{key: value for key, value in one.items() if key not in left_out}}
         for k, one in enumerate(values["results"])

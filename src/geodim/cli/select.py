@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from geodim.cli.console import err, notes, out, print_json
+from geodim.cli.reporting import Report, check_report, with_provenance, write_report
 from geodim.errors import DataFileError, InputTypeError, InputValueError
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def select(
     json: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Also write the result to a file.")
     ] = None,
+    report: Report = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress bar, no notes; on a terminal only the names.")
     ] = False,
@@ -82,6 +84,7 @@ def select(
     if json is not None and (json.is_dir() or not json.absolute().parent.is_dir()):
         problem = "it is a folder" if json.is_dir() else f"there is no folder {json.absolute().parent}"
         raise DataFileError(f"cannot write {json}: {problem}")
+    check_report(report)
     with notes(console, quiet=quiet):
         selection = _choose(
             file,
@@ -94,8 +97,10 @@ def select(
             normalize=not no_normalize,
             n_threads=threads,
         )
+        selection = with_provenance(selection, str(file))
         if json is not None:
             selection.to_json(json)
+        write_report(selection, report)
     terminal = out()
     if not terminal.is_terminal:
         print_json({**selection.to_dict(), "format": FORMAT, "file": str(file)})
@@ -103,8 +108,9 @@ def select(
         print(*selection.names, sep="\n")
     else:
         _show(selection, str(file), terminal)
-        if json is not None:
-            terminal.print(f"wrote {json}", soft_wrap=True, markup=False)
+        for path in (json, report):
+            if path is not None:
+                terminal.print(f"wrote {path}", soft_wrap=True, markup=False)
 
 
 def _choose(

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.optional import require
-from geodim.report.plots import BLUE, GREY, new_figure
+from geodim.report.style import BLUE, add_legend, counted, finish, new_axes, wants_log
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from geodim.khop_result import KHopResult
-
-LOG_FROM = 20.0  # the ratio of largest to smallest value from which a linear axis would hide the small ones
 
 
 def plot_khop_dimensions(
@@ -66,8 +64,7 @@ def plot_khop_dimensions(
     '$k$, number of hops'
     """
     ticker = require("matplotlib.ticker", "plot", "plotting")
-    if ax is None:
-        ax = new_figure().add_subplot()
+    ax = new_axes(ax)
     k = np.arange(len(result))
     dimension = np.array(result.dimensions)
     known = np.array([one.stopped is None for one in result]) & np.isfinite(dimension)
@@ -92,12 +89,8 @@ def plot_khop_dimensions(
     ax.set_xlim(min(left, -0.3), max(right, len(result) - 0.7))
     ax.set_xlabel(r"$k$, number of hops")
     ax.set_ylabel("intrinsic dimension")
-    ax.set_title(title if title is not None else _title(result), fontsize="medium", loc="left")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(visible=True, color=GREY, alpha=0.15, linewidth=0.6)
-    ax.set_axisbelow(True)
-    if any(not str(text).startswith("_") for text in ax.get_legend_handles_labels()[1]):
-        ax.legend(facecolor="white", edgecolor="none", framealpha=0.85)
+    finish(ax, title if title is not None else _title(result))
+    add_legend(ax)
     return ax
 
 
@@ -119,9 +112,8 @@ def _draw_bounds(result: KHopResult, ax: Axes, color: str, label: str) -> None:
 def _set_scale(ax: Axes, log: bool | None) -> None:
     """Logarithmic if asked for, or if what is drawn (several results may share the axes) spans a wide range."""
     values = np.concatenate([np.asarray(line.get_ydata(), np.float64) for line in ax.lines])
-    positive = values[values > 0.0]
     if log is None:
-        log = positive.size > 0 and float(positive.max()) >= LOG_FROM * float(positive.min())
+        log = wants_log(values.tolist())
     ax.set_yscale("log" if log else "linear")
     ax.margins(y=0.12)
 
@@ -129,8 +121,5 @@ def _set_scale(ax: Axes, log: bool | None) -> None:
 def _title(result: KHopResult) -> str:
     first = result[0]
     name = result.operator.get("operator", "sym")
-    nodes, attributes = (
-        f"{count:,} {word}{'' if count == 1 else 's'}"
-        for count, word in ((first.n_points, "node"), (first.n_features, "attribute"))
-    )
-    return f"dimension of the k-hop geometric data set ({name})\n{nodes} × {attributes}"
+    size = f"{counted(first.n_points, 'node')} × {counted(first.n_features, 'attribute')}"
+    return f"intrinsic dimension by hops ({name})\n{size}"

@@ -1,7 +1,8 @@
-"""Plots of results, with matplotlib but without pyplot: no global state, no window, no backend chosen.
+"""The plot of the observable diameter, the area Delta under it shaded.
 
 The observable diameter is a step function of alpha: on [1 - k/n, 1 - (k - 1)/n) it is Phi(k) / scale.  So the area under
-it is Delta.  For many points the steps are averaged in groups, which keeps the area and bounds the number of vertices.
+it is Delta.  For many points the steps are averaged in groups (`geodim.report.thinning`), which keeps the area and bounds the
+number of vertices.
 """
 
 from __future__ import annotations
@@ -15,22 +16,47 @@ import numpy as np
 
 from geodim.errors import DataFileError, InputValueError
 from geodim.optional import require
+from geodim.report.style import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    OTHERS,
+    PALETTE,
+    add_legend,
+    counted,
+    feature_label,
+    finish,
+    new_axes,
+    new_figure,
+    number,
+    percent,
+    plain,
+)
+from geodim.report.thinning import group_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from geodim.result import IDResult
 
-MOST_STEPS = 700  # of equal width, about a pixel each in print; a vertex at both ends
-END_STEPS = 60  # more and ever narrower ones at both ends, where Phi may rise steeply
+__all__ = [
+    "BLUE",
+    "GREY",
+    "ORANGE",
+    "check_plot_path",
+    "new_figure",
+    "observable_diameter_steps",
+    "plot_observable_diameter",
+    "save_plot",
+    "step_owners",
+]
+
 FORMATS = (".png", ".pdf", ".svg")
-BLUE, ORANGE, GREY = (
-    "#0072B2",
-    "#E69F00",
-    "#595959",
-)  # Okabe and Ito: distinct for colour-blind readers, and in grey
+LEAST_SHARE = 0.001  # what has less is not seen
+SMALL = 3.2  # inches: narrower axes have room for fewer words
+NARROWEST = 1.0 / 150.0  # of the axis: what is narrower takes the colour of its neighbour
 
 
 def plot_observable_diameter(
@@ -38,14 +64,15 @@ def plot_observable_diameter(
     ax: Axes | None = None,
     *,
     label: str | None = None,
-    color: str = BLUE,
+    color: str | None = None,
     title: str | None = None,
+    by_feature: bool | None = None,
 ) -> Axes:
     r"""Draw the observable diameter against alpha, with the area :math:`\Delta` under it shaded.
 
     At alpha, one may leave out that share of the points: the observable diameter is the width that the best feature
-    still sees, :math:`\Phi(k) / d_{\max}` with :math:`k = \lceil n (1 - \alpha) \rceil`.  If the result is not exact, a
-    band shows the certified bounds.
+    still sees, :math:`\Phi(k) / d_{\max}` with :math:`k = \lceil n (1 - \alpha) \rceil`.  The area has the colour of the feature
+    that attains it, if the result knows; if the result is not exact, a band shows the certified bounds.
 
     Parameters
     ----------
@@ -55,10 +82,12 @@ def plot_observable_diameter(
         Where to draw; a new figure by default, which ``ax.figure.savefig`` writes.
     label : str, optional
         Name of the curve in the legend, for several results in the same axes.
-    color : str, default blue
-        Colour of the curve and the area.
+    color : str, optional
+        One colour for the curve and the area; blue where features are not told apart.
     title : str, optional
         Title instead of the dimension and the size of the data.
+    by_feature : bool, optional
+        Whether the area has the colours of the features; by default if neither ``label`` nor ``color`` is given.
 
     Returns
     -------
@@ -78,39 +107,91 @@ def plot_observable_diameter(
     >>> len(ax.lines)
     1
     """
-    if ax is None:
-        ax = new_figure().add_subplot()
+    ax = new_axes(ax)
     edges, heights = observable_diameter_steps(result, "phi")
-    shade = f"area Δ {'=' if result.exact else '≈'} {result.discriminability:.4g}"
-    ax.fill_between(
-        edges, heights, color=color, alpha=0.22, linewidth=0, label=f"{label}, {shade}" if label else shade
-    )
+    if by_feature is None:
+        by_feature = label is None and color is None
+    owners = step_owners(result, edges[::2], edges[1::2])
+    several = by_feature and np.unique(owners[owners >= 0]).size > 1
+    shade = f"area Δ {'=' if result.exact else '≈'} {number(result.discriminability)}"
+    small = ax.get_window_extent().width < SMALL * ax.get_figure(root=True).dpi  # type: ignore[union-attr]
+    if several:
+        most = len(PALETTE) if not small else 3 if result.exact else 2
+        _shade_by_feature(result, ax, edges, heights, owners, most)
+    else:
+        named = f"{plain(label)}, {shade}" if label else shade
+        ax.fill_between(edges, heights, color=color or BLUE, alpha=0.22, linewidth=0, label=named)
     if not result.exact:
-        _, low = observable_diameter_steps(result, "phi_lower")
-        _, high = observable_diameter_steps(result, "phi_upper")
-        ax.plot(edges, high, color=ORANGE, linewidth=0.6, label="_upper")
-        ax.fill_between(edges, low, high, color=ORANGE, alpha=0.35, linewidth=0, label="certified bounds")
-    ax.plot(edges, heights, color=color, linewidth=1.6, solid_joinstyle="miter", label="_curve")
-    top = max(float(np.max(line.get_ydata())) for line in ax.lines)  # several results may share the axes
+        _draw_band(result, ax, edges, INK if several else ORANGE)
+    ax.plot(
+        edges,
+        heights,
+        color=INK if several else color or BLUE,
+        linewidth=1.0 if several else 1.6,
+        solid_joinstyle="miter",
+        label="_curve",
+    )
+    highest = [
+        np.asarray(line.get_ydata(), np.float64) for line in ax.lines
+    ]  # several results may share the axes
+    top = max(float(np.max(some[np.isfinite(some)], initial=0.0)) for some in highest)
     ax.set_xlim(0.0, 1.0)
     ax.set_ylim(0.0, 1.05 * top if top > 0.0 else 1.0)
     ax.set_xlabel(r"$\alpha$, share of points left out")
     unit = r"$\Phi(k)\,/\,d_{\max}$" if result.normalized else r"$\Phi(k)$, units of the data"
     ax.set_ylabel(rf"observable diameter {unit}")
-    ax.set_title(title if title is not None else _title(result), fontsize="medium", loc="left")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(visible=True, color=GREY, alpha=0.15, linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.legend(loc="upper right", facecolor="white", edgecolor="none", framealpha=0.85)
+    finish(ax, title if title is not None else _title(result))
+    size = "x-small" if small else "small" if several else None
+    add_legend(
+        ax,
+        loc="upper right",
+        fontsize=size,
+        title=shade if several else None,
+        title_fontsize=size,
+        alignment="left",
+    )
     return ax
 
 
-def new_figure() -> Figure:
-    """Make a figure of one column's width that belongs to nobody: pyplot does not know it."""
-    figure: Figure = require("matplotlib.figure", "plot", "plotting").Figure(
-        figsize=(5.2, 3.4), dpi=200, layout="constrained"
+def _shade_by_feature(
+    result: IDResult,
+    ax: Axes,
+    edges: NDArray[np.float64],
+    heights: NDArray[np.float64],
+    owners: NDArray[np.int64],
+    most: int,
+) -> None:
+    """The area under the curve in the colours of the features that attain it, largest shares first."""
+    names = list(result.shares)
+    shown = [at for at in range(min(most, len(names))) if result.shares[names[at]] >= LEAST_SHARE]
+    groups = [(feature_label(names[at]), result.shares[names[at]], PALETTE[at], owners == at) for at in shown]
+    others = ~np.isin(owners, shown)
+    count = len(names) - len(shown)
+    rest = max(1.0 - sum(share for _, share, _, _ in groups), 0.0)
+    groups.append((f"{count:,} other{'' if count == 1 else 's'}" if count else "", rest, OTHERS, others))
+    for name, share, colour, where in groups:
+        label = f"{plain(name)}, {percent(share)}" if name else "_none"
+        ax.fill_between(
+            edges, heights, where=np.repeat(where, 2), color=colour, alpha=0.8, linewidth=0, label=label
+        )
+
+
+def _draw_band(result: IDResult, ax: Axes, edges: NDArray[np.float64], color: str) -> None:
+    """The certified bounds; without an upper one the band has no upper end."""
+    _, low = observable_diameter_steps(result, "phi_lower")
+    _, high = observable_diameter_steps(result, "phi_upper")
+    ends = np.where(np.isfinite(high), high, np.nan)
+    ax.plot(edges, ends, color=color, linewidth=0.6, label="_upper")
+    top = 10.0 * max(float(np.nanmax(ends, initial=0.0)), float(low.max(initial=0.0)), 1.0)
+    ax.fill_between(
+        edges,
+        low,
+        np.where(np.isfinite(high), high, top),
+        color=color,
+        alpha=0.35,
+        linewidth=0,
+        label="certified bounds",
     )
-    return figure
 
 
 def check_plot_path(path: str | Path) -> None:
@@ -155,18 +236,24 @@ def observable_diameter_steps(
     Returns
     -------
     alpha, diameter : ndarray
-        At most 1,642 vertices.  The area under them is the discriminability, or its bound.
+        At most 1,806 vertices, two for each step; alpha is the same for the curve and its bounds.  The area under them is
+        the discriminability, or its bound.
     """
     n = result.n_points
     if which == "phi" and not result.exact:
         alpha, low = observable_diameter_steps(result, "phi_lower")
-        return alpha, 0.5 * (low + observable_diameter_steps(result, "phi_upper")[1])
-    phi = result.phi_lower if which != "phi_upper" else result.phi_upper
+        high = observable_diameter_steps(result, "phi_upper")[1]
+        return alpha, np.where(np.isfinite(high), 0.5 * (low + high), low)
     support, scale = result.support, result.scale
+    phi, low, high = (
+        result.phi_lower if which != "phi_upper" else result.phi_upper,
+        result.phi_lower,
+        result.phi_upper,
+    )
     if result.exact and 1 < phi.size < n - 1 and support[-2] < n - 1:  # keep Phi(n) as a step of its own
-        phi = np.insert(phi, -1, np.interp(n - 1, support, phi))
+        phi = low = high = np.insert(phi, -1, np.interp(n - 1, support, phi))
         support = np.insert(support, -1, n - 1)
-    last = _grouped(phi.size)  # of each group of steps
+    last = group_ends(support, low, high, n)
     if phi.size == 0:
         sums = phi
     elif phi.size == n - 1:
@@ -174,20 +261,50 @@ def observable_diameter_steps(
         sums = np.add.reduceat(phi / scale if large else phi, np.concatenate(([0], last[:-1] + 1)))
         sums = sums if large else sums / scale
     else:
-        sums = np.diff(_partial_sums(support, phi / scale, linear=result.exact)[last], prepend=0.0)
+        sums = _sums_up_to(support, phi / scale, last, linear=result.exact)
     ends = np.concatenate(([1], support[last]))  # the first step, k = 1, has the width 0
     heights = np.concatenate(([0.0], sums / np.diff(ends)))
     alpha = 1.0 - np.concatenate(([0], ends)) / n
     return np.repeat(alpha, 2)[1:-1][::-1], np.repeat(heights, 2)[::-1]
 
 
-def _grouped(size: int) -> NDArray[np.intp]:
-    """Last index of each group of steps: groups of one up to some hundred steps, equal parts and narrow ends beyond."""
-    if size <= MOST_STEPS:
-        return np.arange(size)
-    parts = np.linspace(0, size - 1, MOST_STEPS)
-    narrow = np.geomspace(1, size / MOST_STEPS, END_STEPS) - 1.0
-    return np.unique(np.concatenate((parts, narrow, size - 2 - narrow)).round().astype(np.intp))
+def step_owners(
+    result: IDResult, left: NDArray[np.float64], right: NDArray[np.float64], narrowest: float = NARROWEST
+) -> NDArray[np.int64]:
+    """The feature that attains the width of each step, as a position in ``result.shares``, or -1.
+
+    Parameters
+    ----------
+    result : IDResult
+        The result.
+    left, right : array
+        Ends of the steps, in alpha.
+    narrowest : float
+        Runs of steps narrower than this take the feature of what lies before them: a hairline of colour says nothing.
+    """
+    if result.attained_from.size == 0:
+        return np.full(left.size, -1)
+    k = np.clip(result.n_points * (1.0 - 0.5 * (left + right)), 0.0, result.n_points)
+    at = np.searchsorted(result.attained_from, np.ceil(k), side="right") - 1
+    owners = np.where(at >= 0, result.attained_by[np.maximum(at, 0)], -1)
+    owners[np.ceil(k) < 2] = -1
+    starts = np.flatnonzero(np.append(True, owners[1:] != owners[:-1]))
+    stops = np.append(starts[1:], owners.size)
+    for start, stop in zip(starts[1:].tolist(), stops[1:].tolist(), strict=True):
+        if right[stop - 1] - left[start] < narrowest and owners[start] >= 0:
+            owners[start:stop] = owners[start - 1]
+    return owners
+
+
+def _sums_up_to(
+    support: NDArray[np.int64], phi: NDArray[np.float64], last: NDArray[np.intp], *, linear: bool
+) -> NDArray[np.float64]:
+    """Sum of Phi over each group, infinite where a value is."""
+    if not np.all(np.isfinite(phi)):
+        finite = _sums_up_to(support, np.where(np.isfinite(phi), phi, 0.0), last, linear=linear)
+        bad = np.add.reduceat(~np.isfinite(phi), np.concatenate(([0], last[:-1] + 1)))
+        return np.where(bad > 0, np.inf, finite)
+    return np.diff(_partial_sums(support, phi, linear=linear)[last], prepend=0.0)
 
 
 def _partial_sums(
@@ -202,14 +319,10 @@ def _partial_sums(
 
 
 def _title(result: IDResult) -> str:
-    if result.dimension == np.inf:
-        value = "∞"
-    elif result.exact:
-        value = f"{result.dimension:.4g}"
+    if result.exact or result.lower == result.upper:
+        value = number(result.dimension)
+    elif result.upper == np.inf:
+        value = f"at least {number(result.lower)}"
     else:
-        value = f"between {result.lower:.4g} and {result.upper:.4g}"
-    points, features = (
-        f"{count:,} {name}{'' if count == 1 else 's'}"
-        for count, name in ((result.n_points, "point"), (result.n_features, "feature"))
-    )
-    return f"intrinsic dimension {value}\n{points} × {features}"
+        value = f"{number(result.lower)} to {number(result.upper)}"
+    return f"intrinsic dimension {value}\n{counted(result.n_points, 'point')} × {counted(result.n_features, 'feature')}"

@@ -231,8 +231,8 @@ def accurate_sum(values):
 
 
 @njit(nogil=True, cache=True)
-def share_sums(phi, owner, least, scale, sums):
-    """Add each (phi - least) / scale to the sum of the column that owns it; columns below 0 own nothing."""
+def share_sums(phi, owner, scale, sums):
+    """Add each phi / scale to the sum of the column that owns it; columns below 0 own nothing."""
     for i in range(phi.size):
         if owner[i] >= 0:
-            sums[owner[i]] += (phi[i] - least) / scale
+            sums[owner[i]] += phi[i] / scale

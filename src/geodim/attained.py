@@ -1,0 +1,93 @@
+"""Which feature attains Phi(k), as runs of neighbouring k: few numbers, whatever the number of points.
+
+Where features take turns at almost every k there may be as many runs as points; then the range of k is cut into parts and
+each is given to the feature that attains most of it, which is all that a plot could show.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from geodim.engine.profile import Profile
+
+    Runs = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+MOST_RUNS = 2048
+CHUNK = 1 << 20  # points compared at a time: no copy of a long array
+
+
+def attained_runs(profile: Profile, most: int = MOST_RUNS) -> Runs:
+    """First k of each run and the column that attains Phi there, -1 where none is known.
+
+    Parameters
+    ----------
+    profile : Profile
+        A finished profile.  A stopped one has no runs: the columns not seen might attain more.
+    most : int
+        The most runs to return.
+    """
+    if profile.stopped is not None or profile.n_points < 2:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    if profile.counted:
+        starts, owners = _counted_runs(profile)
+    else:
+        starts, owners = _runs(profile.owner, 1)
+        starts = starts + 1  # index d is k - 1
+    if starts.size > most:
+        starts, owners = shortened(starts, owners, profile.n_points, most)
+    return starts, owners
+
+
+def _runs(owner: NDArray[np.int32], first: int) -> Runs:
+    """Where each run of equal values begins, from index ``first`` on, and the values."""
+    changes = [np.array([first], np.int64)]
+    for at in range(first + 1, owner.size, CHUNK):
+        stop = min(at + CHUNK, owner.size)
+        changes.append(np.flatnonzero(owner[at:stop] != owner[at - 1 : stop - 1]) + at)
+    starts = np.concatenate(changes)
+    return starts, owner[starts].astype(np.int64)
+
+
+def counted_steps(profile: Profile) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """First k of each step of a profile that holds, for every width, how many points fit into it; its column; its width.
+
+    If w cells hold N(w) points at best and w + 1 hold more, then the k in between are w steps wide, and the column that has
+    no more than N(w) in w cells attains that.
+    """
+    reach = np.maximum.accumulate(-profile.phi[1 + profile.skipped :]).astype(np.int64)
+    reach = np.append(reach, profile.n_points)
+    wider = np.flatnonzero(reach[1:] > reach[:-1])
+    wider = wider[reach[wider + 1] > 1]
+    sizes = np.maximum(reach[wider] + 1, 2).astype(np.int64)
+    owners = profile.owner[1 + profile.skipped + wider].astype(np.int64)
+    widths = ((1 + profile.skipped + wider) * profile.step).astype(np.float64)
+    if sizes.size == 0 or sizes[0] > 2:  # what the narrowest width holds
+        sizes, owners, widths = np.append(2, sizes), np.append(-1, owners), np.append(0.0, widths)
+    return sizes, owners, widths
+
+
+def _counted_runs(profile: Profile) -> Runs:
+    sizes, owners, _ = counted_steps(profile)
+    first = np.flatnonzero(np.append(True, owners[1:] != owners[:-1]))
+    return sizes[first], owners[first]
+
+
+def shortened(starts: NDArray[np.int64], owners: NDArray[np.int64], n_points: int, most: int) -> Runs:
+    """At most ``most`` runs: equal parts of 2, ..., n, each for the column that attains most k of it."""
+    edges = np.unique(np.linspace(2, n_points + 1, most + 1).astype(np.int64))
+    ends = np.append(starts[1:], n_points + 1)
+    first = np.searchsorted(ends, edges[:-1], side="right")  # the first run that reaches into each part
+    stop = np.searchsorted(starts, edges[1:], side="left")
+    winners = owners[first]  # of the many parts that lie within one run
+    for part in np.flatnonzero(stop - first > 1).tolist():
+        a, b = first[part], stop[part]
+        lengths = np.minimum(ends[a:b], edges[part + 1]) - np.maximum(starts[a:b], edges[part])
+        columns, which = np.unique(owners[a:b], return_inverse=True)
+        winners[part] = columns[np.argmax(np.bincount(which, weights=lengths))]
+    changed = np.append(True, winners[1:] != winners[:-1])
+    return edges[:-1][changed], winners[changed]

@@ -1,0 +1,133 @@
+"""What a report is about: results, each with a name, from Python or from JSON files of any kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from geodim.data.files import read_json
+from geodim.errors import DataFileError, InputTypeError
+from geodim.explain.select import FORMAT as SELECTION_FORMAT, FeatureSelection
+from geodim.khop_result import KHopResult
+from geodim.result import IDResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Item", "Result", "as_items", "read_item"]
+
+Result: TypeAlias = "IDResult | KHopResult | FeatureSelection"
+KINDS = "IDResult.to_json, KHopResult.to_json or FeatureSelection.to_json"
+LINES = ("geodim.compute/", "geodim.hops/", "geodim.select/")  # what the commands print in a pipe
+
+
+@dataclass(frozen=True)
+class Item:
+    """A result and what to call it.
+
+    Attributes
+    ----------
+    title : str
+        What was measured: the name of a data set or file.
+    result : IDResult, KHopResult or FeatureSelection
+        What was found.
+    """
+
+    title: str
+    result: Result
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """How it was computed."""
+        first = self.result.results[0] if isinstance(self.result, KHopResult) else self.result
+        return first.parameters
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """What it was computed with."""
+        first = self.result.results[0] if isinstance(self.result, KHopResult) else self.result
+        return first.versions
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self.result.results[-1].seconds if isinstance(self.result, KHopResult) else self.result.seconds
+
+
+def read_item(path: str | Path) -> Item:
+    """Read one file; errors name it.
+
+    Parameters
+    ----------
+    path : path
+        A JSON file with a result of any kind.
+    """
+    values = read_json(Path(path))
+    found = values.get("format") if isinstance(values, dict) else None
+    kind = found if isinstance(found, str) else ""
+    try:
+        if kind.startswith("geodim.IDResult/"):
+            result: Result = IDResult.from_dict(values)
+        elif kind.startswith("geodim.KHopResult/"):
+            result = KHopResult.from_dict(values)
+            if not result.results:
+                raise DataFileError("the result has no hops: the file was edited")
+        elif kind.startswith("geodim.FeatureSelection/"):
+            result = _selection(values)
+        elif kind.startswith(LINES):
+            command = kind.split(".")[1].split("/")[0]
+            msg = f"this is the line that `geodim {command}` prints, without the curve: write the result with --json"
+            raise DataFileError(msg)
+        else:
+            msg = f"this is not a geodim result: expected a file written by --json or by {KINDS}, found format {found!r}"
+            raise DataFileError(msg)
+    except DataFileError as error:
+        msg = f"cannot report {path}: {error}"
+        raise DataFileError(msg) from error
+    item = Item(Path(path).stem, result)
+    data = item.parameters.get("data")
+    return Item(data, result) if isinstance(data, str) and data else item
+
+
+def _selection(values: dict[str, Any]) -> FeatureSelection:
+    if values["format"] != SELECTION_FORMAT:
+        msg = f"expected format {SELECTION_FORMAT!r}, found {values['format']!r}: was it written by a later geodim?"
+        raise DataFileError(msg)
+    try:
+        selection = FeatureSelection(**{name: values[name] for name in FeatureSelection.__dataclass_fields__})
+        same = len(selection.names) == len(selection.columns) == len(selection.curve) > 0
+        numbers = [float(value) for value in (*selection.curve, selection.total, selection.seconds)]
+        sizes = [selection.n_points, selection.n_features, *selection.columns]
+        if not same or not all(isinstance(size, int) for size in sizes) or not numbers:
+            raise ValueError("lists of different lengths, or sizes that are no whole numbers")
+    except KeyError as error:
+        msg = f"the result lacks the field {error}: the file was cut or edited"
+        raise DataFileError(msg) from error
+    except (TypeError, ValueError) as error:
+        msg = f"the result holds a value of the wrong kind ({error}): the file was edited"
+        raise DataFileError(msg) from error
+    return selection
+
+
+def as_items(results: Sequence[Any]) -> list[Item]:
+    """Items as they are, results with the name of their data, or a number; names that read the same are numbered."""
+    items: list[Item] = []
+    for at, one in enumerate(results, 1):
+        if isinstance(one, Item):
+            items.append(one)
+        elif isinstance(one, (IDResult, KHopResult, FeatureSelection)):
+            data = Item("", one).parameters.get("data")
+            items.append(Item(str(data) if data else f"result {at}", one))
+        else:
+            msg = (
+                f"cannot report a {type(one).__name__}: expected an IDResult, KHopResult or FeatureSelection"
+            )
+            raise InputTypeError(msg)
+    seen: dict[str, int] = {}
+    named = []
+    for item in items:
+        seen[item.title] = seen.get(item.title, 0) + 1
+        again = seen[item.title]
+        named.append(item if again == 1 else Item(f"{item.title} ({again})", item.result))
+    return named

@@ -1,0 +1,248 @@
+"""The plain words of the report: what was measured, what it means, what to do next.  Short, and no more than is known."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from geodim.report.style import counted, feature_label, number, percent
+
+if TYPE_CHECKING:
+    from geodim.explain.select import FeatureSelection
+    from geodim.khop_result import KHopResult
+    from geodim.result import IDResult
+
+__all__ = [
+    "curve_words",
+    "delta_text",
+    "describe_dimension",
+    "describe_hops",
+    "describe_selection",
+    "dimension_text",
+    "features_words",
+    "hop_sentence",
+    "next_steps",
+]
+
+EVEN = 4.0  # of one feature with evenly spaced values: Phi(k) = (k - 1)/(n - 1), so Delta = 1/2
+DOMINANT = 0.8
+NAMES = 3
+
+
+def dimension_text(result: IDResult) -> str:
+    """The dimension in a few characters, with its bounds where it is not exact."""
+    if result.exact or result.lower == result.upper:
+        return number(result.dimension)
+    if result.upper == math.inf:
+        return f"≥ {number(result.lower)}" if result.lower > 0.0 else "unknown"
+    return f"{number(result.lower)} – {number(result.upper)}"
+
+
+def fine_percent(share: float) -> str:
+    """A share with two digits behind the point.
+
+    >>> fine_percent(0.125774), fine_percent(0.00001), fine_percent(0.0)
+    ('12.58 %', '< 0.01 %', '0 %')
+    """
+    if 0.0 < share < 0.00005:
+        return "< 0.01 %"
+    return f"{100.0 * share:.2f} %" if share else "0 %"
+
+
+def delta_text(result: IDResult) -> str:
+    """The discriminability in a few characters; of what was stopped, its bounds."""
+    if result.exact or not result.stopped:
+        return f"Δ {'=' if result.exact else '≈'} {number(result.discriminability)}"
+    low, high = result.discriminability_lower, result.discriminability_upper
+    return f"Δ ≥ {number(low)}" if high == math.inf else f"Δ between {number(low)} and {number(high)}"
+
+
+def kind_text(result: IDResult) -> str:
+    """How well the dimension is known."""
+    if result.exact:
+        return "exact"
+    if result.stopped:
+        return f"certified bounds; stopped early ({result.stopped})"
+    return f"certified bounds, {100 * result.error:.2g} % apart"
+
+
+def describe_dimension(result: IDResult) -> list[str]:
+    """What the dimension of a data set is and means."""
+    size = f"{counted(result.n_points, 'point')} with {counted(result.n_features, 'feature')}"
+    if result.discriminability_upper == 0.0:
+        return [
+            f"No feature tells any two of these {size} apart: the discriminability is 0 and the dimension infinite."
+        ]
+    if result.exact:
+        first = f"These {size} have intrinsic dimension {number(result.dimension)}, computed exactly."
+    elif result.upper == math.inf:
+        first = f"The intrinsic dimension of these {size} is at least {number(result.lower)}; an upper bound is not known yet."
+    else:
+        first = (
+            f"The intrinsic dimension of these {size} lies between {number(result.lower)} and {number(result.upper)}. "
+            "These bounds are proven, not estimated."
+        )
+    words = [first]
+    if not result.stopped:
+        words.append(_meaning(result))
+    if result.normalized and not result.stopped:
+        words.append(_yardstick(result))
+    if result.stopped:
+        words.append(
+            f"The computation was stopped early ({result.stopped}): the bounds hold, but they are wider than they need be."
+        )
+    if result.n_indistinguishable:
+        words.append(
+            f"{counted(result.n_indistinguishable, 'point')} equal another point in every feature: nothing tells these apart."
+        )
+    return words
+
+
+def _meaning(result: IDResult) -> str:
+    about = "" if result.exact else "about "
+    if result.normalized:
+        spread = f"{about}{percent(result.discriminability)} of the largest range ({number(result.d_max)})"
+    else:
+        spread = f"{about}{number(result.discriminability)} in the units of the data"
+    return (
+        "Let every feature leave out the same share of the points, whichever lets the others lie closest together: the best "
+        f"feature still spreads the others over {spread}, on average over all shares. This average is the discriminability "
+        "Δ, and the dimension is 1/Δ²."
+    )
+
+
+def _yardstick(result: IDResult) -> str:
+    reference = "A single feature with evenly spaced values has dimension 4."
+    if result.upper < EVEN:
+        return f"{reference} These features spread the points further than that."
+    if result.lower > EVEN:
+        times = math.sqrt(result.lower / EVEN)
+        return (
+            f"{reference} Here the points lie closer together, by a factor of {number(times, 2)} on average; the larger the "
+            "dimension, the more the features concentrate and the less they tell the points apart."
+        )
+    return f"{reference} These features spread the points about as far."
+
+
+def curve_words(result: IDResult) -> str:
+    """The caption of the curve."""
+    unit = "of the largest range" if result.normalized else "in the units of the data"
+    colours = " Colours name the feature that attains it." if result.attained_from.size else ""
+    band = "" if result.exact else " The band between the thin lines holds the certified bounds."
+    return (
+        f"The observable diameter: how wide the best feature still spreads the points ({unit}) when a share α of them is "
+        f"left out. The area under the curve is the discriminability Δ.{colours}{band}"
+    )
+
+
+def features_words(result: IDResult, *, hops: bool = False) -> str:
+    """Which features carry the discriminability.
+
+    Of a graph, features are divided by the largest range of the raw attributes, which may itself carry nothing: without it
+    the curve would be the same, but not what it is divided by.
+    """
+    shares = list(result.shares.items())
+    if not shares and result.stopped:
+        return "Which features carry it is not known: the computation was stopped before any was solved."
+    if not shares:
+        return "No feature carries any discriminability."
+    first = shares[:NAMES]
+    if len(shares) == 1:
+        name = feature_label(first[0][0], 60)
+        words = f"One feature carries all of the discriminability: {name}."
+    else:
+        listed = ", ".join(f"{feature_label(name, 60)} ({percent(share)})" for name, share in first)
+        words = f"{len(shares):,} of {counted(result.n_features, 'feature')} carry the discriminability; most of all {listed}."
+    idle = result.n_features - len(shares)
+    if result.exact and idle > 0 and not result.stopped:
+        who = "The other one never is" if idle == 1 else f"The other {idle:,} never are"
+        same = "curve" if hops else "dimension"
+        words += f" {who} the widest: the {same} would be the same without {'it' if idle == 1 else 'them'}."
+    elif not result.exact:
+        words += " With bounds instead of exact values, features that lie close together may have each other's share."
+    return words
+
+
+def next_steps(result: IDResult, *, hops: bool = False) -> list[str]:
+    """What one might do now."""
+    steps = []
+    shares = list(result.shares.items())
+    if shares and shares[0][1] >= DOMINANT and result.n_features > 1 and not result.stopped:
+        name = feature_label(shares[0][0], 60)
+        steps.append(
+            f"{name} carries {percent(shares[0][1])}. All features are measured against the largest range, so look whether this "
+            "one has other units or outliers; scaled alike (standardised, say), the others would count for more."
+        )
+    if not result.exact:
+        steps.append("For the exact value, compute again without --rtol and without a time limit.")
+    if not hops and result.n_features > 2 and len(shares) > 1:
+        steps.append(
+            "geodim select chooses few features that keep most of the discriminability; geodim.explain_dimension finds a "
+            "smallest set with exactly this dimension."
+        )
+    if not hops and shares:
+        steps.append(
+            "Compare representations of the same points (raw, scaled, embedded) in one report: a lower dimension means that "
+            "more of the points can be told apart by single features. It says nothing about labels."
+        )
+    return steps
+
+
+def hop_sentence(result: KHopResult, k: int) -> str:
+    """What the dimension is at one number of hops."""
+    words = f"{counted(k, 'hop')}: intrinsic dimension {dimension_text(result[k])}"
+    if k > 0 and not result[k].stopped:
+        drop = result.drops[k - 1]
+        change = (
+            "the same as"
+            if drop == 0.0
+            else f"{fine_percent(abs(drop))} {'lower' if drop > 0 else 'higher'} than"
+        )
+        words += f", {change} with {counted(k - 1, 'hop')}"
+    return words + "."
+
+
+def describe_hops(result: KHopResult) -> list[str]:
+    """What the hops of a graph change."""
+    first, last = result[0], result[result.hops]
+    edges = result.graph.get("n_edges")
+    joined = f", joined by {counted(edges, 'edge')}" if isinstance(edges, int) else ""
+    size = f"{counted(first.n_points, 'node')} with {counted(first.n_features, 'attribute')}{joined}"
+    if result.hops == 0:
+        return [f"These are {size}. Without any hop their intrinsic dimension is {dimension_text(first)}."]
+    mixing = (
+        f"These are {size}. Every hop mixes the attributes of neighbours and adds the mixtures as features, so that "
+        "the dimension can only fall; it falls as far as the graph tells nodes apart that the attributes do not."
+    )
+    words = [mixing]
+    if first.stopped:
+        words.append(
+            f"The pass was stopped early ({first.stopped}): the bounds hold, but are wider than they need be."
+        )
+    else:
+        fall = 0.0 if first.dimension == last.dimension else 1.0 - last.dimension / first.dimension
+        words.append(
+            f"Without the graph the intrinsic dimension is {dimension_text(first)}, with {counted(result.hops, 'hop')} it is "
+            f"{dimension_text(last)}, {percent(fall)} less."
+        )
+    return words
+
+
+def describe_selection(selection: FeatureSelection) -> list[str]:
+    """What a choice of features reaches."""
+    count = len(selection.names)
+    what = (
+        f"{counted(count, 'feature')} of {selection.n_features:,}, chosen one after the other, "
+        f"{'reaches' if count == 1 else 'reach'} {fine_percent(selection.fractions[-1])} of the discriminability that all of "
+        f"them have on these {counted(selection.n_points, 'point')}: the dimension is {number(selection.dimensions[-1])} "
+        f"instead of {number(selection.dimension)}."
+    )
+    how = (
+        "Each choice is the feature that adds most. It is certain that the best choice of as many features reaches at "
+        f"most {fine_percent(1.0 / selection.guarantee - 1.0)} more. Labels are not looked at: whether a model can do "
+        "with these features is for a validation set to say."
+    )
+    words = [what, how]
+    if selection.useful < len(selection.names):
+        words.append(f"Features after the first {selection.useful:,} add nothing.")
+    return words
