@@ -207,3 +207,24 @@ def test_ctrl_c_keeps_the_rows_so_far(tmp_path: Path) -> None:
     assert ended.code == 5
     assert "not run: interrupted" in " ".join(ended.err.split())
     assert "geodim" in ended.err
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_report_holds_ours_and_the_others(points: Path, tmp_path: Path, graph: bool) -> None:
+    pytest.importorskip("plotly", reason="the report needs plotly")
+    target = tmp_path / "report.html"
+    what = ("digits", "--hops", "1") if graph else (points,)
+    ended = piped("compare", *what, "--estimators", "twonn", "--report", target)
+    assert (ended.code, ended.err) == (0, "")
+    page = target.read_text()
+    assert "Beside other estimates" in page
+    for row in ended.json["rows"]:
+        assert f'<th scope="row">{row["estimator"]}</th>' in page
+        assert f"{row['value']:.4g}" in page
+        assert "result" not in row
+
+
+def test_report_that_cannot_be_written_is_found_out_first(points: Path, tmp_path: Path) -> None:
+    ended = run(points, "--report", tmp_path / "report.txt")
+    assert ended.exit_code == 3
+    assert "the name must end in .html" in ended.output

@@ -16,6 +16,7 @@ from geodim.cli.compare_child import ESTIMATORS, READY
 from geodim.cli.console import err, out, print_error, print_json
 from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
 from geodim.cli.exits import ExitCode
+from geodim.cli.reporting import Report, check_report, with_provenance
 from geodim.errors import DataFileError, InputValueError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def compare(
         Path | None,
         typer.Option(metavar="PATH", help="Write all rows, with options and versions, to a file."),
     ] = None,
+    report: Report = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress; on a terminal only names and numbers.")
     ] = False,
@@ -98,6 +100,7 @@ def compare(
     if json is not None and (json.is_dir() or not json.absolute().parent.is_dir()):
         problem = "it is a folder" if json.is_dir() else f"there is no folder {json.absolute().parent}"
         raise DataFileError(f"cannot write {json}: {problem}")
+    check_report(report)
     names = parse_estimators(estimators)
     job: dict[str, Any] = {
         **_where(data, hops, root, edges, columns, exclude),
@@ -108,11 +111,17 @@ def compare(
         "time_limit": time_limit,
     }
     rows, interrupted = _all_rows(job, names, quiet=quiet)
+    ours = rows[0].pop("result", None)
     document = _document(job, rows)
     if json is not None:
         from geodim.data.files import write_text
 
         write_text(json, json_.dumps(document, indent=1, allow_nan=False) + "\n")
+    if report is not None and ours is not None:
+        from geodim.report.html.document import write_report
+        from geodim.report.html.sources import as_result
+
+        write_report([with_provenance(as_result(ours), data)], report, estimates=rows)
     terminal = out()
     if not terminal.is_terminal:
         print_json(document)
@@ -120,8 +129,9 @@ def compare(
         print(*(f"{row['estimator']} {_number(row['value'])}" for row in rows), sep="\n")
     else:
         _show(rows, data if hops is None else f"{data}, hops 0 to {hops}", terminal)
-        if json is not None:
-            terminal.print(f"wrote {json}", soft_wrap=True, markup=False)
+        for path in (json, report if ours is not None else None):
+            if path is not None:
+                terminal.print(f"wrote {path}", soft_wrap=True, markup=False)
     if interrupted or any(row["stopped"] for row in rows):
         raise typer.Exit(int(ExitCode.STOPPED))
     failed = [row["error"] for row in rows if row["error"] is not None]
@@ -276,7 +286,7 @@ def _row(name: str, found: dict[str, Any]) -> dict[str, Any]:
     keys = ("value", "lower", "upper", "seconds", "peak_bytes", "n_used", "n_zero", "n_neighbors", "seed")
     row = {"estimator": name, **{key: found.get(key) for key in keys}}
     row |= {"note": found.get("note", ""), "stopped": found.get("stopped"), "error": found.get("error")}
-    for key in ("n_points", "n_features", "parameters", "versions"):
+    for key in ("n_points", "n_features", "parameters", "versions", "result"):
         if key in found:
             row[key] = found[key]
     return row

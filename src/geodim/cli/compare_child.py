@@ -120,13 +120,16 @@ def prepare(job: dict[str, Any], data: Data) -> Callable[[], dict[str, Any]]:
 def run(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Measure the call; warnings become notes."""
     from geodim.baselines.measure import measure
+    from geodim.result import JSON_SUPPORT
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = measure(call)
+    whole = found.value.pop("result", None)
     said = [str(one.message) for one in caught if issubclass(one.category, (GeodimWarning, UserWarning))]
     notes = [note for note in (found.value.pop("note"), *dict.fromkeys(said)) if note]
     return {
+        **({} if whole is None else {"result": whole.to_dict(max_support=JSON_SUPPORT)}),
         **found.value,
         "seconds": found.seconds,
         "peak_bytes": found.peak_bytes,
@@ -139,11 +142,14 @@ def _geodim(job: dict[str, Any], data: Data) -> dict[str, Any]:
     from geodim.khop import khop_dimensions
 
     options = {"rtol": job["rtol"], "n_threads": job["threads"], "time_limit": job["time_limit"]}
+    whole: Any
     if data.graph is None:
-        result = intrinsic_dimension(data.x, **options)
+        whole = result = intrinsic_dimension(data.x, **options)
     else:
-        result = khop_dimensions(data.x, data.graph, data.hops, **options)[data.hops]
+        whole = khop_dimensions(data.x, data.graph, data.hops, **options)
+        result = whole[data.hops]
     return {
+        "result": whole,
         "value": result.dimension,
         "lower": result.lower,
         "upper": result.upper,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from geodim.khop_result import KHopResult
     from geodim.result import IDResult
 
-    R = TypeVar("R", IDResult, KHopResult, FeatureSelection)
+    R = TypeVar("R", bound=IDResult | KHopResult | FeatureSelection)
 
 Report = Annotated[
     Path | None,

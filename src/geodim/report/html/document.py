@@ -22,11 +22,18 @@ from geodim.errors import DataFileError, InputValueError
 from geodim.optional import require
 from geodim.report.html.comparison import comparison_section
 from geodim.report.html.markup import Html, join, tag
-from geodim.report.html.sections import Page, contents, glossary, made_section, result_section
+from geodim.report.html.sections import (
+    Page,
+    contents,
+    estimates_section,
+    glossary,
+    made_section,
+    result_section,
+)
 from geodim.report.html.sources import as_items
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from geodim.report.html.sources import Item, Result
 
@@ -52,7 +59,13 @@ def check_report_path(path: str | Path) -> None:
     require("plotly.offline", "report", "the report")
 
 
-def write_report(results: Sequence[Item | Result], path: str | Path, *, title: str | None = None) -> None:
+def write_report(
+    results: Sequence[Item | Result],
+    path: str | Path,
+    *,
+    title: str | None = None,
+    estimates: Sequence[Mapping[str, Any]] = (),
+) -> None:
     """Write a report on one or several results to an HTML file, whole or not at all.
 
     Parameters
@@ -63,6 +76,8 @@ def write_report(results: Sequence[Item | Result], path: str | Path, *, title: s
         The file, which must end in .html.
     title : str, optional
         The title; the name of the data by default.
+    estimates : sequence of mappings
+        What other estimators say, as rows of `geodim compare`.
 
     Raises
     ------
@@ -70,10 +85,15 @@ def write_report(results: Sequence[Item | Result], path: str | Path, *, title: s
         plotly is not installed.
     """
     check_report_path(path)
-    write_text(path, render_report(results, title=title))
+    write_text(path, render_report(results, title=title, estimates=estimates))
 
 
-def render_report(results: Sequence[Item | Result], *, title: str | None = None) -> str:
+def render_report(
+    results: Sequence[Item | Result],
+    *,
+    title: str | None = None,
+    estimates: Sequence[Mapping[str, Any]] = (),
+) -> str:
     """The report as text; the same results give the same text.
 
     Parameters
@@ -82,6 +102,8 @@ def render_report(results: Sequence[Item | Result], *, title: str | None = None)
         What to report; several are compared.
     title : str, optional
         The title; the name of the data by default.
+    estimates : sequence of mappings
+        What other estimators say, as rows of `geodim compare`.
 
     Returns
     -------
@@ -108,6 +130,8 @@ def render_report(results: Sequence[Item | Result], *, title: str | None = None)
         comparison: dict[str, Any] = {}
         body.insert(0, comparison_section(items, comparison))
         data["comparison"] = comparison
+    if estimates:
+        body.append(estimates_section(estimates))
     heading = title if title is not None else items[0].title if alone else f"{len(items)} results"
     return _page(
         heading, contents(items) if not alone else None, [*body, glossary(), made_section(items)], data

@@ -15,7 +15,7 @@ from geodim.report.style import counted, number, percent
 from geodim.result import IDResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from geodim.explain.select import FeatureSelection
     from geodim.report.html.markup import Child
@@ -341,6 +341,39 @@ def glossary() -> Html:
         ("certified bounds", "Proven to enclose the true value; nothing is estimated."),
     ]
     return tag("details", tag("summary", "What the words mean"), definition_list(terms))
+
+
+def estimates_section(rows: Sequence[Mapping[str, Any]]) -> Html:
+    """What other estimators say of the same data, as `geodim compare` found it."""
+    cells: list[list[Child]] = []
+    for row in rows:
+        error, seconds, memory = row.get("error"), row.get("seconds"), row.get("peak_bytes")
+        value = row.get("value")
+        cells.append(
+            [
+                str(row["estimator"]),
+                number(float(value)) if value is not None else "-",
+                f"{seconds:.3g} s" if seconds is not None else "-",
+                f"{memory / 2**20:.0f} MiB" if memory is not None else "-",
+                str(error["message"] if error else row.get("note", "")),
+            ]
+        )
+    return tag(
+        "section",
+        tag("h2", "Beside other estimates", id="estimates-title"),
+        paragraph(
+            "They answer another question: ours says how little the features still tell the points apart, and is computed; "
+            "the others estimate, from distances between neighbours, of how many coordinates the points are a function."
+        ),
+        table(
+            "Dimensions of the same data, with the time and the memory that each took.",
+            ["estimator", "dimension", "time", "memory", "note"],
+            cells,
+            frozenset({1, 2, 3}),
+        ),
+        id="estimates",
+        aria_labelledby="estimates-title",
+    )
 
 
 def contents(items: list[Item]) -> Html:

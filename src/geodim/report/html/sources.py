@@ -15,11 +15,16 @@ from geodim.result import IDResult
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Item", "Result", "as_items", "read_item"]
+__all__ = ["Item", "Result", "as_items", "as_result", "read_item"]
 
 Result: TypeAlias = "IDResult | KHopResult | FeatureSelection"
 KINDS = "IDResult.to_json, KHopResult.to_json or FeatureSelection.to_json"
-LINES = ("geodim.compute/", "geodim.hops/", "geodim.select/")  # what the commands print in a pipe
+LINES = (
+    "geodim.compute/",
+    "geodim.hops/",
+    "geodim.select/",
+    "geodim.compare/",
+)  # what the commands print in a pipe
 
 
 @dataclass(frozen=True)
@@ -63,31 +68,35 @@ def read_item(path: str | Path) -> Item:
     path : path
         A JSON file with a result of any kind.
     """
-    values = read_json(Path(path))
-    found = values.get("format") if isinstance(values, dict) else None
-    kind = found if isinstance(found, str) else ""
     try:
-        if kind.startswith("geodim.IDResult/"):
-            result: Result = IDResult.from_dict(values)
-        elif kind.startswith("geodim.KHopResult/"):
-            result = KHopResult.from_dict(values)
-            if not result.results:
-                raise DataFileError("the result has no hops: the file was edited")
-        elif kind.startswith("geodim.FeatureSelection/"):
-            result = _selection(values)
-        elif kind.startswith(LINES):
-            command = kind.split(".")[1].split("/")[0]
-            msg = f"this is the line that `geodim {command}` prints, without the curve: write the result with --json"
-            raise DataFileError(msg)
-        else:
-            msg = f"this is not a geodim result: expected a file written by --json or by {KINDS}, found format {found!r}"
-            raise DataFileError(msg)
+        result = as_result(read_json(Path(path)))
     except DataFileError as error:
         msg = f"cannot report {path}: {error}"
         raise DataFileError(msg) from error
     item = Item(Path(path).stem, result)
     data = item.parameters.get("data")
     return Item(data, result) if isinstance(data, str) and data else item
+
+
+def as_result(values: Any) -> Result:
+    """Turn what a JSON file holds back into a result of its kind."""
+    found = values.get("format") if isinstance(values, dict) else None
+    kind = found if isinstance(found, str) else ""
+    if kind.startswith("geodim.IDResult/"):
+        return IDResult.from_dict(values)
+    if kind.startswith("geodim.KHopResult/"):
+        result = KHopResult.from_dict(values)
+        if not result.results:
+            raise DataFileError("the result has no hops: the file was edited")
+        return result
+    if kind.startswith("geodim.FeatureSelection/"):
+        return _selection(values)
+    if kind.startswith(LINES):
+        command = kind.split(".")[1].split("/")[0]
+        msg = f"this is the line that `geodim {command}` prints, without the curve: write the result with --json"
+        raise DataFileError(msg)
+    msg = f"this is not a geodim result: expected a file written by --json or by {KINDS}, found format {found!r}"
+    raise DataFileError(msg)
 
 
 def _selection(values: dict[str, Any]) -> FeatureSelection:
