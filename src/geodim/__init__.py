@@ -35,7 +35,7 @@ _WHERE = {
     "load_dataset": "geodim.data.datasets",
     "select_features": "geodim.explain.select",
 }
-_MODULES = {"baselines", "errors", "gnn", "paper"}
+_MODULES = {"baselines", "errors", "gnn", "paper", "torch"}  # torch needs PyTorch, so it is not in __all__
 
 __all__ = [
     "DiscriminabilitySelector",
@@ -63,7 +63,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from geodim import baselines, errors, gnn, paper
+    from geodim import baselines, errors, gnn, paper, torch as torch
     from geodim.data.datasets import load_dataset
     from geodim.dimension import intrinsic_dimension
     from geodim.estimator import IntrinsicDimension

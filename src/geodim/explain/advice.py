@@ -74,6 +74,12 @@ class HopAdvice:
     def __str__(self) -> str:
         return self.text
 
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415
+
+        first, *others = self.text.splitlines()
+        return f"<p><b>{escape(first)}</b></p>" + "".join(f"<p>{escape(line)}</p>" for line in others)
+
 
 def advise(result: KHopResult, tolerance: float = 0.01) -> HopAdvice:
     """Say how many hops are worth it.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FORMAT = "geodim.FeatureSelection/1"
 FRACTION = 0.95
+HTML_ROWS = 10
 MEMORY = 256 << 20
 
 
@@ -138,6 +139,26 @@ class FeatureSelection:
             f"FeatureSelection({len(self.names)} of {self.n_features} features: {few}; "
             f"{self.fractions[-1]:.4%} of the discriminability)"
         )
+
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415
+
+        rows = "".join(
+            f"<tr><td>{row['rank']}</td><td style='text-align:left'>{escape(row['feature'])}</td>"
+            f"<td>{row['fraction']:.2%}</td><td>{row['dimension']:.6g}</td></tr>"
+            for row in self.rows()[:HTML_ROWS]
+        )
+        more = len(self.names) - HTML_ROWS
+        if more > 0:
+            rows += (
+                f"<tr><td></td><td style='text-align:left'>and {more:,} more</td><td>{self.fractions[-1]:.2%}</td>"
+                f"<td>{self.dimensions[-1]:.6g}</td></tr>"
+            )
+        caption = f"geodim, {len(self.names):,} of {self.n_features:,} features; dimension of all {self.dimension:.6g}"
+        head = (
+            "<tr><th></th><th>feature</th><th>part of the discriminability</th><th>dimension so far</th></tr>"
+        )
+        return f"<table><caption>{caption}</caption>{head}{rows}</table>"
 
 
 def select_features(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from geodim.result import IDResult
 
 FORMAT = "geodim.Explanation/1"
+HTML_NAMES = 10
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,6 +91,28 @@ class Explanation:
             f"Explanation(dimension={self.result.dimension:.6g}, carried by {len(self.shares)} of "
             f"{self.result.n_features} features: {leading}; core of {len(self.core)})"
         )
+
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415
+
+        def listed(shares: dict[str, float]) -> str:
+            leading = [f"{name} {share:.1%}" for name, share in list(shares.items())[:HTML_NAMES]]
+            more = len(shares) - len(leading)
+            return ", ".join(leading) + (f" and {more:,} more" if more else "")
+
+        features = f"{len(self.shares):,} of {self.result.n_features:,} features"
+        rows = [
+            ("intrinsic dimension", f"{self.result.dimension:.6g}"),
+            (f"carried by {features}", listed(self.shares)),
+            (f"core of {len(self.core):,}", listed(self.core_shares)),
+        ]
+        if len(self.hop_shares) > 1:
+            rows.append(("by hops", listed({f"hop {hop}": share for hop, share in self.hop_shares.items()})))
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{escape(label)}</th><td style='text-align:left'>{escape(text)}</td></tr>"
+            for label, text in rows
+        )
+        return f"<table><caption>geodim, explanation</caption>{cells}</table>"
 
 
 def explain_dimension(

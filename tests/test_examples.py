@@ -1,0 +1,190 @@
+"""Every example runs as it stands, without warnings, makes its figure, and says what its text claims.
+
+Numbers that are compared come from the paper, from its definitions, or from the theory; the rest are relations that the
+examples' prose relies on.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from geodim import paper
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytest.importorskip("matplotlib", reason="the examples draw: matplotlib is not installed")
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+NEEDS_TORCH = {"plot_choose_hops", "plot_layer_dimension"}
+CORA = [6.2523, 3.8324, 3.6689, 3.6627, 3.6624]  # paper.tex, tab:k_hop_ids
+NUMBER = r"-?[\d,]*\d(?:\.\d+)?"
+
+RUNNER = """
+import runpy, sys, warnings
+import matplotlib
+matplotlib.use("agg")
+import matplotlib.pyplot as plt
+warnings.simplefilter("error")
+warnings.filterwarnings("ignore", message=".*non-interactive")  # what plt.show says where there is no screen
+runpy.run_path(sys.argv[1], run_name="__main__")
+for number in plt.get_fignums():
+    plt.figure(number).savefig(f"figure-{number}.png")
+"""
+
+
+def run(example: Path, folder: Path, data: str) -> str:
+    """What an example prints; its figures are in the folder, and nothing else."""
+    if example.stem in NEEDS_TORCH and importlib.util.find_spec("torch") is None:
+        pytest.skip("PyTorch is not installed")
+    environment = {**os.environ, "GEODIM_DATA": data, "GEODIM_OFFLINE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", RUNNER, str(example)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    figures = list(folder.iterdir())
+    assert figures
+    from matplotlib.image import imread
+
+    for figure in figures:
+        assert figure.suffix == ".png"
+        assert imread(figure)[..., :3].std() > 0.01, f"{figure.name} is empty"
+    return done.stdout
+
+
+def numbers(pattern: str, text: str) -> list[float]:
+    """The numbers in the one line that begins with the pattern."""
+    (line,) = re.findall(rf"^{pattern}(.*)$", text, re.MULTILINE)
+    return [float(found.replace(",", "")) for found in re.findall(NUMBER, line)]
+
+
+def check_digits_graph(text: str) -> None:
+    pixels = load_digits().data
+    by_definition = paper.intrinsic_dimension(paper.algorithm_1(pixels / 16.0))
+    assert numbers("intrinsic dimension", text)[0] == round(by_definition, 4)
+    dimension = numbers("the core alone has the dimension", text)[0]
+    by_hops = [numbers(f"k = {k}:", text)[0] for k in range(6)]
+    assert by_hops[0] == dimension < 4.0
+    assert all(after <= before for before, after in pairwise(by_hops))
+    assert by_hops[1] < 0.9 * by_hops[0]
+    assert "Consider 1 hop:" in text
+    assert "Caveats:" in text
+    assert numbers("without row . column .:", text) == [dimension, dimension]
+    assert numbers("with one value of 1000", text)[-2] > 1000 * dimension
+    assert numbers("clipped to the 16 levels of grey:", text) == [dimension]
+
+
+def check_choose_hops(text: str) -> None:
+    rows = [
+        list(map(float, re.findall(r"[\d.]+", line)))
+        for line in re.findall(r"^ \d .*±.*$", text, re.MULTILINE)
+    ]
+    advised = int(numbers("Consider", text)[0])
+    assert [row[0] for row in rows] == list(range(advised + 3))
+    if "GraphDataset('cora'" in text:
+        assert [row[1] for row in rows] == pytest.approx(CORA, abs=1e-4)
+        assert advised == 2
+        assert numbers("part of the whole gain", text)[0] > 80
+    else:
+        assert advised == 1
+    assert "largest drop of the dimension: hop 1; largest gain of accuracy: hop 1" in text
+
+
+def check_layer_dimension(text: str) -> None:
+    for layer in ("second hidden layer", "output"):
+        true, shuffled = numbers(f"{layer}:", text)
+        assert 1.3 * true < shuffled
+    accuracies = re.findall(
+        r"^(\w+) labels, seed \d: accuracy ([\d.]+) in training, ([\d.]+)", text, re.MULTILINE
+    )
+    assert [name for name, *_ in accuracies] == ["true"] * 3 + ["shuffled"] * 3
+    assert all(float(tested) > 0.9 for name, _, tested in accuracies if name == "true")
+    assert all(float(learned) > 0.6 for name, learned, _ in accuracies if name == "shuffled")
+    assert all(float(tested) < 0.2 for name, _, tested in accuracies if name == "shuffled")
+
+
+def check_word_vectors(text: str) -> None:
+    sizes = np.array(numbers("components kept", text))
+    as_they_are = numbers("vectors, as they are", text)
+    assert all(
+        after <= before for before, after in pairwise(as_they_are)
+    )  # the dimension is antitone in the features
+    words, random = numbers("word directions ", text), numbers("random directions ", text)
+    weighted = numbers("word directions, weighted by frequency", text)
+    # One coordinate of a random direction in m dimensions spreads as 1 / sqrt(m).
+    growth = np.polyfit(np.log(sizes[-4:]), np.log(random[-4:]), 1)[0]
+    assert growth == pytest.approx(1.0, abs=0.1)
+    assert words[-1] < 0.8 * random[-1]
+    assert weighted[0] > words[0]
+    assert weighted[-1] < words[-1]
+    rotated, before, _ = numbers("rotated at random:", text)
+    assert before == words[-1]
+    assert rotated == pytest.approx(random[-1], rel=0.15)
+
+
+def check_select_features(text: str) -> None:
+    kept = [float(part) for part in re.findall(r"^\d\. pixel +\d+: ([\d.]+)%", text, re.MULTILINE)]
+    assert kept == sorted(kept)
+    assert kept[-1] == 100.0
+    greedy, variance = numbers("discriminability, greedy", text), numbers("variance", text)
+    assert greedy[3] > variance[3]
+
+
+CHECKS: dict[str, Callable[[str], None]] = {
+    "plot_choose_hops": check_choose_hops,
+    "plot_digits_graph": check_digits_graph,
+    "plot_layer_dimension": check_layer_dimension,
+    "plot_select_features": check_select_features,
+    "plot_word_vectors": check_word_vectors,
+}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_runs_and_says_what_it_claims(example: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    needs_data = example.stem == "plot_choose_hops"
+    data = str(request.getfixturevalue("planetoid_root")) if needs_data else ""
+    CHECKS[example.stem](run(example, tmp_path, data))
+
+
+def test_hops_without_the_files_of_cora(tmp_path: Path) -> None:
+    empty, figures = tmp_path / "empty", tmp_path / "figures"
+    empty.mkdir()
+    figures.mkdir()
+    text = run(ROOT / "examples" / "plot_choose_hops.py", figures, str(empty))
+    assert "note: the files of Cora are not here" in text
+    check_choose_hops(text)
+
+
+def test_every_example_is_listed() -> None:
+    names = {path.stem for path in EXAMPLES}
+    assert names == set(CHECKS)
+    for page in ("examples/README.md", "docs/examples.md"):
+        assert set(re.findall(r"plot_\w+(?=\.py)", (ROOT / page).read_text(encoding="utf-8"))) == names, page
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_form_of_a_gallery(example: Path) -> None:
+    """A title underlined in the docstring, sections, and a figure shown at the end."""
+    source = example.read_text(encoding="utf-8")
+    _, title, rule, *_ = source.splitlines()
+    assert rule == "=" * len(rule)
+    assert len(rule) >= len(title)
+    assert source.count("\n# %%\n") >= 3
+    assert source.rstrip().endswith("plt.show()")
