@@ -16,25 +16,30 @@ if TYPE_CHECKING:
     from geodim.engine.profile import Profile
 
     Runs = tuple[NDArray[np.int64], NDArray[np.int64]]
+    Steps = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 MOST_RUNS = 2048
 CHUNK = 1 << 20  # points compared at a time: no copy of a long array
 
 
-def attained_runs(profile: Profile, most: int = MOST_RUNS) -> Runs:
+def attained_runs(profile: Profile, steps: Steps | None = None, most: int = MOST_RUNS) -> Runs:
     """First k of each run and the column that attains Phi there, -1 where none is known.
 
     Parameters
     ----------
     profile : Profile
         A finished profile.  A stopped one has no runs: the columns not seen might attain more.
+    steps : tuple of arrays, optional
+        What `counted_steps` returns, if it is known already.
     most : int
         The most runs to return.
     """
     if profile.stopped is not None or profile.n_points < 2:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     if profile.counted:
-        starts, owners = _counted_runs(profile)
+        sizes, columns, _ = steps or counted_steps(profile)
+        first = np.flatnonzero(np.append(True, columns[1:] != columns[:-1]))
+        starts, owners = sizes[first], columns[first]
     else:
         starts, owners = _runs(profile.owner, 1)
         starts = starts + 1  # index d is k - 1
@@ -53,7 +58,7 @@ def _runs(owner: NDArray[np.int32], first: int) -> Runs:
     return starts, owner[starts].astype(np.int64)
 
 
-def counted_steps(profile: Profile) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def counted_steps(profile: Profile) -> Steps:
     """First k of each step of a profile that holds, for every width, how many points fit into it; its column; its width.
 
     If w cells hold N(w) points at best and w + 1 hold more, then the k in between are w steps wide, and the column that has
@@ -69,12 +74,6 @@ def counted_steps(profile: Profile) -> tuple[NDArray[np.int64], NDArray[np.int64
     if sizes.size == 0 or sizes[0] > 2:  # what the narrowest width holds
         sizes, owners, widths = np.append(2, sizes), np.append(-1, owners), np.append(0.0, widths)
     return sizes, owners, widths
-
-
-def _counted_runs(profile: Profile) -> Runs:
-    sizes, owners, _ = counted_steps(profile)
-    first = np.flatnonzero(np.append(True, owners[1:] != owners[:-1]))
-    return sizes[first], owners[first]
 
 
 def shortened(starts: NDArray[np.int64], owners: NDArray[np.int64], n_points: int, most: int) -> Runs:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from geodim.attained import Steps
     from geodim.data.checks import Ranges
     from geodim.engine.profile import Profile
 
@@ -351,8 +352,9 @@ def summarise(
         # Counted: all k of a step share its width.  Otherwise every k is in the support.
         delta_lower = mean(lower * here, n, scale) * (1.0 - 2.0**-50)
         delta = 0.5 * (delta_lower + delta_upper) if delta_upper < math.inf else delta_lower
-    order, shares = _shares(profile, names)
-    starts, owners = attained_runs(profile)
+    steps = counted_steps(profile) if profile.counted else None
+    order, shares = _shares(profile, steps, names)
+    starts, owners = attained_runs(profile, steps)
     return IDResult(
         n_points=n,
         n_features=int(profile.done.size),
@@ -390,13 +392,15 @@ def mean(widths: NDArray[np.float64], n_points: int, scale: float) -> float:
     return float(accurate_sum(widths)) / n_points / scale
 
 
-def _shares(profile: Profile, names: list[str] | None) -> tuple[list[int], dict[str, float]]:
+def _shares(
+    profile: Profile, steps: Steps | None, names: list[str] | None
+) -> tuple[list[int], dict[str, float]]:
     """The columns with a share, largest first, and the shares by name."""
     from geodim.engine.kernels.columns import share_sums  # noqa: PLC0415 - imports Numba
 
     sums = np.zeros(profile.done.size)
-    if profile.counted:  # the same sums over k, by steps of equal width
-        sizes, owners, widths = counted_steps(profile)
+    if steps is not None:  # the same sums over k, by steps of equal width
+        sizes, owners, widths = steps
         known = owners >= 0
         np.add.at(sums, owners[known], (np.diff(sizes, append=profile.n_points + 1) * widths)[known])
     elif profile.phi.max() > 0.0:

@@ -37,6 +37,8 @@ LATTICE_BITS = 48  # leaves room for the few additions of the trend arithmetic i
 HUGE = 2.0**1000  # past this the trend arithmetic could overflow
 TWO_DIGITS = 1 << 2 * sorting.DIGIT
 MOST_STEPS = 1 << 20  # so many counters still fit the cache well enough
+LONG = 1 << 20  # from this length on every gap is a piece of its own,
+GAPS_PER_PIECE = 4  # while shorter columns would spend their time between the pieces
 GRID_SPREAD = 24.0  # a column that stays within so many spacings of a line is treated as a grid
 
 
@@ -282,7 +284,7 @@ class ColumnSolver:
         if self._open_gaps(l, n, layout.top_shift, profile, known, skip, is_open) == 0:
             return True
         solve = self._piece_solver(l, n, layout, known, skip)
-        pieces = pieces_of(is_open)
+        pieces = pieces_of(is_open, GAPS_PER_PIECE if n < LONG and executor is None else 1)
         if self.backwards:
             pieces.reverse()
         top = layout.top_shift
@@ -431,12 +433,17 @@ def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, fl
     return 0.0, math.ldexp(magnitude, -44), 0.0
 
 
-def pieces_of(is_open: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Cut the open gaps into pieces, spread out so that whatever is solved first tells most about the rest."""
-    gaps = [(int(gap), int(gap) + 1) for gap in np.flatnonzero(is_open)]
-    stride = 1 << max(len(gaps) - 1, 0).bit_length()
+def pieces_of(is_open: NDArray[np.bool_], most: int = 1) -> list[tuple[int, int]]:
+    """Cut the open gaps into pieces of at most ``most`` neighbours, spread out so that what is solved first tells most."""
+    pieces: list[tuple[int, int]] = []
+    for gap in np.flatnonzero(is_open).tolist():
+        if pieces and pieces[-1][1] == gap and gap - pieces[-1][0] < most:
+            pieces[-1] = pieces[-1][0], gap + 1
+        else:
+            pieces.append((gap, gap + 1))
+    stride = 1 << max(len(pieces) - 1, 0).bit_length()
     order: list[tuple[int, int]] = []
     while stride:  # every 64th, then every 32nd, ...
-        order += [gaps[at] for at in range(stride - 1, len(gaps), 2 * stride)]
+        order += [pieces[at] for at in range(stride - 1, len(pieces), 2 * stride)]
         stride >>= 1
     return order

@@ -59,7 +59,8 @@ class CountingSolver(ColumnSolver):
         self.n_points = n_points
         self.resolution = step
         self.first_steps = first_steps
-        self.counts = np.empty(n_steps, np.int32)
+        # Short counters fit the cache twice as well; where one overflows the sum shows it.
+        self.counts: NDArray[np.uint16] | NDArray[np.int32] = np.empty(n_steps, np.uint16)
         self.known = np.empty(n_steps + 1)
 
     def solve(
@@ -72,7 +73,13 @@ class CountingSolver(ColumnSolver):
     ) -> bool:
         """Count one column and solve it."""
         kind = column.dtype.type
-        sorting.count_steps(column, kind(1.0 / self.resolution), kind(self.first_steps[index]), self.counts)
+        per_step, first = kind(1.0 / self.resolution), kind(self.first_steps[index])
+        sorting.count_steps(column, per_step, first, self.counts)
+        if self.counts.dtype == np.uint16 and int(self.counts.sum()) != self.n_points:
+            self.counts = np.empty(
+                self.counts.size, np.int32
+            )  # from here on: other columns are probably like this one
+            sorting.count_steps(column, per_step, first, self.counts)
         return self._solve_counts(self.counts, index, profile, stop, executor)
 
     def solve_runs(
@@ -91,7 +98,7 @@ class CountingSolver(ColumnSolver):
 
     def _solve_counts(
         self,
-        counts: NDArray[np.int32] | NDArray[np.float64],
+        counts: NDArray[np.uint16] | NDArray[np.int32] | NDArray[np.float64],
         index: int,
         profile: Profile,
         stop: Callable[[], bool],

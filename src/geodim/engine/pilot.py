@@ -37,7 +37,7 @@ def widest_columns(ranges: Ranges) -> list[int]:
 
 def look_ahead(source: ColumnSource, ranges: Ranges) -> Pilot:
     """Windows of a sample of rows, at a few sizes."""
-    most = int(np.clip(ENTRIES // source.n_features, 256, 4096))
+    most = int(np.clip(ENTRIES // source.n_features, 256, 2048))
     rows = np.unique(np.linspace(0, source.n_points - 1, most).astype(np.intp))
     columns = np.argsort(-ranges.widths, kind="stable")[: max(ENTRIES // rows.size, 1)]
     sample = np.sort(source.sample(columns, rows), axis=0)
