@@ -64,8 +64,7 @@ def counted_steps(profile: Profile) -> Steps:
     If w cells hold N(w) points at best and w + 1 hold more, then the k in between are w steps wide, and the column that has
     no more than N(w) in w cells attains that.
     """
-    reach = np.maximum.accumulate(-profile.phi[1 + profile.skipped :]).astype(np.int64)
-    reach = np.append(reach, profile.n_points)
+    reach = profile.points_by_width()
     wider = np.flatnonzero(reach[1:] > reach[:-1])
     wider = wider[reach[wider + 1] > 1]
     sizes = np.maximum(reach[wider] + 1, 2).astype(np.int64)

@@ -98,7 +98,7 @@ def scan_ranges(source: ColumnSource, n_threads: int = 1) -> Ranges:
             "divide the column by a constant"
         )
         raise RangeOverflowError(msg)
-    # Sums of so few float32 squares are good to 1e-4, unless squares overflow or vanish.
+    # Sums of so few float32 squares (some thousands) are good to 5e-4, unless squares overflow or vanish.
     span = 1e30 if source.dtype == np.float32 else 1e280
     means = squares / source.n_points
     certain = (means > 1.0 / span) & (means < span) & (not source.runs)

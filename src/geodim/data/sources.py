@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MOST_POINTS = 2.0**52  # points that can be told apart by a float64
 LET_GO_BYTES = 1 << 26  # so much of a mapped file may be resident at a time
 CHUNK_BYTES = 1 << 16  # row chunks of this size stay in the cache while they are transposed
+SCAN_BYTES = 2 << 20  # a first pass takes as much at a time, or more
 
 
 class ColumnSource(Protocol):
@@ -133,6 +134,7 @@ class ArraySource:
         """Blocks of rows, or whole columns where those are contiguous."""
         if self.row_major:
             step = 8 * self._rows_per_chunk(self.n_features)
+            step = max(step, SCAN_BYTES // abs(self.array.strides[0]) // 512 * 512)
             every = slice(0, self.n_features)
             return [
                 (slice(row, min(row + step, self.n_points)), every) for row in range(0, self.n_points, step)

@@ -112,8 +112,7 @@ class Profile:
         unfinished = np.flatnonzero(~self.done)
         widths = ranges.widths
         if self.counted:
-            reach = np.maximum.accumulate(-self.phi[1 + self.skipped :]).astype(np.int64)  # points in w steps
-            reach = np.append(reach, self.n_points)  # ascending: the least w of each is where it changes
+            reach = self.points_by_width()  # the least w of each number is where it changes
             first = np.flatnonzero(np.append(True, reach[1:] > reach[:-1]) & (reach > 1))
             support = reach[first]
             upper = (first + self.skipped) * self.step
@@ -135,6 +134,15 @@ class Profile:
         if self.step > 0.0:
             lower, upper = np.maximum(lower - self.step, 0.0), upper + self.step
         return support, lower, np.minimum(upper, widths.max())
+
+    def points_by_width(self) -> NDArray[np.int64]:
+        """If counted: how many points w steps hold at best, for every w that was not left out, and n at the end; ascending."""
+        reach = np.empty(self.phi.size - self.skipped, np.int64)
+        reach[:-1] = -self.phi[1 + self.skipped :]
+        reach[-1] = self.n_points
+        if np.any(reach[1:] < reach[:-1]):  # some columns are missing
+            np.maximum.accumulate(reach, out=reach)
+        return reach
 
     def rounded_mean(self) -> tuple[float, float]:
         """Delta of the (rounded) values, unscaled, and how far it may be off; if every column was solved."""
