@@ -15,6 +15,10 @@ settings.register_profile("geodim", derandomize=True, max_examples=100, **_SHARE
 settings.register_profile("explore", max_examples=1000, print_blob=True, **_SHARED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "geodim"))
 
+# Without a GPU Triton interprets the kernels, which it must know before anything imports it.
+if not Path("/dev/nvidia0").exists():
+    os.environ.setdefault("TRITON_INTERPRET", "1")
+
 _PLANETOID = Path(
     os.environ.get("GEODIM_DATA") or Path(__file__).parents[1].parent / "shared" / "data" / "planetoid"
 )

@@ -177,8 +177,8 @@ def next_steps(result: IDResult, *, hops: bool = False) -> list[str]:
         steps.append("For the exact value, compute again without --rtol and without a time limit.")
     if not hops and result.n_features > 2 and len(shares) > 1:
         steps.append(
-            "geodim select chooses few features that keep most of the discriminability; geodim.explain_dimension finds a "
-            "smallest set with exactly this dimension."
+            "geodim select chooses few features that keep most of the discriminability; geodim.explain_dimension finds "
+            "a set with exactly this dimension, none of which could go."
         )
     if not hops and shares:
         steps.append(
