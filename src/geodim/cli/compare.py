@@ -17,7 +17,8 @@ from geodim.cli.console import err, out, print_error, print_json
 from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
 from geodim.cli.exits import ExitCode
 from geodim.cli.reporting import Report, check_report, with_provenance
-from geodim.errors import DataFileError, InputValueError, MissingExtraError
+from geodim.cli.tables import Columns, Exclude, check_json
+from geodim.errors import InputValueError, MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,13 +51,8 @@ def compare(
         Path | None,
         typer.Option(metavar="FILE", help="Edges between the rows of DATA, pairs of rows counted from 0."),
     ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="SPEC", help="Columns to use: names, numbers from 0, ranges: 0-9,12,age."),
-    ] = None,
-    exclude: Annotated[
-        str | None, typer.Option(metavar="SPEC", help="Columns to leave out, such as labels and row numbers.")
-    ] = None,
+    columns: Columns = None,
+    exclude: Exclude = None,
     neighbors: Annotated[
         int | None,
         typer.Option(metavar="N", min=2, help="Neighbours per point; by default 5 for mle, else their own."),
@@ -97,9 +93,7 @@ def compare(
     * `geodim compare cora --root data --hops 2`
     * `geodim compare points.parquet | jq '.rows[] | {estimator, value}'`
     """
-    if json is not None and (json.is_dir() or not json.absolute().parent.is_dir()):
-        problem = "it is a folder" if json.is_dir() else f"there is no folder {json.absolute().parent}"
-        raise DataFileError(f"cannot write {json}: {problem}")
+    check_json(json)
     check_report(report)
     names = parse_estimators(estimators)
     job: dict[str, Any] = {

@@ -10,7 +10,7 @@ import typer
 from geodim.cli.console import err, notes, out, print_json, progress_bar, shares_table, summary_table
 from geodim.cli.exits import ExitCode
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
-from geodim.errors import DataFileError, InputTypeError, InputValueError
+from geodim.cli.tables import Columns, Exclude, Threads, check_json, opened
 
 if TYPE_CHECKING:
     from geodim.result import IDResult
@@ -33,20 +33,12 @@ def compute(
         bool,
         typer.Option("--no-normalize", help="Take features as they are; else the largest range becomes 1."),
     ] = False,
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="SPEC", help="Columns to use: names, numbers from 0, ranges: 0-9,12,age."),
-    ] = None,
-    exclude: Annotated[
-        str | None, typer.Option(metavar="SPEC", help="Columns to leave out, such as labels and row numbers.")
-    ] = None,
+    columns: Columns = None,
+    exclude: Exclude = None,
     count_duplicates: Annotated[
         bool, typer.Option("--count-duplicates", help="Also count the points that equal another point.")
     ] = False,
-    threads: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="All cores by default. The result does not depend on it."),
-    ] = None,
+    threads: Threads = None,
     time_limit: Annotated[
         float | None,
         typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the bounds known so far."),
@@ -115,30 +107,17 @@ def _check_targets(json: Path | None, plot: Path | None) -> None:
         from geodim.report.plots import check_plot_path
 
         check_plot_path(plot)
-    if json is not None and (json.is_dir() or not json.absolute().parent.is_dir()):
-        problem = "it is a folder" if json.is_dir() else f"there is no folder {json.absolute().parent}"
-        msg = f"cannot write {json}: {problem}"
-        raise DataFileError(msg)
+    check_json(json)
 
 
 def _measure(
     file: Path, columns: str | None, exclude: str | None, console: Any, *, quiet: bool, **options: Any
 ) -> IDResult:
-    """Read and compute; errors name the file, shares name the columns of the file."""
-    from geodim.data.tables import open_table
+    """Read and compute; shares name the columns of the file."""
     from geodim.dimension import intrinsic_dimension
 
-    table = open_table(file, columns, exclude=exclude)
-    chosen = columns is not None or exclude is not None
-    array = not hasattr(table.data, "schema")  # frames know the names of their columns
-    names = table.names if chosen and array else None
-    try:
-        with progress_bar(console, quiet=quiet) as progress:
-            return intrinsic_dimension(table.data, feature_names=names, progress=progress, **options)
-    except (InputValueError, InputTypeError) as error:
-        count = " (columns are counted among the chosen ones)" if chosen and array else ""
-        msg = f"{file}: {error}{count}"
-        raise type(error)(msg) from error
+    with opened(file, columns, exclude) as (data, names), progress_bar(console, quiet=quiet) as progress:
+        return intrinsic_dimension(data, feature_names=names, progress=progress, **options)
 
 
 def _write(result: IDResult, json: Path | None, plot: Path | None) -> list[Path]:

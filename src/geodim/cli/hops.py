@@ -14,7 +14,8 @@ from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import Given, OperatorName, check_inputs, load, operator_parameters, parse_memory
 from geodim.cli.hop_plan import make_plan, make_trial, show_plan
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
-from geodim.errors import DataFileError, InputTypeError, InputValueError
+from geodim.cli.tables import check_json
+from geodim.errors import InputTypeError, InputValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -141,9 +142,7 @@ def hops(
     budget = None if memory is None else parse_memory(memory)
     parameters = operator_parameters(operator, alpha, t, order)
     weights = check_inputs(name, features, edges, edge_weights)
-    if json is not None and (json.is_dir() or not json.absolute().parent.is_dir()):
-        problem = "it is a folder" if json.is_dir() else f"there is no folder {json.absolute().parent}"
-        raise DataFileError(f"cannot write {json}: {problem}")
+    check_json(json)
     check_report(report)
     with notes(console, quiet=quiet):
         if dry_run:

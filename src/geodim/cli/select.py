@@ -10,7 +10,7 @@ import typer
 
 from geodim.cli.console import err, notes, out, print_json
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
-from geodim.errors import DataFileError, InputTypeError, InputValueError
+from geodim.cli.tables import Columns, Exclude, Threads, check_json, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,17 +43,9 @@ def select(
         bool,
         typer.Option("--no-normalize", help="Report widths as they are; else the largest range becomes 1."),
     ] = False,
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="SPEC", help="Columns to use: names, numbers from 0, ranges: 0-9,12,age."),
-    ] = None,
-    exclude: Annotated[
-        str | None, typer.Option(metavar="SPEC", help="Columns to leave out, such as labels and row numbers.")
-    ] = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="All cores by default. The result does not depend on it."),
-    ] = None,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    threads: Threads = None,
     json: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Also write the result to a file.")
     ] = None,
@@ -81,9 +73,7 @@ def select(
         raise typer.BadParameter("give -m or --fraction, not both")
     if fraction is not None and not 0.0 < fraction <= 1.0:
         raise typer.BadParameter(f"--fraction must be above 0 and at most 1, not {fraction:g}")
-    if json is not None and (json.is_dir() or not json.absolute().parent.is_dir()):
-        problem = "it is a folder" if json.is_dir() else f"there is no folder {json.absolute().parent}"
-        raise DataFileError(f"cannot write {json}: {problem}")
+    check_json(json)
     check_report(report)
     with notes(console, quiet=quiet):
         selection = _choose(
@@ -116,21 +106,11 @@ def select(
 def _choose(
     file: Path, columns: str | None, exclude: str | None, console: Any, *, quiet: bool, **options: Any
 ) -> FeatureSelection:
-    """Read and select; errors name the file, names and numbers are those of the file."""
-    from geodim.data.tables import open_table
+    """Read and select; names and numbers are those of the file."""
     from geodim.explain.select import select_features
 
-    table = open_table(file, columns, exclude=exclude)
-    chosen = columns is not None or exclude is not None
-    array = not hasattr(table.data, "schema")  # frames know the names of their columns
-    names = table.names if chosen and array else None
-    try:
-        with _passes(console, quiet=quiet) as progress:
-            return select_features(table.data, feature_names=names, progress=progress, **options)
-    except (InputValueError, InputTypeError) as error:
-        count = " (columns are counted among the chosen ones)" if chosen and array else ""
-        msg = f"{file}: {error}{count}"
-        raise type(error)(msg) from error
+    with opened(file, columns, exclude) as (data, names), _passes(console, quiet=quiet) as progress:
+        return select_features(data, feature_names=names, progress=progress, **options)
 
 
 @contextmanager

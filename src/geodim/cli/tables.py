@@ -1,0 +1,50 @@
+"""What commands on files of points share: options, opening the table, and errors that name the file."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path  # noqa: TC003 - typer looks at the annotations
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from geodim.errors import DataFileError, InputTypeError, InputValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Columns = Annotated[
+    str | None,
+    typer.Option(metavar="SPEC", help="Columns to use: names, numbers from 0, ranges: 0-9,12,age."),
+]
+Exclude = Annotated[
+    str | None, typer.Option(metavar="SPEC", help="Columns to leave out, such as labels and row numbers.")
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="All cores by default. The result does not depend on it."),
+]
+
+
+def check_json(path: Path | None) -> None:
+    """Find out before the work, not after it, that its result cannot be written."""
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        problem = "it is a folder" if path.is_dir() else f"there is no folder {path.absolute().parent}"
+        msg = f"cannot write {path}: {problem}"
+        raise DataFileError(msg)
+
+
+@contextmanager
+def opened(file: Path, columns: str | None, exclude: str | None) -> Iterator[tuple[Any, list[str] | None]]:
+    """The data of a file, and names for its columns where it has none itself; errors within name the file."""
+    from geodim.data.tables import open_table
+
+    table = open_table(file, columns, exclude=exclude)
+    chosen = columns is not None or exclude is not None
+    array = not hasattr(table.data, "schema")  # frames know the names of their columns
+    try:
+        yield table.data, table.names if chosen and array else None
+    except (InputValueError, InputTypeError) as error:
+        count = " (columns are counted among the chosen ones)" if chosen and array else ""
+        msg = f"{file}: {error}{count}"
+        raise type(error)(msg) from error
