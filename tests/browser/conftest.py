@@ -125,3 +125,12 @@ def driver():
 @pytest.fixture
 def window(driver):
     return Window(driver)
+
+
+@pytest.fixture(scope="session")
+def reports(tmp_path_factory):
+    """Reports of every kind, as files."""
+    pytest.importorskip("plotly", reason="the report needs plotly: pip install 'geodim[report]'")
+    from browser.pages import write_reports
+
+    return write_reports(tmp_path_factory.mktemp("reports"))
