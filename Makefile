@@ -18,7 +18,10 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
+# Matplotlib's list of fonts is kept with this environment: one made by another could name fonts that are gone.
+tests: export MPLCONFIGDIR = $(CURDIR)/$(VENV)/matplotlib
 tests: $(VENV)/.installed-dev browser
+	@$(BIN)/python -c 'import matplotlib.font_manager'
 	$(BIN)/python -m pytest
 
 # A browser for the tests of the report, where one can be installed; where not, they are skipped with a reason.
