@@ -161,8 +161,11 @@ def test_sign_on_cora(planetoid_root, tmp_path):
     assert found["k = 3"].verdict is Verdict.ABSENT
     assert sign.accuracies(rows)["Cora"] == [row["accuracy"] for row in rows]
     assert rows[1]["accuracy"] > rows[0]["accuracy"] + 0.1  # the first hop is the key factor
-    again = unit.work(Context(options, tmp_path, time.monotonic() + 0.5))  # finished trainings are kept
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json")}
+    again = unit.work(Context(options, tmp_path))
     assert [row["accuracy"] for row in again] == [row["accuracy"] for row in rows]
+    assert len(kept) >= 3
+    assert kept == {path: path.stat().st_mtime_ns for path in kept}  # finished trainings are not done again
 
 
 def test_more_trainings_win():
