@@ -33,7 +33,7 @@ OTHER_X[0, 0] += 1.0
 @pytest.fixture(autouse=True)
 def narrow_blocks(monkeypatch):
     """Several blocks, and so several moments between them."""
-    monkeypatch.setattr("geodim.khop._Pass.width_for", lambda *_: 4)
+    monkeypatch.setattr("geodim.engine.hop_pass.HopPass.width_for", lambda *_: 4)
 
 
 def assert_same_result(result, reference):
@@ -171,8 +171,9 @@ CHILD = """
 import json, sys
 import numpy as np
 import geodim.khop
+from geodim.engine.hop_pass import HopPass
 
-geodim.khop._Pass.width_for = lambda *_: 1
+HopPass.width_for = lambda *_: 1
 rng = np.random.default_rng(3)
 X = rng.normal(size=(40_000, 96)).astype(np.float32) * np.linspace(0.1, 1.0, 96, dtype=np.float32)
 X[rng.random(X.shape) < 0.7] = 0.0

@@ -1,6 +1,9 @@
-"""`compute_profile`: leaders first change nothing, and a finer step gives bounds inside those of a coarser one."""
+"""`compute_profile`: leaders first change nothing, nor do threads that read together; finer steps give closer bounds."""
 
 from __future__ import annotations
+
+import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -11,7 +14,9 @@ from distributions import COLUMNS, column, random_matrix
 from engine.oracle import everywhere
 from geodim import paper
 from geodim.data.checks import scan_ranges
-from geodim.data.sources import as_source
+from geodim.data.sources import ArraySource, as_source
+from geodim.engine import profile as engine_profile
+from geodim.engine.column import ColumnSolver
 from geodim.engine.profile import Profile, available_threads, compute_profile
 
 seeds = st.integers(0, 2**32 - 1)
@@ -143,3 +148,89 @@ def test_done_columns_are_skipped():
 
 def test_available_threads():
     assert available_threads() >= 1
+
+
+# ---------------------------------------------------------------- threads that read together
+
+
+@pytest.fixture
+def reading_together(monkeypatch):
+    """Short columns treated like long ones: all threads read a group of them."""
+    monkeypatch.setattr(engine_profile, "LONG_FROM", 2)
+    groups = []
+    original = ArraySource.read_rows
+
+    def noted(source, columns, rows, out):
+        groups.append(tuple(columns))
+        original(source, columns, rows, out)
+
+    monkeypatch.setattr(ArraySource, "read_rows", noted)
+    return groups
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int16])
+@pytest.mark.parametrize("n_threads", [2, 3, 5])
+@pytest.mark.parametrize("block_bytes", [1, 1 << 12, 1 << 26])
+def test_reading_together_changes_no_bit(monkeypatch, reading_together, kind, n_threads, block_bytes):
+    monkeypatch.setattr(engine_profile, "BLOCK_BYTES", block_bytes)
+    rng = np.random.default_rng(0)
+    X = np.clip(random_matrix(rng, 333, 37) * 100, -30_000, 30_000).astype(kind)
+    profile = compute_profile(as_source(X), leaders=[30, 2, 17], n_threads=n_threads)
+    assert len(set(reading_together)) > 1
+    assert max(map(reading_together.count, reading_together)) > 1  # several shares of the rows
+    np.testing.assert_array_equal(profile.phi[1:], paper.phi_all(X))
+    np.testing.assert_array_equal(profile.owner, compute_profile(as_source(X), n_threads=1).owner)
+    assert profile.bytes_read == X.shape[0] * X.shape[1] * as_source(X).dtype.itemsize
+
+
+@pytest.mark.parametrize("step", [2.0**-3, 2.0**-20])
+def test_reading_together_with_a_step(reading_together, step):
+    source = as_source(np.random.default_rng(0).normal(size=(5000, 24)).astype(np.float32))
+    ranges = scan_ranges(source)
+    reference = compute_profile(source, step=step, ranges=ranges, n_threads=1)
+    profile = compute_profile(source, step=step, ranges=ranges, n_threads=4)
+    assert reading_together
+    np.testing.assert_array_equal(profile.phi, reference.phi)
+    np.testing.assert_array_equal(profile.owner, reference.owner)
+
+
+@pytest.mark.usefixtures("reading_together")
+def test_an_error_while_reading_together(monkeypatch):
+    source = as_source(np.random.default_rng(0).normal(size=(400, 40)))
+
+    def fail(columns, _rows, _out):
+        if 20 in columns:
+            message = "the disk is gone"
+            raise OSError(message)
+
+    monkeypatch.setattr(source, "read_rows", fail)
+    with pytest.raises(OSError, match="the disk is gone"):
+        compute_profile(source, n_threads=2)
+
+
+@pytest.mark.usefixtures("reading_together")
+def test_no_time_to_read_together():
+    source = as_source(np.random.default_rng(0).normal(size=(400, 40)))
+    profile = compute_profile(source, n_threads=2, deadline=0.0)
+    assert profile.stopped == "time limit"
+    assert not profile.done.any()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 16])
+def test_buffers_end_with_the_run(monkeypatch, reading_together, n_threads):
+    """Nothing refers to a solver in a circle, which would keep its memory until a garbage collection."""
+    alive = weakref.WeakSet()
+    original = ColumnSolver.__init__
+
+    def noted(solver, *arguments, **options):
+        original(solver, *arguments, **options)
+        alive.add(solver)
+
+    monkeypatch.setattr(ColumnSolver, "__init__", noted)
+    gc.disable()
+    try:
+        compute_profile(as_source(np.random.default_rng(0).normal(size=(2000, 12))), n_threads=n_threads)
+        assert not alive
+    finally:
+        gc.enable()
+    assert reading_together

@@ -61,7 +61,7 @@ class Ranges:
 
 
 class Moments(NamedTuple):
-    """What one chunk says about its columns."""
+    """What some points say about some columns: extremes, sums and sums of squares."""
 
     columns: slice
     least: NDArray[np.floating]
@@ -69,12 +69,30 @@ class Moments(NamedTuple):
     total: NDArray[np.floating]
     square: NDArray[np.floating]
 
+    @classmethod
+    def nothing(cls, n_features: int) -> Moments:
+        """Of no points, to add others to."""
+        extreme = np.full(n_features, np.inf)
+        return cls(slice(0, n_features), extreme, -extreme, np.zeros(n_features), np.zeros(n_features))
+
+    def add(self, other: Moments) -> None:
+        """Take in other points, in place."""
+        columns = other.columns
+        np.minimum(self.least[columns], other.least, out=self.least[columns])
+        np.maximum(self.greatest[columns], other.greatest, out=self.greatest[columns])
+        with np.errstate(invalid="ignore", over="ignore"):
+            self.total[columns] += other.total
+            self.square[columns] += other.square
+
 
 def scan_ranges(source: ColumnSource, n_threads: int = 1) -> Ranges:
     """Check that all values are finite and all ranges representable; return the ranges."""
-    least = np.full(source.n_features, np.inf)
-    greatest = np.full(source.n_features, -np.inf)
-    sums, squares = np.zeros(source.n_features), np.zeros(source.n_features)
+    return ranges_of(source, scan_moments(source, n_threads))
+
+
+def scan_moments(source: ColumnSource, n_threads: int = 1) -> Moments:
+    """The moments of all columns, in one pass; raises where a value is not finite."""
+    found = Moments.nothing(source.n_features)
     chunks = source.chunks()
     with ThreadPoolExecutor(n_threads) as pool:
         group = max(
@@ -82,11 +100,14 @@ def scan_ranges(source: ColumnSource, n_threads: int = 1) -> Ranges:
         )  # a few chunks per task, and few tasks waiting
         groups = [chunks[at : at + group] for at in range(0, len(chunks), group)]
         for part in pool.map(lambda some: [_moments(source, *chunk) for chunk in some], groups):
-            for columns, low, high, total, square in part:
-                np.minimum(least[columns], low, out=least[columns])
-                np.maximum(greatest[columns], high, out=greatest[columns])
-                sums[columns] += total
-                squares[columns] += square
+            for moments in part:
+                found.add(moments)
+    return found
+
+
+def ranges_of(source: ColumnSource, moments: Moments) -> Ranges:
+    """What the moments of all points say; raises where a range is not representable."""
+    _, least, greatest, sums, squares = moments
     with np.errstate(invalid="ignore", over="ignore"):
         spreads = np.nan_to_num(squares / source.n_points - (sums / source.n_points) ** 2)
     with np.errstate(over="ignore"):
@@ -106,7 +127,7 @@ def scan_ranges(source: ColumnSource, n_threads: int = 1) -> Ranges:
     with np.errstate(over="ignore", under="ignore"):
         at_most = np.where(largest > 1e-150, source.n_points * largest**2 * 1.001, np.inf)
     energies = np.where(certain, np.minimum(squares * 1.001, at_most), at_most)
-    return Ranges(least, greatest, spreads, energies, source.n_points)
+    return Ranges(least.astype(np.float64), greatest.astype(np.float64), spreads, energies, source.n_points)
 
 
 def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
@@ -123,7 +144,7 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
         low, high = _folded(np.minimum, wide, width), _folded(np.maximum, wide, width)
         if not (np.all(np.isfinite(low)) and np.all(np.isfinite(high))):  # both propagate NaN
             if source.row_major:
-                _raise_not_finite(source, rows.start, columns, chunk)
+                raise_not_finite(source, rows.start, columns, chunk)
             _first_not_finite(source)
         if chunk.dtype.kind != "f" or chunk.dtype.itemsize < 4:
             return Moments(columns, low, high, np.zeros(width), np.zeros(width))
@@ -162,7 +183,8 @@ def _name(source: ColumnSource, column: int) -> str:
     return f"column {column}" if source.names is None else f"column {column} ({source.names[column]!r})"
 
 
-def _raise_not_finite(source: ColumnSource, row: int, columns: slice, chunk: NDArray[np.floating]) -> None:
+def raise_not_finite(source: ColumnSource, row: int, columns: slice, chunk: NDArray[np.floating]) -> None:
+    """Name the first value of a chunk that is not finite, by row and column."""
     at, column = (int(i) for i in np.argwhere(~np.isfinite(chunk))[0])
     value = chunk[at, column]
     row = source.own_row(row + at) if isinstance(source, WeightedSource) else row + at
@@ -186,4 +208,4 @@ def _first_not_finite(source: ColumnSource) -> None:
     if best is not None:
         row, column = best
         source.read([column], out)
-        _raise_not_finite(source, row, slice(column, column + 1), out[:, row : row + 1].T)
+        raise_not_finite(source, row, slice(column, column + 1), out[:, row : row + 1].T)

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 MOST_POINTS = 2.0**52  # points that can be told apart by a float64
 LET_GO_BYTES = 1 << 26  # so much of a mapped file may be resident at a time
 CHUNK_BYTES = 1 << 16  # row chunks of this size stay in the cache while they are transposed
-SCAN_BYTES = 2 << 20  # a first pass takes as much at a time, or more
+SCAN_BYTES = (
+    8 << 20
+)  # a first pass takes as much at a time, or more: in less, many threads would queue for Python
 
 
 class ColumnSource(Protocol):
@@ -104,24 +106,28 @@ class ArraySource:
                 self._map.madvise(mmap.MADV_DONTNEED)
 
     def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
-        """Transpose by chunks of rows, so that each cache line is fetched once."""
+        """Copy the columns of one block."""
+        self.read_rows(columns, slice(0, self.n_points), out)
+
+    def read_rows(self, columns: Sequence[int], rows: slice, out: NDArray[np.floating]) -> None:
+        """Fill the given rows (start and stop) of a block; transposed by chunks, so that each cache line is fetched once."""
         if not self.row_major:
             for at, column in enumerate(columns):
-                out[at] = self.array[:, column]
+                out[at, rows] = self.array[rows, column]
                 self._let_go()
             return
         quick = self.array.dtype == self.dtype and self.array.flags.c_contiguous and len(columns) > 1
         wanted = np.asarray(columns, np.intp)
         step = LET_GO_BYTES // self.array.strides[0] + 1 if quick else self._rows_per_chunk(len(columns))
-        for row in range(0, self.n_points, step):
-            rows = slice(row, row + step)
+        for turn, row in enumerate(range(rows.start, rows.stop, step)):
+            some = slice(row, min(row + step, rows.stop))
             if quick:
                 from geodim.engine.kernels.reading import gather_columns  # noqa: PLC0415 - imports Numba
 
-                gather_columns(self.array[rows].view(np.ndarray), wanted, out[:, rows])
+                gather_columns(self.array[some].view(np.ndarray), wanted, out[:, some])
             else:
-                out[:, rows] = self.array[rows, as_slice(columns)].T
-            if quick or (row // step) % 64 == 63:
+                out[:, some] = self.array[some, as_slice(columns)].T
+            if quick or turn % 64 == 63:
                 self._let_go()
         self._let_go()
 
@@ -374,14 +380,20 @@ def as_source(data: Any, *, weights: Any = None, names: Sequence[str] | None = N
         Names of the features, where the data has none.
     """
     source = _unweighted(data)
-    if names is not None:
-        if len(names) != source.n_features:
-            msg = f"there are {source.n_features} features but {len(names)} feature names"
-            raise ShapeError(msg)
-        source.names = [str(name) for name in names]
+    set_names(source, names)
     if weights is None:
         return source
     return WeightedSource(source, check_weights(weights, source.n_points))
+
+
+def set_names(source: ColumnSource, names: Sequence[str] | None) -> None:
+    """Name the features, if there are names."""
+    if names is None:
+        return
+    if len(names) != source.n_features:
+        msg = f"there are {source.n_features} features but {len(names)} feature names"
+        raise ShapeError(msg)
+    source.names = [str(name) for name in names]
 
 
 def _narwhals() -> Any:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.kernels import columns, gaps, grid, pyramid, runs, sorting
+from geodim.engine.kernels import columns, gaps, grid, pyramid, runs
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
+from geodim.engine.sorter import HANDFUL, Sorter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,20 +24,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from geodim.engine.helpers import Helpers
     from geodim.engine.profile import Profile
 
     PieceSolver = Callable[[tuple[int, int], NDArray[np.int64]], tuple[NDArray[np.int64], int]]
 
-RADIX_FROM = 1024  # shorter columns sort faster by comparison
 FEW_FROM = 8192  # shorter columns are not worth a look for few distinct values
 FEW_VALUES = 256  # runs up to so many are solved by pairs
-HANDFUL = 16  # so many distinct values are counted one by one
-MOST_COMBINATIONS = 4096  # of digits, for counting without sorting
 TOP_BLOCKS = 64  # the pyramid ends where at most so many blocks are left
 LATTICE_BITS = 48  # leaves room for the few additions of the trend arithmetic in 53 bits
 HUGE = 2.0**1000  # past this the trend arithmetic could overflow
-TWO_DIGITS = 1 << 2 * sorting.DIGIT
-MOST_STEPS = 1 << 20  # so many counters still fit the cache well enough
 LONG = 1 << 20  # from this length on every gap is a piece of its own,
 GAPS_PER_PIECE = 4  # while shorter columns would spend their time between the pieces
 GRID_SPREAD = 24.0  # a column that stays within so many spacings of a line is treated as a grid
@@ -62,19 +59,14 @@ class ColumnSolver:
     ) -> None:
         self.n = n_points
         self.step = step
-        self.key_type = np.dtype(f"u{dtype.itemsize}")
+        self.sorter = Sorter(n_points, dtype)
         # The keys are needed only until the column is sorted, phi only afterwards: they share memory.
-        shared = np.empty(2 * n_points * dtype.itemsize, np.uint8)
-        self.keys = shared.view(self.key_type)[:n_points]
-        self.spare = shared.view(self.key_type)[n_points:]
-        self.phi = shared[: 8 * n_points].view(np.float64)
-        self.digit_counts = np.empty((3 if dtype.itemsize == 4 else 6, sorting.BUCKETS), np.int64)
-        self.step_counts: NDArray[np.int32] | None = None
+        self.phi = self.sorter.memory[: 8 * n_points].view(np.float64)
         self.values = np.empty(n_points + PADDING)
         self.layout = PyramidLayout(n_points)
         self.slope = 0.0  # only counted columns have one
         self.skip_smallest = skip_smallest
-        self.backwards = False  # go through the pieces from the last to the first
+        self.turn = 0.0  # where among its pieces a column begins, as a share of them
         self.records: NDArray[np.float64] | None = None
         self.scratch = threading.local()  # candidate lists, one pair per thread that solves pieces
 
@@ -84,10 +76,10 @@ class ColumnSolver:
         index: int,
         profile: Profile,
         stop: Callable[[], bool],
-        executor: Executor | None = None,
+        executor: Executor | Helpers | None = None,
     ) -> bool:
         """Solve one column and merge it into ``profile``; False if ``stop`` ended it early."""
-        found = self._few_values(column) if self.step == 0.0 and self.n >= FEW_FROM else None
+        found = self.sorter.few_values(column) if self.step == 0.0 and self.n >= FEW_FROM else None
         if found is not None:
             return self._solve_pairs(*found, index, profile)
         self._sort(column)
@@ -100,7 +92,7 @@ class ColumnSolver:
         index: int,
         profile: Profile,
         stop: Callable[[], bool],
-        executor: Executor | None = None,
+        executor: Executor | Helpers | None = None,
     ) -> bool:
         """Like `solve`, for a column given as ascending values with multiplicities (sparse or weighted data)."""
         if values.size <= FEW_VALUES and self.step == 0.0:
@@ -117,53 +109,6 @@ class ColumnSolver:
         self.values[:n] = np.repeat(values, counts)
         self._pad(n)
         return self._solve_sorted(self.values, n, index, profile, stop, executor, cut)
-
-    def _few_values(
-        self, column: NDArray[np.floating]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
-        """The distinct values of a column and their counts, if they are few; the radix keys are made on the way."""
-        n, four = self.n, self.key_type.itemsize == 4
-        handful = np.empty(HANDFUL, column.dtype)
-        sample = np.ascontiguousarray(column[:: max(n // 512, 1)])
-        count = runs.distinct_values(sample, handful)
-        if count > 0:
-            values = np.sort(handful[:count])
-            counts = np.array([runs.count_value(column, value) for value in values])
-            if counts.sum() == n:
-                return values.astype(np.float64), counts
-        if (
-            runs.distinct_values(
-                np.ascontiguousarray(column[:: max(n // 512, 1)]), np.empty(400, column.dtype)
-            )
-            < 0
-        ):
-            return None
-        bits = column.view(self.key_type)
-        (sorting.keys_and_counts_32 if four else sorting.keys_and_counts_64)(
-            bits, self.keys, self.digit_counts
-        )
-        present = [np.flatnonzero(row) for row in self.digit_counts]
-        widths = np.array([digits.size for digits in present])
-        if math.prod(widths.tolist()) > MOST_COMBINATIONS:
-            return None
-        tables = np.zeros(self.digit_counts.shape, np.int64)
-        for table, digits in zip(tables, present, strict=True):
-            table[digits] = np.arange(digits.size)
-        counts = np.empty(int(widths.prod()), np.int64)
-        runs.joint_counts(self.keys, tables, widths, counts)
-        used = np.flatnonzero(counts)
-        places = np.unravel_index(used, widths.tolist())
-        keys = np.zeros(used.size, self.key_type)
-        for digit, (which, where) in enumerate(zip(present, places, strict=True)):
-            keys |= (which[where].astype(np.uint64) << np.uint64(digit * sorting.DIGIT)).astype(self.key_type)
-        order = np.argsort(keys)
-        keys, counts = keys[order], counts[used][order]
-        if four:
-            sorting.keys_to_bits_32(keys)
-            return keys.view(np.float32).astype(np.float64), counts
-        values = np.empty(keys.size)
-        sorting.keys_to_bits_64(keys, values.view(np.uint64))
-        return values, counts
 
     def _solve_pairs(
         self, values: NDArray[np.float64], counts: NDArray[np.int64], index: int, profile: Profile
@@ -183,47 +128,11 @@ class ColumnSolver:
         return True
 
     def _sort(self, column: NDArray[np.floating]) -> None:
-        n, four = self.n, self.key_type.itemsize == 4
-        if self.step > 0.0 and n >= RADIX_FROM and self._sort_by_steps(column):
-            return
-        if n < RADIX_FROM:
-            self.values[:n] = np.sort(column)
+        if self.step > 0.0 and self.sorter.by_steps(column, self.step, self.values):
+            self.values[self.n :] = np.inf
         else:
-            bits = column.view(self.key_type)
-            (sorting.keys_and_counts_32 if four else sorting.keys_and_counts_64)(
-                bits, self.keys, self.digit_counts
-            )
-            swapped = sorting.radix_passes(self.keys, self.spare, self.digit_counts)
-            keys = self.spare if swapped else self.keys
-            if four:
-                sorting.keys_to_bits_32(keys)
-                self.values[:n] = keys.view(np.float32)
-            else:
-                sorting.keys_to_bits_64(keys, self.values[:n].view(np.uint64))
-        self._pad(n)
-
-    def _sort_by_steps(self, column: NDArray[np.floating]) -> bool:
-        """Sort a column by the numbers of its steps, or by counting them if they are few; False if there are too many."""
-        step = self.step
-        first = math.floor(float(column.min()) / step)
-        steps = math.floor(float(column.max()) / step) - first + 1
-        if steps > TWO_DIGITS or not 1e-30 < step < 1e30:
-            return False
-        kind = column.dtype.type
-        per_step = kind(1.0 / step)
-        if steps <= min(MOST_STEPS, 2 * self.n):
-            if self.step_counts is None or self.step_counts.size < steps:
-                self.step_counts = np.empty(steps, np.int32)
-            counts = self.step_counts[:steps]
-            sorting.count_steps(column, per_step, kind(first), counts)
-            sorting.expand_steps(counts, step, float(first), self.values)
-        else:  # numbers of steps have two digits where floats have three or six
-            keys, spare = self.keys.view(np.uint32)[: self.n], self.spare.view(np.uint32)[: self.n]
-            sorting.step_keys(column, per_step, kind(first), keys, self.digit_counts[:2])
-            swapped = sorting.radix_passes(keys, spare, self.digit_counts[:2])
-            sorting.steps_to_values(spare if swapped else keys, step, float(first), self.values)
-        self.values[self.n :] = np.inf
-        return True
+            self.sorter.sort(column, self.values)
+            self._pad(self.n)
 
     def _pad(self, n: int) -> None:
         """Round the sorted values down to the step, if there is one, and put the infinite padding behind them."""
@@ -240,7 +149,7 @@ class ColumnSolver:
         index: int,
         profile: Profile,
         stop: Callable[[], bool],
-        executor: Executor | None,
+        executor: Executor | Helpers | None,
         cut: int = 0,
     ) -> bool:
         if n < 2 or l[0] == l[n - 1]:
@@ -274,7 +183,7 @@ class ColumnSolver:
         index: int,
         profile: Profile,
         stop: Callable[[], bool],
-        executor: Executor | None,
+        executor: Executor | Helpers | None,
         cut: int,
     ) -> bool:
         layout = self.layout if n == self.n else PyramidLayout(n)
@@ -285,8 +194,8 @@ class ColumnSolver:
             return True
         solve = self._piece_solver(l, n, layout, known, skip)
         pieces = pieces_of(is_open, GAPS_PER_PIECE if n < LONG and executor is None else 1)
-        if self.backwards:
-            pieces.reverse()
+        begin = int(self.turn * len(pieces))
+        pieces = pieces[begin:] + pieces[:begin]
         top = layout.top_shift
         profile.begin(index, {p: (max(p[0] << top, 1) + cut, min(p[1] << top, n) + cut) for p in pieces})
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from geodim.engine.helpers import Helpers
     from geodim.engine.profile import Profile
 
 
@@ -69,7 +70,7 @@ class CountingSolver(ColumnSolver):
         index: int,
         profile: Profile,
         stop: Callable[[], bool],
-        executor: Executor | None = None,
+        executor: Executor | Helpers | None = None,
     ) -> bool:
         """Count one column and solve it."""
         kind = column.dtype.type
@@ -80,7 +81,7 @@ class CountingSolver(ColumnSolver):
                 self.counts.size, np.int32
             )  # from here on: other columns are probably like this one
             sorting.count_steps(column, per_step, first, self.counts)
-        return self._solve_counts(self.counts, index, profile, stop, executor)
+        return self.solve_counts(self.counts, index, profile, stop, executor)
 
     def solve_runs(
         self,
@@ -89,21 +90,22 @@ class CountingSolver(ColumnSolver):
         index: int,
         profile: Profile,
         stop: Callable[[], bool],
-        executor: Executor | None = None,
+        executor: Executor | Helpers | None = None,
     ) -> bool:
         """Like `solve`, for values with multiplicities."""
         at = (np.floor(values / self.resolution) - self.first_steps[index]).astype(np.intp)
         total = np.bincount(at, weights=counts, minlength=self.counts.size).astype(np.float64)
-        return self._solve_counts(total, index, profile, stop, executor)
+        return self.solve_counts(total, index, profile, stop, executor)
 
-    def _solve_counts(
+    def solve_counts(
         self,
         counts: NDArray[np.uint16] | NDArray[np.int32] | NDArray[np.float64],
         index: int,
         profile: Profile,
         stop: Callable[[], bool],
-        executor: Executor | None,
+        executor: Executor | Helpers | None = None,
     ) -> bool:
+        """Solve one column that was counted already: the number of its points in every step."""
         self.slope = float(counts.max())
         columns.cumulate(counts, self.slope, self.values)
         self._pad(self.n)

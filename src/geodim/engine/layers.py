@@ -13,6 +13,8 @@ import numpy as np
 from geodim.engine.profile import Profile
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 
@@ -32,6 +34,13 @@ class Layers:
     def __init__(self, n_points: int, n_features: int, hops: int, step: float = 0.0) -> None:
         self.n_features = n_features
         self.profiles = [Profile.empty(n_points, (k + 1) * n_features, step) for k in range(hops + 1)]
+        self.means_elsewhere: Callable[[], list[float]] | None = None  # while a device holds the values
+
+    def means(self) -> list[float]:
+        """Mean of Phi so far, for every layer."""
+        if self.means_elsewhere is not None:
+            return self.means_elsewhere()
+        return [float(profile.phi.sum()) / profile.phi.size for profile in self.profiles]
 
     def layer(self, hop: int) -> Layer:
         """Where columns of this hop are merged."""

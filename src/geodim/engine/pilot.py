@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
 
@@ -35,10 +37,15 @@ def widest_columns(ranges: Ranges) -> list[int]:
     return [int(column) for column in np.argsort(-ranges.spreads, kind="stable")[:WIDEST]]
 
 
+def sample_rows(source: ColumnSource) -> NDArray[np.intp]:
+    """The rows to look at."""
+    most = int(np.clip(ENTRIES // source.n_features, 256, 2048))
+    return np.unique(np.linspace(0, source.n_points - 1, most).astype(np.intp))
+
+
 def look_ahead(source: ColumnSource, ranges: Ranges) -> Pilot:
     """Windows of a sample of rows, at a few sizes."""
-    most = int(np.clip(ENTRIES // source.n_features, 256, 2048))
-    rows = np.unique(np.linspace(0, source.n_points - 1, most).astype(np.intp))
+    rows = sample_rows(source)
     columns = np.argsort(-ranges.widths, kind="stable")[: max(ENTRIES // rows.size, 1)]
     sample = np.sort(source.sample(columns, rows), axis=0)
     m = sample.shape[0]

@@ -11,13 +11,14 @@ from __future__ import annotations
 import os
 import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from itertools import count, groupby
+from itertools import count, groupby, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.helpers import Helpers
 from geodim.engine.interrupt import heeding_interrupts
 from geodim.engine.steps import steps_needed
 
@@ -29,12 +30,18 @@ if TYPE_CHECKING:
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
 
+    Sharing = ThreadPoolExecutor | Helpers
+    Values = NDArray[np.floating]
+
 BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thread
 MOST_STEPS = 1 << 21  # counters that still fit the cache
 SMALLEST = 31  # windows of so few steps may be left out
 COUNT_BELOW = 0.6  # count if there are fewer steps than so many times the points
 FEW_BLOCKS = 4  # up to so many blocks per thread, leaders are not read apart from the others
 MOST_COLUMNS = 8  # half a cache line of float32 in a row-major array: the buffer still fits the cache better
+LONG_FROM = 1 << 17  # columns so long are worth a task each, or several
+CACHE_LINE = 64  # bytes; threads that read together take a whole one of each row, if the memory allows
+SHARES_PER_THREAD = 4  # of the rows that threads read together
 
 
 @dataclass
@@ -119,6 +126,9 @@ class Profile:
             lower = np.where(first == 0, 0.0, upper)  # what was left out lies below the first one solved
             if unfinished.size:
                 upper = np.maximum(upper, widths[unfinished].max())
+        elif not unfinished.size and not self.skipped:
+            support = np.arange(2, self.n_points + 1)
+            lower = upper = self.phi[1:]
         else:
             support = np.arange(2, self.n_points + 1)
             lower = np.maximum.accumulate(self.phi)
@@ -215,33 +225,13 @@ def compute_profile(
         profile = Profile.empty(n, d, step, steps, left_out)
     profile.stopped = None
     threads = n_threads or available_threads()
-    by_column = d >= 2 * threads or n < 1 << 17
-    run = _Run(source, profile, deadline, first_steps)
-    blocks = run.blocks(min(threads, d) if by_column else 1, leaders)
-    report = progress or (lambda _done, _total: None)
+    run = _Run(source, profile, deadline, threads, first_steps, progress)
     try:
         with (
             heeding_interrupts(run.halt),
             ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool,
         ):
-            report(int(profile.done.sum()), d)
-            if by_column and threads > 1:
-                waiting = {pool.submit(run.solve_block, block) for block in blocks}
-                try:
-                    while waiting:
-                        finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                        for future in finished:
-                            future.result()
-                        report(int(profile.done.sum()), d)
-                except BaseException:
-                    run.halt("interrupted")
-                    for future in waiting:
-                        future.cancel()
-                    raise
-            else:
-                for block in blocks:
-                    run.solve_block(block, pool if threads > 1 else None)
-                    report(int(profile.done.sum()), d)
+            run.solve_all(pool, leaders)
     except KeyboardInterrupt:
         run.halt("interrupted")
     if (
@@ -253,22 +243,50 @@ def compute_profile(
 
 
 class _Run:
-    """One pass over the columns: hands out blocks, keeps a solver per thread, watches the clock."""
+    """One pass over the columns: hands out work, keeps a solver per thread, watches the clock."""
 
     def __init__(
         self,
         source: ColumnSource,
         profile: Profile,
         deadline: float | None,
+        threads: int,
         first_steps: NDArray[np.float64] | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.source = source
         self.first_steps = first_steps
         self.widest = 1  # columns in the largest block
         self.profile = profile
         self.deadline = deadline
+        self.threads = threads
+        self.progress = progress
         self.local = threading.local()
+        self.scratch = threading.local()  # apart, lest a solver refers to itself and outlives the run
         self.solvers = count()
+
+    def solve_all(self, pool: ThreadPoolExecutor, leaders: Sequence[int]) -> None:
+        """Solve every column: one after the other by all threads if they are few, else one or more per thread."""
+        source, threads = self.source, self.threads
+        by_column = source.n_features >= 2 * threads or source.n_points < LONG_FROM
+        width = self._width()
+        self.report()
+        if threads == 1 or not by_column:
+            for block in self.blocks(leaders, width):
+                self.solve_block(block, pool if threads > 1 else None)
+                self.report()
+        elif source.row_major and hasattr(source, "read_rows") and source.n_points >= LONG_FROM:
+            whole_line = CACHE_LINE // source.dtype.itemsize
+            groups = self.blocks(leaders, min(max(width * threads // 2, 1), max(whole_line, threads)))
+            self._solve_together(groups, source.read_rows, pool)
+        else:
+            blocks = self.blocks(leaders, width, min(threads, source.n_features))
+            self._wait_for([pool.submit(self.solve_block, block) for block in blocks])
+
+    def report(self) -> None:
+        """Tell the caller how far it is."""
+        if self.progress is not None:
+            self.progress(int(self.profile.done.sum()), self.source.n_features)
 
     def halt(self, reason: str) -> None:
         """No new work from here on."""
@@ -280,13 +298,16 @@ class _Run:
             self.halt("time limit")
         return self.profile.stopped is not None
 
-    def blocks(self, workers: int, leaders: Sequence[int]) -> list[list[int]]:
-        """Columns still to do, leaders first, then in blocks that fit the memory and share cache lines."""
+    def _width(self) -> int:
+        """Columns per thread that fit the memory and share cache lines."""
         source = self.source
         bytes_per_column = max(source.n_points * source.dtype.itemsize, 1)
         width = max(1, min(BLOCK_BYTES // bytes_per_column, MOST_COLUMNS))
-        if source.row_major:  # reading two columns costs hardly more than one
-            width = max(width, 2)
+        return max(width, 2) if source.row_major else width  # reading two columns costs hardly more than one
+
+    def blocks(self, leaders: Sequence[int], width: int, workers: int = 1) -> list[list[int]]:
+        """Columns still to do, leaders first, then in blocks of neighbours, enough for all workers."""
+        source = self.source
         first = [column for column in leaders if not self.profile.done[column]]
         remaining = np.flatnonzero(~self.profile.done)
         apart = not source.row_major or len(remaining) > FEW_BLOCKS * width * workers
@@ -304,23 +325,74 @@ class _Run:
         self.widest = max(map(len, blocks), default=1)
         return blocks
 
-    def solve_block(self, block: list[int], executor: ThreadPoolExecutor | None = None) -> None:
+    def _wait_for(self, work: list[Future[None]]) -> None:
+        """Until all of it is done; reports on the way, and ends everything where one fails."""
+        waiting = set(work)
+        try:
+            while waiting:
+                finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    future.result()
+                self.report()
+        except BaseException:
+            self.halt("interrupted")  # what still waits returns at once
+            raise
+
+    def _solve_together(
+        self, groups: list[list[int]], read_rows: Callable[..., None], pool: ThreadPoolExecutor
+    ) -> None:
+        """Row-major arrays: all threads read a group of columns, each some of the rows, and then solve one column each.
+
+        So a cache line is fetched once for the whole group, and no thread ends much later than the others.  Who is done
+        with a column while others are not begins to read the next group, into the other of two buffers; after the last
+        group, who has nothing left to do helps the others.
+        """
+        n = self.source.n_points
+        buffers = [np.empty((self.widest, n), self.source.dtype) for _ in groups[:2]]
+        edges = np.linspace(0, n, SHARES_PER_THREAD * self.threads + 1).astype(int).tolist()
+        solving: list[list[Future[None]]] = [[], []]
+        for turn, group in enumerate(groups):
+            values = buffers[turn % 2][: len(group)]
+            self._wait_for(solving[turn % 2])  # whose columns this buffer held
+
+            def read(start: int, stop: int, group: list[int] = group, values: Values = values) -> None:
+                if not self.should_stop():
+                    read_rows(group, slice(start, stop), values)
+
+            self._wait_for([pool.submit(read, *share) for share in pairwise(edges)])
+            self.profile.bytes_read += values.nbytes
+            helpers = (
+                Helpers(pool, self.threads - 1) if group is groups[-1] else None
+            )  # else they have columns
+            solving[turn % 2] = [
+                pool.submit(self._solve_column, values[at], column, helpers)
+                for at, column in enumerate(group)
+            ]
+        self._wait_for(solving[0] + solving[1])
+
+    def _solve_column(
+        self, values: NDArray[np.floating], column: int, executor: Sharing | None = None
+    ) -> None:
+        if self.should_stop():
+            return
+        if self._solver().solve(values, column, self.profile, self.should_stop, executor):
+            self.profile.finish(column)
+
+    def solve_block(self, block: list[int], executor: Sharing | None = None) -> None:
         """Read the columns of one block and solve them one after the other."""
         if self.should_stop():
             return
+        if not self.source.runs:
+            for values, column in zip(self._read(block), block, strict=True):
+                self._solve_column(values, column, executor)
+            return
         solver = self._solver()
-        runs = self.source.runs
-        values = None if runs else self._read(block)
-        for at, column in enumerate(block):
+        for column in block:
             if self.should_stop():
                 return
-            if values is None:
-                found, counts = self.source.read_runs(column)
-                complete = solver.solve_runs(found, counts, column, self.profile, self.should_stop, executor)
-                self.profile.bytes_read += found.nbytes + counts.nbytes
-            else:
-                complete = solver.solve(values[at], column, self.profile, self.should_stop, executor)
-            if complete:
+            found, counts = self.source.read_runs(column)
+            self.profile.bytes_read += found.nbytes + counts.nbytes
+            if solver.solve_runs(found, counts, column, self.profile, self.should_stop, executor):
                 self.profile.finish(column)
 
     def _read(self, block: list[int]) -> NDArray[np.floating]:
@@ -344,9 +416,9 @@ class _Run:
             else:
                 n_steps = self.profile.phi.size - 1
                 solver = CountingSolver(n, step, n_steps, self.first_steps, skip_smallest=skip)
-            solver.backwards = (
-                next(self.solvers) % 2 == 1
-            )  # what one thread reached first, the other need not solve
+            # Threads begin at different sizes: what one has reached, the next one mostly need not solve.
+            solver.turn = next(self.solvers) % self.threads / self.threads
+            solver.scratch = self.scratch  # a thread that helps several solvers needs one pair of lists
             self.local.solver = solver
         return solver
 

@@ -13,17 +13,33 @@ from geodim.engine.kernels.tiles import evaluate_tile
 @njit(nogil=True, cache=True)
 def lattice_quantum(l, n, grain):
     """The largest power of two times ``grain`` that divides every value; 0 if ``grain`` itself does not."""
-    bits = np.int64(0)
+    low, high = 0, n
+    while low < high:  # the smallest magnitudes have the finest fractions: look there first
+        middle = (low + high) >> 1
+        if l[middle] < 0.0:
+            low = middle + 1
+        else:
+            high = middle
+    misses, bits = multiples(l, max(low - 512, 0), min(low + 512, n), grain)
     for first in range(0, n, 4096):
-        misses = 0
-        for i in range(first, min(first + 4096, n)):
-            scaled = l[i] / grain
-            whole = np.int64(scaled)
-            bits |= whole
-            misses += 1 if scaled != whole else 0
         if misses > 0:
             return 0.0
-    return grain * np.float64(bits & -bits)
+        misses, some = multiples(l, first, min(first + 4096, n), grain)
+        bits |= some
+    return 0.0 if misses > 0 else grain * np.float64(bits & -bits)
+
+
+@njit(nogil=True, cache=True)
+def multiples(l, first, stop, grain):
+    """How many of the values are no multiples of ``grain``, and the bits that any of the quotients has."""
+    misses = 0
+    bits = np.int64(0)
+    for i in range(first, stop):
+        scaled = l[i] / grain
+        whole = np.int64(scaled)
+        bits |= whole
+        misses += 1 if scaled != whole else 0
+    return misses, bits
 
 
 @njit(nogil=True, cache=True)

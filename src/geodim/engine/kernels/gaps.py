@@ -124,7 +124,9 @@ def filter_plainly(l, n, shift, g, owner, children, lows, count):
         start = min((j + 1) * size, n) - 1
         if start + d_last >= n:
             start = n - 1 - d_last
-        if start >= j * size and l[start + d_last] - l[start] < v:
+        # A value that occurs in the block before already stands for a window of that block, not of this one.
+        own = start >= j * size and (j == 0 or l[start] != l[j * size - 1])
+        if own and l[start + d_last] - l[start] < v:
             v = l[start + d_last] - l[start]
             best = j
     kept = 0

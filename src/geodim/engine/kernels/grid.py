@@ -22,13 +22,25 @@ EXTREMES = 512  # most extreme starts, and right ends, that give the upper bound
 GROUP = 8  # starts that are looked at together once their block survives
 FEW = 4  # up to this many promising starts in a group are evaluated one by one
 CHUNK = 16  # blocks compared at once
+CURVED = 1024.0  # spacings; a column that bends by more is no grid
 LOOK_AGAIN = 16  # survivors evaluated between two looks at the bound
 
 
 @njit(nogil=True, cache=True)
 def grid_trend(l, n, grain):
-    """The slope by least squares over every 32nd value, and the spread around that line in units of the slope."""
+    """The slope by least squares over every 32nd value, and the spread around that line in units of the slope.
+
+    The spread is infinite if three values tell that it exceeds any that matters: around no line is it less than their
+    bend, and the least-squares slope of ascending values is at most 3/2 of the range over the length.
+    """
     count = (n + BASE - 1) >> BASE_SHIFT
+    quarter = (count - 1) >> 2
+    if quarter > 0:
+        middle = quarter << BASE_SHIFT
+        bend = abs(l[middle] - 0.5 * (l[0] + l[2 * middle]))
+        steepest = 2.0 * (l[n - 1] - l[0]) / ((count - 1) << BASE_SHIFT)
+        if bend > CURVED * steepest:
+            return 0.0, np.inf
     mean = 0.0
     for block in range(count):
         mean += l[block << BASE_SHIFT] / count

@@ -2,7 +2,8 @@
 
 The bits of an IEEE float, with the sign bit flipped for positive numbers and all bits flipped for negative ones, order
 like unsigned integers.  Three passes over 11-bit digits sort a float32, six sort a float64; a pass whose digit is the
-same everywhere is skipped.  The caller has excluded NaN.
+same everywhere is skipped.  A long float32 column, which no cache holds, is first dealt out by its leading bits, and each
+share then sorted while it stays in the cache.  The caller has excluded NaN.
 """
 
 from __future__ import annotations
@@ -12,6 +13,23 @@ from numba import njit
 
 DIGIT = 11
 BUCKETS = 1 << DIGIT
+LEADING = 14  # bits that a long column is dealt out by: sign, exponent and five of the mantissa
+SHARES = 1 << LEADING
+HALF_REST = (32 - LEADING) // 2  # the other bits are two digits of so many
+HALF_BUCKETS = 1 << HALF_REST
+INSERT = 32  # shares up to this size are sorted by insertion
+
+
+@njit(nogil=True, cache=True)
+def key_of_bits(bits):
+    """The order-preserving key of a float32."""
+    return np.uint32(bits ^ (np.uint32(np.int32(bits) >> np.int32(31)) | np.uint32(0x80000000)))
+
+
+@njit(nogil=True, cache=True)
+def bits_of_key(key):
+    """The float32 of an order-preserving key."""
+    return np.uint32(key ^ (np.uint32(np.int32(~key) >> np.int32(31)) | np.uint32(0x80000000)))
 
 
 @njit(nogil=True, cache=True)
@@ -19,8 +37,7 @@ def keys_and_counts_32(bits, keys, counts):
     """Write order-preserving keys of the float32 ``bits`` and count the three digits of each."""
     counts[:] = 0
     for i in range(bits.size):
-        b = bits[i]
-        key = np.uint32(b ^ (np.uint32(np.int32(b) >> np.int32(31)) | np.uint32(0x80000000)))
+        key = key_of_bits(bits[i])
         keys[i] = key
         counts[0, key & np.uint32(2047)] += 1
         counts[1, (key >> np.uint32(11)) & np.uint32(2047)] += 1
@@ -74,8 +91,89 @@ def radix_passes(keys, spare, counts):
 def keys_to_bits_32(keys):
     """Turn sorted keys back into float32 bits, in place."""
     for i in range(keys.size):
+        keys[i] = bits_of_key(keys[i])
+
+
+@njit(nogil=True, cache=True)
+def deal_out(bits, keys, stops):
+    """Write the keys of the float32 ``bits`` ordered by their leading bits alone; ``stops`` receives each share's end."""
+    shift = np.uint32(32 - LEADING)
+    stops[:] = 0
+    for i in range(bits.size):
+        stops[key_of_bits(bits[i]) >> shift] += 1
+    total = 0
+    for share in range(SHARES):
+        count = stops[share]
+        stops[share] = total
+        total += count
+    for i in range(bits.size):
+        key = key_of_bits(bits[i])
+        share = key >> shift
+        at = stops[share]
+        keys[at] = key
+        stops[share] = at + 1
+
+
+@njit(nogil=True, cache=True)
+def sort_shares(keys, spare, stops, floats, values):
+    """Sort each share by the rest of its bits and write its values, while it is in the cache.
+
+    ``floats`` is the memory of ``keys`` seen as float32.  A column has less than 2**31 points here.
+    """
+    low_counts = np.empty(HALF_BUCKETS, np.int32)
+    high_counts = np.empty(HALF_BUCKETS, np.int32)
+    start = 0
+    for share in range(SHARES):
+        stop = stops[share]
+        if stop - start > INSERT:
+            sort_share(keys[start:stop], spare[start:stop], low_counts, high_counts)
+        else:
+            for i in range(start + 1, stop):
+                key = keys[i]
+                j = i
+                while j > start and keys[j - 1] > key:
+                    keys[j] = keys[j - 1]
+                    j -= 1
+                keys[j] = key
+            for i in range(start, stop):
+                keys[i] = bits_of_key(keys[i])
+        sorted_floats, share_values = floats[start:stop], values[start:stop]  # from 0, so that it vectorises
+        for i in range(stop - start):
+            share_values[i] = sorted_floats[i]
+        start = stop
+
+
+@njit(nogil=True, cache=True)
+def sort_share(keys, spare, low_counts, high_counts):
+    """Two radix passes over the bits that a share's keys do not have in common; leaves float32 bits in ``keys``."""
+    shift = np.uint32(HALF_REST)
+    mask = np.uint32(HALF_BUCKETS - 1)
+    low_counts[:] = 0
+    high_counts[:] = 0
+    for i in range(keys.size):
         key = keys[i]
-        keys[i] = key ^ (np.uint32(np.int32(~key) >> np.int32(31)) | np.uint32(0x80000000))
+        low_counts[key & mask] += 1
+        high_counts[(key >> shift) & mask] += 1
+    low_total, high_total = np.int32(0), np.int32(0)
+    for bucket in range(HALF_BUCKETS):
+        count = low_counts[bucket]
+        low_counts[bucket] = low_total
+        low_total += count
+        count = high_counts[bucket]
+        high_counts[bucket] = high_total
+        high_total += count
+    for i in range(keys.size):
+        key = keys[i]
+        bucket = key & mask
+        at = low_counts[bucket]
+        spare[at] = key
+        low_counts[bucket] = at + np.int32(1)
+    for i in range(keys.size):
+        key = spare[i]
+        bucket = (key >> shift) & mask
+        at = high_counts[bucket]
+        keys[at] = bits_of_key(key)
+        high_counts[bucket] = at + np.int32(1)
 
 
 @njit(nogil=True, cache=True)

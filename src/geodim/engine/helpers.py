@@ -1,0 +1,47 @@
+"""Idle threads of a pool as helpers: they take over some of what one thread is working through."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from concurrent.futures import Executor
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Helpers:
+    """Shares work with whichever threads of ``pool`` have nothing else to do.
+
+    May be called from a thread of that pool: nobody waits for a helper that has not begun, so that nothing hangs when
+    no thread is free.
+    """
+
+    def __init__(self, pool: Executor, count: int) -> None:
+        self.pool, self.count = pool, count
+
+    def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        """The results of ``work`` for all items, in no particular order."""
+        left = deque(items)
+        results: list[Result] = []
+
+        def take() -> None:
+            while True:
+                try:
+                    item = left.popleft()
+                except IndexError:  # another thread took the last one
+                    return
+                results.append(work(item))
+
+        others = [self.pool.submit(take) for _ in range(min(self.count, len(left) - 1))]
+        try:
+            take()
+        finally:
+            left.clear()
+            unfinished = [other for other in others if not other.cancel()]
+        for other in unfinished:
+            other.result()
+        return results

@@ -1,0 +1,188 @@
+"""Sorting one column into float64: by radix, by counting steps, by numpy where that is faster; few values are counted.
+
+All ways give the same ascending values; only the order of -0.0 and 0.0, which no width tells apart, may differ.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geodim.engine.kernels import runs, sorting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+RADIX_FROM = 1024  # shorter columns sort faster by comparison
+DEAL_OUT_FROM = 1 << 22  # float32 columns from this length on are dealt out first: they outgrow the cache
+DEAL_OUT_UP_TO = 1 << 31  # counters of shares are short
+TRY_FROM = 1 << 18  # from this length on it is worth finding out how fast numpy is here
+TRIAL = 1 << 16
+CLEARLY = 0.8  # numpy's sort slows down with the logarithm of the length, so it must win the trial clearly
+HANDFUL = 16  # so many distinct values are counted one by one
+MOST_COMBINATIONS = 4096  # of digits, for counting without sorting
+TWO_DIGITS = 1 << 2 * sorting.DIGIT
+MOST_STEPS = 1 << 20  # so many counters still fit the cache well enough
+
+
+class Sorter:
+    """Buffers of one thread for sorting columns.
+
+    Parameters
+    ----------
+    n_points : int
+        Length of the columns.
+    dtype : numpy.dtype
+        float32 or float64, the type of the columns.
+    """
+
+    def __init__(self, n_points: int, dtype: np.dtype[np.floating]) -> None:
+        self.n = n_points
+        self.dtype = dtype
+        self.key_type = np.dtype(f"u{dtype.itemsize}")
+        self.memory = np.empty(2 * n_points * dtype.itemsize, np.uint8)  # free again once a column is sorted
+        self.keys = self.memory.view(self.key_type)[:n_points]
+        self.spare = self.memory.view(self.key_type)[n_points:]
+        self.digit_counts = np.empty((3 if dtype.itemsize == 4 else 6, sorting.BUCKETS), np.int64)
+        self.stops = np.empty(sorting.SHARES, np.int64)
+        self.step_counts: NDArray[np.int32] | None = None
+
+    def sort(self, column: NDArray[np.floating], values: NDArray[np.float64]) -> None:
+        """Write the column to ``values``, ascending."""
+        if self.n < RADIX_FROM or (self.n >= TRY_FROM and numpy_is_faster(self.dtype, self._dealt_out)):
+            self.by_numpy(column, values)
+        else:
+            self.by_radix(column, values)
+
+    @property
+    def _dealt_out(self) -> bool:
+        return self.key_type.itemsize == 4 and DEAL_OUT_FROM <= self.n < DEAL_OUT_UP_TO
+
+    def by_numpy(self, column: NDArray[np.floating], values: NDArray[np.float64]) -> None:
+        """Sort by comparison; vector instructions make this the fastest way on some processors."""
+        out = values[: self.n] if self.dtype.itemsize == 8 else self.keys.view(self.dtype)
+        out[:] = column
+        out.sort()
+        if self.dtype.itemsize != 8:
+            values[: self.n] = out
+
+    def by_radix(
+        self, column: NDArray[np.floating], values: NDArray[np.float64], dealt_out: bool | None = None
+    ) -> None:
+        """Sort by digits; a long column is dealt out by its leading bits first."""
+        n, bits = self.n, column.view(self.key_type)
+        if self._dealt_out if dealt_out is None else dealt_out:
+            sorting.deal_out(bits, self.keys, self.stops)
+            sorting.sort_shares(self.keys, self.spare, self.stops, self.keys.view(np.float32), values)
+            return
+        self._keys_and_counts(bits)
+        swapped = sorting.radix_passes(self.keys, self.spare, self.digit_counts)
+        keys = self.spare if swapped else self.keys
+        if self.key_type.itemsize == 4:
+            sorting.keys_to_bits_32(keys)
+            values[:n] = keys.view(np.float32)
+        else:
+            sorting.keys_to_bits_64(keys, values[:n].view(np.uint64))
+
+    def by_steps(self, column: NDArray[np.floating], step: float, values: NDArray[np.float64]) -> bool:
+        """Round down to steps and sort by their numbers, or count them if they are few; False if there are too many."""
+        if self.n < RADIX_FROM or not 1e-30 < step < 1e30:
+            return False
+        first = math.floor(float(column.min()) / step)
+        steps = math.floor(float(column.max()) / step) - first + 1
+        if steps > TWO_DIGITS:
+            return False
+        kind = column.dtype.type
+        per_step = kind(1.0 / step)
+        if steps <= min(MOST_STEPS, 2 * self.n):
+            if self.step_counts is None or self.step_counts.size < steps:
+                self.step_counts = np.empty(steps, np.int32)
+            counts = self.step_counts[:steps]
+            sorting.count_steps(column, per_step, kind(first), counts)
+            sorting.expand_steps(counts, step, float(first), values)
+        else:  # numbers of steps have two digits where floats have three or six
+            keys, spare = self.keys.view(np.uint32)[: self.n], self.spare.view(np.uint32)[: self.n]
+            sorting.step_keys(column, per_step, kind(first), keys, self.digit_counts[:2])
+            swapped = sorting.radix_passes(keys, spare, self.digit_counts[:2])
+            sorting.steps_to_values(spare if swapped else keys, step, float(first), values)
+        return True
+
+    def few_values(
+        self, column: NDArray[np.floating]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
+        """The distinct values of a column and their counts, if they are few."""
+        handful = np.empty(HANDFUL, column.dtype)
+        sample = np.ascontiguousarray(column[:: max(self.n // 512, 1)])
+        count = runs.distinct_values(sample, handful)
+        if count > 0:
+            values = np.sort(handful[:count])
+            counts = np.array([runs.count_value(column, value) for value in values])
+            if counts.sum() == self.n:
+                return values.astype(np.float64), counts
+        if runs.distinct_values(sample, np.empty(400, column.dtype)) < 0:
+            return None
+        self._keys_and_counts(column.view(self.key_type))
+        present = [np.flatnonzero(row) for row in self.digit_counts]
+        widths = np.array([digits.size for digits in present])
+        if math.prod(widths.tolist()) > MOST_COMBINATIONS:
+            return None
+        tables = np.zeros(self.digit_counts.shape, np.int64)
+        for table, digits in zip(tables, present, strict=True):
+            table[digits] = np.arange(digits.size)
+        counts = np.empty(int(widths.prod()), np.int64)
+        runs.joint_counts(self.keys, tables, widths, counts)
+        used = np.flatnonzero(counts)
+        places = np.unravel_index(used, widths.tolist())
+        keys = np.zeros(used.size, self.key_type)
+        for digit, (which, where) in enumerate(zip(present, places, strict=True)):
+            keys |= (which[where].astype(np.uint64) << np.uint64(digit * sorting.DIGIT)).astype(self.key_type)
+        order = np.argsort(keys)
+        keys, counts = keys[order], counts[used][order]
+        if self.key_type.itemsize == 4:
+            sorting.keys_to_bits_32(keys)
+            return keys.view(np.float32).astype(np.float64), counts
+        values = np.empty(keys.size)
+        sorting.keys_to_bits_64(keys, values.view(np.uint64))
+        return values, counts
+
+    def _keys_and_counts(self, bits: NDArray[np.unsignedinteger]) -> None:
+        four = self.key_type.itemsize == 4
+        kernel = sorting.keys_and_counts_32 if four else sorting.keys_and_counts_64
+        kernel(bits, self.keys, self.digit_counts)
+
+
+_trial = threading.Lock()
+
+
+def numpy_is_faster(dtype: np.dtype[np.floating], dealt_out: bool) -> bool:
+    """Whether numpy sorts this type faster than the radix sort on this processor; tried once, in milliseconds.
+
+    With AVX-512 it may, depending on the maker, and no name of an instruction set tells.
+    """
+    with _trial:  # threads that come at the same time would spoil each other's trial
+        return _try_both(dtype, dealt_out)
+
+
+@cache
+def _try_both(dtype: np.dtype[np.floating], dealt_out: bool) -> bool:
+    column = np.random.default_rng(0).standard_normal(TRIAL).astype(dtype)
+    sorter, values = Sorter(TRIAL, dtype), np.empty(TRIAL)
+    radix = _best_time(lambda: sorter.by_radix(column, values, dealt_out))
+    return _best_time(lambda: sorter.by_numpy(column, values)) < CLEARLY * radix
+
+
+def _best_time(work: Callable[[], None]) -> float:
+    work()  # compiles, and touches the memory
+    seconds = []
+    for _ in range(3):
+        started = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)

@@ -1,0 +1,42 @@
+"""`Helpers`: all items are worked on, by whoever is free, and nobody waits for those who are not."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from geodim.engine.helpers import Helpers
+
+
+def test_all_items_are_worked_on():
+    with ThreadPoolExecutor(3) as pool:
+        assert sorted(Helpers(pool, 3).map(lambda item: item * item, range(50))) == [i * i for i in range(50)]
+        assert Helpers(pool, 3).map(str, []) == []
+        assert Helpers(pool, 3).map(str, [1]) == ["1"]
+
+
+def test_idle_threads_take_part():
+    together = threading.Barrier(2, timeout=30)  # passed only by two at a time
+    with ThreadPoolExecutor(1) as pool:
+        assert len(Helpers(pool, 1).map(lambda _: together.wait(), range(4))) == 4
+
+
+def test_it_does_not_wait_for_busy_threads():
+    def outer(number):
+        return sum(Helpers(pool, 2).map(lambda item: item + number, range(10)))
+
+    with ThreadPoolExecutor(2) as pool:  # both threads call it at the same time
+        assert list(pool.map(outer, range(6))) == [45 + 10 * number for number in range(6)]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_errors_are_raised(workers):
+    def work(item):
+        if item == 5:
+            raise IndexError(item)
+        return item
+
+    with ThreadPoolExecutor(workers) as pool, pytest.raises(IndexError, match="5"):
+        Helpers(pool, workers).map(work, range(20))
