@@ -13,6 +13,7 @@ import geodim
 from engine.oracle import assert_encloses, assert_same_bits
 from geodim import paper
 from geodim.data.graphs import as_graph
+from geodim.engine.hop_pass import HopPass
 from geodim.errors import (
     DegenerateDataWarning,
     InputTypeError,
@@ -55,7 +56,7 @@ def test_memory_and_with_it_the_width_of_blocks(reference, columns):
 
 @pytest.mark.parametrize("width", [1, 3, 36, 37, 1000])
 def test_any_width_of_blocks(reference, width, monkeypatch):
-    monkeypatch.setattr(geodim.khop._Pass, "width_for", lambda *_: width)
+    monkeypatch.setattr(HopPass, "width_for", lambda *_: width)
     assert_same_result(geodim.khop_dimensions(X64, EDGES, hops=3, n_threads=2), reference)
 
 
@@ -231,7 +232,7 @@ def test_feature_names():
 
 
 def test_progress_counts_attributes(monkeypatch):
-    monkeypatch.setattr(geodim.khop._Pass, "width_for", lambda *_: 10)
+    monkeypatch.setattr(HopPass, "width_for", lambda *_: 10)
     seen = []
     result = geodim.khop_dimensions(
         X64, EDGES, hops=2, normalize=False, progress=lambda *state: seen.append(state)
@@ -280,7 +281,7 @@ def test_no_time_at_all_in_other_forms(form, operator):
 @pytest.mark.parametrize("rtol", [0.0, 0.05])
 @pytest.mark.parametrize("blocks", [1, 2, 3])
 def test_interrupted_after_some_blocks(reference, blocks, rtol, monkeypatch):
-    monkeypatch.setattr(geodim.khop._Pass, "width_for", lambda *_: 10)
+    monkeypatch.setattr(HopPass, "width_for", lambda *_: 10)
 
     def press_a_key(done, *_):
         if done >= 10 * blocks:

@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.data.checks import Ranges, scan_ranges
-from geodim.data.sources import ColumnSource, as_source
+from geodim.backends import choose_backend
 from geodim.engine.pilot import Pilot, look_ahead, widest_columns
-from geodim.engine.profile import Profile, available_threads, compute_profile
+from geodim.engine.profile import available_threads
 from geodim.engine.steps import resolution
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError, InterruptedWarning
 from geodim.result import IDResult, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from geodim.backends import Backend
+    from geodim.data.checks import Ranges
+    from geodim.data.sources import ColumnSource
+    from geodim.engine.profile import Profile
 
 PILOT_FROM = 1 << 15  # fewer points are solved faster than looked at,
 FEW_COLUMNS = 8  # and among so few columns the widest are soon found
@@ -35,6 +39,7 @@ def intrinsic_dimension(
     n_threads: int | None = None,
     time_limit: float | None = None,
     count_indistinguishable: bool = False,
+    backend: str = "auto",
     progress: Callable[[int, int], None] | None = None,
 ) -> IDResult:
     r"""Intrinsic dimension of a finite geometric data set, exact or with certified bounds.
@@ -63,6 +68,10 @@ def intrinsic_dimension(
         Seconds after which the bounds known by then are returned, with a warning.
     count_indistinguishable : bool, default False
         Also count the points that no feature tells apart from another point.
+    backend : {"auto", "cpu", "cuda", "dask"}
+        Where to compute: on this machine's cores, on a GPU, or on the active Dask client.  "auto" goes where the data
+        is: CUDA tensors are solved on their device, Dask arrays on their cluster, everything else here.  The results
+        are the same to the bit.
     progress : callable, optional
         Called as ``progress(columns_done, columns)`` in the calling thread.
 
@@ -86,12 +95,13 @@ def intrinsic_dimension(
     """
     started = time.monotonic()
     check_arguments(rtol, n_threads, time_limit)
-    source = as_source(X, weights=weights, names=feature_names)
+    place = choose_backend(backend, X)
+    source = place.open(X, weights=weights, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     threads = int(n_threads or available_threads())
-    ranges = scan_ranges(source, threads)
+    ranges = place.scan_ranges(source, threads)
     deadline = None if time_limit is None else started + time_limit
-    profile = _solve(source, ranges, rtol, threads, deadline, progress)
+    profile = _solve(place, source, ranges, rtol, threads, deadline, progress)
     result = summarise(
         profile,
         ranges,
@@ -143,6 +153,7 @@ def check_arguments(rtol: Any, n_threads: Any, time_limit: Any) -> None:
 
 
 def _solve(
+    place: Backend,
     source: ColumnSource,
     ranges: Ranges,
     rtol: float,
@@ -158,7 +169,7 @@ def _solve(
     step = resolution(rtol, pilot.delta, ranges.magnitude)
     skip = step > 0.0 and pilot.smallest > 128 * step
     while True:
-        profile = compute_profile(
+        profile = place.compute_profile(
             source,
             step=step,
             ranges=ranges,

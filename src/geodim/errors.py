@@ -7,8 +7,11 @@ expect (``ValueError``, ``TypeError``, ``ImportError``), so that both styles of 
 from __future__ import annotations
 
 __all__ = [
+    "BackendError",
+    "ClusterError",
     "DataFileError",
     "DegenerateDataWarning",
+    "DeviceMemoryError",
     "GeodimError",
     "GeodimWarning",
     "InputTypeError",
@@ -50,6 +53,14 @@ class DataFileError(GeodimError, OSError):
     """A file is missing, unreadable, truncated, or not in the layout its name promises."""
 
 
+class BackendError(GeodimError, RuntimeError):
+    """The place to compute on is not there: no GPU, no cluster, or it was lost on the way."""
+
+
+class ClusterError(BackendError, ConnectionError):
+    """The Dask cluster cannot be reached, was lost in mid-run, or has no worker that could do the work."""
+
+
 class MissingExtraError(GeodimError, ImportError):
     """An optional package is needed; the message names the extra that installs it."""
 
@@ -59,6 +70,10 @@ class MissingExtraError(GeodimError, ImportError):
         )
         self.package = package
         self.extra = extra
+
+
+class DeviceMemoryError(BackendError, MemoryError):
+    """The data does not fit the memory of the device, even in the smallest blocks; the message names what would."""
 
 
 class GeodimWarning(UserWarning):

@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.data.checks import Ranges, scan_ranges
-from geodim.data.sources import SparseSource, as_source
+from geodim.backends import choose_backend
+from geodim.data.checks import Ranges
+from geodim.data.sources import SparseSource
 from geodim.dimension import check_arguments
-from geodim.engine.interrupt import heeding_interrupts
 from geodim.engine.layers import Layers
 from geodim.engine.pilot import look_ahead
 from geodim.engine.profile import available_threads
 from geodim.engine.steps import resolution
 from geodim.errors import (
     DegenerateDataWarning,
-    InputTypeError,
     InputValueError,
     InterruptedWarning,
     ShapeError,
@@ -36,11 +35,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from geodim.backends import Backend
     from geodim.data.sources import ColumnSource
-    from geodim.engine.column import ColumnSolver
     from geodim.features.operators import Operator
+    from geodim.result import IDResult
 
 SAVE_EVERY = 30.0  # seconds between two checkpoints
+CAUTION = 0.7  # the pilot may guess Delta too large, and a second pass costs more than a finer step
 
 
 def khop_dimensions(
@@ -60,6 +61,7 @@ def khop_dimensions(
     checkpoint: str | Path | None = None,
     save_every: float = SAVE_EVERY,
     count_indistinguishable: bool = False,
+    backend: str = "auto",
     progress: Callable[[int, int, Sequence[float]], None] | None = None,
 ) -> KHopResult:
     r"""Intrinsic dimension of the k-hop geometric data sets of a graph, k = 0, ..., hops.
@@ -85,7 +87,8 @@ def khop_dimensions(
     edge_weights : array, True or str, optional
         Use edge weights, see `as_graph`; unweighted by default, as in the paper.
     memory : int, optional
-        Bytes that may be used; chooses how many columns are in flight.  16 columns by default.
+        Bytes that may be used, on the device if that is where it is computed; chooses how many columns are in
+        flight.  By default 16 columns, and on a device what fits.
     checkpoint : path, optional
         Folder to keep the state in; a later call with the same arguments continues, with the same final bits.
     save_every : float
@@ -93,6 +96,8 @@ def khop_dimensions(
     count_indistinguishable : bool, default False
         Also count, for every k, the nodes that no feature tells apart from another node; 0 means that this is a
         geometric data set in the paper's sense.  Not together with a checkpoint, which does not hold the classes.
+    backend : {"auto", "cpu", "cuda", "dask"}
+        Where to compute, as for `geodim.intrinsic_dimension`.
     progress : callable, optional
         Called as ``progress(attributes_done, attributes, discriminabilities)`` after every hop of a block of
         attributes, with Delta of what was seen so far for every k.
@@ -112,26 +117,27 @@ def khop_dimensions(
     started = time.monotonic()
     check_arguments(rtol, n_threads, time_limit)
     threads = int(n_threads or available_threads())
-    source = as_source(X, names=feature_names)
+    place = choose_backend(backend, X)
+    source = place.open(X, weights=None, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     hop_operator, notes = _operator(
-        graph, operator, operator_parameters, edge_weights, source.n_points, threads
+        place, graph, operator, operator_parameters, edge_weights, source.n_points, threads
     )
     if isinstance(hops, bool) or not isinstance(hops, Integral) or hops < 0:
         msg = f"hops must be a whole number >= 0, got {hops!r}"
         raise InputValueError(msg)
-    ranges = scan_ranges(source, threads)
+    ranges = place.scan_ranges(source, threads)
     kind = _feature_type(X, source)
-    job = _Pass(source, kind, hop_operator, int(hops), threads)
+    job = place.hop_pass(source, kind, hop_operator, int(hops), threads)
     width = job.width_for(memory)
     deadline = None if time_limit is None else started + time_limit
     pilot = look_ahead(source, ranges) if rtol > 0.0 else None
-    step = resolution(rtol, pilot.delta, ranges.magnitude) if pilot else 0.0
+    step = resolution(rtol, CAUTION * pilot.delta, ranges.magnitude) if pilot else 0.0
     scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
 
     def report(layers: Layers) -> None:
         if progress is not None:
-            deltas = [float(profile.phi.sum()) / profile.phi.size / scale for profile in layers.profiles]
+            deltas = [mean / scale for mean in layers.means()]
             progress(int(layers.profiles[0].done.sum()), source.n_features, deltas)
 
     if count_indistinguishable and checkpoint is not None:
@@ -172,7 +178,10 @@ def khop_dimensions(
 def fingerprint(source: ColumnSource, kind: np.dtype[np.floating], operator: Operator) -> dict[str, Any]:
     """What tells one job from another: sizes and type, all values of the attributes, one product of the operator."""
     digest = hashlib.blake2b(digest_size=16)
-    for rows, columns in source.chunks():
+    elsewhere = getattr(source, "digest", None)  # computed where the data lies
+    if elsewhere is not None:
+        digest.update(elsewhere())
+    for rows, columns in source.chunks() if elsewhere is None else ():
         digest.update(np.ascontiguousarray(source.chunk(rows, columns)).tobytes())
     if isinstance(source, SparseSource):
         digest.update(np.ascontiguousarray(source.csc.indices).tobytes())
@@ -190,22 +199,19 @@ def fingerprint(source: ColumnSource, kind: np.dtype[np.floating], operator: Ope
 
 
 def _operator(
-    graph: Any, operator: Any, parameters: dict[str, Any] | None, weights: Any, n_nodes: int, threads: int
+    place: Backend,
+    graph: Any,
+    operator: Any,
+    parameters: dict[str, Any] | None,
+    weights: Any,
+    n_nodes: int,
+    threads: int,
 ) -> tuple[Operator, dict[str, Any]]:
-    from geodim.data.graphs import as_graph  # noqa: PLC0415
-    from geodim.features import make_operator  # noqa: PLC0415
-
-    if not isinstance(operator, str) and graph is None:
-        made = make_operator(None, operator)
-        notes: dict[str, Any] = {}
-    else:
-        simple = as_graph(graph, n_nodes, weights=weights, threads=threads)
-        plain = {
-            name: getattr(value, "item", lambda value=value: value)()
-            for name, value in (parameters or {}).items()
-        }
-        made = make_operator(simple, operator, **plain)
-        notes = simple.to_dict()
+    plain = {
+        name: getattr(value, "item", lambda value=value: value)()
+        for name, value in (parameters or {}).items()
+    }
+    made, notes = place.operator(graph, operator, plain, weights, n_nodes, threads)
     if made.n_nodes != n_nodes:
         msg = f"X has {n_nodes} rows, but the graph has {made.n_nodes} nodes"
         raise ShapeError(msg)
@@ -219,106 +225,6 @@ def _feature_type(X: Any, source: ColumnSource) -> np.dtype[np.floating]:
     return working_type(own) if isinstance(own, np.dtype) and own.kind in "biuf" else source.dtype
 
 
-class _Pass:
-    """One pass over the attributes: blocks of columns, all hops of a block, all columns of a hop."""
-
-    def __init__(
-        self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, threads: int
-    ) -> None:
-        self.source, self.kind, self.operator, self.hops, self.threads = source, kind, operator, hops, threads
-        self.twins: Twins | None = None
-
-    def width_for(self, memory: Any) -> int:
-        """Columns in flight: a cache line of them, more if the columns are short, or what the memory allows."""
-        n, d = self.source.n_points, self.source.n_features
-        if memory is not None and (isinstance(memory, bool) or not isinstance(memory, Integral)):
-            msg = f"memory must be a whole number of bytes, got {memory!r}"
-            raise InputTypeError(msg)
-        from geodim.plan import columns_in_flight, default_columns  # noqa: PLC0415
-
-        if memory is None:
-            return default_columns(n, d)
-        return columns_in_flight(
-            int(memory), n, d, self.operator, self.hops, self.kind.itemsize, self.threads
-        )
-
-    def run(
-        self,
-        layers: Layers,
-        width: int,
-        deadline: float | None,
-        report: Callable[[Layers], None],
-        store: Any,
-        save_every: float,
-    ) -> None:
-        from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
-
-        solvers = [
-            ColumnSolver(self.source.n_points, self.kind, layers.profiles[0].step)
-            for _ in range(self.threads)
-        ]
-        columns_left = layers.unfinished()
-        saved = time.monotonic()
-
-        def late() -> bool:
-            if deadline is not None and time.monotonic() > deadline:
-                layers.stop("time limit")
-            return layers.profiles[0].stopped is not None
-
-        try:
-            with (
-                heeding_interrupts(layers.stop),
-                ThreadPoolExecutor(self.threads, thread_name_prefix="geodim") as pool,
-            ):
-                for at in range(0, len(columns_left), width):
-                    block = columns_left[at : at + width]
-                    if late() or not self._solve_block(block, layers, solvers, pool, late, report):
-                        break
-                    layers.finish(block)
-                    report(layers)
-                    if store is not None and time.monotonic() - saved >= save_every:
-                        store.save(layers)
-                        saved = time.monotonic()
-        except KeyboardInterrupt:
-            layers.stop("interrupted")
-        if store is not None:
-            store.save(layers)
-
-    def _solve_block(
-        self,
-        block: list[int],
-        layers: Layers,
-        solvers: list[ColumnSolver],
-        pool: ThreadPoolExecutor,
-        late: Callable[[], bool],
-        report: Callable[[Layers], None],
-    ) -> bool:
-        from geodim.engine.kernels.reading import gather_columns  # noqa: PLC0415
-        from geodim.features import iter_hop_blocks  # noqa: PLC0415
-
-        every = np.arange(len(block))
-        columns = np.empty((len(block), self.source.n_points), self.kind)
-
-        def solve(part: int, layer: Any) -> bool:
-            return all(
-                solvers[part].solve(columns[at], block[at], layer, late)
-                for at in range(part, len(block), len(solvers))
-            )
-
-        hop_blocks = iter_hop_blocks(
-            self.source, self.operator, self.hops, block, dtype=self.kind, threads=self.threads
-        )
-        for hop, values in enumerate(hop_blocks):
-            gather_columns(values, every, columns)
-            if self.twins is not None:
-                self.twins.refine(hop, values)
-            layer = layers.layer(hop)
-            if not all(list(pool.map(lambda part, layer=layer: solve(part, layer), range(len(solvers))))):
-                return False
-            report(layers)
-        return True
-
-
 def _summaries(
     layers: Layers,
     ranges: Ranges,
@@ -328,24 +234,24 @@ def _summaries(
     rtol: float,
     started: float,
     threads: int,
-) -> list[Any]:
+) -> list[IDResult]:
     base = names or [str(j) for j in range(layers.n_features)]
     labels = [name if m == 0 else f"hop {m}: {name}" for m in range(len(layers.profiles)) for name in base]
-    results = []
-    for k, profile in enumerate(layers.profiles):
-        results.append(
-            summarise(
-                profile,
-                _hop_ranges(ranges, operator, k),
-                d_max=ranges.d_max,
-                normalize=normalize,
-                names=labels,
-                rtol=rtol,
-                seconds=time.monotonic() - started,
-                n_threads=threads,
-            )
+
+    def summary(k: int) -> IDResult:
+        return summarise(
+            layers.profiles[k],
+            _hop_ranges(ranges, operator, k),
+            d_max=ranges.d_max,
+            normalize=normalize,
+            names=labels,
+            rtol=rtol,
+            seconds=time.monotonic() - started,
+            n_threads=threads,
         )
-    return results
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(summary, range(len(layers.profiles))))
 
 
 def _hop_ranges(ranges: Ranges, operator: Operator, hops: int) -> Ranges:

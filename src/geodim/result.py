@@ -345,12 +345,10 @@ def summarise(
         delta = delta_lower = delta_upper = mean(lower, n, scale)
     else:
         support, lower, upper = profile.bounds(ranges)
-        here = np.diff(support, prepend=1)
-        delta_upper = mean(upper * here, n, scale) * (
-            1.0 + 2.0**-50
-        )  # the sums themselves round by an ulp or so
-        # Counted: all k of a step share its width.  Otherwise every k is in the support.
-        delta_lower = mean(lower * here, n, scale) * (1.0 - 2.0**-50)
+        # Counted: all k of a step share its width.  Otherwise every k is in the support.  The sums round by an ulp or so.
+        here = np.diff(support, prepend=1) if profile.counted else None
+        delta_upper = mean(upper if here is None else upper * here, n, scale) * (1.0 + 2.0**-50)
+        delta_lower = mean(lower if here is None else lower * here, n, scale) * (1.0 - 2.0**-50)
         delta = 0.5 * (delta_lower + delta_upper) if delta_upper < math.inf else delta_lower
     steps = counted_steps(profile) if profile.counted else None
     order, shares = _shares(profile, steps, names)

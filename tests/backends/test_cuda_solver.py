@@ -12,7 +12,8 @@ from geodim.engine.profile import compute_profile
 torch = pytest.importorskip("torch", reason="the CUDA backend needs PyTorch")
 pytest.importorskip("triton", reason="the CUDA backend needs Triton")
 
-from geodim.backends.cuda.solver import DeviceSolver, Layout, Wave
+from geodim.backends.cuda import solver
+from geodim.backends.cuda.solver import DeviceSolver, Layout
 
 # The interpreter computes with numpy, which warns of arithmetic with infinities.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -30,19 +31,20 @@ KINDS = [
 ]
 
 
-def solve(X: np.ndarray, **options: int) -> DeviceSolver:
-    """All columns, sorted by PyTorch."""
-    solver = DeviceSolver(len(X), DEVICE, **options)
-    for at in range(X.shape[1]):
-        values, _ = torch.sort(torch.as_tensor(np.ascontiguousarray(X[:, at]), device=DEVICE))
-        solver.solve(values, at)
-    return solver
+def solve(X: np.ndarray, batch: int = 1, **options: int) -> DeviceSolver:
+    """All columns, sorted by PyTorch, in batches."""
+    found = DeviceSolver(len(X), DEVICE, batch=batch, **options)
+    values, _ = torch.sort(torch.as_tensor(np.ascontiguousarray(X.T), device=DEVICE))
+    for at in range(0, X.shape[1], batch):
+        block = list(range(X.shape[1]))[at : at + batch]
+        found.solve(values[block], block)
+    return found
 
 
-def assert_same(solver: DeviceSolver, X: np.ndarray) -> None:
+def assert_same(found: DeviceSolver, X: np.ndarray) -> None:
     expected = compute_profile(as_source(X), n_threads=1)
-    np.testing.assert_array_equal(solver.phi.cpu().numpy(), expected.phi)
-    np.testing.assert_array_equal(solver.owner.cpu().numpy(), expected.owner)
+    np.testing.assert_array_equal(found.phi[0].cpu().numpy(), expected.phi)
+    np.testing.assert_array_equal(found.owner[0].cpu().numpy(), expected.owner)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -58,12 +60,42 @@ def test_few_points(n):
     assert_same(solve(X), X)
 
 
-def test_several_columns_and_several_levels():
-    """Columns that take turns, some of them equal: the lowest index owns a tie.  2,080 points need two levels."""
+@pytest.mark.parametrize("batch", [1, 3])
+def test_several_columns_and_several_levels(batch, monkeypatch):
+    """Columns that take turns, some of them equal: the lowest index owns a tie.  22 blocks make four levels of up to 4."""
+    monkeypatch.setattr(solver, "TOP_BLOCKS", 4)
     rng = np.random.default_rng(1)
-    X = np.column_stack([rng.normal(size=2080), rng.uniform(0, 3, 2080)])
-    X = np.column_stack([X, X[:, 0], np.zeros(2080)])[:, [2, 1, 0, 3]]
-    assert_same(solve(X), X)
+    X = np.column_stack([rng.normal(size=700), rng.uniform(0, 3, 700)])
+    X = np.column_stack([X, X[:, 0], np.zeros(700)])[:, [2, 1, 0, 3]]
+    assert_same(solve(X, batch), X)
+
+
+def test_layers_hold_what_lies_below_them():
+    """A column of the first layer counts in the second as well, but not the other way round."""
+    X = np.random.default_rng(2).normal(size=(200, 2)) * [1.0, 2.0]
+    solved = DeviceSolver(len(X), DEVICE, layers=2)
+    for at in range(2):
+        values, _ = torch.sort(torch.as_tensor(X[:, [at]].T.copy(), device=DEVICE))
+        solved.solve(values, [at], layer=at)
+    for layer in range(2):
+        expected = compute_profile(as_source(X[:, : layer + 1]), n_threads=1)
+        np.testing.assert_array_equal(solved.phi[layer].cpu().numpy(), expected.phi)
+        np.testing.assert_array_equal(solved.owner[layer].cpu().numpy(), expected.owner)
+
+
+@pytest.mark.parametrize("seed", [9, 41])
+def test_a_run_that_crosses_blocks_is_not_lost(seed, monkeypatch):
+    """Blocks in the middle of a run have no starts: their windows must not push out the block in which the run begins."""
+    monkeypatch.setattr(solver, "TOP_BLOCKS", 4)
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=int(rng.integers(150, 500)))
+    x[np.abs(x) < rng.uniform(0.1, 0.6)] = 0.0
+    assert_same(solve(x[:, np.newaxis]), x[:, np.newaxis])
+
+
+def test_values_too_large_for_trends():
+    X = np.random.default_rng(3).normal(size=(100, 3)) * [1e305, 1.0, 1e306]
+    assert_same(solve(X, 3), X)
 
 
 def test_a_wave_that_is_too_long_is_cut():
@@ -72,11 +104,8 @@ def test_a_wave_that_is_too_long_is_cut():
 
 
 def test_halves_hold_the_same_nodes():
-    wave = Layout(5000, torch.device(DEVICE)).first_wave
-    assert wave is not None
+    wave = Layout(5000, torch.device(DEVICE)).first_wave(2)
     parts = wave.halves()
     assert len(parts) == 2
-    for name in ("levels", "gaps", "starts", "stops"):
+    for name in ("columns", "levels", "gaps", "starts", "stops"):
         assert torch.equal(torch.cat([getattr(part, name) for part in parts]), getattr(wave, name))
-    one = Wave(**{name: getattr(wave, name)[:1] for name in ("levels", "gaps", "starts", "stops", "trends", "caps")}, blocks=wave.blocks)  # fmt: skip
-    assert one.halves() == [one]

@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+OPTIONS: dict[str, Any] = {}  # of every call; tests of other backends name theirs here
+
+
 def solve(X: Any, **options: Any) -> geodim.IDResult:
     """The public function, without its warning that constant data discriminates nothing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateDataWarning)
-        return geodim.intrinsic_dimension(X, **options)
+        return geodim.intrinsic_dimension(X, **OPTIONS, **options)
 
 
 def engine_phi(X: Any, **options: Any) -> NDArray[np.float64]:

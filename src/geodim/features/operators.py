@@ -162,7 +162,7 @@ class SeriesOperator(Operator):
         ranges = equal_ranges(self.n_nodes, helpers)
         shape, double = block.shape, np.dtype(np.float64)
         y, z = aligned_empty(shape, double), aligned_empty(shape, double)
-        np.multiply(block, self._first, out=y)
+        np.multiply(block, self._first, out=y, dtype=np.float64)
         for step in self._steps:
             self.transition.apply(y, z, threads=count)
             y, z = z, y
@@ -189,8 +189,9 @@ def make_operator(graph: Any, operator: Any = "sym", **parameters: Any) -> Opera
     ----------
     graph : Graph, or anything that :func:`geodim.data.graphs.as_graph` takes
         The graph. With a matrix as operator it may be None.
-    operator : {"sym", "rw", "ppr", "heat"} or scipy sparse matrix
-        Which operator; see the module's table. A matrix is used as it is: no self-loops, no normalisation.
+    operator : {"sym", "rw", "ppr", "heat"}, scipy sparse matrix or Operator
+        Which operator; see the module's table. A matrix is used as it is: no self-loops, no normalisation. An operator
+        is returned as it is.
     **parameters
         For ``ppr``: ``alpha`` (0.15), the probability to return. For ``heat``: ``t`` (3.0), the time. For both:
         ``order``, the last power kept; ``tolerance`` (1e-4), which chooses the smallest order whose truncation error is no
@@ -212,6 +213,8 @@ def make_operator(graph: Any, operator: Any = "sym", **parameters: Any) -> Opera
     if not isinstance(operator, str):
         if parameters:
             raise InputValueError(f"a matrix used as it is takes no parameters, but got {sorted(parameters)}")
+        if isinstance(operator, Operator):
+            return operator
         return _from_matrix(operator, graph)
     if operator not in NAMES:
         raise InputValueError(

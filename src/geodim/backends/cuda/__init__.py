@@ -1,4 +1,1 @@
-"""The engine on a GPU: PyTorch holds and sorts the columns, Triton kernels search them.
-
-So far one sorted column at a time, by `geodim.backends.cuda.solver.DeviceSolver`; nothing calls it yet.
-"""
+"""The engine on a GPU: PyTorch holds, sorts and moves the columns, Triton kernels search them; the same bits."""

@@ -1,0 +1,104 @@
+"""The CUDA backend: which device, and what it does with data on the host or on the device."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from geodim.backends.local import LocalBackend
+from geodim.errors import BackendError
+from geodim.optional import require
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import torch
+
+    from geodim.data.checks import Ranges
+    from geodim.data.sources import ColumnSource
+    from geodim.engine.hop_pass import HopPass
+    from geodim.engine.profile import Profile
+    from geodim.features.operators import Operator
+else:
+    torch = require("torch", "gpu", "the CUDA backend")
+
+
+class CudaBackend(LocalBackend):
+    """One GPU.
+
+    Without one, and with ``TRITON_INTERPRET=1`` in the environment, Triton interprets the kernels on the CPU: slow, but
+    good for finding errors.
+    """
+
+    name = "cuda"
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+
+    @classmethod
+    def of(cls, X: Any) -> CudaBackend:
+        """The device that holds the data, or else the current one."""
+        require("triton", "gpu", "the CUDA backend")
+        if isinstance(X, torch.Tensor) and X.is_cuda:
+            return cls(X.device)
+        if torch.cuda.is_available():
+            return cls(torch.device("cuda", torch.cuda.current_device()))
+        if os.environ.get("TRITON_INTERPRET") == "1":
+            return cls(torch.device("cpu"))
+        built = torch.backends.cuda.is_built()  # type: ignore[no-untyped-call]
+        why = "PyTorch sees no GPU" if built else "this PyTorch was built without CUDA"
+        msg = f"backend='cuda' needs an NVIDIA GPU, but {why}: use backend='cpu', which gives the same result"
+        raise BackendError(msg)
+
+    def open(self, X: Any, *, weights: Any, names: Sequence[str] | None) -> ColumnSource:
+        """Tensors on the device stay there; everything else is read on the host."""
+        if (
+            weights is None
+            and isinstance(X, torch.Tensor)
+            and X.device == self.device
+            and X.layout == torch.strided
+        ):
+            from geodim.backends.cuda.tensors import TensorSource  # noqa: PLC0415
+            from geodim.data.sources import set_names  # noqa: PLC0415
+
+            source = TensorSource(X)
+            set_names(source, names)
+            return source
+        return super().open(X, weights=weights, names=names)
+
+    def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
+        """First pass over the data, where it lies."""
+        from geodim.backends.cuda.tensors import TensorSource, scan_tensor  # noqa: PLC0415
+
+        return (
+            scan_tensor(source) if isinstance(source, TensorSource) else super().scan_ranges(source, threads)
+        )
+
+    def compute_profile(self, source: ColumnSource, **options: Any) -> Profile:
+        """Solve every column."""
+        from geodim.backends.cuda.columns import compute_profile  # noqa: PLC0415 - imports Triton
+
+        return compute_profile(source, self.device, **options)
+
+    def operator(
+        self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int
+    ) -> tuple[Operator, dict[str, Any]]:
+        """Edges on the device become a graph there; everything else is built on the host, and copied when it is used."""
+        from geodim.backends.cuda.graphs import DeviceGraph, build_device_graph  # noqa: PLC0415
+        from geodim.backends.cuda.operators import device_operator  # noqa: PLC0415
+
+        if isinstance(operator, str) and weights is None:
+            if isinstance(graph, torch.Tensor) and graph.device == self.device and graph.is_cuda:
+                graph = build_device_graph(graph, n_nodes)
+            if isinstance(graph, DeviceGraph):
+                return device_operator(graph, operator, **parameters), graph.to_dict()
+        return super().operator(graph, operator, parameters, weights, n_nodes, threads)
+
+    def hop_pass(
+        self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, threads: int
+    ) -> HopPass:
+        """A pass over the hops of a graph."""
+        from geodim.backends.cuda.hops import DevicePass  # noqa: PLC0415 - imports Triton
+
+        return DevicePass(self.device, source, kind, operator, hops, threads)

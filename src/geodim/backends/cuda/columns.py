@@ -1,0 +1,183 @@
+"""All columns of a source on the device: read in blocks, sorted and solved in batches."""
+
+from __future__ import annotations
+
+import math
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.backends.cuda.feed import Feed, release
+from geodim.backends.cuda.memory import USABLE, bytes_for, widths_for
+from geodim.backends.cuda.solver import DeviceSolver
+from geodim.backends.cuda.timing import Timing
+from geodim.engine.interrupt import heeding_interrupts
+from geodim.engine.profile import Profile
+from geodim.errors import DeviceMemoryError
+from geodim.optional import require
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import torch
+
+    from geodim.data.sources import ColumnSource
+else:
+    torch = require("torch", "gpu", "the CUDA backend")
+
+
+def free_memory(device: torch.device) -> int:
+    """Bytes that can be allocated on the device; plenty where Triton interprets the kernels."""
+    if device.type != "cuda":
+        return 1 << 40
+    held = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return int(torch.cuda.mem_get_info(device)[0]) + held
+
+
+class Batches:
+    """Sorts and solves rows in batches, smaller ones when the memory of the device runs out.
+
+    The first columns are solved one by one: what they reach lets almost all of the others be left early, which
+    a batch cannot know of its own columns.
+
+    Parameters
+    ----------
+    n_points, layers, batch
+        See `DeviceSolver`.
+    device : torch.device
+        Where the columns are.
+    step : float
+        Values are rounded down to multiples of this; 0 leaves them as they are.
+    """
+
+    def __init__(self, n_points: int, device: torch.device, *, layers: int, batch: int, step: float) -> None:
+        self.solver = DeviceSolver(n_points, device, layers=layers, batch=batch)
+        self.step = step
+        self.solved = [0] * layers
+        self.timing = Timing(device)
+
+    def solve(
+        self,
+        rows: Sequence[torch.Tensor],
+        columns: list[int],
+        layer: int,
+        stop: Callable[[], bool],
+        done: Callable[[list[int]], None],
+    ) -> bool:
+        """Raise phi by these rows; False if ``stop`` ended it early."""
+        at = 0
+        while at < len(columns):
+            if stop():
+                return False
+            size = self.next_size(layer, len(columns) - at)
+            part = columns[at : at + size]
+            try:
+                with self.timing("sorting"):
+                    values = self._sorted(rows[at : at + size])
+                with self.timing("windows"):
+                    self.solver.solve(values, part, layer)
+            except torch.OutOfMemoryError as error:
+                values = None
+                self._make_do(error)
+                continue
+            at += size
+            self.solved[layer] += size
+            done(part)
+        return True
+
+    def next_size(self, layer: int, left: int) -> int:
+        """How many of the columns that are left make the next batch."""
+        return max(1, min(self.solver.batch, self.solved[layer], left))
+
+    def _sorted(self, rows: Sequence[torch.Tensor]) -> torch.Tensor:
+        """Ascending rows, one at a time: PyTorch's sort of several rows takes much more memory."""
+        values = torch.empty((len(rows), self.solver.n), dtype=rows[0].dtype, device=rows[0].device)
+        for row, out in zip(rows, values, strict=True):
+            ascending = torch.sort(row)[0]
+            if self.step > 0.0:  # in float64, where dividing by a power of two and rounding down are exact
+                ascending = ascending.double().div_(self.step).floor_().mul_(self.step)
+            out.copy_(ascending)
+        return values
+
+    def _make_do(self, error: Exception) -> None:
+        """Halve the batch, or the waves if it is one column already."""
+        solver = self.solver
+        if solver.batch > 1:
+            solver.shrink(solver.batch // 2)
+        elif solver.most_entries > 1 << 20:
+            solver.most_entries //= 8
+        else:
+            need = bytes_for(solver.n, 8, solver.layers, 1)
+            msg = (
+                f"the device ran out of memory with one column of {solver.n:,} points: about {need / 1e9:.3g} GB are needed; "
+                "use backend='cpu', or free memory on the device"
+            )
+            raise DeviceMemoryError(msg) from error
+        release(solver.device)
+
+
+def compute_profile(
+    source: ColumnSource,
+    device: torch.device,
+    *,
+    step: float = 0.0,
+    leaders: Sequence[int] = (),
+    n_threads: int | None = None,
+    deadline: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    memory: int | None = None,
+    **_unused: Any,
+) -> Profile:
+    """Solve every column; see `geodim.engine.profile.compute_profile`.  ``memory`` is what may be used on the device."""
+    n, d, itemsize = source.n_points, source.n_features, source.dtype.itemsize
+    budget = int(USABLE * free_memory(device)) if memory is None else memory
+    feed = Feed(source, device, source.dtype, n_threads or 1)
+    batch, width = widths_for(n, itemsize, d, budget, on_device=feed.on_device)
+    batches = Batches(n, device, layers=1, batch=batch, step=step)
+    finished = np.zeros(d, np.bool_)
+    stopped: list[str] = []
+
+    def stop() -> bool:
+        if not stopped and deadline is not None and time.monotonic() > deadline:
+            stopped.append("time limit")
+        return bool(stopped)
+
+    def done(columns: list[int]) -> None:
+        finished[columns] = True
+        if progress is not None:
+            progress(int(finished.sum()), d)
+
+    if progress is not None:
+        progress(0, d)
+    with ThreadPoolExecutor(1) as host:
+        coming = host.submit(Profile.empty, n, d, step)  # a gigabyte or more to clear, while the device works
+        try:
+            with heeding_interrupts(stopped.append):
+                for group, rows in feed.blocks(in_blocks(d, width, leaders)):
+                    order = sorted(range(len(group)), key=lambda at: group[at] not in leaders)
+                    if not batches.solve(
+                        [rows[at] for at in order], [group[at] for at in order], 0, stop, done
+                    ):
+                        break
+        except KeyboardInterrupt:
+            stopped.append("interrupted")
+        profile = coming.result()
+    profile.done[:], profile.stopped = finished, stopped[0] if stopped else None
+    profile.bytes_read = n * d * itemsize
+    with batches.timing("copies"):
+        torch.from_numpy(profile.phi).copy_(batches.solver.phi[0])
+        torch.from_numpy(profile.owner).copy_(batches.solver.owner[0])
+    batches.timing.add("waiting for data", feed.waited)
+    batches.timing.log(f"{d} columns, {feed.bytes_moved / 1e9:.1f} GB moved")
+    profile.work[:2] = batches.solver.tests, batches.solver.windows
+    return profile
+
+
+def in_blocks(d: int, width: int, leaders: Sequence[int] = ()) -> list[list[int]]:
+    """Neighbouring columns in blocks of about equal size, those with leaders first."""
+    edges = np.linspace(0, d, math.ceil(d / width) + 1).astype(int).tolist()
+    blocks = [list(range(start, stop)) for start, stop in pairwise(edges)]
+    return sorted(blocks, key=lambda block: not set(leaders) & set(block))

@@ -1,0 +1,238 @@
+"""The entries of compressed rows, as the device sees them, and in what order their rows are worked on.
+
+The entries are there all at once, or come block by block from the host. Both kinds are walked with ``blocks()``, which yields for every range of rows in ``cuts`` the neighbours listed in it and their
+weights, as tensors on the device that hold until the next ones are asked for.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.backends.cuda.memory import BLOCK_ENTRIES
+from geodim.data.graphs.parallel import equal_ranges, run_tasks, thread_count
+from geodim.optional import require
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import torch
+    from numpy.typing import NDArray
+else:
+    torch = require("torch", "gpu", "the CUDA backend")
+
+__all__ = ["Entries", "ResidentEntries", "StreamedEntries", "Work", "to_tensor"]
+
+WINDOW = 1 << 20  # rows that are ordered by length among themselves
+CHUNK = 1 << 24  # elements that are copied at once
+WORTH_THREADS = 1 << 20  # elements past which copying is shared by threads
+MOST_COPIERS = 8  # threads past which copying within the host gets no faster
+
+
+def to_tensor(array: NDArray[Any], device: torch.device, dtype: torch.dtype) -> torch.Tensor:
+    """Copy an array of any length and type to the device, by way of two small page-locked buffers, which is fastest."""
+    result = torch.empty(len(array), dtype=dtype, device=device)
+    cuda = device.type == "cuda"
+    stages = [torch.empty(min(len(array), CHUNK), dtype=dtype, pin_memory=cuda) for _ in range(2)]
+    done = [_event() for _ in stages] if cuda else []
+    for turn, first in enumerate(range(0, len(array), CHUNK)):
+        part = array[first : first + CHUNK]
+        stage = stages[turn % 2]
+        if cuda:
+            done[turn % 2].synchronize()
+        _fill(stage, part)
+        result[first : first + len(part)].copy_(stage[: len(part)], non_blocking=True)
+        if cuda:
+            done[turn % 2].record(torch.cuda.current_stream(device))
+    for event in done:
+        event.synchronize()
+    return result
+
+
+def _event() -> Any:
+    make: Any = torch.cuda.Event  # PyTorch's own has no types
+    return make()
+
+
+def _fill(target: torch.Tensor, source: NDArray[Any]) -> None:
+    """Copy an array into the beginning of a buffer on the host, over threads."""
+    out = target.numpy()
+
+    def copy(piece: tuple[int, int]) -> None:
+        np.copyto(out[piece[0] : piece[1]], source[piece[0] : piece[1]], casting="same_kind")
+
+    threads = min(thread_count(None), MOST_COPIERS) if len(source) >= WORTH_THREADS else 1
+    run_tasks(copy, equal_ranges(len(source), threads), threads)
+
+
+class Entries:
+    """Neighbours and weights by blocks of rows.
+
+    Attributes
+    ----------
+    cuts : list of int
+        The first row of every block, and the number of rows.
+    nbytes : int
+        Bytes they take on the device.
+    """
+
+    cuts: list[int]
+    nbytes: int
+
+    def blocks(self) -> Iterator[tuple[torch.Tensor, torch.Tensor | None]]:
+        """Yield neighbours and weights of every block."""
+        raise NotImplementedError
+
+
+class ResidentEntries(Entries):
+    """Entries that stay on the device, as one block."""
+
+    def __init__(self, n_nodes: int, indices: torch.Tensor, weights: torch.Tensor | None = None) -> None:
+        self.indices, self.weights = indices, weights
+        self.cuts = [0, n_nodes]
+        self.nbytes = sum(t.numel() * t.element_size() for t in (indices, weights) if t is not None)
+
+    def blocks(self) -> Iterator[tuple[torch.Tensor, torch.Tensor | None]]:
+        """Yield all of them."""
+        yield self.indices, self.weights
+
+
+class StreamedEntries(Entries):
+    """Entries that stay in host memory and are copied block by block, each while the one before is worked on.
+
+    There are two buffers on the device and two page-locked ones on the host, from which alone copies run by themselves.
+    """
+
+    def __init__(
+        self,
+        indptr: NDArray[np.int64],
+        indices: NDArray[Any],
+        weights: NDArray[np.floating] | None,
+        device: torch.device,
+        block_entries: int = BLOCK_ENTRIES,
+    ) -> None:
+        self.indptr, self.indices, self.weights = indptr, indices, weights
+        self.device = device
+        self.cuts = [0]
+        while self.cuts[-1] < len(indptr) - 1:
+            here = self.cuts[-1]
+            there = int(np.searchsorted(indptr, indptr[here] + block_entries, side="right")) - 1
+            self.cuts.append(max(there, here + 1))  # a longer row is a block by itself
+        self._most = max(int(indptr[b] - indptr[a]) for a, b in pairwise(self.cuts))
+        self._slots = [_Slot(self._most, weights, device) for _ in range(2)]
+        self.nbytes = sum(slot.nbytes for slot in self._slots)
+
+    def blocks(self) -> Iterator[tuple[torch.Tensor, torch.Tensor | None]]:
+        """Yield the blocks in their order."""
+        cuda = self.device.type == "cuda"
+        make_stream: Any = torch.cuda.Stream  # PyTorch's own has no types
+        aside: Any = make_stream(self.device) if cuda else None
+        for at, (first, last) in enumerate(pairwise(self.cuts)):
+            slot = self._slots[at % 2]
+            part = slice(int(self.indptr[first]), int(self.indptr[last]))
+            size = part.stop - part.start
+            if cuda:
+                slot.copied.synchronize()  # the buffer on the host is free again
+            _fill(slot.host_indices, self.indices[part])
+            if self.weights is not None and slot.host_weights is not None:
+                _fill(slot.host_weights, self.weights[part])
+            if cuda:
+                here = torch.cuda.current_stream(self.device)
+                with torch.cuda.stream(aside):
+                    aside.wait_event(slot.used)  # and so is the one on the device
+                    slot.copy(size)
+                    slot.copied.record(aside)
+                here.wait_event(slot.copied)
+            else:
+                slot.copy(size)
+            yield slot.indices, slot.weights
+            if cuda:
+                slot.used.record(torch.cuda.current_stream(self.device))
+
+
+class _Slot:
+    """One of the two buffers, on the host and on the device."""
+
+    def __init__(self, size: int, weights: NDArray[np.floating] | None, device: torch.device) -> None:
+        cuda = device.type == "cuda"
+        self.host_indices = torch.empty(size, dtype=torch.int32, pin_memory=cuda)
+        self.indices = torch.empty(size, dtype=torch.int32, device=device)
+        self.host_weights: torch.Tensor | None = None
+        self.weights: torch.Tensor | None = None
+        if weights is not None:
+            kind = torch.float32 if weights.dtype == np.float32 else torch.float64
+            self.host_weights = torch.empty(size, dtype=kind, pin_memory=cuda)
+            self.weights = torch.empty(size, dtype=kind, device=device)
+        if cuda:
+            self.copied, self.used = _event(), _event()
+
+    @property
+    def nbytes(self) -> int:
+        both = (self.indices, self.weights)
+        return sum(t.numel() * t.element_size() for t in both if t is not None)
+
+    def copy(self, size: int) -> None:
+        self.indices[:size].copy_(self.host_indices[:size], non_blocking=True)
+        if self.weights is not None and self.host_weights is not None:
+            self.weights[:size].copy_(self.host_weights[:size], non_blocking=True)
+
+
+class Work:
+    """What the programs work on, for every block of rows: whole rows by length, pieces of long ones, and their hubs.
+
+    Attributes
+    ----------
+    order : Tensor of int32
+        The rows that are not cut, in windows of neighbouring rows, the longest first, so that those of one program are of
+        about one length.
+    hubs, places : Tensor of int32, int64
+        The rows that are cut, and where the pieces of each begin.
+    pieces, cuts : Tensor of int32, int64
+        For every piece its row and its first entry.
+    counts : list of (int, int, int)
+        How many rows, pieces and hubs each block of rows has.
+    meta : Tensor of int64, shape (blocks, 3, 4)
+        For rows, pieces and hubs of every block: the first, how many, and the block's first entry.
+    """
+
+    def __init__(self, indptr: torch.Tensor, row_cuts: list[int], split: int) -> None:
+        device = indptr.device
+        order, hubs, self.counts = [], [], []
+        meta = []
+        rows = pieces = tall = 0
+        for first, last in pairwise(row_cuts):
+            here = [0, 0, 0]
+            for at in range(first, last, WINDOW):
+                end = min(at + WINDOW, last)
+                lengths = indptr[at + 1 : end + 1] - indptr[at:end]
+                lengths, places = torch.sort(lengths, descending=True, stable=True)
+                long = int((lengths > split).sum())
+                places = (places + at).to(torch.int32)
+                hubs.append(places[:long])
+                order.append(places[long:])
+                here[0] += places.numel() - long
+                here[1] += int(((lengths[:long] + (split - 1)) // split).sum()) if long else 0
+                here[2] += long
+            base = int(indptr[first])
+            firsts = (rows, pieces, tall)
+            meta.append([[place, count, base, 0] for place, count in zip(firsts, here, strict=True)])
+            self.counts.append((here[0], here[1], here[2]))
+            rows, pieces, tall = rows + here[0], pieces + here[1], tall + here[2]
+        self.order, self.hubs = torch.cat(order), torch.cat(hubs)
+        del order
+        begins = indptr[self.hubs.long()]
+        number = (indptr[self.hubs.long() + 1] - begins + (split - 1)) // split
+        self.places = torch.cat([number.new_zeros(1), torch.cumsum(number, 0)])
+        of = torch.repeat_interleave(torch.arange(tall, device=device), number, output_size=pieces)
+        self.pieces = self.hubs[of]
+        self.cuts = begins[of] + split * (torch.arange(pieces, device=device) - self.places[of])
+        self.most_pieces = pieces
+        self.meta = torch.tensor(meta, dtype=torch.int64, device=device)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held on the device."""
+        arrays = (self.order, self.hubs, self.places, self.pieces, self.cuts)
+        return sum(t.numel() * t.element_size() for t in arrays)

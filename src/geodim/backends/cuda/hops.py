@@ -1,0 +1,175 @@
+"""A pass over the hops of a graph on the device: attributes come in blocks, hops and windows stay there."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.backends.cuda.columns import Batches, free_memory
+from geodim.backends.cuda.feed import Feed, halves, release
+from geodim.backends.cuda.memory import RESIDENT, USABLE, hop_widths
+from geodim.backends.cuda.operators import DeviceOperator, to_device
+from geodim.engine.hop_pass import HopPass, check_memory
+from geodim.engine.interrupt import heeding_interrupts
+from geodim.optional import require
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import torch
+
+    from geodim.data.sources import ColumnSource
+    from geodim.engine.layers import Layers
+    from geodim.features.operators import Operator
+else:
+    torch = require("torch", "gpu", "the CUDA backend")
+
+
+class DevicePass(HopPass):
+    """Like `HopPass`, with all state on the device until the pass ends or a checkpoint is due."""
+
+    def __init__(
+        self,
+        device: torch.device,
+        source: ColumnSource,
+        kind: np.dtype[np.floating],
+        operator: Operator,
+        hops: int,
+        threads: int,
+    ) -> None:
+        super().__init__(source, kind, operator, hops, threads)
+        self.device = device
+        self.budget = int(USABLE * free_memory(device))
+        self.batch = 1
+
+    def width_for(self, memory: Any) -> int:
+        """Columns in flight and in a batch that fit the device, once the graph has its place."""
+        check_memory(memory)
+        n, d, itemsize = self.source.n_points, self.source.n_features, self.kind.itemsize
+        if memory is not None:
+            self.budget = min(self.budget, int(memory))
+        if not isinstance(self.operator, DeviceOperator):
+            self.operator = to_device(self.operator, self.device, budget=int(RESIDENT * self.budget))
+            if memory is None:
+                self.budget = int(USABLE * free_memory(self.device))
+            else:
+                self.budget -= self.operator.nbytes
+        scratch = self.operator.scratch_itemsize
+        self.batch, width = hop_widths(n, itemsize, d, self.hops, self.budget, scratch)
+        return width
+
+    def run(
+        self,
+        layers: Layers,
+        width: int,
+        deadline: float | None,
+        report: Callable[[Layers], None],
+        store: Any,
+        save_every: float,
+    ) -> None:
+        """Solve what is left, block by block, until done or stopped; keep the state in ``store``."""
+        n, d = self.source.n_points, self.source.n_features
+        step = layers.profiles[0].step
+        batches = Batches(n, self.device, layers=self.hops + 1, batch=self.batch, step=step)
+        solver = batches.solver
+        if np.any(layers.profiles[0].done):
+            for k, profile in enumerate(layers.profiles):
+                solver.phi[k] = torch.as_tensor(profile.phi)
+                solver.owner[k] = torch.as_tensor(profile.owner)
+
+        def means() -> list[float]:
+            return [float(total) / n for total in solver.phi.sum(1)]
+
+        layers.means_elsewhere = means
+        columns_left = layers.unfinished()
+        saved = time.monotonic()
+
+        def late() -> bool:
+            if deadline is not None and time.monotonic() > deadline:
+                layers.stop("time limit")
+            return layers.profiles[0].stopped is not None
+
+        feed = Feed(self.source, self.device, self.kind, self.threads)
+        groups = [columns_left[at : at + width] for at in range(0, len(columns_left), width)]
+        try:
+            with heeding_interrupts(layers.stop):
+                for block, values in feed.blocks(groups, by_row=True):
+                    if late() or not self._solve(block, values, batches, layers, late, report):
+                        break
+                    layers.finish(block)
+                    report(layers)
+                    if store is not None and time.monotonic() - saved >= save_every:
+                        self._fetch(batches, layers)
+                        store.save(layers)
+                        saved = time.monotonic()
+        except KeyboardInterrupt:
+            layers.stop("interrupted")
+        with batches.timing("copies"):
+            self._fetch(batches, layers)
+        batches.timing.add("waiting for data", feed.waited)
+        batches.timing.log(f"{d} attributes, {self.hops} hops, {feed.bytes_moved / 1e9:.1f} GB moved")
+        if store is not None:
+            store.save(layers)
+
+    def _solve(
+        self,
+        block: list[int],
+        values: torch.Tensor,
+        batches: Batches,
+        layers: Layers,
+        late: Callable[[], bool],
+        report: Callable[[Layers], None],
+    ) -> bool:
+        """All hops of a block; in two halves if the device has no room for them."""
+        try:
+            return self._all_hops(block, values, batches, layers, late, report)
+        except torch.OutOfMemoryError as error:
+            parts = halves(block, self.source.n_points, error)
+        release(self.device)
+        middle = len(parts[0])
+        return self._solve(
+            parts[0], values[:, :middle].contiguous(), batches, layers, late, report
+        ) and self._solve(parts[1], values[:, middle:].contiguous(), batches, layers, late, report)
+
+    def _all_hops(
+        self,
+        block: list[int],
+        attributes: torch.Tensor,
+        batches: Batches,
+        layers: Layers,
+        late: Callable[[], bool],
+        report: Callable[[Layers], None],
+    ) -> bool:
+        assert isinstance(self.operator, DeviceOperator)
+        values, buffers = attributes, [torch.empty_like(attributes) for _ in range(min(self.hops, 2))]
+        for hop in range(self.hops + 1):
+            if hop:
+                following = buffers[hop % len(buffers)]
+                with batches.timing("products"):
+                    self.operator.apply_device(values, following)
+                values = following
+            if self.twins is not None:
+                self.twins.refine(hop, values.cpu().numpy())
+            columns = [hop * self.source.n_features + column for column in block]
+            at = 0
+            while at < len(block):  # a batch at a time: all columns gathered would take another buffer
+                size = batches.next_size(hop, len(block) - at)
+                rows = values[:, at : at + size].T.contiguous()
+                if not batches.solve(list(rows), columns[at : at + size], hop, late, _nothing):
+                    return False
+                at += size
+            report(layers)
+        return True
+
+    def _fetch(self, batches: Batches, layers: Layers) -> None:
+        """Copy what was reached to the host."""
+        for k, profile in enumerate(layers.profiles):
+            torch.from_numpy(profile.phi).copy_(batches.solver.phi[k])
+            torch.from_numpy(profile.owner).copy_(batches.solver.owner[k])
+        layers.means_elsewhere = None
+
+
+def _nothing(_columns: list[int]) -> None:
+    """Columns count once their whole block is done."""

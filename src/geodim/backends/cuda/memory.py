@@ -1,0 +1,119 @@
+"""What a device must hold: formulas, without PyTorch, for the backend itself and for plans made without a GPU.
+
+The backend chooses its batches and blocks here before it allocates anything; `geodim.plan` asks the same functions.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from geodim.errors import DeviceMemoryError
+
+BASE = 32  # values of the finest block of a pyramid
+PER = 512  # starts per program for the smallest windows
+BATCH = 16  # columns that are solved together
+WIDEST = 32  # columns that are brought to the device together: of each row two lines of the host's cache
+WAVES = (
+    24  # bytes per point that the search takes on the way, at most, as measured on normal and on tied columns
+)
+SORTING = 24  # bytes per point that PyTorch's sort takes beside its input
+USABLE = 0.95  # of the memory that is free: the rest goes to the allocator's rounding
+RESIDENT = 0.5  # the graph stays on the device if its entries take no more than this part of it
+STAGE = 1 << 26  # bytes of a pinned buffer for rows
+BLOCK_ENTRIES = 1 << 26  # entries of a block of rows that is streamed: 256 MiB of ids
+
+
+class Widths(NamedTuple):
+    """Columns that are solved together, and columns that are brought to the device together."""
+
+    batch: int
+    width: int
+
+
+def solver_bytes(n_points: int, layers: int, batch: int) -> int:
+    """Memory of a solver, without columns and waves."""
+    pyramid = n_points // BASE * 2 * 40
+    return 12 * n_points * layers + (8 * n_points + pyramid + n_points // PER * BASE * 8) * batch + pyramid
+
+
+def bytes_for(n_points: int, itemsize: int, layers: int, batch: int) -> int:
+    """Peak bytes with a batch of so many columns: solver, sorted columns, sorting, search, and two blocks of input."""
+    solver = solver_bytes(n_points, layers, batch)
+    return int(solver + n_points * (3 * batch * itemsize + SORTING + WAVES))
+
+
+def batch_for(n_points: int, itemsize: int, layers: int, budget: int, most: int = BATCH) -> int:
+    """Columns that fit into a batch, with as much again for the blocks they come from; at least 1, or an error."""
+    batch = most
+    while batch > 1 and bytes_for(n_points, itemsize, layers, batch) > budget:
+        batch //= 2
+    need = bytes_for(n_points, itemsize, layers, batch)
+    if need > budget:
+        fitting = int(n_points * (budget / need))
+        msg = (
+            f"{n_points:,} points need {need / 1e9:.3g} GB on the device, one column at a time, but {budget / 1e9:.3g} GB are "
+            f"free: up to about {fitting:,} points would fit; use backend='cpu', or free memory on the device"
+        )
+        raise DeviceMemoryError(msg)
+    return batch
+
+
+def widths_for(n_points: int, itemsize: int, n_features: int, budget: int, *, on_device: bool) -> Widths:
+    """Batch and block of a pass over plain columns; blocks are wider than batches where they come from the host."""
+    batch = batch_for(n_points, itemsize, 1, budget, min(BATCH, n_features))
+    spare = budget - bytes_for(n_points, itemsize, 1, batch)
+    if on_device:
+        return Widths(batch, batch)
+    return Widths(batch, max(batch, min(WIDEST, batch + spare // (2 * n_points * itemsize))))
+
+
+def hop_widths(
+    n_nodes: int, itemsize: int, attributes: int, hops: int, budget: int, scratch_itemsize: int = 0
+) -> Widths:
+    """Batch and columns in flight of a pass over hops, from what is left beside the graph."""
+    layers = hops + 1
+    batch = batch_for(n_nodes, itemsize, layers, budget, min(BATCH, attributes))
+    per_column = n_nodes * (4 * itemsize + scratch_itemsize)  # this block, two hops, the next block
+    width = WIDEST
+    while width > 1 and bytes_for(n_nodes, itemsize, layers, batch) + width * per_column > budget:
+        width //= 2
+        batch = min(batch, width)
+    if bytes_for(n_nodes, itemsize, layers, batch) + width * per_column > budget:
+        need = bytes_for(n_nodes, itemsize, layers, 1) + per_column
+        msg = (
+            f"{n_nodes:,} nodes and {hops} hops need {need / 1e9:.3g} GB on the device beside the graph, but "
+            f"{max(budget, 0) / 1e9:.3g} GB are left: use backend='cpu'"
+        )
+        raise DeviceMemoryError(msg)
+    return Widths(batch, min(width, attributes))
+
+
+def graph_bytes(n_nodes: int, entries: int, budget: int, *, weighted: bool = False) -> tuple[int, bool]:
+    """Bytes of a graph on the device, and whether its entries stay there: else two blocks of them are streamed.
+
+    Pointers and scales take 8 bytes a node each, the order in which rows are worked on 4, an entry 4, with weights 8 more.
+    """
+    per_entry = 12 if weighted else 4
+    resident = entries * per_entry <= budget
+    held = entries if resident else min(2 * BLOCK_ENTRIES, 2 * entries)
+    return 8 * (n_nodes + 1) + 8 * n_nodes * (2 if weighted else 1) + 4 * n_nodes + held * per_entry, resident
+
+
+def peak_of_columns(n_points: int, itemsize: int, widths: Widths, *, on_device: bool = False) -> int:
+    """About what a pass over plain columns takes where there is room: more than it needs.
+
+    Two batches of sorted columns, since one is let go when the next is there; of blocks from the host four, since the
+    allocator keeps those that another stream may still read.  From an H200: 80.7 and 8.1 GiB for 10^8 and 10^7 points.
+    """
+    batch, width = widths
+    blocks = batch if on_device else 4 * width
+    solver = solver_bytes(n_points, 1, batch)
+    return int(solver + n_points * ((2 * batch + blocks) * itemsize + SORTING + WAVES))
+
+
+def peak_of_hops(
+    n_nodes: int, itemsize: int, hops: int, widths: Widths, graph: int, scratch_itemsize: int = 0
+) -> int:
+    """What a pass over hops takes, the graph included."""
+    per_column = n_nodes * (4 * itemsize + scratch_itemsize)
+    return graph + bytes_for(n_nodes, itemsize, hops + 1, widths.batch) + widths.width * per_column

@@ -1,0 +1,92 @@
+"""CUDA tensors as a source of columns, used where they lie."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.data.checks import Moments, raise_not_finite, ranges_of
+from geodim.data.sources import check_shape
+from geodim.errors import InputTypeError
+from geodim.optional import require
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+    from numpy.typing import NDArray
+
+    from geodim.data.checks import Ranges
+else:
+    torch = require("torch", "gpu", "the CUDA backend")
+
+CHUNK = 1 << 25  # values that are looked at together in the first pass
+SHORT = (torch.float32, torch.float16, torch.bfloat16, torch.bool, torch.int8, torch.uint8, torch.int16)
+
+
+class TensorSource:
+    """A two-dimensional tensor of points by features; see `geodim.data.sources.ColumnSource`."""
+
+    runs = False
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        if tensor.is_complex():
+            msg = (
+                f"the data is complex ({tensor.dtype}): take the real and imaginary parts as separate columns"
+            )
+            raise InputTypeError(msg)
+        check_shape(tuple(tensor.shape))
+        self.tensor = tensor.detach()
+        self.n_points, self.n_features = (int(size) for size in tensor.shape)
+        self.kind = torch.float32 if tensor.dtype in SHORT else torch.float64
+        self.dtype: np.dtype[np.floating] = np.dtype(np.float32 if self.kind == torch.float32 else np.float64)
+        self.row_major = self.n_features > 1 and tensor.stride(1) < tensor.stride(0)
+        self.names: list[str] | None = None
+
+    def rows(self, columns: Sequence[int]) -> torch.Tensor:
+        """Columns as the rows of a new tensor on the device."""
+        chosen = torch.as_tensor(columns, device=self.tensor.device)
+        return self.tensor.index_select(1, chosen).to(self.kind).T.contiguous()
+
+    def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
+        """Copy some columns to the host."""
+        out[:] = self.rows(columns).cpu().numpy()
+
+    def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Sorted values, each once per point."""
+        values = torch.sort(self.rows([column])[0])[0].double().cpu().numpy()
+        return values, np.ones(values.size, np.int64)
+
+    def chunks(self) -> list[tuple[slice, slice]]:
+        """Blocks of rows."""
+        step, every = max(CHUNK // self.n_features, 1), slice(0, self.n_features)
+        return [(slice(row, min(row + step, self.n_points)), every) for row in range(0, self.n_points, step)]
+
+    def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
+        """Some rows, copied to the host."""
+        values: NDArray[Any] = self.tensor[rows, columns].to(self.kind).cpu().numpy()
+        return values
+
+    def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """A few rows of a few columns."""
+        device = self.tensor.device
+        some = self.tensor[torch.as_tensor(rows, device=device)]
+        values: NDArray[np.float64] = some[:, torch.as_tensor(columns, device=device)].double().cpu().numpy()
+        return values
+
+
+def scan_tensor(source: TensorSource) -> Ranges:
+    """The first pass over the data, on the device; raises where a value is not finite."""
+    found = Moments.nothing(source.n_features)
+    for rows, columns in source.chunks():
+        chunk = source.tensor[rows, columns].to(source.kind)
+        low, high = torch.aminmax(chunk, dim=0)
+        ends = torch.stack([low, high]).double()
+        norms = torch.linalg.vector_norm(chunk, dim=0, dtype=torch.float64)
+        sums = torch.stack([chunk.sum(0, dtype=torch.float64), norms * norms])
+        host = torch.cat([ends, sums]).cpu().numpy()
+        if not np.all(np.isfinite(host[:2])):
+            raise_not_finite(source, rows.start, columns, chunk.cpu().numpy())
+        found.add(Moments(columns, *host))
+    return ranges_of(source, found)

@@ -1,0 +1,237 @@
+"""``backend="cuda"`` as users call it; without a GPU Triton interprets the kernels, so everything is small."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import geodim
+from engine.oracle import assert_same_bits
+from geodim.backends import choose_backend
+from geodim.errors import (
+    BackendError,
+    DeviceMemoryError,
+    InputTypeError,
+    InputValueError,
+    InterruptedWarning,
+    NonFiniteError,
+)
+from khop_cases import assert_same_result, random_graph
+
+torch = pytest.importorskip("torch", reason="the CUDA backend needs PyTorch")
+pytest.importorskip("triton", reason="the CUDA backend needs Triton")
+
+from geodim.backends.cuda import columns
+from geodim.backends.cuda.backend import CudaBackend
+from geodim.backends.cuda.feed import Feed
+
+# The interpreter computes with numpy, which warns of arithmetic with infinities.
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).normal(size=(90, 6)).astype(np.float32) * np.float32([1, 2, 1, 2, 1, 1])
+
+
+def assert_same(result, X, **options):
+    reference = geodim.intrinsic_dimension(X, backend="cpu", **options)
+    assert_same_bits(result.phi_lower, reference.phi_lower)
+    assert result.shares == reference.shares
+    assert result.dimension == reference.dimension
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.float16])
+def test_host_arrays(X, dtype):
+    X = np.floor(8 * X).astype(dtype)
+    assert_same(geodim.intrinsic_dimension(X, backend="cuda"), X)
+
+
+def test_arrays_stored_by_columns(X):
+    assert_same(geodim.intrinsic_dimension(np.asfortranarray(X), backend="cuda"), X)
+
+
+@pytest.mark.parametrize("layout", ["rows", "columns"])
+def test_tensors_stay_where_they_are(X, layout, monkeypatch):
+    from geodim.backends.cuda.tensors import TensorSource
+
+    tensor = torch.as_tensor(X, device=DEVICE)
+    if layout == "columns":
+        tensor = tensor.T.contiguous().T
+    for name in ("read", "read_runs", "chunk"):
+        monkeypatch.setattr(TensorSource, name, None)
+    assert_same(geodim.intrinsic_dimension(tensor, backend="cuda"), X)
+
+
+def test_a_tensor_with_nan_is_refused_by_row_and_column(X):
+    X[17, 3] = np.nan
+    with pytest.raises(NonFiniteError, match="row 17, column 3 is nan"):
+        geodim.intrinsic_dimension(torch.as_tensor(X, device=DEVICE), backend="cuda")
+
+
+def test_weights(X):
+    weights = np.arange(90) % 3
+    result = geodim.intrinsic_dimension(X[:, :2], weights=weights, backend="cuda")
+    assert_same(result, X[:, :2], weights=weights)
+
+
+def test_a_tolerance_is_kept(X):
+    exact = geodim.intrinsic_dimension(X)
+    rough = geodim.intrinsic_dimension(X, rtol=0.05, backend="cuda")
+    assert rough.error <= 0.05
+    assert rough.lower <= exact.dimension <= rough.upper
+
+
+def test_small_devices_get_small_blocks(X, monkeypatch):
+    small = columns.bytes_for(90, 4, 1, 2) + 2 * 90 * 4
+    monkeypatch.setattr(columns, "free_memory", lambda _device: small / 0.95 + 1)
+    seen = []
+    whole = Feed.blocks
+
+    def blocks(self, groups, **options):
+        seen.extend(groups)
+        return whole(self, groups, **options)
+
+    monkeypatch.setattr(Feed, "blocks", blocks)
+    assert_same(geodim.intrinsic_dimension(X, backend="cuda"), X)
+    assert sorted(map(len, seen)) == [3, 3]
+
+
+def test_a_device_that_is_too_small_says_what_would_fit(X, monkeypatch):
+    monkeypatch.setattr(columns, "free_memory", lambda _device: 5000)
+    with pytest.raises(DeviceMemoryError, match=r"90 points need .* up to about \d+ points would fit"):
+        geodim.intrinsic_dimension(X, backend="cuda")
+
+
+@pytest.mark.parametrize("failures", [1, 3])
+def test_memory_that_runs_out_is_met_by_smaller_batches(X, failures, monkeypatch):
+    left = [failures]
+    sort = torch.sort
+
+    def failing(*arguments, **options):
+        if left[0] > 0:
+            left[0] -= 1
+            raise torch.OutOfMemoryError
+        return sort(*arguments, **options)
+
+    monkeypatch.setattr(torch, "sort", failing)
+    assert_same(geodim.intrinsic_dimension(X, backend="cuda"), X)
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_blocks_that_do_not_fit_are_halved(X, failures, monkeypatch):
+    left = [failures]
+    load = Feed._load
+
+    def failing(self, group, by_row):
+        if left[0] > 0:
+            left[0] -= 1
+            raise torch.OutOfMemoryError
+        return load(self, group, by_row)
+
+    monkeypatch.setattr(Feed, "_load", failing)
+    assert_same(geodim.intrinsic_dimension(X, backend="cuda"), X)
+
+
+def test_hops_that_do_not_fit_are_computed_in_halves(monkeypatch):
+    from geodim.backends.cuda.operators import DeviceMatrix
+
+    rng = np.random.default_rng(1)
+    X, edges = rng.normal(size=(60, 3)).astype(np.float32), random_graph(1, 60, 150)
+    apply, left = DeviceMatrix.apply_device, [1]
+
+    def failing(self, *blocks):
+        if left[0] > 0:
+            left[0] -= 1
+            raise torch.OutOfMemoryError
+        apply(self, *blocks)
+
+    monkeypatch.setattr(DeviceMatrix, "apply_device", failing)
+    assert_same_result(
+        geodim.khop_dimensions(X, edges, hops=2, backend="cuda"), geodim.khop_dimensions(X, edges, hops=2)
+    )
+
+
+def test_a_tensor_is_left_as_it_was(X):
+    """The first pass once squared float64 tensors in place."""
+    tensor = torch.as_tensor(X.astype(np.float64), device=DEVICE)
+    before = tensor.clone()
+    geodim.intrinsic_dimension(tensor, backend="cuda")
+    assert torch.equal(tensor, before)
+
+
+def test_memory_that_never_comes_back_is_an_error(X, monkeypatch):
+    def failing(*_arguments, **_options):
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(torch, "sort", failing)
+    with pytest.raises(DeviceMemoryError, match="ran out of memory with one column of 90 points"):
+        geodim.intrinsic_dimension(X, backend="cuda")
+
+
+def test_progress_and_a_time_limit(X):
+    seen = []
+    geodim.intrinsic_dimension(X, backend="cuda", progress=lambda *state: seen.append(state))
+    assert seen[0] == (0, 6)
+    assert seen[-1] == (6, 6)
+    with pytest.warns(InterruptedWarning, match="time limit"):
+        result = geodim.intrinsic_dimension(X, backend="cuda", time_limit=0.0)
+    assert result.lower <= geodim.intrinsic_dimension(X).dimension <= result.upper
+
+
+@pytest.mark.parametrize("rtol", [0.0, 0.05])
+def test_hops(rtol):
+    rng = np.random.default_rng(1)
+    X, edges = rng.normal(size=(60, 3)).astype(np.float32), random_graph(1, 60, 150)
+    reference = geodim.khop_dimensions(X, edges, hops=2, rtol=rtol)
+    seen = []
+    result = geodim.khop_dimensions(
+        X, edges, hops=2, rtol=rtol, backend="cuda", progress=lambda *state: seen.append(state)
+    )
+    assert_same_result(result, reference)
+    assert seen[-1][:2] == (3, 3)
+    if rtol == 0.0:
+        assert seen[-1][2] == pytest.approx([one.discriminability for one in reference])
+
+
+def test_hops_go_on_from_a_checkpoint(tmp_path):
+    rng = np.random.default_rng(1)
+    X, edges = rng.normal(size=(60, 3)).astype(np.float32), random_graph(1, 60, 150)
+    options = {"hops": 1, "checkpoint": tmp_path, "backend": "cuda", "save_every": 0.0}
+    with pytest.warns(InterruptedWarning):
+        geodim.khop_dimensions(X, edges, time_limit=0.0, **options)
+    assert_same_result(geodim.khop_dimensions(X, edges, **options), geodim.khop_dimensions(X, edges, hops=1))
+
+
+def test_indistinguishable_nodes_are_counted():
+    X, edges = np.zeros((6, 1), np.float32), [(0, 1), (2, 3), (3, 4)]
+    X[3] = 1.0
+    one, other = (
+        geodim.khop_dimensions(X, edges, hops=1, count_indistinguishable=True, backend=backend)
+        for backend in ("cuda", "cpu")
+    )
+    assert [r.n_indistinguishable for r in one] == [r.n_indistinguishable for r in other]
+
+
+def test_too_little_memory_for_hops():
+    X = np.random.default_rng(1).normal(size=(60, 3)).astype(np.float32)
+    with pytest.raises(DeviceMemoryError, match="60 "):
+        geodim.khop_dimensions(X, random_graph(1, 60, 150), memory=3000, backend="cuda")
+
+
+def test_without_a_gpu_the_error_names_the_way_out(X, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    with pytest.raises(BackendError, match=r"needs an NVIDIA GPU, but .*: use backend='cpu'"):
+        geodim.intrinsic_dimension(X, backend="cuda")
+
+
+def test_the_backend_is_chosen_by_name_or_by_where_the_data_is(X):
+    assert choose_backend("auto", X).name == "cpu"
+    assert choose_backend("auto", torch.as_tensor(X)).name == "cpu"
+    assert isinstance(choose_backend("cuda", X), CudaBackend)
+    with pytest.raises(InputValueError, match=r"unknown backend 'gpu': choose one of auto, cpu, cuda, dask"):
+        geodim.intrinsic_dimension(X, backend="gpu")
+    with pytest.raises(InputTypeError, match="backend must be a name"):
+        geodim.intrinsic_dimension(X, backend=1)
