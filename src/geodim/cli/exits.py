@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
 import typer
 
 from geodim.cli.console import print_error
-from geodim.errors import DataFileError, GeodimError, MissingExtraError
+from geodim.errors import ClusterError, DataFileError, GeodimError, MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ EPILOG = """**Exit codes**
 * 1: something unexpected; GEODIM_DEBUG=1 shows where
 * 2: an option or argument is wrong
 * 3: the data cannot be used: NaN, text, wrong shape, no such column
-* 4: a file cannot be read or written
+* 4: a file cannot be read or written, or a cluster not be reached
 * 5: stopped early, by the time limit or Ctrl-C; the bounds known by then are printed
 * 6: an optional package is missing; the message names it
 * 130: Ctrl-C before there was a result
@@ -56,7 +56,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             raise
         except MissingExtraError as error:
             _leave(error, ExitCode.EXTRA)
-        except DataFileError as error:
+        except (DataFileError, ClusterError) as error:
             _leave(error, ExitCode.FILE)
         except GeodimError as error:
             _leave(error, ExitCode.DATA)

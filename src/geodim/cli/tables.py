@@ -35,11 +35,22 @@ def check_json(path: Path | None) -> None:
 
 
 @contextmanager
-def opened(file: Path, columns: str | None, exclude: str | None) -> Iterator[tuple[Any, list[str] | None]]:
-    """The data of a file, and names for its columns where it has none itself; errors within name the file."""
+def opened(
+    file: Path, columns: str | None, exclude: str | None, *, lazily: bool = False
+) -> Iterator[tuple[Any, list[str] | None]]:
+    """The data of a file, and names for its columns where it has none itself; errors within name the file.
+
+    ``lazily`` leaves files that a cluster's workers can read themselves to them.
+    """
     from geodim.data.tables import open_table
 
-    table = open_table(file, columns, exclude=exclude)
+    table = None
+    if lazily:
+        from geodim.data.tables.lazy import open_lazily
+
+        table = open_lazily(file, columns, exclude=exclude)
+    if table is None:
+        table = open_table(file, columns, exclude=exclude)
     chosen = columns is not None or exclude is not None
     array = not hasattr(table.data, "schema")  # frames know the names of their columns
     try:

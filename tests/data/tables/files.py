@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import scipy.sparse as sp
+import zarr
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +28,8 @@ def write(folder: Path, suffix: str) -> Path:
             np.savez(path, points=VALUES)
         case ".parquet":
             frame.to_parquet(path)
+        case ".zarr":
+            zarr.open_array(path, mode="w", shape=VALUES.shape, chunks=(16, 2), dtype="f8")[:] = VALUES
         case _:
             frame.to_csv(path, index=False, sep="\t" if "tsv" in suffix else ",")
     return path

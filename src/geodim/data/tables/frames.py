@@ -33,6 +33,16 @@ def read_parquet(file: Path, choose: Choose) -> Table:
     return _checked_frame(table, file)
 
 
+def column_names(file: Path) -> list[str]:
+    """Names of the columns of a Parquet file, or of a folder of them."""
+    dataset = require("pyarrow.dataset", "frames", "reading Parquet files")
+    try:
+        return list(dataset.dataset(file, format="parquet").schema.names)
+    except (require("pyarrow", "frames", "reading Parquet files").ArrowException, OSError) as error:
+        msg = f"{file} is no complete Parquet file ({error}): was it cut off while being written or copied?"
+        raise DataFileError(msg) from error
+
+
 def read_csv(file: Path, suffix: str, choose: Choose) -> Table:
     """Read the chosen columns of a text file with delimiters, names in the first line or not."""
     reader = require("pyarrow.csv", "frames", "reading CSV files")

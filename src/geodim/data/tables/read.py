@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from geodim.data.tables.arrays import from_array, open_npy, open_npz
 from geodim.data.tables.columns import choose_columns
 from geodim.data.tables.frames import read_csv, read_parquet
+from geodim.data.tables.lazy import read_zarr
 from geodim.errors import DataFileError
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from geodim.data.tables.columns import Columns, Table
 
-SUFFIXES = (".npy", ".npz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+SUFFIXES = (".npy", ".npz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".zarr")
 
 
 def read_table(path: str | Path, columns: Columns | None = None, *, exclude: Columns | None = None) -> Any:
@@ -26,7 +27,7 @@ def read_table(path: str | Path, columns: Columns | None = None, *, exclude: Col
     ----------
     path : str or Path
         ``.npy`` (memory-mapped), ``.npz`` (one array, or a matrix from `scipy.sparse.save_npz`; where there are several
-        arrays, name one: ``data.npz:key``), ``.csv``, ``.tsv`` (also ``.gz``) or ``.parquet``.  The first line of a CSV
+        arrays, name one: ``data.npz:key``), ``.csv``, ``.tsv`` (also ``.gz``), ``.parquet`` or a ``.zarr`` folder.  The first line of a CSV
         file is taken for names if it holds anything but numbers, or just counts 0, 1, 2, ...
     columns : str, int or sequence of these, optional
         Which columns to keep, always in the order of the file: names, numbers from 0, or in a string several of these
@@ -47,7 +48,7 @@ def read_table(path: str | Path, columns: Columns | None = None, *, exclude: Col
     InputTypeError
         A column holds something other than numbers.
     MissingExtraError
-        CSV and Parquet files need the extra ``frames``.
+        CSV and Parquet files need the extra ``frames``, zarr arrays the extra ``zarr``.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def open_table(path: str | Path, columns: Columns | None = None, *, exclude: Col
     if suffix is None:
         msg = f"{file}: what kind of file is this? Known endings are {', '.join(SUFFIXES)}"
         raise DataFileError(msg)
-    _check_file(file)
+    _check_file(file, may_be_folder=suffix == ".zarr")
 
     def choose(names: Sequence[str]) -> list[int]:
         return choose_columns(names, columns, exclude, where=str(file))
@@ -84,6 +85,8 @@ def open_table(path: str | Path, columns: Columns | None = None, *, exclude: Col
             return from_array(open_npy(file), choose, str(file))
         if suffix == ".npz":
             return from_array(open_npz(file, key), choose, str(path))
+        if suffix == ".zarr":
+            return read_zarr(file, choose)
         return read_parquet(file, choose) if suffix == ".parquet" else read_csv(file, suffix, choose)
     except (OSError, EOFError) as error:
         if isinstance(error, DataFileError):
@@ -92,8 +95,8 @@ def open_table(path: str | Path, columns: Columns | None = None, *, exclude: Col
         raise DataFileError(msg) from error
 
 
-def _check_file(file: Path) -> None:
-    if file.is_dir():
+def _check_file(file: Path, *, may_be_folder: bool) -> None:
+    if file.is_dir() and not may_be_folder:
         msg = f"{file} is a folder: name a file in it"
         raise DataFileError(msg)
     if not file.exists():

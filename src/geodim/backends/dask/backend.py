@@ -1,0 +1,133 @@
+"""The active Dask client: what `geodim.backends` asks of a place to run."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+from geodim.backends.dask.cluster import Cluster
+from geodim.backends.dask.columns import ColumnPass, new_token, weights_of
+from geodim.backends.dask.histograms import BYTES_PER_STEP, CountPass, steps_of
+from geodim.backends.dask.source import DaskSource
+from geodim.backends.dask.tasks import Job
+from geodim.backends.local import LocalBackend
+from geodim.data.checks import scan_ranges
+from geodim.data.sources import as_source
+from geodim.engine.profile import COUNT_BELOW, MOST_STEPS, SMALLEST
+from geodim.engine.steps import steps_needed
+from geodim.errors import ClusterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+
+    from geodim.data.checks import Ranges
+    from geodim.data.sources import ColumnSource
+    from geodim.engine.hop_pass import HopPass
+    from geodim.engine.profile import Profile
+    from geodim.features.operators import Operator
+
+# Bytes per point of a column in work: the solver (see docs/architecture.md), a profile, the worker's bar, and a result.
+BYTES_IN_WORK = {4: 25 + 12 + 8 + 12 + 4, 8: 33 + 12 + 8 + 12 + 8}
+
+
+class DaskBackend(LocalBackend):
+    """The workers of the active client.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        The client and its workers.
+    """
+
+    name = "dask"
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+
+    @classmethod
+    def of(cls, X: Any) -> DaskBackend:  # noqa: ARG003 - the client is the same for all data
+        """On the active client."""
+        return cls(Cluster.active())
+
+    def open(self, X: Any, *, weights: Any, names: Sequence[str] | None) -> ColumnSource:
+        """Dask arrays and frames are left on the cluster; anything else travels there when columns are solved."""
+        if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
+            return DaskSource(X, self.cluster, weights, names)
+        return as_source(X, weights=weights, names=names)
+
+    def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
+        """First pass over the data, where it lies."""
+        return source.scan() if isinstance(source, DaskSource) else scan_ranges(source, threads)
+
+    def compute_profile(self, source: ColumnSource, **options: Any) -> Profile:
+        """Solve every column: as whole columns where one fits a worker, else by their counts."""
+        options.pop("n_threads", None)  # the workers have theirs
+        return self._compute(source, **options)
+
+    def _compute(
+        self,
+        source: ColumnSource,
+        *,
+        step: float = 0.0,
+        ranges: Ranges,
+        skip_smallest: bool = False,
+        leaders: Sequence[int] = (),
+        deadline: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Profile:
+        n = source.n_points
+        here = isinstance(source, DaskSource) and bool(source.resident)
+        n_steps = steps_needed(ranges.least, ranges.greatest, step)[1] if step > 0.0 else math.inf
+        counted = n_steps <= min(MOST_STEPS, COUNT_BELOW * n)
+        slots = self.cluster.slots(n * BYTES_IN_WORK[source.dtype.itemsize])
+        kind: type[ColumnPass] = ColumnPass
+        if isinstance(source, DaskSource) and ((counted and not here) or not slots):
+            n_steps = steps_of(ranges, step) if step > 0.0 else math.inf
+            kind, counted = CountPass, True
+            slots = self.cluster.slots(n_steps * BYTES_PER_STEP)
+        if not slots:
+            raise self._too_large(source, step, n_steps)
+        steps = int(n_steps) if counted else None
+        job = Job(
+            token=new_token(),
+            n_points=n,
+            step=step,
+            n_steps=steps,
+            skipped=SMALLEST if skip_smallest and (steps or n) > 64 * SMALLEST else 0,
+            slots=slots,
+            threads=self.cluster.threads_each(slots),
+            deadline=None if deadline is None else time.time() + deadline - time.monotonic(),
+            weights=weights_of(source),
+        )
+        return kind(self.cluster, source, job, ranges, deadline, progress).run(leaders)
+
+    def _too_large(self, source: ColumnSource, step: float, n_steps: float) -> ClusterError:
+        """What would have to be different."""
+        most = self.cluster.workroom
+        if step > 0.0 and n_steps < math.inf:
+            return ClusterError(
+                f"this tolerance needs {n_steps:,.0f} counters for each column, or {n_steps * BYTES_PER_STEP:,.0f} bytes "
+                f"in work, and a worker may use {most:,.0f}: use an rtol {n_steps * BYTES_PER_STEP / most:.2g} times as "
+                "large, or workers with more memory"
+            )
+        need = source.n_points * BYTES_IN_WORK[source.dtype.itemsize]
+        return ClusterError(
+            f"exact values of a column of {source.n_points:,} points need {need:,} bytes in work, and a worker may use "
+            f"{most:,.0f}: use rtol > 0, which counts where the rows lie, or workers with more memory"
+        )
+
+    def hop_pass(
+        self,
+        source: ColumnSource,
+        kind: np.dtype[np.floating],
+        operator: Operator,
+        hops: int,
+        threads: int,  # noqa: ARG002
+    ) -> HopPass:
+        """A pass over the hops of a graph."""
+        from geodim.backends.dask.hops import DaskHopPass  # noqa: PLC0415
+
+        return DaskHopPass(self.cluster, source, kind, operator, hops)

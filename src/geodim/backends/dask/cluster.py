@@ -1,0 +1,202 @@
+"""The user's cluster, seen from the client: what its workers offer, and waiting for their tasks."""
+
+from __future__ import annotations
+
+import math
+import queue
+from asyncio import CancelledError
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from geodim.backends.dask.tasks import forget
+from geodim.errors import ClusterError, GeodimError, InputValueError
+from geodim.optional import require
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+PROCESS_BYTES = 200 << 20  # Python with NumPy, Numba, Dask and the compiled kernels
+AT_REST = 0.35  # of a worker's memory for columns and results that wait,
+AT_WORK = 0.35  # for those in work; the rest is left to Dask, which spills and pauses near the limit
+WORKERS_WITHIN = 10.0  # seconds to wait for a first worker
+
+
+@dataclass(frozen=True)
+class Worker:
+    """What one worker offers."""
+
+    threads: int
+    memory: float  # bytes, infinite if there is no limit
+
+    @property
+    def usable(self) -> float:
+        """Memory for data."""
+        return max(self.memory - PROCESS_BYTES, self.memory / 4)
+
+
+class Cluster:
+    """The active client and its workers.  Nothing is started here.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Whose cluster to use.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.workers = self._workers()
+
+    @classmethod
+    def active(cls) -> Cluster:
+        """The cluster of the client that was made last."""
+        distributed = require("distributed", "dask", "computing on a Dask cluster")
+        try:
+            client = distributed.get_client()
+        except ValueError as error:
+            msg = (
+                "there is no active Dask client: start one with  from distributed import Client; client = Client()  "
+                "for the cores of this machine, or Client('tcp://scheduler:8786') for a cluster"
+            )
+            raise InputValueError(msg) from error
+        return cls(client)
+
+    def _workers(self) -> list[Worker]:
+        try:
+            self.client.wait_for_workers(1, timeout=WORKERS_WITHIN)
+            found = self.client.scheduler_info()["workers"].values()
+        except (TimeoutError, OSError) as error:
+            msg = f"the Dask scheduler has no workers: start some, as in  dask worker {self._address()}"
+            raise ClusterError(msg) from error
+        return [Worker(int(one["nthreads"]), float(one["memory_limit"] or math.inf)) for one in found]
+
+    def _address(self) -> str:
+        return str(getattr(self.client.scheduler, "address", "tcp://scheduler:8786"))
+
+    @property
+    def threads(self) -> int:
+        """Threads of all workers together."""
+        return sum(worker.threads for worker in self.workers)
+
+    @property
+    def room(self) -> float:
+        """Bytes that may wait on the workers, all together."""
+        return AT_REST * sum(worker.usable for worker in self.workers)
+
+    @property
+    def workroom(self) -> float:
+        """Bytes that may be in work on any worker."""
+        return AT_WORK * min(worker.usable for worker in self.workers)
+
+    def slots(self, bytes_per_task: float) -> int:
+        """Tasks of that size that every worker may have in work at the same time; 0 if not even one fits."""
+        return int(min(self.workroom / bytes_per_task, *(worker.threads for worker in self.workers)))
+
+    def threads_each(self, slots: int) -> int:
+        """Threads for each of so many tasks in work, so that no worker has more of them than it was given."""
+        return max(1, min(worker.threads for worker in self.workers) // max(slots, 1))
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """One task.  Without a key made of its arguments: hashing data costs more than it ever saves."""
+        with self._losses():
+            return self.client.submit(function, *arguments, pure=False)
+
+    def compute(self, delayed: list[Any]) -> list[Any]:
+        """Many tasks at once, so that the scheduler sees what depends on what."""
+        with self._losses():
+            futures: list[Any] = self.client.compute(delayed)
+        return futures
+
+    def hold(self, value: Any) -> Any:
+        """A value of this process as a task: it travels with the graph, so that no death of a worker loses it."""
+        import dask  # noqa: PLC0415
+
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
+            return self.submit(_itself, value)
+
+    def broadcast(self, value: Any) -> Any:
+        """A large value of this process on every worker, sent once; it lives as long as one of them does."""
+        with self._losses():
+            return self.client.scatter(value, broadcast=True, hash=False)
+
+    def forget(self, token: str) -> None:
+        """Free what a job left on the workers."""
+        with suppress(Exception, CancelledError):  # it only frees memory
+            self.client.run(forget, token)
+
+    def finished(
+        self,
+        futures: Iterable[Any],
+        stop: Callable[[], bool],
+        more: Callable[[], Iterable[Any]] = tuple,
+    ) -> Iterator[Any]:
+        """Futures as their tasks end, until ``stop`` says so; then the others are given up.
+
+        After each one ``more`` is asked for further futures.  Raises what a task raised, or `ClusterError` where the
+        scheduler is lost.
+        """
+        ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        waiting = set()
+
+        def wait_for(some: Iterable[Any]) -> None:
+            for future in some:
+                waiting.add(future)
+                future.add_done_callback(ended.put)
+
+        wait_for(futures)
+        try:
+            while waiting and not stop():
+                with suppress(queue.Empty):
+                    future = ended.get(timeout=0.1)
+                    waiting.discard(future)
+                    self.check(future)
+                    yield future
+                    wait_for(more())
+        finally:
+            for future in waiting:  # what nobody wants is not begun
+                future.release()
+
+    def results(self, futures: list[Any]) -> list[Any]:
+        """What the tasks returned."""
+        for _ in self.finished(futures, lambda: False):
+            pass
+        with self._losses():
+            found: list[Any] = self.client.gather(futures)
+        return found
+
+    @contextmanager
+    def _losses(self) -> Iterator[None]:
+        """What the client raises once its scheduler is gone, as one kind of error."""
+        try:
+            yield
+        except GeodimError:
+            raise
+        except (OSError, RuntimeError, CancelledError) as error:
+            raise self._lost(error) from error
+
+    def check(self, future: Any) -> None:
+        """Raise unless the task ended well."""
+        status = future.status
+        if status == "finished":
+            return
+        if status == "error":
+            error = future.exception()
+            if type(error).__name__ == "KilledWorker":
+                raise ClusterError(
+                    f"workers died again and again in the same task, probably for want of memory: {error}"
+                )
+            raise error
+        if status != "pending":  # recomputed after the death of a worker
+            raise self._lost(None)
+
+    def _lost(self, error: BaseException | None) -> ClusterError:
+        return ClusterError(
+            f"the Dask scheduler at {self._address()} was lost in mid-run or cancelled the tasks"
+            + (f" ({error})" if error else "")
+            + ": run again; a pass with a checkpoint goes on where it was saved"
+        )
+
+
+def _itself(value: Any) -> Any:
+    return value

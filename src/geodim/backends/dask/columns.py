@@ -1,0 +1,187 @@
+"""A pass over whole columns: leaders first, their profile broadcast, then all others in blocks."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.backends.dask import tasks
+from geodim.backends.dask.reduction import Reduction
+from geodim.backends.dask.source import DaskSource, groups_of
+from geodim.data.checks import Ranges
+from geodim.data.sources import SparseSource, WeightedSource
+from geodim.engine.interrupt import heeding_interrupts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from geodim.backends.dask.cluster import Cluster
+    from geodim.backends.dask.tasks import Job, Part
+    from geodim.data.sources import ColumnSource
+    from geodim.engine.profile import Profile
+
+    Stage = list[tuple[list[int], list[int]]]  # blocks by their columns, and which of these to solve
+
+
+class ColumnPass:
+    """One pass.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        Where the tasks run.
+    source : ColumnSource
+        A `DaskSource`, or data of this process, which travels to the workers block by block.
+    job : Job
+        What is computed.
+    ranges : Ranges
+        Ranges of all columns.
+    deadline : float, optional
+        `time.monotonic` value after which no new work is started.
+    progress : callable
+        Called with (columns done, columns in all).
+    """
+
+    solve: Callable[..., Part] = staticmethod(tasks.solve_block)
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        source: ColumnSource,
+        job: Job,
+        ranges: Ranges,
+        deadline: float | None,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self.cluster, self.source, self.job, self.ranges = cluster, source, job, ranges
+        self.deadline = deadline
+        self.progress = progress or (lambda _done, _total: None)
+        self.profile = job.new_profile(source.n_features)
+
+    def run(self, leaders: Sequence[int]) -> Profile:
+        """Solve every column, or as many as time allows."""
+        profile = self.profile
+        reduction = Reduction(self.cluster, profile.phi.size)
+        done, total = 0, self.source.n_features
+        self.progress(0, total)
+        try:
+            with heeding_interrupts(self._halt):
+                # As many leaders as can be solved at once: each further one would be a task that hardly lifts the bar.
+                first, passes = self.plan(sorted(leaders[: self.job.slots * len(self.cluster.workers)]))
+                futures = self._submitted(first, None)
+                bar = self._bar(list(futures)) if futures else None
+                for stage in passes:
+                    futures |= self._submitted(
+                        stage, bar
+                    )  # leaders and others wait for each other on the cluster
+                    for future in self.cluster.finished(futures, self._late):
+                        reduction.add(future)
+                        done += futures[future]
+                        self.progress(done, total)
+                    if self._late():
+                        break
+                    futures.clear()
+        except KeyboardInterrupt:
+            self._halt("interrupted")
+        bar = None  # or else the cluster would go on to compute it
+        if done:
+            for part in reduction.result():
+                tasks.merge_into(profile.phi, profile.owner, 0, part)
+                profile.done[list(part.done)] = True
+                profile.work += part.work
+                profile.bytes_read += part.bytes_read
+        if not profile.done.all():
+            self._late()
+        self.cluster.forget(self.job.token)
+        return profile
+
+    def plan(self, leaders: list[int]) -> tuple[Stage, list[Stage]]:
+        """What is solved first, and then pass by pass: one where the workers hold all columns."""
+        every = range(self.source.n_features)
+        rest = [column for column in every if column not in leaders]
+        if isinstance(self.source, DaskSource) and not self.source.resident:
+            first, *others = [
+                [(group, group) for group in wave]
+                for some in (leaders, rest)
+                for wave in self.source.waves(some)
+            ]
+            return (first, others) if others else ([], [first])
+        groups = self._groups()
+        if not rest or len(groups) <= self.job.slots * len(self.cluster.workers):  # all start at once anyway
+            return [], [[(group, group) for group in groups]]
+        # Blocks with leaders first: they are where they are needed, and others travel in the meantime.
+        groups.sort(key=lambda group: not set(leaders) & set(group))
+        first = [(group, [column for column in group if column in leaders]) for group in groups]
+        return first, [[(group, [column for column in group if column in rest]) for group in groups]]
+
+    def _bar(self, leading: list[Any]) -> Any:
+        """What the leaders reached, made small where they were solved, and sent to every worker once."""
+        size = self.profile.phi.size
+        small = [self.cluster.submit(tasks.bar_of, part, self.job, size) for part in leading]
+        return self.cluster.submit(tasks.highest, small)
+
+    def _groups(self) -> list[list[int]]:
+        if isinstance(self.source, DaskSource):
+            return [list(group) for group in self.source.resident]
+        per_column = max(self.source.n_points * self.source.dtype.itemsize, 1)
+        return groups_of(range(self.source.n_features), per_column, self.cluster)
+
+    def _submitted(self, stage: Stage, bar: Any) -> dict[Any, int]:
+        stage = [(columns, todo) for columns, todo in stage if todo]
+        blocks = self.blocks([columns for columns, _ in stage])
+        return {
+            self.cluster.submit(
+                self.solve, block, bar, self.job, columns, todo, slice_of(self.ranges, columns)
+            ): len(todo)
+            for block, (columns, todo) in zip(blocks, stage, strict=True)
+        }
+
+    def blocks(self, groups: list[list[int]]) -> list[Any]:
+        """Futures of the columns."""
+        if isinstance(self.source, DaskSource):
+            return self.source.take(groups)
+        return [[[self.cluster.hold(block_of(self.source, group))]] for group in groups]
+
+    def _halt(self, reason: str) -> None:
+        self.profile.stopped = self.profile.stopped or reason
+
+    def _late(self) -> bool:
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            self._halt("time limit")
+        return self.profile.stopped is not None
+
+
+def block_of(source: ColumnSource, columns: list[int]) -> Any:
+    """Some columns of data in this process, ready to travel; points of weight 0 stay here."""
+    if isinstance(source, WeightedSource):
+        block = block_of(source.source, columns)
+        return block[:, source.present] if isinstance(block, np.ndarray) else block[source.present]
+    if isinstance(source, SparseSource):
+        return source.csc[:, columns]
+    block = np.empty((len(columns), source.n_points), source.dtype)
+    source.read(columns, block)
+    return block
+
+
+def weights_of(source: ColumnSource) -> Any:
+    """Multiplicities of the points of its blocks, if it has any."""
+    return source.weights if isinstance(source, DaskSource | WeightedSource) else None
+
+
+def slice_of(ranges: Ranges, columns: list[int]) -> Ranges:
+    """The ranges of some columns."""
+    return Ranges(
+        ranges.least[columns],
+        ranges.greatest[columns],
+        ranges.spreads[columns],
+        ranges.energies[columns],
+        ranges.n_points,
+    )
+
+
+def new_token() -> str:
+    """A name for a job that no other has."""
+    return uuid.uuid4().hex

@@ -1,0 +1,173 @@
+"""A pass by counts, for columns that no worker could hold: histograms of all chunks, added up as a tree.
+
+With a tolerance, values are rounded to steps, and all that matters of a column is how many points each step holds (see
+`geodim.engine.counting`).  Counts of chunks add: no row ever leaves the worker that read it, and nothing of the size of a
+column or of Phi exists anywhere.  One pass certifies the bounds to one step.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.backends.dask import reading, tasks
+from geodim.backends.dask.columns import ColumnPass
+from geodim.errors import InputValueError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from geodim.backends.dask.columns import Stage
+    from geodim.backends.dask.tasks import Job, Part
+    from geodim.data.checks import Ranges
+
+FAN_IN = 4
+LIVE = 10  # histograms of one column that wait on a worker at the same time, about
+GROUP_BYTES = 16 << 20
+BYTES_PER_STEP = 8 + 33 + 12 + 8 + 12  # counts, solver, profile, bar and result
+
+
+def steps_of(ranges: Ranges, step: float) -> float:
+    """Steps that the widest column needs."""
+    with np.errstate(over="ignore"):
+        steps = float((np.floor(ranges.greatest / step) - np.floor(ranges.least / step)).max()) + 1.0
+    return steps if 2.0**-100 < step < 2.0**100 else math.inf
+
+
+def count_chunk(
+    parts: list[Any],
+    columns: list[NDArray[np.intp]],
+    weights: NDArray[np.int64] | None,
+    *,
+    dtype: np.dtype[np.floating],
+    step: float,
+    first_steps: NDArray[np.float64],
+    n_steps: int,
+    kind: np.dtype[np.signedinteger[Any]],
+) -> NDArray[np.integer[Any]]:
+    """Points per step, for some columns of one row of chunks; shape (columns, steps)."""
+    from geodim.engine.kernels.sorting import count_steps  # noqa: PLC0415 - imports Numba
+
+    counts = np.zeros((first_steps.size, n_steps), kind)
+    at = 0
+    for part, some in zip(parts, columns, strict=True):
+        for column in reading.turned(part, dtype, some):
+            first = float(first_steps[at])
+            if weights is not None:
+                where = (np.floor(column.astype(np.float64) / step) - first).astype(np.intp)
+                counts[at] = np.bincount(where, weights=weights, minlength=n_steps)
+            else:  # float32 does not hold every number of a step from 2^23 on
+                wide = abs(first) + n_steps >= 2.0**23
+                values = column.astype(np.float64) if wide else np.ascontiguousarray(column)
+                number = values.dtype.type
+                count_steps(values, number(1.0 / step), number(first), counts[at])
+            at += 1
+    return counts
+
+
+def add_counts(some: list[NDArray[np.integer[Any]]]) -> NDArray[np.integer[Any]]:
+    """Histograms of several chunks, together."""
+    total = some[0].copy()
+    for counts in some[1:]:
+        total += counts
+    return total
+
+
+def solve_counts(
+    counts: NDArray[np.integer[Any]],
+    bar: NDArray[np.float64] | None,
+    job: Job,
+    columns: list[int],
+    todo: list[int],
+    ranges: Ranges,
+) -> Part:
+    """Solve the columns ``todo`` by their counts."""
+    from geodim.engine.counting import CountingSolver  # noqa: PLC0415 - imports Numba
+
+    assert job.n_steps is not None
+    n_steps = job.n_steps
+    profile = job.new_profile(len(columns))
+    bench = tasks.bench_of(job, profile.phi.size)
+    skip = job.skipped > 0
+    with bench.solver(
+        lambda: CountingSolver(job.n_points, job.step, n_steps, ranges.least, skip_smallest=skip)
+    ) as solver:
+        assert isinstance(solver, CountingSolver)
+        if bar is not None:
+            bench.lift(bar)
+        bench.preset(profile)
+        profile.done[~np.isin(columns, todo)] = True
+        for at in np.flatnonzero(~profile.done).tolist():
+            most = int(counts[at].max())
+            if float(most) * n_steps >= 2.0**53:
+                msg = (
+                    f"column {columns[at]} has {most:,} points in one of {n_steps:,} steps, too many to count exactly: "
+                    "use a larger rtol"
+                )
+                raise InputValueError(msg)
+            if not solver.solve_counts(counts[at].astype(np.float64), at, profile, job.clock()):
+                break
+            profile.finish(at)
+        return tasks.part_of(profile, bench, np.asarray(columns), todo)
+
+
+class CountPass(ColumnPass):
+    """One pass by counts over a `DaskSource`."""
+
+    solve = staticmethod(solve_counts)
+    held: dict[tuple[int, ...], Any]
+
+    def plan(self, leaders: list[int]) -> tuple[Stage, list[Stage]]:
+        """As many columns at a time as the workers have room for their counts: each time the data is read once."""
+        assert self.job.n_steps is not None
+        per_column = _kind(self.job).itemsize * self.job.n_steps
+        every = list(range(self.source.n_features))
+        per_wave = max(1, int(self.cluster.room / len(self.cluster.workers) // (LIVE * per_column)))
+        share = -(-len(every) // (2 * self.cluster.threads))
+        width = max(1, min(share, GROUP_BYTES // per_column, per_wave))
+        groups = [every[at : at + width] for at in range(0, len(every), width)]
+        per_wave = max(1, per_wave // width)
+        waves = [groups[at : at + per_wave] for at in range(0, len(groups), per_wave)]
+        self.held = {}
+        if len(waves) > 1:
+            return [], [[(group, group) for group in wave] for wave in waves]
+        self.held = dict(zip(map(tuple, groups), self._counted(groups), strict=True))
+        rest = set(every) - set(leaders)
+        first = [(group, [column for column in group if column in leaders]) for group in groups]
+        return first, [[(group, [column for column in group if column in rest]) for group in groups]]
+
+    def blocks(self, groups: list[list[int]]) -> list[Any]:
+        """Futures of the counts."""
+        if self.held:
+            return [self.held[tuple(group)] for group in groups]
+        return self._counted(groups)
+
+    def _counted(self, groups: list[list[int]]) -> list[Any]:
+        job, source = self.job, self.source
+        assert job.n_steps is not None
+        return self.cluster.compute(
+            [
+                source.counts(  # type: ignore[attr-defined]
+                    group,
+                    partial(
+                        count_chunk,
+                        dtype=source.dtype,
+                        step=job.step,
+                        first_steps=np.floor(self.ranges.least[group] / job.step),
+                        n_steps=job.n_steps,
+                        kind=_kind(job),
+                    ),
+                    add_counts,
+                    FAN_IN,
+                )
+                for group in groups
+            ]
+        )
+
+
+def _kind(job: Job) -> np.dtype[np.signedinteger[Any]]:
+    """The type of counters that hold all points."""
+    return np.dtype(np.int32 if job.n_points < 1 << 31 else np.int64)

@@ -1,0 +1,297 @@
+"""A pass over the hops of a graph on a cluster: every task takes a block of attributes through all hops.
+
+The operator is sent to every worker once.  A task solves its columns against what was reached before and returns what they add
+to each layer; the client takes the merged layers home from time to time, and only then counts their attributes as done.  What
+a lost scheduler takes with it is computed again.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.backends.dask import tasks
+from geodim.backends.dask.columns import block_of, new_token
+from geodim.backends.dask.reduction import Reduction
+from geodim.backends.dask.source import DaskSource
+from geodim.backends.dask.tasks import Job, Part
+from geodim.engine.hop_pass import HopPass, check_memory
+from geodim.engine.interrupt import heeding_interrupts
+from geodim.engine.layers import Layers
+from geodim.errors import ClusterError
+from geodim.plan import NARROWEST, peak_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from geodim.backends.dask.cluster import Cluster
+    from geodim.data.sources import ColumnSource
+    from geodim.features.operators import Operator
+
+AHEAD = 2  # tasks that wait for each one in work
+TAKE_HOME = 1.0  # seconds between two looks at the layers, or ten times as long as a look takes
+
+
+@dataclass(frozen=True)
+class LayerParts:
+    """What a block of attributes adds to every layer, and which nodes it does not tell apart."""
+
+    layers: list[Part]
+    classes: list[NDArray[np.intp]] = field(default_factory=list)
+
+
+class _Classes:
+    """Stands in for `Twins` on a worker: equal rows of a block, at every hop."""
+
+    def __init__(self) -> None:
+        self.found: list[NDArray[np.intp]] = []
+
+    def refine(self, _hop: int, block: NDArray[np.floating]) -> None:
+        rows = np.ascontiguousarray(block + 0.0)  # -0.0 equals 0.0
+        self.found.append(np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1))
+
+
+def solve_hops(
+    block: Any,
+    bars: list[NDArray[np.float64]] | None,
+    operator: Operator,
+    job: Job,
+    columns: list[int],
+    kind: np.dtype[np.floating],
+    n_features: int,
+    twins: bool,
+) -> LayerParts:
+    """Take one block of attributes through all hops."""
+    width = len(columns)
+    bench = tasks.bench_of(job, job.n_points)
+    with bench.gate:
+        layers = Layers(job.n_points, width, job.hops, job.step)
+        for hop, profile in enumerate(layers.profiles):
+            if bars is not None:
+                bench.lift(tasks.fine(bars[hop], job.n_points), hop)
+            bench.preset(profile, hop)
+        worker = HopPass(tasks.open_block(block, None), kind, operator, job.hops, job.threads)
+        worker.twins = _Classes() if twins else None  # type: ignore[assignment]
+        worker.run(layers, width, job.local_deadline(), lambda _layers: None, None, np.inf)
+        whole = layers.profiles[0].stopped is None
+        found = []
+        for hop, profile in enumerate(layers.profiles):
+            names = np.concatenate([m * n_features + np.asarray(columns) for m in range(hop + 1)])
+            part = tasks.part_of(profile, bench, names, [], hop=hop)
+            found.append(replace(part, done=tuple(columns) if whole and hop == 0 else ()))
+        return LayerParts(found, worker.twins.found if twins else [])  # type: ignore[union-attr]
+
+
+def merge_layers(found: list[LayerParts]) -> LayerParts:
+    """The elementwise maximum of every layer."""
+    layers = zip(*(one.layers for one in found), strict=True)
+    return LayerParts([tasks.merge_parts(list(parts)) for parts in layers])
+
+
+def classes_of(found: LayerParts) -> list[NDArray[np.intp]]:
+    """Which nodes a block does not tell apart."""
+    return found.classes
+
+
+class DaskHopPass(HopPass):
+    """`HopPass` on a cluster."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        source: ColumnSource,
+        kind: np.dtype[np.floating],
+        operator: Operator,
+        hops: int,
+    ) -> None:
+        super().__init__(source, kind, operator, hops, cluster.threads)
+        self.cluster = cluster
+        self.slots = 1
+
+    def width_for(self, memory: Any) -> int:
+        """Columns in flight per task: what every worker's memory allows, and enough blocks for all threads."""
+        check_memory(memory)
+        n, d = self.source.n_points, self.source.n_features
+        matrix = getattr(self.operator, "transition", self.operator).to_dict()
+        entries, weighted = int(matrix["stored_entries"]), bool(matrix["weighted"])
+
+        def need(columns: int, entries: int) -> int:
+            one = peak_memory(
+                n, entries, columns, self.kind.itemsize, self.hops, 1, self.operator.scratch_itemsize,
+                weighted=weighted,
+            )  # fmt: skip
+            return one + n * (self.hops + 1) * (8 + 12)  # the worker's bars, and a result
+
+        graph = need(NARROWEST, entries) - need(NARROWEST, 0)
+        room = self.cluster.workroom
+        room = room if memory is None else min(room, int(memory))
+        most = min(worker.threads for worker in self.cluster.workers)
+        self.slots = int(min(max(room - graph, 0) // need(NARROWEST, 0), most))
+        if self.slots < 1:
+            msg = (
+                f"no worker can take {NARROWEST} attributes of {n:,} nodes through {self.hops} hops: that needs "
+                f"{need(NARROWEST, entries):,} bytes, and {room:,.0f} may be used; start workers with more memory"
+            )
+            raise ClusterError(msg)
+        share = -(-d // (AHEAD * self.cluster.threads))
+        widths = [w for w in (8, 16, 32, 64) if graph + self.slots * need(w, 0) <= room]
+        return max(1, min(widths[-1], d, max(share, NARROWEST)))
+
+    def run(
+        self,
+        layers: Layers,
+        width: int,
+        deadline: float | None,
+        report: Callable[[Layers], None],
+        store: Any,
+        save_every: float,
+    ) -> None:
+        """Solve what is left, until done or stopped; keep the state in ``store``, also if the cluster is lost."""
+        job = Job(
+            token=new_token(),
+            n_points=self.source.n_points,
+            step=layers.profiles[0].step,
+            n_steps=None,
+            skipped=0,
+            slots=self.slots,
+            threads=self.cluster.threads_each(self.slots),
+            deadline=None if deadline is None else time.time() + deadline - time.monotonic(),
+            hops=self.hops,
+        )
+        home = _Home(self.cluster, layers, report, store, save_every)
+
+        def late() -> bool:
+            if deadline is not None and time.monotonic() > deadline:
+                layers.stop("time limit")
+            return layers.profiles[0].stopped is not None
+
+        try:
+            with heeding_interrupts(layers.stop):
+                for future in self._solved(job, layers, width, late, home):
+                    if self.twins is not None:
+                        (classes,) = self.cluster.results([self.cluster.submit(classes_of, future)])
+                        for hop, one in enumerate(classes):
+                            self.twins.refine(hop, one[:, np.newaxis])
+                    home.add(future)
+            home.take()
+        except KeyboardInterrupt:
+            layers.stop("interrupted")
+        finally:
+            self.cluster.forget(job.token)
+            if store is not None:
+                store.save(layers)
+
+    def _solved(
+        self, job: Job, layers: Layers, width: int, late: Callable[[], bool], home: _Home
+    ) -> Iterator[Any]:
+        """Futures of the blocks as they finish; only so many are on the way that later ones still learn from earlier ones."""
+        operator = self.cluster.broadcast(self.operator)
+        for wave in self._waves(layers.unfinished(), width):
+            blocks = self._blocks(wave)
+            waiting = list(zip(wave, blocks, strict=True))
+            at_once = max(1, AHEAD * job.slots * len(self.cluster.workers))
+            running: dict[Any, list[int]] = {}
+
+            def more(waiting: list[Any] = waiting, running: dict[Any, list[int]] = running) -> list[Any]:
+                new = []
+                while waiting and len(running) < at_once:  # noqa: B023 - used before the next wave only
+                    columns, block = waiting.pop(0)
+                    block = block() if callable(block) else block
+                    future = self.cluster.submit(
+                        solve_hops, block, home.bars(), operator, job, columns, self.kind,
+                        self.source.n_features, self.twins is not None,
+                    )  # fmt: skip
+                    running[future] = columns
+                    new.append(future)
+                return new
+
+            for future in self.cluster.finished(more(), late, more):
+                del running[future]
+                yield future
+            if late():
+                return
+
+    def _waves(self, columns: list[int], width: int) -> list[list[list[int]]]:
+        """Blocks of columns that the workers can hold at a time."""
+
+        def split(some: list[int]) -> list[list[int]]:
+            return [some[at : at + width] for at in range(0, len(some), width)]
+
+        if not isinstance(self.source, DaskSource):
+            return [split(columns)] if columns else []
+        if self.source.resident:
+            left = set(columns)
+            return [
+                [
+                    part
+                    for group in self.source.resident
+                    for part in split([column for column in group if column in left])
+                ]
+            ]
+        return [
+            split([column for group in wave for column in group])
+            for wave in self.source.waves(columns)
+            if wave
+        ]
+
+    def _blocks(self, groups: list[list[int]]) -> list[Any]:
+        if isinstance(self.source, DaskSource):
+            return self.source.take(groups)
+        return [lambda group=group: [[self.cluster.hold(block_of(self.source, group))]] for group in groups]
+
+
+class _Home:
+    """The layers at home: merged on the cluster, taken over from time to time, saved when that is due."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        layers: Layers,
+        report: Callable[[Layers], None],
+        store: Any,
+        save_every: float,
+    ) -> None:
+        self.cluster, self.layers, self.report = cluster, layers, report
+        self.store, self.save_every = store, save_every
+        self.reduction = Reduction(cluster, 1, merge_layers)
+        self.taken = self.saved = time.monotonic()
+        self.pause = TAKE_HOME
+        self._bars: Any = None
+        if layers.profiles[0].done.any():
+            self._renew_bars()
+
+    def add(self, future: Any) -> None:
+        """A block is solved."""
+        self.reduction.add(future)
+        now = time.monotonic()
+        due = self.store is not None and now - self.saved >= self.save_every
+        if due or now - self.taken >= self.pause:
+            self.take()
+        if due:
+            self.store.save(self.layers)
+            self.saved = time.monotonic()
+
+    def take(self) -> None:
+        """Merge what was solved since into the layers here."""
+        started = time.monotonic()
+        for found in self.reduction.result():
+            for profile, part in zip(self.layers.profiles, found.layers, strict=True):
+                tasks.merge_into(profile.phi, profile.owner, 0, part)
+                profile.work += part.work
+            self.layers.finish(list(found.layers[0].done))
+            self._renew_bars()
+            self.report(self.layers)
+        self.taken = time.monotonic()
+        self.pause = max(TAKE_HOME, 10 * (self.taken - started))
+
+    def bars(self) -> Any:
+        """The future of a small lower bound on every layer, or None."""
+        return self._bars
+
+    def _renew_bars(self) -> None:
+        self._bars = self.cluster.hold([tasks.coarse(profile.phi) for profile in self.layers.profiles])

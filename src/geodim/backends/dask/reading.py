@@ -1,0 +1,156 @@
+"""Reading on the workers: a look at a chunk, its columns cut out, and whole columns put together.
+
+A chunk is a part of some rows and some columns, as the Dask array or frame has it.  A block holds whole columns, in pieces as the
+chunks have them, each of shape (columns, points): by rows of chunks, and in each row by columns of chunks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.data.checks import Moments, scan_moments
+from geodim.data.sources import ArraySource, WeightedSource, as_source
+from geodim.errors import NonFiniteError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from geodim.data.sources import ColumnSource
+
+    Pieces = list[list[NDArray[np.floating]]]
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a first look at a chunk tells: moments and a sample, or the first value that is not finite."""
+
+    n_rows: int
+    moments: Moments | None
+    sample: NDArray[np.floating]
+    wrong: tuple[int, int, float] | None = None
+
+
+def as_numbers(chunk: Any, dtype: np.dtype[np.floating]) -> NDArray[Any]:
+    """The values of a chunk: an array as it is, a frame or a sparse matrix made dense."""
+    if isinstance(chunk, np.ndarray):
+        return chunk
+    if hasattr(chunk, "toarray"):
+        dense: NDArray[Any] = chunk.toarray()
+        return dense
+    if hasattr(chunk, "dtypes") and all(kind == dtype for kind in chunk.dtypes):
+        plain: NDArray[Any] = chunk.to_numpy()  # no copy, for a frame of columns of one type
+        return plain
+    source = as_source(chunk)
+    out = np.empty((source.n_features, source.n_points), dtype)
+    source.read(range(source.n_features), out)
+    return out.T
+
+
+def look(
+    chunk: Any, dtype: np.dtype[np.floating], rows: NDArray[np.intp], weights: NDArray[np.int64] | None
+) -> Look:
+    """First pass over one chunk; ``rows`` are those of the sample."""
+    values = as_numbers(chunk, dtype)
+    sample = values[rows].astype(dtype)
+    if values.shape[0] == 0 or (weights is not None and not weights.any()):
+        return Look(len(values), None, sample)
+    source: ColumnSource = ArraySource(values)
+    if weights is not None:
+        source = WeightedSource(source, weights)
+    try:
+        return Look(len(values), scan_moments(source), sample)
+    except NonFiniteError:
+        finite = np.isfinite(values)
+        if weights is not None:
+            finite[weights == 0] = True
+        row, column = (int(at) for at in np.argwhere(~finite)[0])
+        return Look(len(values), None, sample, (row, column, float(values[row, column])))
+
+
+def look_at_columns(
+    chunk: NDArray[np.floating],
+    dtype: np.dtype[np.floating],
+    rows: NDArray[np.intp],
+    weights: NDArray[np.int64] | None,
+) -> Look:
+    """The same for a chunk that was turned into columns."""
+    return look(chunk.T, dtype, rows, weights)
+
+
+def take_sample(chunk: Any, dtype: np.dtype[np.floating], rows: NDArray[np.intp]) -> NDArray[np.floating]:
+    """Some rows of a chunk."""
+    return as_numbers(chunk, dtype)[rows].astype(dtype)
+
+
+def rows_of(pieces: Pieces, rows: NDArray[np.intp]) -> NDArray[np.floating]:
+    """Some rows of whole columns."""
+    edges = np.cumsum([0, *(row[0].shape[1] for row in pieces)])
+    at = np.searchsorted(rows, edges)
+    return put_together(
+        [[piece[:, rows[at[i] : at[i + 1]] - edges[i]] for piece in row] for i, row in enumerate(pieces)]
+    ).T
+
+
+def turned(chunk: Any, dtype: np.dtype[np.floating], columns: NDArray[np.intp]) -> NDArray[np.floating]:
+    """Some columns of a chunk, one after the other; not copied if that is how they lie."""
+    if not isinstance(chunk, np.ndarray):
+        if columns.size < chunk.shape[1]:
+            chunk = chunk.iloc[:, columns] if hasattr(chunk, "iloc") else chunk[:, columns]
+        values = as_numbers(chunk, dtype)
+        return np.ascontiguousarray(values.T, dtype)
+    if chunk.dtype == dtype and chunk.flags.f_contiguous and columns.size == chunk.shape[1]:
+        return chunk.T
+    out = np.empty((columns.size, chunk.shape[0]), dtype)
+    if chunk.shape[0]:
+        ArraySource(chunk).read(columns.tolist(), out)
+    return out
+
+
+def cut(turned_chunk: NDArray[np.floating], columns: NDArray[np.intp]) -> NDArray[np.floating]:
+    """Some of the columns; neighbours are not copied."""
+    first, stop = int(columns[0]), int(columns[-1]) + 1
+    return turned_chunk[first:stop] if stop - first == columns.size else turned_chunk[columns]
+
+
+def cut_block(pieces: Pieces, columns: NDArray[np.intp]) -> NDArray[np.floating]:
+    """Some columns of a block, whole."""
+    if len(pieces) == len(pieces[0]) == 1:
+        return cut(pieces[0][0], columns)
+    return np.stack([column_of(pieces, int(column)) for column in columns])
+
+
+def column_of(pieces: Pieces, column: int, out: NDArray[np.floating] | None = None) -> NDArray[np.floating]:
+    """One whole column of a block, put together in ``out`` unless it lies in one piece."""
+    which = 0
+    while column >= pieces[0][which].shape[0]:
+        column -= pieces[0][which].shape[0]
+        which += 1
+    if len(pieces) == 1:
+        whole: NDArray[np.floating] = pieces[0][which][column]
+        return whole
+    return np.concatenate([row[which][column] for row in pieces], out=out)
+
+
+def put_together(pieces: Pieces) -> NDArray[np.floating]:
+    """All columns of a block, one after the other."""
+    if len(pieces) == len(pieces[0]) == 1:
+        whole: NDArray[np.floating] = pieces[0][0]
+        return whole
+    width = sum(piece.shape[0] for piece in pieces[0])
+    length = sum(row[0].shape[1] for row in pieces)
+    block = np.empty((width, length), pieces[0][0].dtype)
+    for column in range(width):
+        column_of(pieces, column, block[column])
+    if len(pieces) == 1:
+        np.concatenate(pieces[0], out=block)
+    return block
+
+
+def digest(chunk: Any, dtype: np.dtype[np.floating]) -> bytes:
+    """What tells the values of one chunk from others."""
+    values = np.ascontiguousarray(as_numbers(chunk, dtype))
+    return blake2b(values.tobytes(), digest_size=16).digest()

@@ -1,0 +1,353 @@
+"""A Dask array or frame as a source of columns: read once where the workers can hold it, else pass by pass."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.backends.dask import reading
+from geodim.data.checks import Moments, raise_not_finite, ranges_of
+from geodim.data.sources import as_source, check_shape, check_type, check_weights, set_names, working_type
+from geodim.engine.pilot import sample_rows
+from geodim.optional import require
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from geodim.backends.dask.cluster import Cluster
+    from geodim.data.checks import Ranges
+
+    Pieces = list[list[Any]]  # of one block: by rows of chunks, in each by columns of chunks
+
+BLOCK_BYTES = 128 << 20  # columns travel in blocks of at most about this size,
+LEAST_BYTES = 1 << 20  # and of at least this one, where there are enough columns
+BLOCKS_PER_THREAD = 2  # more would share the last of the work better, and cost more in all
+MANY_PIECES = (
+    64  # of so many chunks blocks are put together before they are solved, lest there be too many tasks
+)
+SMALL_BYTES = 16 << 20  # chunks of less are taken together with their neighbours
+MOST_SAMPLED = 1 << 22  # entries of a sample that is taken along in the first pass
+
+
+class DaskSource:
+    """Points by features on a cluster.
+
+    Parameters
+    ----------
+    data : dask.array.Array or dask.dataframe.DataFrame
+        Chunked in any way.  The lengths of a frame's partitions are counted first, from one column.
+    cluster : Cluster
+        Where it is read.
+    weights : array of int, optional
+        Multiplicity of each point.
+    names : sequence of str, optional
+        Names of the features, where the data has none.
+    """
+
+    row_major = False
+
+    def __init__(self, data: Any, cluster: Cluster, weights: Any = None, names: Any = None) -> None:
+        self.cluster = cluster
+        self.resident: dict[tuple[int, ...], Pieces] = {}  # blocks that the workers hold
+        self.weights: NDArray[np.int64] | None = None
+        self._frame: Any = None
+        self._looks: list[reading.Look] | None = None
+        self._sampled: tuple[NDArray[np.intp], NDArray[np.floating]] | None = None
+        if hasattr(data, "to_dask_array"):
+            self._open_frame(data, counted=weights is not None)
+        else:
+            self._open_array(data)
+        if weights is not None:
+            self.weights = check_weights(weights, self.n_rows)
+        self.runs = self.weights is not None
+        self.n_points = self.n_rows if self.weights is None else int(self.weights.sum())
+        if self.first_rows is None:
+            self._look()
+        check_shape((self.n_rows, self.n_features))
+        set_names(self, names)
+
+    def _open_array(self, array: Any) -> None:
+        check_type(array.dtype)
+        if array.ndim != 2:
+            check_shape(array.shape)
+        if np.isnan(array.shape).any():
+            array = array.compute_chunk_sizes()
+        self.names: list[str] | None = None
+        self.dtype = working_type(array.dtype)
+        self.n_features = int(array.shape[1])
+        array = _with_fewer_chunks(array)
+        self.first_columns = _edges(array.chunks[1])
+        self.first_rows: list[int] | None = _edges(array.chunks[0])
+        self.parts: list[list[Any]] = [list(row) for row in array.to_delayed()]
+
+    def _open_frame(self, frame: Any, *, counted: bool) -> None:
+        """The lengths of partitions are not known; to count them is to read them, so they are counted in the first pass."""
+        if frame.ndim == 1:
+            frame = frame.to_frame()
+        self._frame = frame
+        like = as_source(
+            require("dask.dataframe.utils", "dask", "reading Dask frames").meta_nonempty(frame._meta)
+        )
+        self.names = like.names
+        self.dtype = like.dtype
+        self.n_features = like.n_features
+        self.first_columns = [0, like.n_features]
+        self.parts = [[part] for part in frame.to_delayed()]
+        if counted:
+            tasks = [self._delayed(len)(row[0]) for row in self.parts]
+            self.first_rows = _edges(self.cluster.results(self.cluster.compute(tasks)))
+        else:  # about: one column of the first partition tells how large the others are
+            self.first_rows = None
+            some = frame[[frame.columns[0]]].partitions[0].to_delayed()
+            tasks = [self._delayed(len)(part) for part in some]
+            self._guess = max(sum(self.cluster.results(self.cluster.compute(tasks))), 1) * len(self.parts)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the data, without their weights; about so many until a frame was read once."""
+        return self._guess if self.first_rows is None else int(self.first_rows[-1])
+
+    @property
+    def bytes_per_column(self) -> int:
+        """Size of a column as the engine reads it."""
+        return max(self.n_rows * self.dtype.itemsize, 1)
+
+    # The first pass.
+
+    def scan(self) -> Ranges:
+        """Ranges of all columns; raises where a value is not finite."""
+        if self._looks is None:
+            self._look()
+        assert self._looks is not None
+        return self._ranges(self._looks)
+
+    def _look(self) -> None:
+        """Look at every chunk; where the workers have room the columns are put together on the way."""
+        rows = np.empty(0, np.intp)
+        if self.first_rows is not None:
+            rows = self._own_rows(sample_rows(self))
+            rows = rows if rows.size * self.n_features <= MOST_SAMPLED else rows[:0]
+        groups = self.groups(range(self.n_features)) if self.fits() else []
+        chunks, look = self.parts, reading.look
+        blocks: list[Pieces] = []
+        if groups:
+            turned, blocks = self._blocks(groups)
+            if (
+                self._frame is not None
+            ):  # rows of an array are looked at faster as they lie, frames as columns
+                chunks, look = turned, reading.look_at_columns
+        looks = [
+            self._delayed(look)(part, self.dtype, self._within(rows, i), self._weights_of(i))
+            for i, row in enumerate(chunks)
+            for part in row
+        ]
+        first, *blocks = self._computed([[looks], *blocks])
+        self.resident = dict(zip(map(tuple, groups), blocks, strict=True))
+        self._looks = self.cluster.results(first[0])
+        if self.first_rows is None:
+            self.first_rows = _edges([one.n_rows for one in self._looks])
+            self.n_points = self.n_rows
+        if rows.size:
+            self._sampled = rows, self._laid_out([one.sample for one in self._looks])
+
+    def fits(self) -> bool:
+        """Whether the workers can hold all columns."""
+        return self.bytes_per_column * self.n_features <= self.cluster.room
+
+    def _ranges(self, looks: list[reading.Look]) -> Ranges:
+        assert self.first_rows is not None
+        total = Moments.nothing(self.n_features)
+        wrong: list[tuple[int, int, float]] = []
+        for at, one in enumerate(looks):
+            i, j = divmod(at, len(self.first_columns) - 1)
+            row, column = self.first_rows[i], self.first_columns[j]
+            if one.wrong is not None:
+                wrong.append((row + one.wrong[0], column + one.wrong[1], one.wrong[2]))
+            elif one.moments is not None:
+                columns = slice(column, self.first_columns[j + 1])
+                total.add(one.moments._replace(columns=columns))
+        if wrong:
+            row, column, value = min(wrong, key=lambda where: where[:2])
+            raise_not_finite(self, row, slice(column, column + 1), np.array([[value]]))
+        return ranges_of(self, total)
+
+    # Columns.
+
+    def groups(self, columns: Sequence[int]) -> list[list[int]]:
+        """Columns that make a block each."""
+        return groups_of(columns, self.bytes_per_column, self.cluster)
+
+    def waves(self, columns: Sequence[int]) -> list[list[list[int]]]:
+        """Groups of columns that the workers can hold at a time: every wave is a pass over the data."""
+        per_wave = max(int(self.cluster.room // self.bytes_per_column), 1)
+        return [self.groups(columns[at : at + per_wave]) for at in range(0, len(columns), per_wave)]
+
+    def take(self, groups: list[list[int]]) -> list[Pieces]:
+        """Futures of the pieces of blocks: those that the workers hold, parts of them, or newly read ones."""
+        if not self.resident:
+            return self._computed(self._blocks(groups)[1])
+        home = {column: held for held in self.resident for column in held}
+        found = []
+        for group in groups:
+            held = home[group[0]]
+            block = self.resident[held]
+            if tuple(group) != held:
+                block = [[self.cluster.submit(reading.cut_block, block, np.searchsorted(held, group))]]
+            found.append(block)
+        return found
+
+    def _blocks(self, groups: list[list[int]]) -> tuple[Pieces, list[Pieces]]:
+        """Every chunk turned into columns, once; and the pieces of blocks that are cut out of these."""
+        columns = np.unique([column for group in groups for column in group])
+        parts, edges, own = self.parts, np.asarray(self.first_columns), columns
+        if self._frame is not None and columns.size < self.n_features:
+            some = self._frame[[self._frame.columns[column] for column in columns]]
+            parts, own = (
+                [[part] for part in some.to_delayed()],
+                np.arange(columns.size),
+            )  # no need to read the others
+        where = np.searchsorted(edges, own, side="right") - 1
+        turned: Pieces = [[] for _ in parts]
+        pieces: list[Pieces] = [[[] for _ in parts] for _ in groups]
+        for j in np.unique(where).tolist():
+            here = where == j
+            cuts = [np.flatnonzero(np.isin(columns[here], group)) for group in groups]
+            for i, row in enumerate(parts):
+                turned[i].append(self._delayed(reading.turned)(row[j], self.dtype, own[here] - edges[j]))
+                for at, cut in enumerate(cuts):
+                    if cut.size:
+                        pieces[at][i].append(self._delayed(reading.cut)(turned[i][-1], cut))
+        if len(parts) > MANY_PIECES:
+            return turned, [[[self._delayed(reading.put_together)(block)]] for block in pieces]
+        return turned, pieces
+
+    def _computed(self, blocks: list[Pieces]) -> list[Pieces]:
+        """Futures in the place of what is delayed."""
+        futures = iter(self.cluster.compute([piece for block in blocks for row in block for piece in row]))
+        return [[[next(futures) for _ in row] for row in block] for block in blocks]
+
+    def counts(self, group: list[int], count: Any, add: Any, fan_in: int) -> Any:
+        """``count`` of the group's columns in every row of chunks, ``add``ed up as a tree; delayed."""
+        edges = np.asarray(self.first_columns)
+        where = np.searchsorted(edges, group, side="right") - 1
+        level = []
+        for i, row in enumerate(self.parts):
+            some = [(row[j], np.asarray(group)[where == j] - edges[j]) for j in np.unique(where).tolist()]
+            level.append(
+                self._delayed(count)([part for part, _ in some], [at for _, at in some], self._weights_of(i))
+            )
+        while len(level) > 1:
+            level = [self._delayed(add)(level[at : at + fan_in]) for at in range(0, len(level), fan_in)]
+        return level[0]
+
+    # What else a source can tell.
+
+    def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
+        """Bring some columns here."""
+        block = self._brought(list(columns))
+        out[:] = block if self.weights is None else np.repeat(block, self.weights, axis=1)
+
+    def _brought(self, columns: list[int]) -> NDArray[np.floating]:
+        (block,) = self._blocks([columns])[1]
+        values: NDArray[np.floating]
+        (values,) = self.cluster.results(self.cluster.compute([self._delayed(reading.put_together)(block)]))
+        return values
+
+    def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Bring one column here."""
+        block = self._brought([column])
+        return as_source(block.T, weights=self.weights).read_runs(0)
+
+    def chunks(self) -> list[tuple[slice, slice]]:
+        """The chunks of the array."""
+        assert self.first_rows is not None
+        rows, columns = self.first_rows, self.first_columns
+        return [
+            (slice(rows[i], rows[i + 1]), slice(columns[j], columns[j + 1]))
+            for i in range(len(rows) - 1)
+            for j in range(len(columns) - 1)
+        ]
+
+    def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
+        """Bring one chunk here."""
+        assert self.first_rows is not None
+        part = self.parts[self.first_rows.index(rows.start)][self.first_columns.index(columns.start)]
+        (values,) = self.cluster.results(self.cluster.compute([part]))
+        return reading.as_numbers(values, self.dtype)
+
+    def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """A few rows of a few columns: those of the first pass, or taken now."""
+        rows = self._own_rows(rows)
+        if self._sampled is None or not np.array_equal(self._sampled[0], rows):
+            self._sampled = rows, self._taken(rows)
+        return self._sampled[1][:, columns].astype(np.float64)
+
+    def _taken(self, rows: NDArray[np.intp]) -> NDArray[np.floating]:
+        if self.resident:
+            futures = [self.cluster.submit(reading.rows_of, block, rows) for block in self.resident.values()]
+            return np.concatenate(self.cluster.results(futures), axis=1)
+        tasks = [
+            self._delayed(reading.take_sample)(part, self.dtype, self._within(rows, i))
+            for i, row in enumerate(self.parts)
+            for part in row
+        ]
+        return self._laid_out(self.cluster.results(self.cluster.compute(tasks)))
+
+    def digest(self) -> bytes:
+        """What tells this data, chunked like this, from other data; computed where it lies."""
+        tasks = [self._delayed(reading.digest)(part, self.dtype) for row in self.parts for part in row]
+        return blake2b(b"".join(self.cluster.results(self.cluster.compute(tasks)))).digest()
+
+    def _own_rows(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        if self.weights is None:
+            return rows
+        return np.searchsorted(np.cumsum(self.weights), rows, side="right")
+
+    def _within(self, rows: NDArray[np.intp], i: int) -> NDArray[np.intp]:
+        """Those of ``rows`` (ascending) that lie in the i-th row of chunks, counted from its first."""
+        if not rows.size or self.first_rows is None:
+            return rows[:0]
+        first, stop = np.searchsorted(rows, self.first_rows[i : i + 2])
+        return rows[first:stop] - self.first_rows[i]
+
+    def _weights_of(self, i: int) -> NDArray[np.int64] | None:
+        if self.weights is None or self.first_rows is None:
+            return None
+        return self.weights[self.first_rows[i] : self.first_rows[i + 1]]
+
+    def _laid_out(self, samples: list[NDArray[np.floating]]) -> NDArray[np.floating]:
+        width = len(self.first_columns) - 1
+        return np.concatenate(
+            [np.concatenate(samples[at : at + width], axis=1) for at in range(0, len(samples), width)]
+        )
+
+    def _delayed(self, function: Any) -> Any:
+        from dask.delayed import delayed  # noqa: PLC0415
+
+        return delayed(function, pure=False)
+
+
+def _with_fewer_chunks(array: Any) -> Any:
+    """Small chunks side by side taken together: every chunk is several tasks, and those cost a millisecond each."""
+    columns = array.chunksize[1]
+    small = array.chunksize[0] * columns * array.dtype.itemsize
+    if len(array.chunks[1]) == 1 or not 0 < small < SMALL_BYTES:
+        return array
+    return array.rechunk({1: min(columns * (2 * SMALL_BYTES // small), array.shape[1])})
+
+
+def _edges(lengths: Sequence[int]) -> list[int]:
+    """First row or column of every chunk, and the end."""
+    return [0, *np.cumsum(np.asarray(lengths, np.int64)).tolist()]
+
+
+def groups_of(columns: Sequence[int], bytes_per_column: int, cluster: Cluster) -> list[list[int]]:
+    """Columns that make a block each: enough blocks for every thread, none too large or too small."""
+    share = -(-len(columns) // (BLOCKS_PER_THREAD * cluster.threads))
+    most = min(BLOCK_BYTES, cluster.room / (4 * cluster.threads))  # it is twice in memory while it travels
+    width = max(1, int(min(max(share, LEAST_BYTES // bytes_per_column), most // bytes_per_column)))
+    return [list(columns[at : at + width]) for at in range(0, len(columns), width)]

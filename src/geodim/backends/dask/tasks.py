@@ -1,0 +1,291 @@
+"""What runs on the workers: blocks of columns solved by the engine, and their results merged.
+
+A task solves its columns against a bar, a lower bound on Phi: what leading columns reached, broadcast, and what earlier tasks
+reached on the same worker.  It returns where its own columns reach the bar or more, and nothing else.  Whatever a bar was made of
+comes back from the task that found it, so that the maximum over all tasks is Phi, bit for bit, in whatever order and however
+often tasks are run.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.backends.dask.dominated import is_dominated
+from geodim.backends.dask.reading import column_of, put_together
+from geodim.data.sources import as_source
+from geodim.engine.profile import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from geodim.data.checks import Ranges
+    from geodim.data.sources import ColumnSource
+    from geodim.engine.column import ColumnSolver
+
+CHUNK = 1 << 20  # entries merged at a time: the temporaries stay small
+COARSE = 1 << 16  # entries of a bar that is broadcast
+MOST_BENCHES = 2  # jobs whose bars a worker keeps
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all tasks of one pass share."""
+
+    token: str
+    n_points: int
+    step: float
+    n_steps: int | None  # if columns are counted
+    skipped: int
+    slots: int
+    threads: int
+    deadline: float | None  # seconds since the epoch: other clocks differ from machine to machine
+    weights: NDArray[np.int64] | None = None
+    hops: int = 0
+
+    @property
+    def floor(self) -> float:
+        """What a profile holds where no column contributed."""
+        return 0.0 if self.n_steps is None else -float(self.n_points)
+
+    def local_deadline(self) -> float | None:
+        """On this machine's monotonic clock."""
+        return None if self.deadline is None else time.monotonic() + self.deadline - time.time()
+
+    def clock(self) -> Callable[[], bool]:
+        """Whether time is over."""
+        deadline = self.local_deadline()
+        return lambda: deadline is not None and time.monotonic() > deadline
+
+    def new_profile(self, n_features: int) -> Profile:
+        """An empty one."""
+        return Profile.empty(self.n_points, n_features, self.step, self.n_steps, self.skipped)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What some columns add to Phi: from ``start`` on, the maximum and its owner, -1 where they add nothing."""
+
+    start: int
+    phi: NDArray[np.float64]
+    owner: NDArray[np.int32]
+    done: tuple[int, ...] = ()
+    dropped: int = 0  # columns that were never sorted
+    work: NDArray[np.int64] = field(default_factory=lambda: np.zeros(5, np.int64))
+    bytes_read: int = 0
+
+    @property
+    def stop(self) -> int:
+        """One past the last entry."""
+        return self.start + self.phi.size
+
+
+class Bench:
+    """What tasks of one job share on one worker: the bars so far, solvers, and a gate so that no more are in work than fit."""
+
+    def __init__(self, job: Job, size: int) -> None:
+        self.gate = threading.BoundedSemaphore(job.slots)
+        self.solvers: list[ColumnSolver] = []
+        self.bars = [np.full(size, job.floor) for _ in range(job.hops + 1)]
+        self.lock = threading.Lock()
+
+    @contextmanager
+    def solver(self, make: Callable[[], ColumnSolver]) -> Iterator[ColumnSolver]:
+        """One that is free: fresh memory for every task would cost about as much as a column."""
+        with self.gate:
+            solver = self.solvers.pop() if self.solvers else make()
+            try:
+                yield solver
+            finally:
+                self.solvers.append(solver)
+
+    def preset(self, profile: Profile, hop: int = 0) -> None:
+        """Start a profile just below the bar: a column that ties with it still shows."""
+        floor = profile.phi[0]
+        np.nextafter(self.bars[hop], -np.inf, out=profile.phi)
+        np.maximum(profile.phi, floor, out=profile.phi)
+
+    def lift(self, phi: NDArray[np.float64], hop: int = 0) -> None:
+        """Raise the bar."""
+        with self.lock:
+            np.maximum(self.bars[hop], phi, out=self.bars[hop])
+
+
+_benches: OrderedDict[str, Bench] = OrderedDict()
+_benches_lock = threading.Lock()
+
+
+def bench_of(job: Job, size: int) -> Bench:
+    """The job's place on this worker."""
+    with _benches_lock:
+        bench = _benches.setdefault(job.token, Bench(job, size))
+        _benches.move_to_end(job.token)
+        while len(_benches) > MOST_BENCHES:
+            _benches.popitem(last=False)
+    return bench
+
+
+def forget(token: str) -> None:
+    """The job is over."""
+    with _benches_lock:
+        _benches.pop(token, None)
+
+
+def open_block(block: Any, weights: NDArray[np.int64] | None) -> ColumnSource:
+    """A block as the engine reads it: pieces of columns, or a sparse matrix."""
+    if not isinstance(block[0][0], np.ndarray):
+        return as_source(block[0][0], weights=weights)
+    return as_source(put_together(block).T, weights=weights)
+
+
+def solve_block(
+    block: Any, bar: NDArray[np.float64] | None, job: Job, columns: list[int], todo: list[int], ranges: Ranges
+) -> Part:
+    """Solve the columns ``todo`` of a block that holds ``columns``."""
+    from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
+    from geodim.engine.counting import CountingSolver  # noqa: PLC0415
+
+    profile = job.new_profile(len(columns))
+    bench = bench_of(job, profile.phi.size)
+    dense = isinstance(block[0][0], np.ndarray) and job.weights is None
+    first_steps = np.floor(ranges.least / job.step) if job.step > 0.0 else ranges.least
+    skip = job.skipped > 0
+
+    def make() -> ColumnSolver:
+        if job.n_steps is None:
+            return ColumnSolver(job.n_points, block[0][0].dtype, job.step, skip_smallest=skip)
+        return CountingSolver(job.n_points, job.step, job.n_steps, first_steps, skip_smallest=skip)
+
+    with bench.solver(make) as solver, ThreadPoolExecutor(job.threads) as pool:
+        if isinstance(solver, CountingSolver):
+            solver.first_steps = first_steps
+        if bar is not None:
+            bench.lift(fine(bar, profile.phi.size))
+        bench.preset(profile)
+        profile.done[~np.isin(columns, todo)] = True
+        executor = pool if job.threads > 1 else None
+        late = job.clock()
+        dropped = 0
+        if dense:
+            kind = block[0][0].dtype
+            buffer = np.empty(job.n_points if len(block) > 1 else 0, kind)
+            # With a step nothing is sorted that could be left unsorted.
+            lowest = np.maximum.accumulate(bench.bars[0]) if bar is not None and job.step == 0.0 else None
+        else:
+            source = open_block(block, job.weights)
+        for at in np.flatnonzero(~profile.done).tolist():
+            if not dense:
+                complete = solver.solve_runs(*source.read_runs(at), at, profile, late, executor)
+            else:
+                values = column_of(block, at, buffer)
+                if lowest is not None and is_dominated(
+                    values, float(ranges.least[at]), float(ranges.greatest[at]), lowest
+                ):
+                    complete = True
+                    dropped += 1
+                else:
+                    complete = solver.solve(values, at, profile, late, executor)
+            if not complete:
+                break
+            profile.finish(at)
+        profile.bytes_read = len(todo) * job.n_points * (block[0][0].dtype.itemsize)
+        if skip and not profile.counted:  # which columns tell them on the way depends on the order
+            profile.owner[1 : 1 + job.skipped] = -1
+        return part_of(profile, bench, np.asarray(columns), todo, dropped)
+
+
+def part_of(
+    profile: Profile, bench: Bench, columns: NDArray[np.intp], todo: list[int], dropped: int = 0, hop: int = 0
+) -> Part:
+    """What the columns added, cut to where they did; and the bar is raised."""
+    bench.lift(profile.phi, hop)
+    added = profile.owner >= 0
+    first, stop = (int(added.argmax()), added.size - int(added[::-1].argmax())) if added.any() else (0, 0)
+    own = np.append(columns, -1).astype(np.int32)  # the last for those that have no owner, -1
+    owner = own[profile.owner[first:stop]]
+    done = set(columns[profile.done[: len(columns)]].tolist()) & set(todo)
+    return Part(
+        first, profile.phi[first:stop], owner, tuple(sorted(done)), dropped, profile.work, profile.bytes_read
+    )
+
+
+def merge_parts(parts: list[Part]) -> Part:
+    """The elementwise maximum; the lowest column owns a tie."""
+    some = [part for part in parts if part.phi.size] or parts[:1]
+    start, stop = min(part.start for part in some), max(part.stop for part in some)
+    phi, owner = np.zeros(stop - start), np.full(stop - start, -1, np.int32)
+    for part in some:
+        merge_into(phi, owner, start, part)
+    return Part(
+        start,
+        phi,
+        owner,
+        tuple(column for part in parts for column in part.done),
+        sum(part.dropped for part in parts),
+        sum((part.work for part in parts), np.zeros(5, np.int64)),
+        sum(part.bytes_read for part in parts),
+    )
+
+
+def merge_into(phi: NDArray[np.float64], owner: NDArray[np.int32], start: int, part: Part) -> None:
+    """Take the maximum with one part, in place; ``phi`` begins at index ``start``."""
+    for at in range(0, part.phi.size, CHUNK):
+        here = slice(part.start - start + at, part.start - start + min(at + CHUNK, part.phi.size))
+        new_phi, new_owner = part.phi[at : at + CHUNK], part.owner[at : at + CHUNK]
+        old_phi, old_owner = phi[here], owner[here]
+        wins = (new_phi > old_phi) | ((new_phi == old_phi) & (new_owner < old_owner)) | (old_owner < 0)
+        wins &= new_owner >= 0
+        np.copyto(old_phi, new_phi, where=wins)
+        np.copyto(old_owner, new_owner, where=wins)
+
+
+def cut_part(part: Part, first: int, stop: int) -> Part:
+    """The entries of a part in [first, stop); what is no array stays with the first segment."""
+    a, b = max(first, part.start), min(stop, part.stop)
+    if b <= a:
+        a = b = part.start
+    arrays = part.phi[a - part.start : b - part.start], part.owner[a - part.start : b - part.start]
+    if first == 0:
+        return replace(part, start=a, phi=arrays[0], owner=arrays[1])
+    return Part(a, *arrays)
+
+
+def bar_of(part: Part, job: Job, size: int) -> NDArray[np.float64]:
+    """A lower bound on Phi to be broadcast: at every 2^s-th d what was reached up to there, since Phi never falls.
+
+    Counted columns are few entries anyway, and stay as they are.
+    """
+    phi = np.full(size, job.floor)
+    np.copyto(phi[part.start : part.stop], part.phi, where=part.owner >= 0)
+    if job.n_steps is not None:
+        return phi
+    return coarse(phi)
+
+
+def coarse(phi: NDArray[np.float64]) -> NDArray[np.float64]:
+    """At every 2^s-th index what was reached up to there."""
+    return np.maximum.accumulate(phi)[:: 1 << _shift(phi.size)].copy()
+
+
+def highest(bars: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The best of several bars."""
+    best: NDArray[np.float64] = np.max(bars, axis=0)
+    return best
+
+
+def fine(bar: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """The bar for every index."""
+    return bar if bar.size == size else np.repeat(bar, 1 << _shift(size))[:size]
+
+
+def _shift(size: int) -> int:
+    return max((size - 1).bit_length() - COARSE.bit_length() + 1, 0)

@@ -1,0 +1,40 @@
+"""``--scheduler``: commands that can run on the user's Dask cluster."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from geodim.errors import ClusterError
+from geodim.optional import require
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Compute on the Dask cluster with this scheduler: tcp://host:8786. Its workers read .parquet and .zarr "
+        "themselves, from the same path; other files are sent to them.",
+    ),
+]
+PATIENCE = 5.0  # seconds to wait for an answer
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[dict[str, Any]]:
+    """A client of that scheduler, and the options that send the work there; nothing without an address."""
+    if address is None:
+        yield {}
+        return
+    distributed = require("distributed", "dask", "computing on a Dask cluster")
+    try:
+        client = distributed.Client(address, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        msg = f"no Dask scheduler answers at {address}: {error}; is it running, and is the address tcp://host:port?"
+        raise ClusterError(msg) from error
+    with client:
+        yield {"backend": "dask"}

@@ -1,0 +1,47 @@
+"""What the tests of the Dask backend share: clusters of two worker processes, and what the same result means."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from engine.oracle import assert_same_bits
+
+distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+
+
+@contextmanager
+def cluster(**options):
+    """Two worker processes of one thread each, and the active client."""
+    options = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "processes": True,
+        "dashboard_address": ":0",
+        "silence_logs": "CRITICAL",
+        **options,
+    }
+    with distributed.LocalCluster(**options) as made, distributed.Client(made) as client:
+        yield client
+
+
+def assert_same(result, reference):
+    """Everything that is computed, to the bit; how long it took and where may differ."""
+    assert_same_bits(result.phi_lower, reference.phi_lower)
+    assert_same_bits(result.phi_upper, reference.phi_upper)
+    assert np.array_equal(result.support, reference.support)
+    for name in (
+        "dimension", "lower", "upper", "d_max", "discriminability", "shares", "exact", "n_points", "n_features",
+        "n_indistinguishable",
+    ):  # fmt: skip
+        assert getattr(result, name) == getattr(reference, name), name
+    assert np.array_equal(result.attained_from, reference.attained_from)
+    assert np.array_equal(result.attained_by, reference.attained_by)
+
+
+def assert_same_hops(result, reference):
+    assert len(result.results) == len(reference.results)
+    for one, other in zip(result.results, reference.results, strict=True):
+        assert_same(one, other)

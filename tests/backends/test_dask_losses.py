@@ -1,0 +1,115 @@
+"""What is lost on the way: the client, a worker, the scheduler."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import geodim
+from backends.dask_cases import assert_same, assert_same_hops, cluster, distributed
+from geodim.errors import ClusterError, InputValueError
+from khop_cases import EDGES, X64
+
+da = pytest.importorskip("dask.array")
+
+
+def test_without_a_client_the_error_says_how_to_start_one():
+    with pytest.raises(InputValueError, match=r"from distributed import Client; client = Client\(\)"):
+        geodim.intrinsic_dimension(da.zeros((10, 2)))
+    with pytest.raises(InputValueError, match="no active Dask client"):
+        geodim.intrinsic_dimension(np.zeros((10, 2)), backend="dask")
+
+
+def test_a_worker_killed_in_mid_run_changes_no_bit(monkeypatch):
+    """It takes half of the columns with it; they are read and solved again."""
+    monkeypatch.setattr("geodim.backends.dask.source.LEAST_BYTES", 1)
+    lazy = da.random.default_rng(0).normal(size=(150_000, 24), chunks=(40_000, 24)).astype(np.float32)
+    X = lazy.compute()
+    reference = geodim.intrinsic_dimension(X)
+    hops = geodim.khop_dimensions(X64, EDGES, 2)
+    with cluster() as client:
+
+        def killing(run):
+            """Call ``run`` with a progress that kills a worker as soon as something was solved."""
+            killed = []
+
+            def progress(done, total, *_):
+                if 0 < done < total and not killed:
+                    killed.extend(client.run(os.getpid).values())
+                    os.kill(killed[0], signal.SIGKILL)
+
+            result = run(progress)
+            assert killed
+            client.wait_for_workers(2, timeout=30)
+            assert killed[0] not in client.run(os.getpid).values()
+            return result
+
+        assert_same(killing(lambda told: geodim.intrinsic_dimension(lazy, progress=told)), reference)
+        here = killing(lambda told: geodim.intrinsic_dimension(X, progress=told, backend="dask"))
+        assert_same(here, reference)
+        monkeypatch.setattr("geodim.backends.dask.hops.TAKE_HOME", 0.0)
+        monkeypatch.setattr("geodim.backends.dask.hops.DaskHopPass.width_for", lambda _self, _memory: 2)
+        attributes = da.from_array(X64, chunks=(100, 5))
+        assert_same_hops(
+            killing(lambda told: geodim.khop_dimensions(attributes, EDGES, 2, progress=told)), hops
+        )
+
+
+@pytest.fixture
+def own_scheduler(tmp_path):
+    """A scheduler and a worker that are processes of their own, so that the scheduler can be killed."""
+    file = tmp_path / "scheduler.json"
+    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard"]
+    worker = [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_worker",
+        "--nthreads",
+        "1",
+        "--no-dashboard",
+        "--no-nanny",
+    ]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    processes = [
+        subprocess.Popen([*dask, "--scheduler-file", file], **quiet),
+        subprocess.Popen([*worker, "--scheduler-file", file], **quiet),
+    ]
+    started = time.monotonic()
+    while not file.exists() and time.monotonic() - started < 30:
+        time.sleep(0.05)
+    yield json.loads(file.read_text())["address"], processes[0]
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def test_a_lost_scheduler_leaves_the_checkpoint(own_scheduler, tmp_path, monkeypatch):
+    monkeypatch.setattr("geodim.backends.dask.hops.TAKE_HOME", 0.0)
+    monkeypatch.setattr("geodim.backends.dask.hops.DaskHopPass.width_for", lambda _self, _memory: 2)
+    address, scheduler = own_scheduler
+    told = []
+
+    def progress(done, total, _deltas):
+        told.append(done)
+        if 0 < done < total:
+            scheduler.kill()
+            scheduler.wait()
+
+    options = {"checkpoint": tmp_path / "state", "save_every": 0.0}
+    with distributed.Client(address, timeout=10) as client:
+        client._timeout = 0.5  # do not wait long for it to come back
+        with pytest.raises(ClusterError, match="lost in mid-run"):
+            geodim.khop_dimensions(X64, EDGES, 2, backend="dask", progress=progress, **options)
+    counted = []
+    result = geodim.khop_dimensions(
+        X64, EDGES, 2, checkpoint=tmp_path / "state", progress=lambda done, *_: counted.append(done)
+    )
+    assert counted[0] >= told[0] >= 1
+    assert_same_hops(result, geodim.khop_dimensions(X64, EDGES, 2))
