@@ -7,9 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from geodim.cli.compute_plan import check_sizes, show_plan
 from geodim.cli.console import err, notes, out, print_json, progress_bar, shares_table, summary_table
 from geodim.cli.exits import ExitCode
+from geodim.cli.hop_inputs import parse_memory
+from geodim.cli.planning import (
+    BackendName,
+    BackendOption,
+    DryRun,
+    WorkerMemory,
+    Workers,
+    only_for_plans,
+    place,
+)
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
+from geodim.cli.scheduler import Scheduler, connected
 from geodim.cli.tables import Columns, Exclude, Threads, check_json, opened
 
 if TYPE_CHECKING:
@@ -20,12 +32,12 @@ FORMAT = "geodim.compute/1"
 
 def compute(
     file: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             metavar="FILE",
-            help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), .csv, .tsv, .parquet.",
+            help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), .csv, .tsv, .parquet, .zarr.",
         ),
-    ],
+    ] = None,
     rtol: Annotated[
         float, typer.Option(metavar="E", min=0.0, help="Bounds this close will do: 0.01 is 1 %, 0 is exact.")
     ] = 0.0,
@@ -39,6 +51,8 @@ def compute(
         bool, typer.Option("--count-duplicates", help="Also count the points that equal another point.")
     ] = False,
     threads: Threads = None,
+    backend: BackendOption = BackendName.auto,
+    scheduler: Scheduler = None,
     time_limit: Annotated[
         float | None,
         typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the bounds known so far."),
@@ -50,6 +64,21 @@ def compute(
         Path | None, typer.Option(metavar="PATH", help="Write a plot of the curve: .png, .pdf or .svg.")
     ] = None,
     report: Report = None,
+    dry_run: DryRun = False,
+    points: Annotated[
+        float | None,
+        typer.Option(metavar="N", min=1.0, help="For --dry-run without a file: so many points, 1e10."),
+    ] = None,
+    features: Annotated[
+        float | None,
+        typer.Option(metavar="N", min=1.0, help="For --dry-run without a file: float32 features."),
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="For --dry-run: what there is, 16GB; here, or on the GPU."),
+    ] = None,
+    workers: Workers = None,
+    worker_memory: WorkerMemory = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress bar, no notes; on a terminal only the number.")
     ] = False,
@@ -65,17 +94,44 @@ def compute(
     * `geodim compute iris.csv --exclude species --plot iris.png --report iris.html`
     * `geodim compute big.npy --rtol 0.01 --time-limit 600 --json big.json`
     * `geodim compute points.parquet | jq .dimension`
+    * `geodim compute points.parquet --scheduler tcp://head:8786`
+    * `geodim compute --dry-run --points 1e9 --features 64 --backend cuda` says what that would take
     """
     console = err()
+    plans = {"--points": points, "--features": features, "--memory": memory}
+    only_for_plans(dry_run, {**plans, "--workers": workers, "--worker-memory": worker_memory})
+    check_sizes(file, points, features, dry_run=dry_run)
     _check_targets(json, plot)
     check_report(report)
+    if dry_run:
+        budget = None if memory is None else parse_memory(memory)
+        with notes(console, quiet=quiet):
+            show_plan(
+                file,
+                columns,
+                exclude,
+                points=points,
+                features=features,
+                rtol=rtol,
+                budget=budget,
+                threads=threads,
+                backend=backend,
+                scheduler=scheduler,
+                workers=workers,
+                worker_memory=worker_memory,
+            )
+        return
+    assert file is not None
+    where = place(backend, scheduler)
     with notes(console, quiet=quiet):
         result = _measure(
             file,
             columns,
             exclude,
             console,
+            scheduler,
             quiet=quiet,
+            **where,
             rtol=rtol,
             normalize=not no_normalize,
             n_threads=threads,
@@ -111,13 +167,24 @@ def _check_targets(json: Path | None, plot: Path | None) -> None:
 
 
 def _measure(
-    file: Path, columns: str | None, exclude: str | None, console: Any, *, quiet: bool, **options: Any
+    file: Path,
+    columns: str | None,
+    exclude: str | None,
+    console: Any,
+    scheduler: str | None,
+    *,
+    quiet: bool,
+    **options: Any,
 ) -> IDResult:
     """Read and compute; shares name the columns of the file."""
     from geodim.dimension import intrinsic_dimension
 
-    with opened(file, columns, exclude) as (data, names), progress_bar(console, quiet=quiet) as progress:
-        return intrinsic_dimension(data, feature_names=names, progress=progress, **options)
+    with (
+        connected(scheduler) as there,
+        opened(file, columns, exclude, lazily=bool(there)) as (data, names),
+        progress_bar(console, quiet=quiet) as progress,
+    ):
+        return intrinsic_dimension(data, feature_names=names, progress=progress, **{**options, **there})
 
 
 def _write(result: IDResult, json: Path | None, plot: Path | None) -> list[Path]:

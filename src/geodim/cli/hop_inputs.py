@@ -29,7 +29,7 @@ class OperatorName(StrEnum):
     heat = "heat"
 
 
-def parse_memory(text: str) -> int:
+def parse_memory(text: str, option: str = "--memory") -> int:
     """Bytes of "8GB" (powers of 1000), "8GiB" (powers of 1024) or plain bytes.
 
     >>> parse_memory("1.5 GiB")
@@ -40,7 +40,7 @@ def parse_memory(text: str) -> int:
         size = int(float(found[1]) * UNITS[found[2].upper()])
         if size > 0:
             return size
-    raise typer.BadParameter(f"{text!r} is no size: write 8GB, 8GiB, 500MB or bytes", param_hint="--memory")
+    raise typer.BadParameter(f"{text!r} is no size: write 8GB, 8GiB, 500MB or bytes", param_hint=option)
 
 
 def operator_parameters(
@@ -83,16 +83,21 @@ class Given:
     source: dict[str, str]
 
 
-def load(name: str | None, root: Path | None, features: Path | None, edges: Path | None) -> Given:
-    """Open the named data set, or the two files."""
+def load(
+    name: str | None, root: Path | None, features: Path | None, edges: Path | None, *, lazily: bool = False
+) -> Given:
+    """Open the named data set, or the two files; ``lazily`` leaves attributes to the workers of a cluster."""
     if name is None:
         from geodim.data.tables import read_table
+        from geodim.data.tables.lazy import open_lazily
 
         assert features is not None
         if edges is None or not edges.is_file():
             raise DataFileError(f"there is no file {edges}")
         source = {"features": str(features), "edges": str(edges)}
-        return Given(read_table(features), edges, f"{features}, {edges}", source)
+        table = open_lazily(features) if lazily else None
+        x = read_table(features) if table is None else table.data
+        return Given(x, edges, f"{features}, {edges}", source)
     from geodim.data.datasets import DatasetNotFoundError, MissingEmbeddingError, load_dataset
 
     described = describe(name, root)

@@ -13,7 +13,17 @@ from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotat
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import Given, OperatorName, check_inputs, load, operator_parameters, parse_memory
 from geodim.cli.hop_plan import make_plan, make_trial, show_plan
+from geodim.cli.planning import (
+    BackendName,
+    BackendOption,
+    DryRun,
+    WorkerMemory,
+    Workers,
+    only_for_plans,
+    place,
+)
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
+from geodim.cli.scheduler import Scheduler, connected
 from geodim.cli.tables import check_json
 from geodim.errors import InputTypeError, InputValueError
 
@@ -83,6 +93,8 @@ def hops(
         int | None,
         typer.Option(metavar="N", min=1, help="All cores by default. The result does not depend on it."),
     ] = None,
+    backend: BackendOption = BackendName.auto,
+    scheduler: Scheduler = None,
     memory: Annotated[
         str | None,
         typer.Option(metavar="SIZE", help="Stay within this much: 8GB, 8GiB, 500MB or bytes. See --dry-run."),
@@ -109,12 +121,9 @@ def hops(
         Path | None, typer.Option(metavar="PATH", help="Write the whole result, with the curves, to a file.")
     ] = None,
     report: Report = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Print memory, passes and time needed; compute nothing. Exit code 3: no fit."
-        ),
-    ] = False,
+    dry_run: DryRun = False,
+    workers: Workers = None,
+    worker_memory: WorkerMemory = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress, no notes; on a terminal only the numbers.")
     ] = False,
@@ -144,17 +153,31 @@ def hops(
     weights = check_inputs(name, features, edges, edge_weights)
     check_json(json)
     check_report(report)
+    only_for_plans(dry_run, {"--workers": workers, "--worker-memory": worker_memory})
+    where = {} if dry_run else place(backend, scheduler)
     with notes(console, quiet=quiet):
         if dry_run:
             trial = make_trial(name, root, features, edges, weights, operator, parameters, threads)
-            show_plan(trial, make_plan(trial, hops, rtol, budget))
+            plan = make_plan(
+                trial,
+                hops,
+                rtol,
+                budget,
+                backend=backend,
+                scheduler=scheduler,
+                workers=workers,
+                worker_memory=worker_memory,
+            )
+            show_plan(trial, plan)
             return
-        given = load(name, root, features, edges)
+        given = load(name, root, features, edges, lazily=scheduler is not None)
         result = _measure(
             given,
             console,
             hops,
+            scheduler,
             quiet=quiet,
+            **where,
             operator=operator.value,
             operator_parameters=parameters,
             rtol=rtol,
@@ -185,13 +208,15 @@ def hops(
         raise typer.Exit(int(ExitCode.STOPPED))
 
 
-def _measure(given: Given, console: Any, hops: int, *, quiet: bool, **options: Any) -> KHopResult:
+def _measure(
+    given: Given, console: Any, hops: int, scheduler: str | None, *, quiet: bool, **options: Any
+) -> KHopResult:
     """Compute, with a table that fills; errors in a file's values name the file."""
     from geodim.khop import khop_dimensions
 
     try:
-        with _filling(given, console, hops, quiet=quiet) as progress:
-            return khop_dimensions(given.x, given.graph, hops, progress=progress, **options)
+        with connected(scheduler) as there, _filling(given, console, hops, quiet=quiet) as progress:
+            return khop_dimensions(given.x, given.graph, hops, progress=progress, **{**options, **there})
     except (InputValueError, InputTypeError) as error:
         if "features" not in given.source or str(error).startswith(given.source["edges"]):
             raise

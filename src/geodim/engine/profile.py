@@ -242,6 +242,17 @@ def compute_profile(
     return profile
 
 
+def block_width(n_points: int, itemsize: int, *, row_major: bool) -> int:
+    """Columns per thread that fit the memory and share cache lines."""
+    width = max(1, min(BLOCK_BYTES // max(n_points * itemsize, 1), MOST_COLUMNS))
+    return max(width, 2) if row_major else width  # reading two columns costs hardly more than one
+
+
+def group_width(width: int, threads: int, itemsize: int) -> int:
+    """Columns that all threads read together: what their blocks would take, or a cache line."""
+    return min(max(width * threads // 2, 1), max(CACHE_LINE // itemsize, threads))
+
+
 class _Run:
     """One pass over the columns: hands out work, keeps a solver per thread, watches the clock."""
 
@@ -276,8 +287,7 @@ class _Run:
                 self.solve_block(block, pool if threads > 1 else None)
                 self.report()
         elif source.row_major and hasattr(source, "read_rows") and source.n_points >= LONG_FROM:
-            whole_line = CACHE_LINE // source.dtype.itemsize
-            groups = self.blocks(leaders, min(max(width * threads // 2, 1), max(whole_line, threads)))
+            groups = self.blocks(leaders, group_width(width, threads, source.dtype.itemsize))
             self._solve_together(groups, source.read_rows, pool)
         else:
             blocks = self.blocks(leaders, width, min(threads, source.n_features))
@@ -301,9 +311,7 @@ class _Run:
     def _width(self) -> int:
         """Columns per thread that fit the memory and share cache lines."""
         source = self.source
-        bytes_per_column = max(source.n_points * source.dtype.itemsize, 1)
-        width = max(1, min(BLOCK_BYTES // bytes_per_column, MOST_COLUMNS))
-        return max(width, 2) if source.row_major else width  # reading two columns costs hardly more than one
+        return block_width(source.n_points, source.dtype.itemsize, row_major=source.row_major)
 
     def blocks(self, leaders: Sequence[int], width: int, workers: int = 1) -> list[list[int]]:
         """Columns still to do, leaders first, then in blocks of neighbours, enough for all workers."""

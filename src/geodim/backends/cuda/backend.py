@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from geodim.backends.cuda.device import current
 from geodim.backends.local import LocalBackend
 from geodim.errors import BackendError
 from geodim.optional import require
@@ -79,7 +80,8 @@ class CudaBackend(LocalBackend):
         """Solve every column."""
         from geodim.backends.cuda.columns import compute_profile  # noqa: PLC0415 - imports Triton
 
-        return compute_profile(source, self.device, **options)
+        with current(self.device):
+            return compute_profile(source, self.device, **options)
 
     def operator(
         self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int
@@ -90,7 +92,8 @@ class CudaBackend(LocalBackend):
 
         if isinstance(operator, str) and weights is None:
             if isinstance(graph, torch.Tensor) and graph.device == self.device and graph.is_cuda:
-                graph = build_device_graph(graph, n_nodes)
+                with current(self.device):
+                    graph = build_device_graph(graph, n_nodes)
             if isinstance(graph, DeviceGraph):
                 return device_operator(graph, operator, **parameters), graph.to_dict()
         return super().operator(graph, operator, parameters, weights, n_nodes, threads)

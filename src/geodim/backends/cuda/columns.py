@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.backends.cuda.feed import Feed, release
+from geodim.backends.cuda.device import free_memory, release
+from geodim.backends.cuda.feed import Feed
 from geodim.backends.cuda.memory import USABLE, bytes_for, widths_for
 from geodim.backends.cuda.solver import DeviceSolver
 from geodim.backends.cuda.timing import Timing
@@ -27,14 +28,6 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
 else:
     torch = require("torch", "gpu", "the CUDA backend")
-
-
-def free_memory(device: torch.device) -> int:
-    """Bytes that can be allocated on the device; plenty where Triton interprets the kernels."""
-    if device.type != "cuda":
-        return 1 << 40
-    held = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    return int(torch.cuda.mem_get_info(device)[0]) + held
 
 
 class Batches:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.backends.cuda.device import release
 from geodim.backends.cuda.memory import STAGE
 from geodim.backends.cuda.tensors import TensorSource
 from geodim.data.sources import ArraySource, as_slice
@@ -179,12 +180,6 @@ def halves(columns: list[int], n_points: int, error: Exception) -> list[list[int
         raise DeviceMemoryError(msg) from error
     middle = len(columns) // 2
     return [columns[:middle], columns[middle:]]
-
-
-def release(device: torch.device) -> None:
-    """Give back what PyTorch keeps for later."""
-    if device.type == "cuda":
-        torch.cuda.empty_cache()
 
 
 def host_memory() -> int:

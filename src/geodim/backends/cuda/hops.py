@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.backends.cuda.columns import Batches, free_memory
-from geodim.backends.cuda.feed import Feed, halves, release
+from geodim.backends.cuda.columns import Batches
+from geodim.backends.cuda.device import current, free_memory, release
+from geodim.backends.cuda.feed import Feed, halves
 from geodim.backends.cuda.memory import RESIDENT, USABLE, hop_widths
 from geodim.backends.cuda.operators import DeviceOperator, to_device
 from geodim.engine.hop_pass import HopPass, check_memory
@@ -94,7 +95,7 @@ class DevicePass(HopPass):
         feed = Feed(self.source, self.device, self.kind, self.threads)
         groups = [columns_left[at : at + width] for at in range(0, len(columns_left), width)]
         try:
-            with heeding_interrupts(layers.stop):
+            with heeding_interrupts(layers.stop), current(self.device):
                 for block, values in feed.blocks(groups, by_row=True):
                     if late() or not self._solve(block, values, batches, layers, late, report):
                         break

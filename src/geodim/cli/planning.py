@@ -1,0 +1,221 @@
+"""``--dry-run``: where a plan is made for, and how it is shown."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from geodim.cli.console import out, print_json
+from geodim.cli.exits import ExitCode
+from geodim.cli.scheduler import connected
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from geodim.plan import CoreRates, Plan, Problem
+
+PLAN_FORMAT = "geodim.plan/1"
+
+
+class BackendName(StrEnum):
+    """Where to compute."""
+
+    auto = "auto"
+    cpu = "cpu"
+    cuda = "cuda"
+    dask = "dask"
+
+
+BackendOption = Annotated[
+    BackendName,
+    typer.Option(
+        "--backend", metavar="NAME", help="Where to compute: auto, cpu, cuda or dask. The same bits."
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="For --dry-run: a cluster of N workers that need not be there."),
+]
+WorkerMemory = Annotated[
+    str | None, typer.Option(metavar="SIZE", help="For --dry-run: the memory of each of these workers, 32GB.")
+]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run", help="Print memory, passes and time needed; compute nothing. Exit code 3: no fit."
+    ),
+]
+
+
+def place(backend: BackendName, scheduler: str | None) -> dict[str, str]:
+    """What to tell the library about the backend; a scheduler and another backend contradict each other."""
+    if scheduler is not None and backend not in (BackendName.auto, BackendName.dask):
+        raise typer.BadParameter(f"--scheduler is for Dask, not for {backend.value}", param_hint="--backend")
+    if scheduler is None and backend is BackendName.dask:
+        raise typer.BadParameter("name the cluster with --scheduler tcp://host:8786", param_hint="--backend")
+    return {"backend": "dask" if scheduler is not None else backend.value}
+
+
+def only_for_plans(dry_run: bool, options: dict[str, Any]) -> None:
+    """Refuse options that say nothing to a computation."""
+    given = [name for name, value in options.items() if value is not None]
+    if given and not dry_run:
+        raise typer.BadParameter("it is for --dry-run only", param_hint=given[0])
+
+
+def planned(
+    problem: Problem,
+    rates: CoreRates,
+    *,
+    backend: BackendName,
+    scheduler: str | None,
+    workers: int | None,
+    worker_memory: str | None,
+    threads: int | None,
+    budget: int | None,
+) -> Plan:
+    """Plan for the cluster that is named or described, for the GPU, or for this machine."""
+    from geodim.engine.profile import available_threads
+    from geodim.plan import plan
+
+    if workers is not None or worker_memory is not None or scheduler is not None:
+        if backend not in (BackendName.auto, BackendName.dask):
+            raise typer.BadParameter(f"workers are Dask's, not for {backend.value}", param_hint="--backend")
+        backend = BackendName.dask
+    if backend is BackendName.cuda:
+        return plan(problem, "cuda", budget=budget or device_memory())
+    if backend is BackendName.dask:
+        found = _workers(scheduler, workers, worker_memory, threads)
+        return plan(problem, "dask", workers=found, budget=budget, rates=rates)
+    return plan(problem, "cpu", threads=threads or available_threads(), budget=budget, rates=rates)
+
+
+def _workers(
+    scheduler: str | None, workers: int | None, worker_memory: str | None, threads: int | None
+) -> Sequence[Any]:
+    """Those of the scheduler, or as described."""
+    from geodim.cli.hop_inputs import parse_memory
+    from geodim.engine.profile import available_threads
+    from geodim.plan.cluster import workers_of
+
+    if scheduler is not None:
+        if workers is not None or worker_memory is not None:
+            raise typer.BadParameter("the scheduler knows its workers", param_hint="--workers")
+        from geodim.backends.dask.cluster import Cluster
+
+        with connected(scheduler):
+            return Cluster.active().workers
+    if workers is None or worker_memory is None:
+        raise typer.BadParameter(
+            "name a cluster with --scheduler, or describe one with --workers and --worker-memory",
+            param_hint="--workers" if workers is None else "--worker-memory",
+        )
+    return workers_of(workers, threads or available_threads(), parse_memory(worker_memory, "--worker-memory"))
+
+
+def device_memory() -> int | None:
+    """Free bytes of the GPU here; None if there is none, or no PyTorch to ask."""
+    try:
+        import torch
+    except ImportError:
+        return None
+    return int(torch.cuda.mem_get_info()[0]) if torch.cuda.is_available() else None
+
+
+def show(plan: Plan, title: str, source: dict[str, str], more: dict[str, Any], *, at_most: str = "") -> None:
+    """Print the plan, a table on a terminal and JSON elsewhere; exit code 3 if it does not fit."""
+    terminal = out()
+    if not terminal.is_terminal:
+        print_json({"format": PLAN_FORMAT, **source, **plan.to_dict(), **more, "calibrated_on": plan.basis})
+    else:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(
+            title=Text(f"plan for {title}", style="bold"),
+            title_justify="left",
+            show_header=False,
+            box=None,
+            padding=(0, 2, 0, 0),
+        )
+        for label, text in rows(plan, at_most):
+            table.add_row(
+                Text(label), Text(text, style="bold red" if "MORE" in text or label == "does not fit" else "")
+            )
+        terminal.print(table)
+    if plan.fits is False:
+        raise typer.Exit(int(ExitCode.DATA))
+
+
+def rows(plan: Plan, at_most: str = "") -> list[tuple[str, str]]:
+    """What the table says."""
+    hops, kind = plan.hops is not None, f"float{8 * plan.itemsize}"
+    found = [
+        (
+            "nodes x attributes" if hops else "points x features",
+            f"{plan.n_points:,} x {plan.n_features:,}, {kind}",
+        )
+    ]
+    if hops:
+        found.append(("stored entries", f"{at_most}{plan.stored_entries:,}"))
+        found.append(("hops", f"{plan.hops}"))
+    found.append(("backend", _where(plan)))
+    if not hops:
+        found.append(("columns are", plan.method))
+    label = {"cpu": "peak memory", "cuda": "peak memory, device", "dask": "peak memory, worker"}[plan.backend]
+    found.append((label, _memory(plan)))
+    if plan.backend != "cpu":
+        found.append(("peak memory, here", size(plan.host_memory)))
+    found.append(("columns in flight", f"{plan.columns}"))
+    found.append(("passes over the graph" if hops else "passes over the data", f"{plan.passes:,}"))
+    found.append(("read", size(plan.bytes_read)))
+    if plan.backend != "cpu":
+        found.append(
+            (
+                "moved",
+                f"{size(plan.bytes_moved)} {'to the device' if plan.backend == 'cuda' else 'over the network'}",
+            )
+        )
+    if plan.backend == "dask":
+        found.append(("tasks", f"{plan.tasks:,}"))
+    found.append(("time", f"about {duration(plan.seconds or 0.0)}, from {plan.basis}"))
+    found += [("note", note) for note in plan.notes]
+    if plan.why_not is not None:
+        found.append(("does not fit", plan.why_not))
+    return found
+
+
+def _where(plan: Plan) -> str:
+    threads = f"{plan.threads} thread{'' if plan.threads == 1 else 's'}"
+    if plan.backend == "dask":
+        return f"dask, {plan.workers} worker{'' if plan.workers == 1 else 's'} of {threads}"
+    return f"cpu, {threads}" if plan.backend == "cpu" else "cuda, one GPU"
+
+
+def _memory(plan: Plan) -> str:
+    if plan.budget is None:
+        return size(plan.memory)
+    if plan.memory > plan.budget:
+        return f"{size(plan.memory)}, MORE than {size(plan.budget)}"
+    return f"{size(plan.memory)}, {'within' if plan.fits else 'which must fit a part of'} {size(plan.budget)}"
+
+
+def size(count: float) -> str:
+    """Bytes in words.
+
+    >>> size(2_500_000_000)
+    '2.5 GB'
+    """
+    for unit, power in (("TB", 12), ("GB", 9), ("MB", 6), ("kB", 3)):
+        if count >= 10**power:
+            return f"{count / 10**power:.4g} {unit}"
+    return f"{count:.0f} bytes"
+
+
+def duration(seconds: float) -> str:
+    """A time in words."""
+    if seconds < 120.0:
+        return f"{seconds:.2g} s" if seconds < 10.0 else f"{seconds:.0f} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < 7200.0 else f"{seconds / 3600.0:.1f} h"

@@ -1,0 +1,60 @@
+"""`plan`: one call for all backends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from geodim.errors import InputValueError
+from geodim.plan.rates import CORE, CoreRates
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from geodim.plan.problem import Plan, Problem
+
+
+def plan(
+    problem: Problem,
+    backend: str = "cpu",
+    *,
+    threads: int = 1,
+    budget: int | None = None,
+    workers: Sequence[Any] = (),
+    rates: CoreRates = CORE,
+) -> Plan:
+    """Memory, passes, bytes and time of a problem on a backend.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is to be computed.
+    backend : {"cpu", "cuda", "dask"}
+        Where.
+    threads : int
+        On one machine.
+    budget : int, optional
+        Bytes that may be used: of this machine, or on the device, by default those of an H200.
+    workers : sequence of geodim.backends.dask.cluster.Worker
+        For Dask: threads and memory of each worker, which need not exist.
+    rates : CoreRates
+        What a core takes for a value, from `calibrate`; by default those of the machine that the benchmarks ran on.
+
+    Examples
+    --------
+    >>> from geodim.plan import Problem, plan
+    >>> plan(Problem(1_000_000, 16), "cpu", threads=2).memory / 1e6 < 400
+    True
+    """
+    if backend == "cpu":
+        from geodim.plan.cpu import plan_cpu  # noqa: PLC0415
+
+        return plan_cpu(problem, threads=threads, budget=budget, rates=rates)
+    if backend == "cuda":
+        from geodim.plan.cuda import H200_BYTES, plan_cuda  # noqa: PLC0415
+
+        return plan_cuda(problem, budget=H200_BYTES if budget is None else budget)
+    if backend == "dask":
+        from geodim.plan.cluster import plan_cluster  # noqa: PLC0415
+
+        return plan_cluster(problem, workers, budget=budget, rates=rates)
+    raise InputValueError(f"there is no plan for backend {backend!r}: choose cpu, cuda or dask")

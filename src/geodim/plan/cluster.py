@@ -1,0 +1,281 @@
+"""The plan for a Dask cluster, there or imagined: what `geodim.backends.dask` would do with such workers.
+
+The decisions are the backend's own, asked with workers that need not exist.  Columns stay on the workers if a third of their
+memory holds them all; a column is solved whole if a worker has room for it in work; else, with a tolerance, histograms of
+the chunks are added up, and nothing of the length of a column exists anywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from geodim.errors import ClusterError, InputValueError
+from geodim.plan.cpu import product_seconds
+from geodim.plan.hops import peak_memory
+from geodim.plan.problem import Plan, Problem, reachable_rtol
+from geodim.plan.rates import CORE, CoreRates, speed_up
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from geodim.backends.dask.cluster import Cluster, Worker
+
+PROCESS_BYTES = 230 << 20  # a worker with NumPy, Numba, Dask and the compiled kernels
+CHUNK_BYTES = 128 << 20  # what Dask cuts arrays into, unless told otherwise
+NO_LIMIT = 2.0**50
+START = 0.5  # seconds until the first task runs, and from the last to the result
+CLIENT = 28  # bytes per point of an exact result, at the client
+LEADERS = 8  # columns that are solved first, at most
+MANY_TASKS = 200_000  # beyond this the scheduler is what one waits for
+
+
+def workers_of(count: int, threads: int, memory: float) -> list[Worker]:
+    """So many workers alike."""
+    from geodim.backends.dask.cluster import Worker  # noqa: PLC0415
+
+    return [Worker(threads, float(memory))] * count
+
+
+def imagined(workers: Sequence[Worker]) -> Cluster:
+    """A cluster that answers questions about room without being there."""
+    from geodim.backends.dask.cluster import Cluster  # noqa: PLC0415
+
+    class Imagined(Cluster):
+        def __init__(self) -> None:
+            self.client = None
+            # Without a limit there is still some; infinity cannot be divided.
+            self.workers = [replace(worker, memory=min(worker.memory, NO_LIMIT)) for worker in workers]
+
+    return Imagined()
+
+
+def plan_cluster(
+    problem: Problem, workers: Sequence[Any], *, budget: int | None = None, rates: CoreRates = CORE
+) -> Plan:
+    """Plan for these workers; ``budget`` limits what a pass over hops may use on each of them."""
+    if not workers:
+        raise InputValueError("a plan for a cluster needs workers: how many, with how much memory each?")
+    if problem.hops is not None:
+        return _hops(problem, imagined(workers), budget, rates)
+    return _columns(problem, imagined(workers), rates)
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How columns are solved on the cluster."""
+
+    method: str
+    counted: bool
+    resident: bool
+    slots: int
+    why_not: str | None
+
+
+def _way(problem: Problem, cluster: Cluster) -> _Way:
+    """As `DaskBackend` chooses."""
+    import numpy as np  # noqa: PLC0415
+
+    from geodim.backends.dask.backend import BYTES_IN_WORK, DaskBackend  # noqa: PLC0415
+    from geodim.backends.dask.histograms import BYTES_PER_STEP  # noqa: PLC0415
+
+    n, b = problem.n_points, problem.itemsize
+    resident = problem.apart and problem.nbytes <= cluster.room
+    slots = cluster.slots(n * BYTES_IN_WORK[b])
+    if problem.apart and problem.rtol > 0.0 and ((problem.counted and not resident) or not slots):
+        slots = cluster.slots(problem.steps * BYTES_PER_STEP)
+        method, counted = f"counted in {problem.steps:,.0f} steps, chunk by chunk", True
+    else:
+        method, counted = "whole columns", False
+    why_not = None
+    if not slots:
+        like: Any = SimpleNamespace(n_points=n, dtype=np.dtype(f"f{b}"))
+        step = 1.0 if counted else 0.0
+        why_not = str(DaskBackend(cluster)._too_large(like, step, problem.steps))
+        if problem.apart and not counted:
+            rtol = reachable_rtol(cluster.workroom / BYTES_PER_STEP, problem.range_over_delta)
+            why_not += f"; these workers certify rtol {rtol:.1g} and more"
+    return _Way(method, counted, resident, slots, why_not)
+
+
+def _columns(problem: Problem, cluster: Cluster, rates: CoreRates) -> Plan:
+    from geodim.backends.dask.backend import BYTES_IN_WORK  # noqa: PLC0415
+    from geodim.backends.dask.histograms import BYTES_PER_STEP  # noqa: PLC0415
+
+    way = _way(problem, cluster)
+    n, d, b, count = problem.n_points, problem.n_features, problem.itemsize, len(cluster.workers)
+    slots = max(way.slots, 1)
+    chunks = problem.chunks or max(-(-problem.nbytes // CHUNK_BYTES), 1)
+    away = 1.0 - 1.0 / count
+    notes = []
+    if way.counted:
+        width, waves = _count_groups(problem, cluster)
+        groups = -(-d // width)
+        kind = 4 if n < 1 << 31 else 8
+        tasks = (
+            2 * chunks + chunks * (1 + groups * 8 // 7) * waves + 2 * groups
+        )  # look; count, and add as a tree
+        moved = int(kind * d * problem.steps * chunks * 8 // 7 * away)
+        chunk = problem.nbytes // chunks
+        threads = min(worker.threads for worker in cluster.workers)
+        memory = PROCESS_BYTES + 2 * threads * chunk + int(slots * problem.steps * BYTES_PER_STEP)
+        memory += int(8 * d / waves * problem.steps * 4 / count)
+        passes, client = 1 + waves, int(28 * problem.steps)
+        work = rates.counted(n, d, problem.steps) / (count * speed_up(threads))
+        notes.append("no row leaves the worker that read it; bounds are certified to one step")
+    else:
+        per_wave = max(int(cluster.room // (n * b)), 1)
+        waves = 0 if way.resident or not problem.apart else 1 + -(-max(d - LEADERS, 0) // per_wave)
+        width = _block_columns(problem, cluster)
+        groups = -(-d // width)
+        cutting = chunks * (1 + groups) if problem.apart else groups
+        tasks = (
+            (2 * chunks if problem.apart else 0) + cutting * max(waves, 1) + 3 * groups
+        )  # look; cut; solve, merge
+        moved = int((problem.nbytes if problem.apart else problem.nbytes / away if away else 0) * away)
+        moved += int(12 * n * groups * away)
+        # Columns are twice in memory while they are cut out of chunks and travel.
+        held = problem.nbytes / count if way.resident else min(cluster.room / count, problem.nbytes / count)
+        memory = PROCESS_BYTES + int(2 * held) + slots * n * BYTES_IN_WORK[b]
+        passes, client = 1 + waves, CLIENT * n + (0 if problem.apart or not problem.held else problem.nbytes)
+        each = cluster.threads_each(slots)
+        rounds = -(-d // (count * slots))
+        work = n * (rates.first + rates.later * (rounds - 1 if rounds > 1 else 0)) / speed_up(each)
+        if waves > 1:
+            notes.append(
+                f"the workers cannot hold all columns: the data is read {passes} times; with "
+                f"{3 * problem.nbytes / 1e9:.3g} GB of memory on all workers together it would be once"
+            )
+    if tasks > MANY_TASKS:
+        notes.append(f"{tasks:,} tasks keep the scheduler busy: larger chunks of rows are better")
+    return _finished(
+        problem, cluster, rates,
+        method=way.method, why_not=way.why_not, columns=width, passes=passes, tasks=int(tasks), moved=moved,
+        memory=memory, client=client, work=work, steps=int(problem.steps) if way.counted else None, notes=notes,
+        bytes_read=problem.nbytes * passes,
+    )  # fmt: skip
+
+
+def _count_groups(problem: Problem, cluster: Cluster) -> tuple[int, int]:
+    """Columns of a histogram task and waves, as `CountPass.plan` has them."""
+    from geodim.backends.dask.histograms import GROUP_BYTES, LIVE  # noqa: PLC0415
+
+    per_column = 8 * int(problem.steps)
+    d = problem.n_features
+    per_wave = max(1, int(cluster.room // (LIVE * per_column)))
+    share = -(-d // (2 * cluster.threads))
+    width = max(1, min(share, GROUP_BYTES // per_column, per_wave))
+    groups = -(-d // width)
+    return width, -(-groups // max(1, per_wave // width))
+
+
+def _block_columns(problem: Problem, cluster: Cluster) -> int:
+    """Columns of a block, as `groups_of` has them."""
+    from geodim.backends.dask.source import groups_of  # noqa: PLC0415
+
+    per_column = problem.n_points * problem.itemsize
+    return len(groups_of(range(problem.n_features), per_column, cluster)[0])
+
+
+def _finished(
+    problem: Problem,
+    cluster: Cluster,
+    rates: CoreRates,
+    *,
+    method: str,
+    why_not: str | None,
+    columns: int,
+    passes: int,
+    tasks: int,
+    moved: int,
+    memory: int,
+    client: int,
+    work: float,
+    bytes_read: int,
+    steps: int | None = None,
+    notes: Sequence[str] = (),
+) -> Plan:
+    count = len(cluster.workers)
+    parts = {
+        "columns": work,
+        "reading": (bytes_read if problem.apart else 0) / (rates.storage * count),
+        "network": moved / (rates.network * count),
+        "scheduler": tasks * rates.task,
+    }
+    network = f"{rates.network / 1e9:g} GB/s per worker for reading and for the network, {rates.task * 1e3:g} ms per task"
+    return Plan(
+        backend="dask",
+        method=method,
+        n_points=problem.n_points,
+        n_features=problem.n_features,
+        itemsize=problem.itemsize,
+        rtol=problem.rtol,
+        threads=min(worker.threads for worker in cluster.workers),
+        workers=count,
+        memory=memory,
+        host_memory=PROCESS_BYTES + client,
+        columns=columns,
+        passes=passes,
+        bytes_read=bytes_read,
+        hops=problem.hops,
+        stored_entries=None if problem.hops is None else problem.stored_entries,
+        budget=_least_memory(cluster),
+        bytes_moved=moved,
+        tasks=tasks,
+        steps=steps,
+        # Tasks are handed out while others run.
+        seconds=START + max(parts["columns"] + parts["reading"] + parts["network"], parts["scheduler"]),
+        parts=parts,
+        basis=f"{rates.basis}; {network}",
+        why_not=why_not,
+        notes=tuple(notes),
+    )
+
+
+def _least_memory(cluster: Cluster) -> int | None:
+    least = min(worker.memory for worker in cluster.workers)
+    return None if least >= NO_LIMIT else int(least)
+
+
+def _hops(problem: Problem, cluster: Cluster, budget: int | None, rates: CoreRates) -> Plan:
+    """As `DaskHopPass` does it: the operator on every worker, a block of attributes per task through all hops."""
+    import numpy as np  # noqa: PLC0415
+
+    from geodim.backends.dask.hops import DaskHopPass  # noqa: PLC0415
+
+    n, d, b, hops = problem.n_points, problem.n_features, problem.itemsize, problem.hops or 0
+    count = len(cluster.workers)
+    described = {"stored_entries": problem.stored_entries, "weighted": problem.weighted}
+    operator: Any = SimpleNamespace(to_dict=lambda: described, scratch_itemsize=problem.scratch_itemsize)
+    source: Any = SimpleNamespace(n_points=n, n_features=d)
+    job = DaskHopPass(cluster, source, np.dtype(f"f{b}"), operator, hops)
+    why_not = None
+    try:
+        width = job.width_for(budget)
+    except ClusterError as error:
+        width, why_not = min(8, d), str(error)
+        job.slots = 1
+
+    def need(entries: int) -> int:
+        one = peak_memory(n, entries, width, b, hops, 1, problem.scratch_itemsize, weighted=problem.weighted)
+        return one + n * (hops + 1) * (8 + 12)  # the worker's bars, and a result
+
+    graph = need(problem.stored_entries) - need(0)
+    blocks = -(-d // width)
+    away = 1.0 - 1.0 / count
+    moved = graph * count + problem.nbytes + int(12 * n * (hops + 1) * blocks * away)
+    threads = cluster.threads_each(job.slots)
+    rounds = -(-blocks // (count * job.slots))
+    columns = rounds * width * (hops + 1)
+    work = (rates.columns(n, columns) + product_seconds(problem, rates) * rounds * width / d) / speed_up(
+        threads
+    )
+    client = n * 12 * (hops + 1) + graph + (problem.nbytes if problem.held else 0)
+    return _finished(
+        problem, cluster, rates,
+        method="attributes in blocks, the graph on every worker", why_not=why_not, columns=width,
+        passes=blocks * hops * problem.products, tasks=2 * blocks, moved=moved,
+        memory=PROCESS_BYTES + graph + job.slots * need(0), client=client, work=work,
+        bytes_read=2 * problem.nbytes,
+    )  # fmt: skip

@@ -1,0 +1,204 @@
+"""What is to be computed, by its sizes, and what a plan says about it."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import asdict, dataclass, field
+from statistics import NormalDist
+from typing import Any
+
+from geodim.errors import InputValueError
+
+PROCESS_BYTES = 180 << 20  # Python with NumPy, Numba and the compiled kernels
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Points by features, exactly or to a tolerance, plain or through the hops of a graph.
+
+    Attributes
+    ----------
+    n_points, n_features : int
+        For a graph, nodes and attributes.
+    itemsize : int
+        4 for float32, 8 for float64.
+    rtol : float
+        0 is exact.
+    hops : int or None
+        None for plain columns.
+    stored_entries, products, scratch_itemsize, weighted
+        Of the operator of a graph: entries of the compressed rows, products per hop, bytes of scratch per value.
+    row_major : bool
+        Whether the points lie one after the other, as in most files, or the columns.
+    held : bool
+        Whether the whole data lies in this process, as what is read from CSV does; a .npy file is mapped.
+    apart : bool
+        Whether a cluster's workers can read the data themselves, in chunks of rows.
+    chunks : int or None
+        Into how many rows of chunks it is cut there.
+    spread : float or None
+        The widest range over Delta, which decides how many steps a tolerance needs; None stands for normal columns.
+    """
+
+    n_points: int
+    n_features: int
+    itemsize: int = 4
+    rtol: float = 0.0
+    hops: int | None = None
+    stored_entries: int = 0
+    products: int = 1
+    scratch_itemsize: int = 0
+    weighted: bool = False
+    row_major: bool = True
+    held: bool = False
+    apart: bool = True
+    chunks: int | None = None
+    spread: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("n_points", 1), ("n_features", 1), ("stored_entries", 0)):
+            if getattr(self, name) < least:
+                raise InputValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        if self.itemsize not in (4, 8):
+            raise InputValueError(f"itemsize must be 4 (float32) or 8 (float64), not {self.itemsize!r}")
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the data."""
+        return self.n_points * self.n_features * self.itemsize
+
+    @property
+    def values(self) -> int:
+        """How many values are sorted: every hop has columns of its own."""
+        return self.n_points * self.n_features * (1 + (self.hops or 0))
+
+    @property
+    def range_over_delta(self) -> float:
+        """The widest range over Delta, as given or that of normal columns."""
+        return normal_spread(self.n_points, self.n_features) if self.spread is None else self.spread
+
+    @property
+    def steps(self) -> float:
+        """Steps of the widest column at the tolerance; infinite if exact."""
+        from geodim.engine.steps import resolution  # noqa: PLC0415 - imports NumPy
+
+        width = self.range_over_delta
+        step = resolution(self.rtol, 1.0, width) if self.rtol > 0.0 else 0.0
+        return math.ceil(width / step) + 1.0 if step > 0.0 else math.inf
+
+    @property
+    def counted(self) -> bool:
+        """Whether one machine would count steps instead of sorting, see `geodim.engine.profile`."""
+        from geodim.engine.profile import COUNT_BELOW, MOST_STEPS  # noqa: PLC0415
+
+        return self.hops is None and self.steps <= min(MOST_STEPS, COUNT_BELOW * self.n_points)
+
+
+def normal_spread(n_points: int, n_features: int) -> float:
+    """Range over Delta of standard normal columns.
+
+    Delta is the mean width of the central intervals, 2 E|x| = 4 / sqrt(2 pi); the largest of n d values lies about at
+    the quantile 1 - 1 / (n d), on either side.
+
+    Examples
+    --------
+    >>> round(normal_spread(10**7, 128), 1)  # measured: 7.3
+    7.6
+    """
+    return 2.0 * NormalDist().inv_cdf(1.0 - 1.0 / max(n_points * n_features, 4)) / (4.0 / math.sqrt(math.tau))
+
+
+def reachable_rtol(steps: float, spread: float) -> float:
+    """The smallest tolerance that so many steps certify for sure; a step is a power of two, so half of it may do.
+
+    >>> reachable_rtol(2**21, 7.5) < 1e-4
+    True
+    """
+    return 2.0 * spread / (0.23 * steps)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Memory, passes, bytes and time on one backend.
+
+    Attributes
+    ----------
+    backend : str
+        "cpu", "cuda" or "dask".
+    method : str
+        How columns are solved, in words.
+    memory : int
+        Peak bytes: of this process, of the device for CUDA, of every worker for Dask.
+    host_memory : int
+        For CUDA and Dask, peak bytes of the process that asks; for the CPU the same as ``memory``.
+    budget : int or None
+        What ``memory`` may be.
+    columns : int
+        Columns in flight: in a block, in a task.
+    passes : int
+        How often the data is read; for hops, how often the graph is walked through.
+    bytes_read : int
+        From files or from memory, all passes together.
+    bytes_moved : int
+        To the device, or between the machines of a cluster.
+    tasks : int
+        Tasks of the cluster.
+    seconds : float or None
+        Estimated wall time.
+    parts : dict
+        What it is made of; parts that run at the same time add up to more than the whole.
+    basis : str
+        Where the rates come from.
+    why_not : str or None
+        Why it does not fit, and what would.
+    notes : tuple of str
+        What else there is to know.
+    """
+
+    backend: str
+    method: str
+    n_points: int
+    n_features: int
+    itemsize: int
+    rtol: float
+    threads: int
+    memory: int
+    host_memory: int
+    columns: int
+    passes: int
+    bytes_read: int
+    workers: int = 1
+    hops: int | None = None
+    stored_entries: int | None = None
+    budget: int | None = None
+    bytes_moved: int = 0
+    tasks: int = 0
+    steps: int | None = None
+    seconds: float | None = None
+    parts: dict[str, float] = field(default_factory=dict)
+    basis: str = ""
+    why_not: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether it can be run within the budget; None if there is none."""
+        if self.why_not is not None:
+            return False
+        return None if self.budget is None else self.memory <= self.budget
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        values = asdict(self) | {"fits": self.fits, "notes": list(self.notes)}
+        if self.hops is None:
+            return {name: value for name, value in values.items() if name not in ("hops", "stored_entries")}
+        return values | {"n_nodes": self.n_points, "attributes": self.n_features}
+
+
+def machine_memory() -> int | None:
+    """Bytes of this machine's memory, where the system tells."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None

@@ -1,0 +1,368 @@
+"""Plans for all backends: formulas against definitions and small runs, growth with the size, what fits and what does not."""
+
+from __future__ import annotations
+
+import gc
+import json
+import math
+import tracemalloc
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import geodim
+from geodim.backends.cuda import memory as device
+from geodim.data.graphs import as_graph
+from geodim.engine.steps import resolution
+from geodim.errors import DeviceMemoryError, InputValueError
+from geodim.features import make_operator
+from geodim.plan import CORE, Problem, calibrate, normal_spread, peak_memory, plan, reachable_rtol
+from geodim.plan.cluster import plan_cluster, workers_of
+from geodim.plan.cpu import column_memory, plan_cpu, reading
+from geodim.plan.cuda import H200_BYTES, plan_cuda
+from geodim.plan.problem import PROCESS_BYTES
+from geodim.plan.rates import H200, CoreRates, normal_sample, speed_up
+
+GIB = 1 << 30
+RNG = np.random.default_rng(3)
+PAPERS = Problem(111_059_956, 128, hops=5, stored_entries=3_342_441_710)  # docs/results/gpu.log
+
+
+# ---------------------------------------------------------------- problems
+
+
+def test_sizes_make_sense_or_are_refused():
+    assert Problem(1000, 8).nbytes == 32_000
+    assert Problem(1000, 8, 8).nbytes == 64_000
+    assert Problem(1000, 8, hops=2).values == 24_000
+    for wrong in ({"n_points": 0}, {"n_features": 0}, {"itemsize": 2}, {"stored_entries": -1}):
+        with pytest.raises(InputValueError, match=next(iter(wrong))):
+            Problem(**{"n_points": 10, "n_features": 2, **wrong})
+
+
+def test_normal_columns_are_as_wide_as_measured():
+    """1 / Delta of normalised columns is the spread, by definition: measured on normal points."""
+    for n, d in ((20_000, 4), (100_000, 16)):
+        result = geodim.intrinsic_dimension(RNG.standard_normal((n, d)))
+        assert normal_spread(n, d) == pytest.approx(1.0 / result.discriminability, rel=0.1)
+
+
+@pytest.mark.parametrize("rtol", [1e-1, 1e-2, 1e-3, 1e-5])
+def test_steps_of_a_tolerance(rtol):
+    """As the engine chooses them, and enough: `reachable_rtol` turns it round."""
+    problem = Problem(10**9, 64, rtol=rtol, spread=7.0)
+    assert problem.steps == math.ceil(7.0 / resolution(rtol, 1.0, 7.0)) + 1
+    assert reachable_rtol(problem.steps, 7.0) >= rtol * (1 - 1e-3)
+    assert reachable_rtol(2 * problem.steps, 7.0) <= rtol
+    assert Problem(10**9, 64).steps == math.inf
+
+
+def test_counting_needs_fewer_steps_than_points():
+    assert Problem(10**6, 4, rtol=1e-3).counted
+    assert not Problem(10**4, 4, rtol=1e-3).counted
+    assert not Problem(10**9, 4, rtol=1e-7).counted  # more than the cache holds
+    assert not Problem(10**6, 4).counted
+    assert not Problem(10**6, 4, rtol=1e-3, hops=2, stored_entries=5).counted
+
+
+# ---------------------------------------------------------------- one machine
+
+
+def test_memory_by_hand():
+    """10^6 x 64 float32, two threads: two solvers, a profile, two blocks of eight columns."""
+    need = column_memory(Problem(10**6, 64), 2) - PROCESS_BYTES
+    assert need == 10**6 * (2 * (8 + 2 * 4 + 4.75) + 12 + 2 * 8 * 4)
+    one = column_memory(Problem(10**6, 64, row_major=False), 1) - PROCESS_BYTES
+    assert one == 10**6 * (8 + 8 + 4.75 + 12 + 8 * 4)
+    assert column_memory(Problem(10**6, 64, held=True), 2) == need + PROCESS_BYTES + 10**6 * 64 * 4
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "threads", "rtol", "kind"),
+    [
+        (300_000, 8, 1, 0.0, np.float32),
+        (300_000, 8, 2, 0.0, np.float32),
+        (300_000, 6, 2, 0.0, np.float64),
+        (300_000, 8, 2, 1e-2, np.float32),
+        (300_000, 1, 1, 0.0, np.float32),
+    ],
+)
+def test_memory_of_a_run(n, d, threads, rtol, kind):
+    """What NumPy allocates on the way, against the formula without Python itself."""
+    x = RNG.standard_normal((n, d)).astype(kind)
+    geodim.intrinsic_dimension(x[:40_000], n_threads=threads, rtol=rtol)  # compile
+    gc.collect()
+    tracemalloc.start()
+    try:
+        geodim.intrinsic_dimension(x, n_threads=threads, rtol=rtol)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    predicted = column_memory(Problem(n, d, x.itemsize, rtol), threads) - PROCESS_BYTES
+    assert predicted == pytest.approx(peak, rel=0.15)
+
+
+def test_passes_over_rows_and_columns():
+    rows = plan_cpu(Problem(10**7, 64), threads=2)
+    assert rows.passes == 1 + 64 // rows.columns
+    assert rows.bytes_read == rows.passes * rows.n_points * 64 * 4
+    assert plan_cpu(Problem(10**7, 64, row_major=False), threads=2).passes == 2
+    assert reading(Problem(100, 3), 8).width == 1
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cuda", "dask"])
+@pytest.mark.parametrize("hops", [None, 3])
+def test_more_points_never_take_less(backend, hops):
+    workers = workers_of(4, 2, 64 * GIB)
+
+    def of(n, **more):
+        problem = Problem(n, 32, hops=hops, stored_entries=0 if hops is None else 20 * n, **more)
+        return plan(problem, backend, threads=2, workers=workers)
+
+    plans = [of(10**e) for e in range(4, 11)]
+    for small, large in pairwise(plans):
+        if backend != "cuda" or large.fits:  # what does not fit is planned column by column
+            assert small.memory <= large.memory
+        assert small.host_memory <= large.host_memory
+        assert 0.0 < small.seconds <= large.seconds
+        assert small.bytes_read < large.bytes_read
+        assert small.bytes_moved <= large.bytes_moved
+    assert of(10**6, itemsize=8).memory > of(10**6).memory
+
+
+def test_time_is_the_sum_of_rates():
+    rates = CoreRates("by hand", call=0.0, first=10e-9, later=1e-9, count=0.5e-9, rows=1e9)
+    by_columns = Problem(10**6, 11, row_major=False)
+    exact = plan_cpu(by_columns, rates=rates)
+    assert exact.seconds == pytest.approx(10**6 * (10e-9 + 10 * 1e-9))
+    assert exact.basis == "by hand"
+    many = plan_cpu(by_columns, threads=16, rates=rates)
+    assert many.seconds == pytest.approx(exact.seconds / speed_up(16))
+    counted = plan_cpu(replace(by_columns, rtol=1e-2), rates=rates)
+    by_steps = counted.steps * (10e-9 + 10 * 1e-9)
+    assert counted.seconds == pytest.approx(11 * 10**6 * 0.5e-9 + by_steps, rel=1e-3)
+    rows = plan_cpu(Problem(10**6, 11), rates=rates)
+    assert rows.parts["reading rows"] == pytest.approx((rows.passes - 1) * 44e6 / 1e9)
+    held = plan_cpu(Problem(10**6, 256, held=True), rates=rates)  # a line of 64 bytes for 8 columns
+    assert held.parts["reading rows"] == pytest.approx(256 / 8 * 64e6 / 1e9)
+    disk = plan_cpu(Problem(10**6, 11), rates=rates, budget=10**6)
+    assert disk.parts["reading from disk"] == pytest.approx(disk.bytes_read / rates.storage)
+
+
+def test_a_trial_gives_rates_of_this_machine():
+    rates = calibrate(normal_sample(20_000, 5, 4), "here")
+    assert (rates.basis, rates.network, rates.task) == ("here", CORE.network, CORE.task)
+    assert 0.0 < rates.scan < rates.count <= rates.later
+    assert 1e-9 < rates.first < 1e-5
+    assert normal_sample(10**9, 500, 8).dtype == np.float64
+    one = calibrate(normal_sample(5_000, 1, 4), "here")
+    assert one.later == one.first
+
+
+def test_what_does_not_fit_one_machine():
+    need = column_memory(Problem(10**8, 64), 16)
+    assert plan_cpu(Problem(10**8, 64), threads=16, budget=need).fits
+    short = plan_cpu(Problem(10**8, 64), threads=16, budget=need - 1)
+    assert short.fits is False
+    assert "use 15 threads" in short.why_not
+    never = plan_cpu(Problem(10**10, 64), threads=16, budget=16 * GIB)
+    assert "a tolerance (from about" in never.why_not
+    assert "larger tolerance" in plan_cpu(Problem(10**10, 64, rtol=1e-9), budget=GIB).why_not
+    assert plan_cpu(Problem(10**4, 4)).fits is None
+
+
+def test_hops_are_planned_as_ever():
+    problem = Problem(5_000, 40, 8, hops=3, stored_entries=40_000)
+    found = plan_cpu(problem, threads=2, budget=10**9)
+    assert found.memory == peak_memory(5_000, 40_000, found.columns, 8, 3, 2)
+    assert found.fits
+    short = plan_cpu(problem, threads=2, budget=10**6)
+    assert short.columns == 8
+    assert "fewer threads or more memory" in short.why_not
+    values = short.to_dict()
+    assert (values["n_nodes"], values["attributes"], values["hops"]) == (5_000, 40, 3)
+
+
+# ---------------------------------------------------------------- a GPU
+
+
+@pytest.mark.parametrize(
+    ("problem", "on_device", "gib", "seconds"),
+    [
+        (Problem(10**7, 128), False, 8.1, 1.942),
+        (Problem(10**7, 128), True, 8.3, 0.606),
+        (Problem(10**8, 128), False, 80.7, 18.239),
+        (Problem(10**8, 128), True, 83.3, 3.829),
+        (PAPERS, False, 110.6, 26.844),
+    ],
+)
+def test_against_the_h200(problem, on_device, gib, seconds):
+    """Measured: docs/results/gpu.log."""
+    found = plan_cuda(problem, on_device=on_device)
+    assert found.fits
+    assert found.memory / GIB == pytest.approx(gib, rel=0.1)
+    assert 0.67 * seconds < found.seconds < 1.5 * seconds
+    assert "H200" in found.basis
+
+
+def test_bytes_moved_to_the_device():
+    assert plan_cuda(Problem(10**7, 16)).bytes_moved == 10**7 * 16 * 4
+    assert plan_cuda(Problem(10**7, 16), on_device=True).bytes_moved == 0
+    assert plan_cuda(PAPERS).bytes_moved == PAPERS.nbytes + 4 * PAPERS.stored_entries
+    streamed = plan_cuda(replace(PAPERS, stored_entries=40 * 10**9))
+    assert streamed.bytes_moved == PAPERS.nbytes + streamed.passes * 4 * 40 * 10**9
+    assert any("copied to the device at every hop" in note for note in streamed.notes)
+
+
+def test_batches_of_the_device_add_up():
+    """8 columns one by one, then two, four: and the rest in batches of 16."""
+    alone = plan_cuda(Problem(1000, 1)).parts["windows"]
+    assert alone == pytest.approx(H200.batch, rel=1e-3)
+    assert plan_cuda(Problem(1000, 128)).parts["windows"] == pytest.approx(12 * H200.batch, rel=1e-2)
+
+
+def test_what_does_not_fit_the_device():
+    small = plan_cuda(Problem(10**8, 16), budget=GIB)
+    assert small.fits is False
+    assert "up to about" in small.why_not
+    fitting = int(small.why_not.split("up to about ")[1].split(" points")[0].replace(",", ""))
+    assert plan_cuda(Problem(fitting, 16), budget=GIB).fits
+    with pytest.raises(DeviceMemoryError, match="beside the graph"):
+        device.hop_widths(10**6, 4, 16, 3, 10**6 * 130)
+    assert "need" in plan_cuda(replace(PAPERS, hops=100)).why_not
+    assert plan_cuda(Problem(10**9, 64)).fits
+    assert not plan_cuda(Problem(10**10, 64)).fits
+    assert plan(Problem(10**6, 4), "cuda").budget == H200_BYTES
+
+
+def test_a_smaller_device_takes_fewer_columns_at_a_time():
+    budgets = [2 * GIB, 4 * GIB, 8 * GIB, 80 * GIB]
+    plans = [plan_cuda(Problem(10**7, 64), budget=budget) for budget in budgets]
+    assert all(found.memory <= found.budget for found in plans)
+    widths = [found.columns for found in plans]
+    assert widths == sorted(widths)
+    assert widths[0] < widths[-1]
+
+
+def test_the_solver_on_the_device_holds_what_the_formula_says():
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    from geodim.backends.cuda.solver import DeviceSolver
+
+    solver = DeviceSolver(100_000, "cpu", layers=3, batch=4)
+    held = sum(value.nbytes for value in vars(solver).values() if isinstance(value, torch.Tensor))
+    assert device.solver_bytes(100_000, 3, 4) == pytest.approx(held, rel=0.02)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_graph_on_the_device_holds_what_the_formula_says(weighted):
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    from geodim.backends.cuda.operators import to_device
+
+    edges = RNG.integers(0, 2_000, (2, 30_000))
+    graph = as_graph(edges, 2_000, weights=RNG.random(30_000) + 0.5 if weighted else None)
+    operator = to_device(make_operator(graph, "sym"), "cpu")
+    predicted, resident = device.graph_bytes(2_000, len(graph.indices), 10**9, weighted=weighted)
+    assert resident
+    assert predicted == pytest.approx(operator.nbytes, rel=0.1)
+    assert not device.graph_bytes(2_000, 10**9, 10**9)[1]
+
+
+# ---------------------------------------------------------------- a cluster
+
+
+def test_whole_columns_where_a_worker_has_room():
+    found = plan_cluster(Problem(10**7, 64), workers_of(4, 4, 32 * GIB))
+    assert found.method == "whole columns"
+    assert found.fits
+    assert found.passes == 1
+    assert found.memory < 32 * GIB
+    assert found.bytes_moved >= 10**7 * 64 * 4 * 3 / 4
+    assert (found.workers, found.threads) == (4, 4)
+
+
+def test_less_memory_means_more_passes():
+    exact = [plan_cluster(Problem(10**8, 256), workers_of(4, 4, size * GIB)) for size in (128, 64, 32)]
+    assert all(found.fits for found in exact)
+    assert [found.passes for found in exact] == sorted(found.passes for found in exact)
+    assert exact[0].passes == 1 < exact[1].passes
+    assert any("it would be once" in note for note in exact[1].notes)
+
+
+def test_counted_where_no_worker_holds_a_column():
+    workers = workers_of(16, 8, 32 * GIB)
+    exact = plan_cluster(Problem(10**10, 64), workers)
+    assert exact.fits is False
+    assert "use rtol > 0" in exact.why_not
+    counted = plan_cluster(Problem(10**10, 64, rtol=1e-3), workers)
+    assert counted.fits
+    assert counted.steps == int(Problem(10**10, 64, rtol=1e-3).steps)
+    assert counted.memory < 8 * GIB
+    assert counted.host_memory < 2 * PROCESS_BYTES  # nothing of the length of a column comes home
+    assert counted.passes == 2
+    # What these workers certify at best: there the counters just fit.
+    rtol = float(exact.why_not.split("certify rtol ")[1].split()[0])
+    assert plan_cluster(Problem(10**10, 64, rtol=2 * rtol), workers).fits
+    never = plan_cluster(Problem(10**10, 64, rtol=rtol / 8), workers)
+    assert never.fits is False
+    assert "this tolerance needs" in never.why_not
+
+
+def test_larger_chunks_spare_the_scheduler():
+    workers = workers_of(16, 8, 32 * GIB)
+    problem = Problem(10**10, 64, rtol=1e-3)
+    small, large = (plan_cluster(replace(problem, chunks=chunks), workers) for chunks in (20_000, 2_000))
+    assert any("keep the scheduler busy" in note for note in small.notes)
+    assert large.tasks < small.tasks / 9
+    assert large.seconds < small.seconds
+    assert large.memory > small.memory
+
+
+def test_what_is_sent_from_here_cannot_be_counted_there():
+    workers = workers_of(2, 1, GIB)
+    assert plan_cluster(Problem(10**8, 4, rtol=1e-2), workers).steps is not None
+    assert plan_cluster(Problem(10**8, 4, rtol=1e-2, apart=False), workers).fits is False
+
+
+def test_more_workers_are_faster():
+    problem = Problem(10**8, 256)
+    times = [plan_cluster(problem, workers_of(count, 4, 128 * GIB)).parts["columns"] for count in (2, 8, 32)]
+    assert times == sorted(times, reverse=True)
+
+
+def test_hops_on_a_cluster():
+    small = plan_cluster(replace(PAPERS, apart=False), workers_of(4, 8, 16 * GIB))
+    assert small.fits is False
+    assert "start workers with more memory" in small.why_not
+    found = plan_cluster(PAPERS, workers_of(4, 8, 256 * GIB))
+    assert found.fits
+    assert found.memory < 256 * GIB
+    assert found.passes == -(-128 // found.columns) * 5
+    assert found.bytes_moved > 4 * 4 * PAPERS.stored_entries  # the graph goes to every worker
+
+
+def test_a_cluster_has_workers_and_backends_have_names():
+    with pytest.raises(InputValueError, match="how many"):
+        plan(Problem(10, 2), "dask")
+    with pytest.raises(InputValueError, match="cpu, cuda or dask"):
+        plan(Problem(10, 2), "tpu")
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cuda", "dask"])
+def test_a_plan_as_json(backend):
+    found = plan(Problem(10**5, 8), backend, budget=10**10, workers=workers_of(2, 2, 8 * GIB))
+    values = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert values["backend"] == backend
+    assert values["fits"] is True
+    assert "hops" not in values
+    assert values["seconds"] == found.seconds
+
+
+def test_workers_without_a_limit():
+    found = plan_cluster(Problem(10**7, 8), workers_of(2, 1, math.inf))
+    assert found.budget is None
+    assert found.fits is None
+    assert found.passes == 1
