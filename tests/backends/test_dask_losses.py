@@ -31,7 +31,7 @@ def test_a_worker_killed_in_mid_run_changes_no_bit(monkeypatch):
     """It takes half of the columns with it; they are read and solved again."""
     monkeypatch.setattr("geodim.backends.dask.source.LEAST_BYTES", 1)
     lazy = da.random.default_rng(0).normal(size=(150_000, 24), chunks=(40_000, 24)).astype(np.float32)
-    X = lazy.compute()
+    X = lazy.compute(scheduler="threads")  # here, whatever clients there were before
     reference = geodim.intrinsic_dimension(X)
     hops = geodim.khop_dimensions(X64, EDGES, 2)
     with cluster() as client:

@@ -22,7 +22,7 @@ from geodim.cli.planning import (
 )
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
 from geodim.cli.scheduler import Scheduler, connected
-from geodim.cli.tables import Columns, Exclude, Threads, check_json, opened
+from geodim.cli.tables import Columns, Exclude, Rtol, Threads, TimeLimit, check_json, opened
 
 if TYPE_CHECKING:
     from geodim.result import IDResult
@@ -38,9 +38,7 @@ def compute(
             help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), .csv, .tsv, .parquet, .zarr.",
         ),
     ] = None,
-    rtol: Annotated[
-        float, typer.Option(metavar="E", min=0.0, help="Bounds this close will do: 0.01 is 1 %, 0 is exact.")
-    ] = 0.0,
+    rtol: Rtol = 0.0,
     no_normalize: Annotated[
         bool,
         typer.Option("--no-normalize", help="Take features as they are; else the largest range becomes 1."),
@@ -53,10 +51,7 @@ def compute(
     threads: Threads = None,
     backend: BackendOption = BackendName.auto,
     scheduler: Scheduler = None,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the bounds known so far."),
-    ] = None,
+    time_limit: TimeLimit = None,
     json: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Write the whole result, with the curve, to a file.")
     ] = None,

@@ -24,7 +24,7 @@ from geodim.cli.planning import (
 )
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
 from geodim.cli.scheduler import Scheduler, connected
-from geodim.cli.tables import check_json
+from geodim.cli.tables import Rtol, Threads, TimeLimit, check_json
 from geodim.errors import InputTypeError, InputValueError
 
 if TYPE_CHECKING:
@@ -73,9 +73,7 @@ def hops(
         int | None,
         typer.Option(metavar="N", min=0, help="For ppr and heat: powers kept; by default 1e-4 is cut off."),
     ] = None,
-    rtol: Annotated[
-        float, typer.Option(metavar="E", min=0.0, help="Bounds this close will do: 0.01 is 1 %, 0 is exact.")
-    ] = 0.0,
+    rtol: Rtol = 0.0,
     no_normalize: Annotated[
         bool,
         typer.Option(
@@ -89,20 +87,14 @@ def hops(
             help="Weights, from this column of --edges; 2 is the third one. By default all edges count the same.",
         ),
     ] = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="All cores by default. The result does not depend on it."),
-    ] = None,
+    threads: Threads = None,
     backend: BackendOption = BackendName.auto,
     scheduler: Scheduler = None,
     memory: Annotated[
         str | None,
         typer.Option(metavar="SIZE", help="Stay within this much: 8GB, 8GiB, 500MB or bytes. See --dry-run."),
     ] = None,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the bounds known so far."),
-    ] = None,
+    time_limit: TimeLimit = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(

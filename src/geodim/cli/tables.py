@@ -24,6 +24,13 @@ Threads = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="All cores by default. The result does not depend on it."),
 ]
+Rtol = Annotated[
+    float, typer.Option(metavar="E", min=0.0, help="Bounds this close will do: 0.01 is 1 %, 0 is exact.")
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the bounds known so far."),
+]
 
 
 def check_json(path: Path | None) -> None:
