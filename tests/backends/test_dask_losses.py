@@ -20,7 +20,8 @@ from khop_cases import EDGES, X64
 da = pytest.importorskip("dask.array")
 
 
-def test_without_a_client_the_error_says_how_to_start_one():
+def test_without_a_client_the_error_says_how_to_start_one(monkeypatch):
+    monkeypatch.setattr(distributed.client, "_global_clients", {})  # whatever clients there were before
     with pytest.raises(InputValueError, match=r"from distributed import Client; client = Client\(\)"):
         geodim.intrinsic_dimension(da.zeros((10, 2)))
     with pytest.raises(InputValueError, match="no active Dask client"):

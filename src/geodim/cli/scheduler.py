@@ -32,9 +32,10 @@ def connected(address: str | None) -> Iterator[dict[str, Any]]:
         return
     distributed = require("distributed", "dask", "computing on a Dask cluster")
     try:
-        client = distributed.Client(address, timeout=PATIENCE)
+        # Not the default for everybody: one that cannot connect would stay so until it is collected as garbage.
+        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         msg = f"no Dask scheduler answers at {address}: {error}; is it running, and is the address tcp://host:port?"
         raise ClusterError(msg) from error
-    with client:
+    with client, client.as_current():
         yield {"backend": "dask"}
