@@ -6,6 +6,7 @@ weights, as tensors on the device that hold until the next ones are asked for.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +68,7 @@ def _fill(target: torch.Tensor, source: NDArray[Any]) -> None:
     run_tasks(copy, equal_ranges(len(source), threads), threads)
 
 
-class Entries:
+class Entries(ABC):
     """Neighbours and weights by blocks of rows.
 
     Attributes
@@ -81,9 +82,9 @@ class Entries:
     cuts: list[int]
     nbytes: int
 
+    @abstractmethod
     def blocks(self) -> Iterator[tuple[torch.Tensor, torch.Tensor | None]]:
         """Yield neighbours and weights of every block."""
-        raise NotImplementedError
 
 
 class ResidentEntries(Entries):
