@@ -131,7 +131,7 @@ def with_little_memory(folder: Path, n: int, d: int) -> dict:
     found: dict = {"bytes": size, "memory_limit": size // 4}
     results = {}
     with workers(size // 4) as cluster, Client(cluster) as client:
-        first = set(client.scheduler_info()["workers"])
+        first = set(client.nthreads())
         for name, rtol in (("rtol 1e-3", 1e-3), ("exact", 0.0)):
             seconds, results[name] = timed(
                 lambda rtol=rtol: geodim.intrinsic_dimension(da.from_zarr(str(path)), rtol=rtol)
@@ -143,7 +143,7 @@ def with_little_memory(folder: Path, n: int, d: int) -> dict:
                 f"{results[name].error:.2g}, peak per worker {peaks[-1]:,.0f} MB",
                 flush=True,
             )
-        found["workers_lost"] = len(first - set(client.scheduler_info()["workers"]))
+        found["workers_lost"] = len(first - set(client.nthreads()))
     here = geodim.intrinsic_dimension(zarr.open_array(path, mode="r")[:], n_threads=2)
     assert np.array_equal(here.phi_lower, results["exact"].phi_lower)
     assert results["rtol 1e-3"].lower <= here.dimension <= results["rtol 1e-3"].upper

@@ -19,6 +19,8 @@ from khop_cases import EDGES, X64
 
 da = pytest.importorskip("dask.array")
 
+from geodim.backends.dask.cluster import Cluster
+
 
 def test_without_a_client_the_error_says_how_to_start_one(monkeypatch):
     monkeypatch.setattr(distributed.client, "_global_clients", {})  # whatever clients there were before
@@ -26,6 +28,20 @@ def test_without_a_client_the_error_says_how_to_start_one(monkeypatch):
         geodim.intrinsic_dimension(da.zeros((10, 2)))
     with pytest.raises(InputValueError, match="no active Dask client"):
         geodim.intrinsic_dimension(np.zeros((10, 2)), backend="dask")
+
+
+def test_workers_are_seen_whatever_the_client_is_told_meanwhile():
+    """A client asks its scheduler for news every two seconds, and forgets its workers when the answer comes."""
+    with cluster(processes=False) as client:
+        news = client._periodic_callbacks["scheduler-info"]
+        news.callback_time = 0.5  # milliseconds
+        client.sync(_restarted, news)
+        assert {len(Cluster(client).workers) for _ in range(200)} == {2}
+
+
+async def _restarted(callback):
+    callback.stop()
+    callback.start()
 
 
 def test_a_worker_killed_in_mid_run_changes_no_bit(monkeypatch):

@@ -65,11 +65,18 @@ class Cluster:
     def _workers(self) -> list[Worker]:
         try:
             self.client.wait_for_workers(1, timeout=WORKERS_WITHIN)
-            found = self.client.scheduler_info()["workers"].values()
+            # Not `scheduler_info`: it returns what the client keeps, which a callback may have replaced meanwhile.
+            found = self.client.sync(self.client.scheduler.identity)["workers"].values()
         except (TimeoutError, OSError) as error:
-            msg = f"the Dask scheduler has no workers: start some, as in  dask worker {self._address()}"
-            raise ClusterError(msg) from error
+            raise self._without_workers() from error
+        if not found:  # the last one left meanwhile
+            raise self._without_workers()
         return [Worker(int(one["nthreads"]), float(one["memory_limit"] or math.inf)) for one in found]
+
+    def _without_workers(self) -> ClusterError:
+        return ClusterError(
+            f"the Dask scheduler has no workers: start some, as in  dask worker {self._address()}"
+        )
 
     def _address(self) -> str:
         return str(getattr(self.client.scheduler, "address", "tcp://scheduler:8786"))
