@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -64,11 +65,7 @@ class HopPass:
         columns_left = layers.unfinished()
         saved = time.monotonic()
 
-        def late() -> bool:
-            if deadline is not None and time.monotonic() > deadline:
-                layers.stop("time limit")
-            return layers.profiles[0].stopped is not None
-
+        late = partial(layers.late, deadline)
         try:
             with (
                 heeding_interrupts(layers.stop),

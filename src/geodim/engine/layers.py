@@ -6,6 +6,7 @@ high; so one solve against layer m serves them all.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,6 +61,12 @@ class Layers:
         """Note why the pass ended early."""
         for profile in self.profiles:
             profile.stopped = profile.stopped or reason
+
+    def late(self, deadline: float | None) -> bool:
+        """Whether the pass was stopped, or is now because its time is over; by `time.monotonic`."""
+        if deadline is not None and time.monotonic() > deadline:
+            self.stop("time limit")
+        return self.profiles[0].stopped is not None
 
 
 class Layer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,11 +88,7 @@ class DevicePass(HopPass):
         columns_left = layers.unfinished()
         saved = time.monotonic()
 
-        def late() -> bool:
-            if deadline is not None and time.monotonic() > deadline:
-                layers.stop("time limit")
-            return layers.profiles[0].stopped is not None
-
+        late = partial(layers.late, deadline)
         feed = Feed(self.source, self.device, self.kind, self.threads)
         groups = [columns_left[at : at + width] for at in range(0, len(columns_left), width)]
         try:

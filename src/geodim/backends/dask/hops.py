@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -165,11 +166,7 @@ class DaskHopPass(HopPass):
         )
         home = _Home(self.cluster, layers, report, store, save_every)
 
-        def late() -> bool:
-            if deadline is not None and time.monotonic() > deadline:
-                layers.stop("time limit")
-            return layers.profiles[0].stopped is not None
-
+        late = partial(layers.late, deadline)
         try:
             with heeding_interrupts(layers.stop):
                 for future in self._solved(job, layers, width, late, home):
