@@ -7,6 +7,7 @@ import queue
 from asyncio import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from geodim.backends.dask.tasks import forget
@@ -28,6 +29,7 @@ class Worker:
 
     threads: int
     memory: float  # bytes, infinite if there is no limit
+    address: str = ""
 
     @property
     def usable(self) -> float:
@@ -66,12 +68,15 @@ class Cluster:
         try:
             self.client.wait_for_workers(1, timeout=WORKERS_WITHIN)
             # Not `scheduler_info`: it returns what the client keeps, which a callback may have replaced meanwhile.
-            found = self.client.sync(self.client.scheduler.identity)["workers"].values()
+            found = self.client.sync(self.client.scheduler.identity)["workers"].items()
         except (TimeoutError, OSError) as error:
             raise self._without_workers() from error
         if not found:  # the last one left meanwhile
             raise self._without_workers()
-        return [Worker(int(one["nthreads"]), float(one["memory_limit"] or math.inf)) for one in found]
+        return [
+            Worker(int(one["nthreads"]), float(one["memory_limit"] or math.inf), address)
+            for address, one in found
+        ]
 
     def _without_workers(self) -> ClusterError:
         return ClusterError(
@@ -85,6 +90,11 @@ class Cluster:
     def threads(self) -> int:
         """Threads of all workers together."""
         return sum(worker.threads for worker in self.workers)
+
+    def homes(self) -> Iterator[str]:
+        """Addresses in turn, of each worker as often as it has threads, and again from the first."""
+        most = max(worker.threads for worker in self.workers)
+        return cycle([w.address for turn in range(most) for w in self.workers if turn < w.threads])
 
     @property
     def room(self) -> float:
@@ -104,10 +114,16 @@ class Cluster:
         """Threads for each of so many tasks in work, so that no worker has more of them than it was given."""
         return max(1, min(worker.threads for worker in self.workers) // max(slots, 1))
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """One task.  Without a key made of its arguments: hashing data costs more than it ever saves."""
+    def submit(
+        self, function: Callable[..., Any], *arguments: Any, soon: bool = False, home: str | None = None
+    ) -> Any:
+        """One task, before others that wait if ``soon``; on one worker, if there is a ``home`` and it lives.
+
+        Without a key made of its arguments: hashing data costs more than it ever saves.
+        """
+        place = {} if home is None else {"workers": [home], "allow_other_workers": True}
         with self._losses():
-            return self.client.submit(function, *arguments, pure=False)
+            return self.client.submit(function, *arguments, pure=False, priority=int(soon), **place)
 
     def compute(self, delayed: list[Any]) -> list[Any]:
         """Many tasks at once, so that the scheduler sees what depends on what."""

@@ -16,7 +16,7 @@ from geodim.data.sources import SparseSource, WeightedSource
 from geodim.engine.interrupt import heeding_interrupts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from geodim.backends.dask.cluster import Cluster
     from geodim.backends.dask.tasks import Job, Part
@@ -69,8 +69,7 @@ class ColumnPass:
         self.progress(0, total)
         try:
             with heeding_interrupts(self._halt):
-                # As many leaders as can be solved at once: each further one would be a task that hardly lifts the bar.
-                first, passes = self.plan(sorted(leaders[: self.job.slots * len(self.cluster.workers)]))
+                first, passes = self.plan(leaders)
                 futures = self._submitted(first, None)
                 bar = self._bar(list(futures)) if futures else None
                 for stage in passes:
@@ -98,30 +97,31 @@ class ColumnPass:
         self.cluster.forget(self.job.token)
         return profile
 
-    def plan(self, leaders: list[int]) -> tuple[Stage, list[Stage]]:
+    def plan(self, leaders: Sequence[int]) -> tuple[Stage, list[Stage]]:
         """What is solved first, and then pass by pass: one where the workers hold all columns."""
-        every = range(self.source.n_features)
-        rest = [column for column in every if column not in leaders]
+        at_once = self.job.slots * len(self.cluster.workers)
+        # As many leaders as can be solved at once: each further one would be a task that hardly lifts the bar.
+        leading, rest = split(range(self.source.n_features), leaders[:at_once])
         if isinstance(self.source, DaskSource) and not self.source.resident:
             first, *others = [
                 [(group, group) for group in wave]
-                for some in (leaders, rest)
+                for some in (leading, rest)
                 for wave in self.source.waves(some)
             ]
             return (first, others) if others else ([], [first])
         groups = self._groups()
-        if not rest or len(groups) <= self.job.slots * len(self.cluster.workers):  # all start at once anyway
+        if not rest or len(groups) <= at_once:  # all start at once anyway
             return [], [[(group, group) for group in groups]]
         # Blocks with leaders first: they are where they are needed, and others travel in the meantime.
-        groups.sort(key=lambda group: not set(leaders) & set(group))
-        first = [(group, [column for column in group if column in leaders]) for group in groups]
-        return first, [[(group, [column for column in group if column in rest]) for group in groups]]
+        groups.sort(key=lambda group: not set(leading) & set(group))
+        parts = [(group, *split(group, leading)) for group in groups]
+        return [(group, lead) for group, lead, _ in parts], [[(group, others) for group, _, others in parts]]
 
     def _bar(self, leading: list[Any]) -> Any:
         """What the leaders reached, made small where they were solved, and sent to every worker once."""
         size = self.profile.phi.size
-        small = [self.cluster.submit(tasks.bar_of, part, self.job, size) for part in leading]
-        return self.cluster.submit(tasks.highest, small)
+        small = [self.cluster.submit(tasks.bar_of, part, self.job, size, soon=True) for part in leading]
+        return self.cluster.submit(tasks.highest, small, soon=True)
 
     def _groups(self) -> list[list[int]]:
         if isinstance(self.source, DaskSource):
@@ -152,6 +152,14 @@ class ColumnPass:
         if self.deadline is not None and time.monotonic() > self.deadline:
             self._halt("time limit")
         return self.profile.stopped is not None
+
+
+def split(columns: Iterable[int], some: Collection[int]) -> tuple[list[int], list[int]]:
+    """Those of the columns that are among ``some``, and the others."""
+    columns = list(columns)
+    return [column for column in columns if column in some], [
+        column for column in columns if column not in some
+    ]
 
 
 def block_of(source: ColumnSource, columns: list[int]) -> Any:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 CELLS = 1 << 12
 FROM = 1 << 13  # fewer points are sorted sooner than counted
 GLANCE = 1 << 13  # points of a sample that tells whether counting all of them is worth it
-CHANCE = 0.9  # that narrow a sample has to be
 SHARES = (
     1 / 256,
     1 / 32,
@@ -46,7 +45,7 @@ def is_dominated(
     if not cells <= 2 * CELLS:
         return False
     sample = np.ascontiguousarray(column[:: max(n // GLANCE, 1)])
-    if not _cells_dominated(_counted(sample, cell, first, int(cells)), CHANCE * cell, n, SHARES[-1], bar):
+    if not _cells_dominated(_counted(sample, cell, first, int(cells)), cell, n, SHARES[-1], bar):
         return False
     counts = _counted(column, cell, first, int(cells))
     for share in SHARES:

@@ -18,6 +18,8 @@ from geodim.backends.dask.columns import ColumnPass
 from geodim.errors import InputValueError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from geodim.backends.dask.columns import Stage
@@ -92,9 +94,13 @@ def solve_counts(
     profile = job.new_profile(len(columns))
     bench = tasks.bench_of(job, profile.phi.size)
     skip = job.skipped > 0
-    with bench.solver(
-        lambda: CountingSolver(job.n_points, job.step, n_steps, ranges.least, skip_smallest=skip)
-    ) as solver:
+
+    def make() -> tasks.Place:
+        solver = CountingSolver(job.n_points, job.step, n_steps, ranges.least, skip_smallest=skip)
+        return tasks.Place(solver, 0, np.dtype(np.float64))
+
+    with bench.place(make) as place:
+        solver = place.solver
         assert isinstance(solver, CountingSolver)
         if bar is not None:
             bench.lift(bar)
@@ -120,7 +126,7 @@ class CountPass(ColumnPass):
     solve = staticmethod(solve_counts)
     held: dict[tuple[int, ...], Any]
 
-    def plan(self, leaders: list[int]) -> tuple[Stage, list[Stage]]:
+    def plan(self, leaders: Sequence[int]) -> tuple[Stage, list[Stage]]:
         """As many columns at a time as the workers have room for their counts: each time the data is read once."""
         assert self.job.n_steps is not None
         per_column = _kind(self.job).itemsize * self.job.n_steps

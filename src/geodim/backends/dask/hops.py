@@ -74,7 +74,7 @@ def solve_hops(
         layers = Layers(job.n_points, width, job.hops, job.step)
         for hop, profile in enumerate(layers.profiles):
             if bars is not None:
-                bench.lift(tasks.fine(bars[hop], job.n_points), hop)
+                bench.lift(bars[hop], hop)
             bench.preset(profile, hop)
         worker = HopPass(tasks.open_block(block, None), kind, operator, job.hops, job.threads)
         worker.twins = _Classes() if twins else None  # type: ignore[assignment]
@@ -291,4 +291,6 @@ class _Home:
         return self._bars
 
     def _renew_bars(self) -> None:
-        self._bars = self.cluster.hold([tasks.coarse(profile.phi) for profile in self.layers.profiles])
+        self._bars = self.cluster.hold(
+            [tasks.coarse(profile.phi, 0, profile.phi.size) for profile in self.layers.profiles]
+        )

@@ -47,7 +47,7 @@ class Reduction:
                 level.append(one)
                 if len(level) < FAN_IN:
                     break
-                one = self.cluster.submit(self.merge, level[:])
+                one = self.cluster.submit(self.merge, level[:], soon=True)  # it frees memory
                 level.clear()
             else:
                 tree.append([one])

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 128 << 20  # columns travel in blocks of at most about this size,
 LEAST_BYTES = 1 << 20  # and of at least this one, where there are enough columns
 BLOCKS_PER_THREAD = 2  # more would share the last of the work better, and cost more in all
-MANY_PIECES = (
-    64  # of so many chunks blocks are put together before they are solved, lest there be too many tasks
-)
 SMALL_BYTES = 16 << 20  # chunks of less are taken together with their neighbours
 MOST_SAMPLED = 1 << 22  # entries of a sample that is taken along in the first pass
 
@@ -52,7 +49,7 @@ class DaskSource:
 
     def __init__(self, data: Any, cluster: Cluster, weights: Any = None, names: Any = None) -> None:
         self.cluster = cluster
-        self.resident: dict[tuple[int, ...], Pieces] = {}  # blocks that the workers hold
+        self.resident: dict[tuple[int, ...], Any] = {}  # blocks that the workers hold
         self.weights: NDArray[np.int64] | None = None
         self._frame: Any = None
         self._looks: list[reading.Look] | None = None
@@ -146,7 +143,7 @@ class DaskSource:
             for part in row
         ]
         first, *blocks = self._computed([[looks], *blocks])
-        self.resident = dict(zip(map(tuple, groups), blocks, strict=True))
+        self.resident = dict(zip(map(tuple, groups), self._gathered(blocks), strict=True))
         self._looks = self.cluster.results(first[0])
         if self.first_rows is None:
             self.first_rows = _edges([one.n_rows for one in self._looks])
@@ -186,14 +183,14 @@ class DaskSource:
         per_wave = max(int(self.cluster.room // self.bytes_per_column), 1)
         return [self.groups(columns[at : at + per_wave]) for at in range(0, len(columns), per_wave)]
 
-    def take(self, groups: list[list[int]]) -> list[Pieces]:
-        """Futures of the pieces of blocks: those that the workers hold, parts of them, or newly read ones."""
+    def take(self, groups: list[list[int]]) -> list[Any]:
+        """Futures of blocks: those that the workers hold, parts of them, or newly read ones."""
         if not self.resident:
-            return self._computed(self._blocks(groups)[1])
-        home = {column: held for held in self.resident for column in held}
+            return self._gathered(self._computed(self._blocks(groups)[1]))
+        where = {column: held for held in self.resident for column in held}
         found = []
         for group in groups:
-            held = home[group[0]]
+            held = where[group[0]]
             block = self.resident[held]
             if tuple(group) != held:
                 block = [[self.cluster.submit(reading.cut_block, block, np.searchsorted(held, group))]]
@@ -221,14 +218,22 @@ class DaskSource:
                 for at, cut in enumerate(cuts):
                     if cut.size:
                         pieces[at][i].append(self._delayed(reading.cut)(turned[i][-1], cut))
-        if len(parts) > MANY_PIECES:
-            return turned, [[[self._delayed(reading.put_together)(block)]] for block in pieces]
         return turned, pieces
 
     def _computed(self, blocks: list[Pieces]) -> list[Pieces]:
         """Futures in the place of what is delayed."""
         futures = iter(self.cluster.compute([piece for block in blocks for row in block for piece in row]))
         return [[[next(futures) for _ in row] for row in block] for block in blocks]
+
+    def _gathered(self, blocks: list[Pieces]) -> list[Any]:
+        """The pieces of every block on one worker: they travel as soon as they are there, and evenly, before anyone waits."""
+        homes = self.cluster.homes()
+        return [
+            block
+            if len(block) == len(block[0]) == 1
+            else self.cluster.submit(reading.gathered, block, soon=True, home=next(homes))
+            for block in blocks
+        ]
 
     def counts(self, group: list[int], count: Any, add: Any, fan_in: int) -> Any:
         """``count`` of the group's columns in every row of chunks, ``add``ed up as a tree; delayed."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
     from geodim.engine.column import ColumnSolver
 
-CHUNK = 1 << 20  # entries merged at a time: the temporaries stay small
+CHUNK = 1 << 15  # entries merged at a time: larger temporaries would be fresh memory every time
 COARSE = 1 << 16  # entries of a bar that is broadcast
 MOST_BENCHES = 2  # jobs whose bars a worker keeps
 
@@ -89,35 +89,52 @@ class Part:
         return self.start + self.phi.size
 
 
+class Place:
+    """What a task works with and leaves to the next: Dask's workers return memory at once, and fresh memory is slow."""
+
+    def __init__(self, solver: ColumnSolver, n_points: int, dtype: np.dtype[np.floating]) -> None:
+        self.solver = solver
+        self.column = np.empty(n_points, dtype)
+        self.lowest = np.empty(n_points)
+
+
 class Bench:
-    """What tasks of one job share on one worker: the bars so far, solvers, and a gate so that no more are in work than fit."""
+    """What tasks of one job share on one worker: the bars so far, places, and a gate so that no more are in work than fit."""
 
     def __init__(self, job: Job, size: int) -> None:
         self.gate = threading.BoundedSemaphore(job.slots)
-        self.solvers: list[ColumnSolver] = []
+        self.places: list[Place] = []
         self.bars = [np.full(size, job.floor) for _ in range(job.hops + 1)]
         self.lock = threading.Lock()
 
     @contextmanager
-    def solver(self, make: Callable[[], ColumnSolver]) -> Iterator[ColumnSolver]:
-        """One that is free: fresh memory for every task would cost about as much as a column."""
+    def place(self, make: Callable[[], Place]) -> Iterator[Place]:
+        """One that is free."""
         with self.gate:
-            solver = self.solvers.pop() if self.solvers else make()
+            place = self.places.pop() if self.places else make()
             try:
-                yield solver
+                yield place
             finally:
-                self.solvers.append(solver)
+                self.places.append(place)
 
     def preset(self, profile: Profile, hop: int = 0) -> None:
         """Start a profile just below the bar: a column that ties with it still shows."""
-        floor = profile.phi[0]
-        np.nextafter(self.bars[hop], -np.inf, out=profile.phi)
-        np.maximum(profile.phi, floor, out=profile.phi)
+        bar, phi = self.bars[hop], profile.phi
+        if profile.counted:
+            np.maximum(np.nextafter(bar, -np.inf), -float(profile.n_points), out=phi)
+        else:  # the same, for numbers that are not negative, and several times as fast
+            np.subtract(bar.view(np.int64), 1, out=phi.view(np.int64))
+            np.maximum(phi.view(np.int64), 0, out=phi.view(np.int64))
 
     def lift(self, phi: NDArray[np.float64], hop: int = 0) -> None:
-        """Raise the bar."""
+        """Raise the bar to another one, which may be coarse."""
+        bar = self.bars[hop]
+        every = 1 if phi.size == bar.size else 1 << _shift(bar.size)
+        whole = bar.size // every
+        blocks, rest = bar[: whole * every].reshape(whole, every), bar[whole * every :]
         with self.lock:
-            np.maximum(self.bars[hop], phi, out=self.bars[hop])
+            np.maximum(blocks, phi[:whole, np.newaxis], out=blocks)
+            np.maximum(rest, phi[-1], out=rest)
 
 
 _benches: OrderedDict[str, Bench] = OrderedDict()
@@ -127,7 +144,9 @@ _benches_lock = threading.Lock()
 def bench_of(job: Job, size: int) -> Bench:
     """The job's place on this worker."""
     with _benches_lock:
-        bench = _benches.setdefault(job.token, Bench(job, size))
+        bench = _benches.get(job.token)
+        if bench is None:
+            bench = _benches[job.token] = Bench(job, size)
         _benches.move_to_end(job.token)
         while len(_benches) > MOST_BENCHES:
             _benches.popitem(last=False)
@@ -160,33 +179,34 @@ def solve_block(
     first_steps = np.floor(ranges.least / job.step) if job.step > 0.0 else ranges.least
     skip = job.skipped > 0
 
-    def make() -> ColumnSolver:
+    def make() -> Place:
+        kind, n = block[0][0].dtype, job.n_points
         if job.n_steps is None:
-            return ColumnSolver(job.n_points, block[0][0].dtype, job.step, skip_smallest=skip)
-        return CountingSolver(job.n_points, job.step, job.n_steps, first_steps, skip_smallest=skip)
+            return Place(ColumnSolver(n, kind, job.step, skip_smallest=skip), n, kind)
+        counting = CountingSolver(n, job.step, job.n_steps, first_steps, skip_smallest=skip)
+        return Place(counting, n, kind)
 
-    with bench.solver(make) as solver, ThreadPoolExecutor(job.threads) as pool:
+    with bench.place(make) as place, ThreadPoolExecutor(job.threads) as pool:
+        solver = place.solver
         if isinstance(solver, CountingSolver):
             solver.first_steps = first_steps
         if bar is not None:
-            bench.lift(fine(bar, profile.phi.size))
+            bench.lift(bar)
         bench.preset(profile)
         profile.done[~np.isin(columns, todo)] = True
         executor = pool if job.threads > 1 else None
         late = job.clock()
         dropped = 0
-        if dense:
-            kind = block[0][0].dtype
-            buffer = np.empty(job.n_points if len(block) > 1 else 0, kind)
-            # With a step nothing is sorted that could be left unsorted.
-            lowest = np.maximum.accumulate(bench.bars[0]) if bar is not None and job.step == 0.0 else None
-        else:
+        lowest = None
+        if not dense:
             source = open_block(block, job.weights)
+        elif bar is not None and job.step == 0.0:  # with a step nothing is sorted that could be left unsorted
+            lowest = np.maximum.accumulate(bench.bars[0], out=place.lowest)
         for at in np.flatnonzero(~profile.done).tolist():
             if not dense:
                 complete = solver.solve_runs(*source.read_runs(at), at, profile, late, executor)
             else:
-                values = column_of(block, at, buffer)
+                values = column_of(block, at, place.column)
                 if lowest is not None and is_dominated(
                     values, float(ranges.least[at]), float(ranges.greatest[at]), lowest
                 ):
@@ -211,7 +231,9 @@ def part_of(
     added = profile.owner >= 0
     first, stop = (int(added.argmax()), added.size - int(added[::-1].argmax())) if added.any() else (0, 0)
     own = np.append(columns, -1).astype(np.int32)  # the last for those that have no owner, -1
-    owner = own[profile.owner[first:stop]]
+    owner = profile.owner[first:stop]
+    for at in range(0, owner.size, CHUNK):
+        owner[at : at + CHUNK] = own[owner[at : at + CHUNK]]
     done = set(columns[profile.done[: len(columns)]].tolist()) & set(todo)
     return Part(
         first, profile.phi[first:stop], owner, tuple(sorted(done)), dropped, profile.work, profile.bytes_read
@@ -260,31 +282,33 @@ def cut_part(part: Part, first: int, stop: int) -> Part:
 
 
 def bar_of(part: Part, job: Job, size: int) -> NDArray[np.float64]:
-    """A lower bound on Phi to be broadcast: at every 2^s-th d what was reached up to there, since Phi never falls.
-
-    Counted columns are few entries anyway, and stay as they are.
-    """
+    """A lower bound on Phi to be broadcast.  Counted columns are few entries anyway, and stay as they are."""
+    if job.n_steps is None:
+        return coarse(part.phi, part.start, size)
     phi = np.full(size, job.floor)
     np.copyto(phi[part.start : part.stop], part.phi, where=part.owner >= 0)
-    if job.n_steps is not None:
-        return phi
-    return coarse(phi)
+    return phi
 
 
-def coarse(phi: NDArray[np.float64]) -> NDArray[np.float64]:
-    """At every 2^s-th index what was reached up to there."""
-    return np.maximum.accumulate(phi)[:: 1 << _shift(phi.size)].copy()
+def coarse(phi: NDArray[np.float64], start: int, size: int) -> NDArray[np.float64]:
+    """At every 2^s-th index what was reached up to there, since Phi never falls; ``phi`` begins at index ``start``."""
+    every = 1 << _shift(size)
+    bar = np.zeros(-(-size // every))
+    first = -(-start // every)  # the first entry of the bar that sees some of phi
+    before, after = np.split(phi, [first * every - start])
+    seen = bar[first:]
+    seen[:1] = before.max(initial=0.0)
+    if after.size:
+        np.maximum(seen[: -(-after.size // every)], after[::every], out=seen[: -(-after.size // every)])
+        reached = np.maximum.reduceat(after, np.arange(0, after.size, every))[: seen.size - 1]
+        np.maximum(seen[1 : 1 + reached.size], reached, out=seen[1 : 1 + reached.size])
+    return np.maximum.accumulate(bar, out=bar)
 
 
 def highest(bars: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     """The best of several bars."""
     best: NDArray[np.float64] = np.max(bars, axis=0)
     return best
-
-
-def fine(bar: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """The bar for every index."""
-    return bar if bar.size == size else np.repeat(bar, 1 << _shift(size))[:size]
 
 
 def _shift(size: int) -> int:
