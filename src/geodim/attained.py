@@ -13,10 +13,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from geodim.engine.profile import Profile
+    from geodim.engine.profile import Profile, Steps
 
     Runs = tuple[NDArray[np.int64], NDArray[np.int64]]
-    Steps = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 MOST_RUNS = 2048
 CHUNK = 1 << 20  # points compared at a time: no copy of a long array
@@ -30,14 +29,14 @@ def attained_runs(profile: Profile, steps: Steps | None = None, most: int = MOST
     profile : Profile
         A finished profile.  A stopped one has no runs: the columns not seen might attain more.
     steps : tuple of arrays, optional
-        What `counted_steps` returns, if it is known already.
+        What `Profile.steps` returns, if it is known already.
     most : int
         The most runs to return.
     """
     if profile.stopped is not None or profile.n_points < 2:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     if profile.counted:
-        sizes, columns, _ = steps or counted_steps(profile)
+        sizes, columns, _ = steps or profile.steps()
         first = np.flatnonzero(np.append(True, columns[1:] != columns[:-1]))
         starts, owners = sizes[first], columns[first]
     else:
@@ -56,23 +55,6 @@ def _runs(owner: NDArray[np.int32], first: int) -> Runs:
         changes.append(np.flatnonzero(owner[at:stop] != owner[at - 1 : stop - 1]) + at)
     starts = np.concatenate(changes)
     return starts, owner[starts].astype(np.int64)
-
-
-def counted_steps(profile: Profile) -> Steps:
-    """First k of each step of a profile that holds, for every width, how many points fit into it; its column; its width.
-
-    If w cells hold N(w) points at best and w + 1 hold more, then the k in between are w steps wide, and the column that has
-    no more than N(w) in w cells attains that.
-    """
-    reach = profile.points_by_width()
-    wider = np.flatnonzero(reach[1:] > reach[:-1])
-    wider = wider[reach[wider + 1] > 1]
-    sizes = np.maximum(reach[wider] + 1, 2).astype(np.int64)
-    owners = profile.owner[1 + profile.skipped + wider].astype(np.int64)
-    widths = ((1 + profile.skipped + wider) * profile.step).astype(np.float64)
-    if sizes.size == 0 or sizes[0] > 2:  # what the narrowest width holds
-        sizes, owners, widths = np.append(2, sizes), np.append(-1, owners), np.append(0.0, widths)
-    return sizes, owners, widths
 
 
 def shortened(starts: NDArray[np.int64], owners: NDArray[np.int64], n_points: int, most: int) -> Runs:

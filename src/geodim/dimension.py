@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 PILOT_FROM = 1 << 15  # fewer points are solved faster than looked at,
 FEW_COLUMNS = 8  # and among so few columns the widest are soon found
+FIRST_GUESS = 1 / 64  # of the range: Delta, where a sample shows points that are all alike
 
 
 def intrinsic_dimension(
@@ -166,7 +167,10 @@ def _solve(
         pilot = look_ahead(source, ranges)
     else:
         pilot = Pilot(widest_columns(ranges), 0.0, 0.0)
-    step = resolution(rtol, pilot.delta, ranges.magnitude)
+    guess = pilot.delta
+    if guess == 0.0 and not place.holds_columns(source):  # so that nothing can be solved exactly
+        guess = FIRST_GUESS * ranges.d_max
+    step = resolution(rtol, guess, ranges.magnitude)
     skip = step > 0.0 and pilot.smallest > 128 * step
     while True:
         profile = place.compute_profile(
@@ -184,7 +188,8 @@ def _solve(
         delta, off = profile.rounded_mean()
         if delta > off and ((delta + off) / (delta - off)) ** 2 - 1.0 <= rtol * (1.0 - 1e-9):
             return profile
-        step = min(0.5 * step, resolution(rtol, delta, ranges.magnitude))
+        needed = resolution(rtol, delta, ranges.magnitude)
+        step = needed if profile.goes_on and off > step else min(0.5 * step, needed)
         skip = skip and profile.counted  # else what was left out does not shrink with the step
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim._version import __version__
-from geodim.attained import attained_runs, counted_steps
+from geodim.attained import attained_runs
 from geodim.errors import DataFileError, InputValueError
 
 if TYPE_CHECKING:
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from geodim.attained import Steps
     from geodim.data.checks import Ranges
-    from geodim.engine.profile import Profile
+    from geodim.engine.profile import Profile, Steps
 
 FORMAT = "geodim.IDResult/2"
 OLDER = ("geodim.IDResult/1",)  # without the runs; still read
@@ -350,7 +349,7 @@ def summarise(
         delta_upper = mean(upper if here is None else upper * here, n, scale) * (1.0 + 2.0**-50)
         delta_lower = mean(lower if here is None else lower * here, n, scale) * (1.0 - 2.0**-50)
         delta = 0.5 * (delta_lower + delta_upper) if delta_upper < math.inf else delta_lower
-    steps = counted_steps(profile) if profile.counted else None
+    steps = profile.steps() if profile.counted else None
     order, shares = _shares(profile, steps, names)
     starts, owners = attained_runs(profile, steps)
     return IDResult(

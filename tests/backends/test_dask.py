@@ -195,12 +195,93 @@ def test_workers_too_small_for_a_column(at_rest, monkeypatch):
     result = solve(lazy, rtol=1e-3)
     assert_encloses(result, exact)
     assert result.error <= 1e-3
-    with pytest.raises(
-        ClusterError, match=r"exact values of a column of 100,000 points need .* use rtol > 0"
-    ):
+    with pytest.raises(ClusterError, match=r"exact values of a column of 100,000 points need .* or rtol > 0"):
         solve(lazy)
-    with pytest.raises(ClusterError, match=r"counters for each column.* use an rtol"):
+    with pytest.raises(ClusterError, match=r"more cells than the workers can hold .* use an rtol"):
         solve(lazy, rtol=1e-6)
+
+
+@pytest.fixture
+def in_cells(monkeypatch):
+    """Workers with room for neither columns nor steps."""
+    monkeypatch.setattr("geodim.backends.dask.cluster.AT_WORK", 1e-9)
+
+
+def unlike_columns(n):
+    """Long tails, few numbers, rare ones, and a column that hardly matters."""
+    rng = np.random.default_rng(0)
+    rare = np.where(rng.random(n) < 2e-3, 1e6 * rng.normal(size=n), 0.0)
+    return np.column_stack(
+        [rng.standard_cauchy(n), rng.integers(0, 5, n), rng.normal(size=n), rare, 0.01 * rng.uniform(size=n)]
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rtol", [0.3, 0.01, 0.001])
+@pytest.mark.usefixtures("in_cells")
+def test_cells_where_steps_do_not_fit(rtol, dtype):
+    X = unlike_columns(50_000).astype(dtype)
+    for data in (X, X[:, :1], X[:, [3]]):
+        result = solve(da.from_array(data, chunks=(9000, 3)), rtol=rtol)
+        assert_encloses(result, solve(data))
+        assert result.error <= rtol
+
+
+@pytest.mark.usefixtures("in_cells")
+def test_further_passes_count_open_columns_only():
+    """The sample does not see what is rare, so that one pass is not enough; then only that column is counted anew."""
+    X = unlike_columns(50_000)[:, [3, 2]]
+    X[:, 0] *= np.random.default_rng(1).random(50_000) < 0.05
+    result = solve(da.from_array(X, chunks=(9000, 2)), rtol=1e-3)
+    assert_encloses(result, solve(X))
+    assert result.error <= 1e-3
+    assert X.nbytes < result.bytes_read < 2 * X.nbytes
+    assert next(iter(result.shares)) == "0"
+
+
+@pytest.mark.usefixtures("in_cells")
+def test_cells_with_weights():
+    X, weights = unlike_columns(3000), np.random.default_rng(0).integers(0, 4, 3000)
+    result = solve(da.from_array(X, chunks=(700, 5)), weights=weights, rtol=0.01)
+    assert_encloses(result, solve(X, weights=weights))
+    assert result.error <= 0.01
+
+
+@pytest.mark.usefixtures("in_cells")
+def test_cells_of_constant_columns():
+    assert solve(da.full((5000, 3), 2.0, chunks=(900, 3)), rtol=0.01).dimension == np.inf
+
+
+@pytest.mark.parametrize("at", [0, 1])
+@pytest.mark.usefixtures("in_cells")
+def test_cells_stopped_early_with_valid_bounds(at):
+    """Before anything was counted, and after the first pass."""
+    told = []
+
+    def progress(_done, _total):
+        told.append(None)
+        if len(told) > 2 * at:
+            raise KeyboardInterrupt
+
+    X = unlike_columns(50_000)[:, [3, 2]]
+    X[:, 0] *= np.random.default_rng(1).random(50_000) < 0.05
+    with pytest.warns(InterruptedWarning, match="interrupted"):
+        result = solve(da.from_array(X, chunks=(9000, 2)), rtol=1e-3, progress=progress)
+    assert_encloses(result, solve(X))
+    assert (result.upper < np.inf) == bool(at)
+
+
+def test_cells_follow_steps_that_were_too_coarse(monkeypatch):
+    """All points of the sample are alike: the first guess is far too large."""
+    monkeypatch.setattr("geodim.backends.dask.cluster.AT_REST", 1.0)
+    monkeypatch.setattr("geodim.backends.dask.cluster.AT_WORK", 1.0)
+    monkeypatch.setattr("geodim.backends.dask.cluster.Worker.usable", 2_000_000)
+    X = np.zeros((100_000, 2))
+    X[::997, 0] = np.random.default_rng(0).normal(size=101)
+    X[::50, 1] = 0.001
+    result = solve(da.from_array(X, chunks=(9000, 2)), rtol=1e-3)
+    assert_encloses(result, solve(X))
+    assert result.error <= 1e-3
 
 
 def test_workers_without_a_limit_have_room_for_as_many_tasks_as_threads():

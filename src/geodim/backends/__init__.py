@@ -36,6 +36,9 @@ class Backend(Protocol):
     def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
         """First pass: all values are finite, and these are the ranges."""
 
+    def holds_columns(self, source: ColumnSource) -> bool:
+        """Whether whole columns can be solved; if not, there are bounds to a tolerance only."""
+
     def compute_profile(self, source: ColumnSource, **options: Any) -> Profile:
         """Solve every column; the options are those of `geodim.engine.profile.compute_profile`."""
 

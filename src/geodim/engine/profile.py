@@ -14,7 +14,7 @@ import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import count, groupby, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
 
     Sharing = ThreadPoolExecutor | Helpers
+    Steps = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
     Values = NDArray[np.floating]
 
 BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thread
@@ -52,6 +53,8 @@ class Profile:
     less than one step, and so is Phi.  Index 0 (k = 1) is always 0.  If ``counted``, the array holds -N(w) instead, the
     negative of the least number of points that w neighbouring steps hold at best (see `geodim.engine.counting`).
     """
+
+    goes_on: ClassVar[bool] = False  # whether another pass starts from what this one found
 
     phi: NDArray[np.float64]
     owner: NDArray[np.int32]
@@ -153,6 +156,22 @@ class Profile:
         if np.any(reach[1:] < reach[:-1]):  # some columns are missing
             np.maximum.accumulate(reach, out=reach)
         return reach
+
+    def steps(self) -> Steps:
+        """If counted: the first k of each step, the column that attains Phi there, and its width.
+
+        If w cells hold N(w) points at best and w + 1 hold more, then the k in between are w steps wide, and the column that has
+        no more than N(w) in w cells attains that.
+        """
+        reach = self.points_by_width()
+        wider = np.flatnonzero(reach[1:] > reach[:-1])
+        wider = wider[reach[wider + 1] > 1]
+        sizes = np.maximum(reach[wider] + 1, 2).astype(np.int64)
+        owners = self.owner[1 + self.skipped + wider].astype(np.int64)
+        widths = ((1 + self.skipped + wider) * self.step).astype(np.float64)
+        if sizes.size == 0 or sizes[0] > 2:  # what the narrowest width holds
+            sizes, owners, widths = np.append(2, sizes), np.append(-1, owners), np.append(0.0, widths)
+        return sizes, owners, widths
 
     def rounded_mean(self) -> tuple[float, float]:
         """Delta of the (rounded) values, unscaled, and how far it may be off; if every column was solved."""

@@ -1,8 +1,8 @@
 """The plan for a Dask cluster, there or imagined: what `geodim.backends.dask` would do with such workers.
 
 The decisions are the backend's own, asked with workers that need not exist.  Columns stay on the workers if a third of their
-memory holds them all; a column is solved whole if a worker has room for it in work; else, with a tolerance, histograms of
-the chunks are added up, and nothing of the length of a column exists anywhere.
+memory holds them all; a column is solved whole if a worker has room for it in work; else, with a tolerance, points are
+counted in cells, chunk by chunk, and nothing of the length of a column exists anywhere.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ NO_LIMIT = 2.0**50
 START = 0.5  # seconds until the first task runs, and from the last to the result
 CLIENT = 28  # bytes per point of an exact result, at the client
 LEADERS = 8  # columns that are solved first, at most
+CELLS = 400  # over rtol: enough for the heaviest tails that were tried
 MANY_TASKS = 200_000  # beyond this the scheduler is what one waits for
 
 
@@ -64,13 +65,14 @@ def plan_cluster(
 
 @dataclass(frozen=True)
 class _Way:
-    """How columns are solved on the cluster."""
+    """How columns are solved on the cluster: whole, by counts per step, or in cells."""
 
     method: str
-    counted: bool
+    counters: int  # of a column; 0 if it is not counted
     resident: bool
     slots: int
     why_not: str | None
+    in_cells: bool = False
 
 
 def _way(problem: Problem, cluster: Cluster) -> _Way:
@@ -78,25 +80,32 @@ def _way(problem: Problem, cluster: Cluster) -> _Way:
     import numpy as np  # noqa: PLC0415
 
     from geodim.backends.dask.backend import BYTES_IN_WORK, DaskBackend  # noqa: PLC0415
-    from geodim.backends.dask.histograms import BYTES_PER_STEP  # noqa: PLC0415
+    from geodim.backends.dask.cells import COUNTER, MOST_SIZES  # noqa: PLC0415
+    from geodim.backends.dask.histograms import BYTES_PER_STEP, LIVE  # noqa: PLC0415
 
-    n, b = problem.n_points, problem.itemsize
+    n, b, steps = problem.n_points, problem.itemsize, problem.steps
     resident = problem.apart and problem.nbytes <= cluster.room
-    slots = cluster.slots(n * BYTES_IN_WORK[b])
-    if problem.apart and problem.rtol > 0.0 and ((problem.counted and not resident) or not slots):
-        slots = cluster.slots(problem.steps * BYTES_PER_STEP)
-        method, counted = f"counted in {problem.steps:,.0f} steps, chunk by chunk", True
-    else:
-        method, counted = "whole columns", False
-    why_not = None
-    if not slots:
-        like: Any = SimpleNamespace(n_points=n, dtype=np.dtype(f"f{b}"))
-        step = 1.0 if counted else 0.0
-        why_not = str(DaskBackend(cluster)._too_large(like, step, problem.steps))
-        if problem.apart and not counted:
-            rtol = reachable_rtol(cluster.workroom / BYTES_PER_STEP, problem.range_over_delta)
-            why_not += f"; these workers certify rtol {rtol:.1g} and more"
-    return _Way(method, counted, resident, slots, why_not)
+    slots, counters = cluster.slots(n * BYTES_IN_WORK[b]), cluster.slots(steps * BYTES_PER_STEP)
+    in_steps = f"counted in {steps:,.0f} steps, chunk by chunk"
+    if slots and not (problem.apart and problem.counted and not resident):
+        return _Way("whole columns", 0, resident, slots, None)
+    if problem.apart and problem.rtol > 0.0 and counters:
+        return _Way(in_steps, int(steps), resident, counters, None)
+    reachable = reachable_rtol(cluster.workroom / BYTES_PER_STEP, problem.range_over_delta)
+    if problem.apart and problem.rtol > 0.0:  # the range is many times Delta: cells need not be of one size
+        cells = int(min(steps, CELLS / problem.rtol))
+        most = min(cluster.room / (LIVE * COUNTER * problem.n_features), MOST_SIZES)
+        why_not = None
+        if cells > most:
+            why_not = f"this tolerance needs about {cells:,} cells for each column, and there is room for {most:,.0f}"
+        return _Way(
+            f"counted in about {cells:,} cells, chunk by chunk", cells, resident, 1, why_not, in_cells=True
+        )
+    like: Any = SimpleNamespace(n_points=n, dtype=np.dtype(f"f{b}"))
+    why_not = str(DaskBackend(cluster)._too_large(like))
+    if problem.apart:
+        why_not += f"; these workers certify rtol {reachable:.1g} and more"
+    return _Way("whole columns", 0, resident, 0, why_not)
 
 
 def _columns(problem: Problem, cluster: Cluster, rates: CoreRates) -> Plan:
@@ -109,21 +118,24 @@ def _columns(problem: Problem, cluster: Cluster, rates: CoreRates) -> Plan:
     chunks = problem.chunks or max(-(-problem.nbytes // CHUNK_BYTES), 1)
     away = 1.0 - 1.0 / count
     notes = []
-    if way.counted:
-        width, waves = _count_groups(problem, cluster)
+    if way.counters:
+        width, waves = _count_groups(problem, cluster, way.counters)
         groups = -(-d // width)
         kind = 4 if n < 1 << 31 else 8
         tasks = (
             2 * chunks + chunks * (1 + groups * 8 // 7) * waves + 2 * groups
         )  # look; count, and add as a tree
-        moved = int(kind * d * problem.steps * chunks * 8 // 7 * away)
+        moved = int(kind * d * way.counters * chunks * 8 // 7 * away)
         chunk = problem.nbytes // chunks
         threads = min(worker.threads for worker in cluster.workers)
-        memory = PROCESS_BYTES + 2 * threads * chunk + int(slots * problem.steps * BYTES_PER_STEP)
-        memory += int(8 * d / waves * problem.steps * 4 / count)
-        passes, client = 1 + waves, int(28 * problem.steps)
-        work = rates.counted(n, d, problem.steps) / (count * speed_up(threads))
+        memory = PROCESS_BYTES + 2 * threads * chunk + int(slots * way.counters * BYTES_PER_STEP)
+        memory += int(8 * d / waves * way.counters * 4 / count)
+        passes, client = 1 + waves, 28 * way.counters
+        counting = replace(rates, count=rates.cell) if way.in_cells else rates
+        work = counting.counted(n, d, way.counters) / (count * speed_up(threads))
         notes.append("no row leaves the worker that read it; bounds are certified to one step")
+        if way.in_cells:
+            notes.append("where a sample misjudged the columns, those that matter are counted once more")
     else:
         per_wave = max(int(cluster.room // (n * b)), 1)
         waves = 0 if way.resident or not problem.apart else 1 + -(-max(d - LEADERS, 0) // per_wave)
@@ -152,16 +164,16 @@ def _columns(problem: Problem, cluster: Cluster, rates: CoreRates) -> Plan:
     return _finished(
         problem, cluster, rates,
         method=way.method, why_not=way.why_not, columns=width, passes=passes, tasks=int(tasks), moved=moved,
-        memory=memory, client=client, work=work, steps=int(problem.steps) if way.counted else None, notes=notes,
+        memory=memory, client=client, work=work, steps=way.counters or None, notes=notes,
         bytes_read=problem.nbytes * passes,
     )  # fmt: skip
 
 
-def _count_groups(problem: Problem, cluster: Cluster) -> tuple[int, int]:
+def _count_groups(problem: Problem, cluster: Cluster, counters: int) -> tuple[int, int]:
     """Columns of a histogram task and waves, as `CountPass.plan` has them."""
     from geodim.backends.dask.histograms import GROUP_BYTES, LIVE  # noqa: PLC0415
 
-    per_column = 8 * int(problem.steps)
+    per_column = 8 * counters
     d = problem.n_features
     per_wave = max(1, int(cluster.room // (LIVE * per_column)))
     share = -(-d // (2 * cluster.threads))

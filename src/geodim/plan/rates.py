@@ -28,9 +28,9 @@ class CoreRates:
         Where they come from.
     call : float
         What a call costs however small the data is.
-    scan, first, later, count : float
+    scan, first, later, count, cell : float
         Per value: of the first pass; of the first column, read, sorted and searched; of another column, most of which need
-        not be searched; of a column that is counted.
+        not be searched; of a column that is counted in steps; in cells, whose size is not the same everywhere.
     product : float
         Per stored entry of a graph and column.
     rows : float
@@ -49,6 +49,7 @@ class CoreRates:
     first: float = 85e-9
     later: float = 25e-9
     count: float = 3e-9
+    cell: float = 9e-9
     product: float = 0.5e-9
     rows: float = 12e9
     storage: float = 1e9

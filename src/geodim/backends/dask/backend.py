@@ -6,6 +6,7 @@ import math
 import time
 from typing import TYPE_CHECKING, Any
 
+from geodim.backends.dask.cells import CellPass
 from geodim.backends.dask.cluster import Cluster
 from geodim.backends.dask.columns import ColumnPass, new_token, weights_of
 from geodim.backends.dask.histograms import BYTES_PER_STEP, CountPass, steps_of
@@ -46,6 +47,8 @@ class DaskBackend(LocalBackend):
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
+        self._counted = False  # with a coarser step
+        self._cells: CellPass | None = None  # goes on where that one ended
 
     @classmethod
     def of(cls, X: Any) -> DaskBackend:  # noqa: ARG003 - the client is the same for all data
@@ -61,6 +64,13 @@ class DaskBackend(LocalBackend):
     def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
         """First pass over the data, where it lies."""
         return source.scan() if isinstance(source, DaskSource) else scan_ranges(source, threads)
+
+    def holds_columns(self, source: ColumnSource) -> bool:
+        """Whether a worker has room for a whole column in work."""
+        return self._slots(source) > 0
+
+    def _slots(self, source: ColumnSource) -> int:
+        return self.cluster.slots(source.n_points * BYTES_IN_WORK[source.dtype.itemsize])
 
     def compute_profile(self, source: ColumnSource, **options: Any) -> Profile:
         """Solve every column: as whole columns where one fits a worker, else by their counts."""
@@ -78,18 +88,24 @@ class DaskBackend(LocalBackend):
         deadline: float | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Profile:
-        n = source.n_points
-        here = isinstance(source, DaskSource) and bool(source.resident)
-        n_steps = steps_needed(ranges.least, ranges.greatest, step)[1] if step > 0.0 else math.inf
-        counted = n_steps <= min(MOST_STEPS, COUNT_BELOW * n)
-        slots = self.cluster.slots(n * BYTES_IN_WORK[source.dtype.itemsize])
+        n, slots = source.n_points, self._slots(source)
         kind: type[ColumnPass] = ColumnPass
-        if isinstance(source, DaskSource) and ((counted and not here) or not slots):
+        if isinstance(source, DaskSource) and not slots:
+            # One pass by counts per step; where there is no room for these, or they were too coarse, in cells.
             n_steps = steps_of(ranges, step) if step > 0.0 else math.inf
+            slots = 0 if self._counted else self.cluster.slots(n_steps * BYTES_PER_STEP)
+            if not slots and (step > 0.0 or ranges.d_max == 0.0):
+                self._cells = self._cells or CellPass(self.cluster, source, ranges, deadline, progress)
+                return self._cells.run(step)
             kind, counted = CountPass, True
-            slots = self.cluster.slots(n_steps * BYTES_PER_STEP)
+        else:
+            n_steps = steps_needed(ranges.least, ranges.greatest, step)[1] if step > 0.0 else math.inf
+            counted = n_steps <= min(MOST_STEPS, COUNT_BELOW * n)
+            if isinstance(source, DaskSource) and counted and not source.resident:
+                kind, slots = CountPass, self.cluster.slots(n_steps * BYTES_PER_STEP)
         if not slots:
-            raise self._too_large(source, step, n_steps)
+            raise self._too_large(source)
+        self._counted = counted
         steps = int(n_steps) if counted else None
         job = Job(
             token=new_token(),
@@ -104,19 +120,13 @@ class DaskBackend(LocalBackend):
         )
         return kind(self.cluster, source, job, ranges, deadline, progress).run(leaders)
 
-    def _too_large(self, source: ColumnSource, step: float, n_steps: float) -> ClusterError:
+    def _too_large(self, source: ColumnSource) -> ClusterError:
         """What would have to be different."""
-        most = self.cluster.workroom
-        if step > 0.0 and n_steps < math.inf:
-            return ClusterError(
-                f"this tolerance needs {n_steps:,.0f} counters for each column, or {n_steps * BYTES_PER_STEP:,.0f} bytes "
-                f"in work, and a worker may use {most:,.0f}: use an rtol {n_steps * BYTES_PER_STEP / most:.2g} times as "
-                "large, or workers with more memory"
-            )
         need = source.n_points * BYTES_IN_WORK[source.dtype.itemsize]
         return ClusterError(
             f"exact values of a column of {source.n_points:,} points need {need:,} bytes in work, and a worker may use "
-            f"{most:,.0f}: use rtol > 0, which counts where the rows lie, or workers with more memory"
+            f"{self.cluster.workroom:,.0f}: use workers with more memory, or rtol > 0 with data that the workers read themselves, "
+            "which is counted where its rows lie"
         )
 
     def hop_pass(

@@ -1,4 +1,4 @@
-"""A pass by counts, for columns that no worker could hold: histograms of all chunks, added up as a tree.
+"""A pass by counts, where the workers do not hold the columns: histograms of all chunks, added up as a tree.
 
 With a tolerance, values are rounded to steps, and all that matters of a column is how many points each step holds (see
 `geodim.engine.counting`).  Counts of chunks add: no row ever leaves the worker that read it, and nothing of the size of a
@@ -49,7 +49,7 @@ def count_chunk(
     first_steps: NDArray[np.float64],
     n_steps: int,
     kind: np.dtype[np.signedinteger[Any]],
-) -> NDArray[np.integer[Any]]:
+) -> NDArray[np.signedinteger[Any]]:
     """Points per step, for some columns of one row of chunks; shape (columns, steps)."""
     from geodim.engine.kernels.sorting import count_steps  # noqa: PLC0415 - imports Numba
 
@@ -70,7 +70,7 @@ def count_chunk(
     return counts
 
 
-def add_counts(some: list[NDArray[np.integer[Any]]]) -> NDArray[np.integer[Any]]:
+def add_counts(some: list[NDArray[np.signedinteger[Any]]]) -> NDArray[np.signedinteger[Any]]:
     """Histograms of several chunks, together."""
     total = some[0].copy()
     for counts in some[1:]:
@@ -79,7 +79,7 @@ def add_counts(some: list[NDArray[np.integer[Any]]]) -> NDArray[np.integer[Any]]
 
 
 def solve_counts(
-    counts: NDArray[np.integer[Any]],
+    counts: NDArray[np.signedinteger[Any]],
     bar: NDArray[np.float64] | None,
     job: Job,
     columns: list[int],
@@ -129,7 +129,7 @@ class CountPass(ColumnPass):
     def plan(self, leaders: Sequence[int]) -> tuple[Stage, list[Stage]]:
         """As many columns at a time as the workers have room for their counts: each time the data is read once."""
         assert self.job.n_steps is not None
-        per_column = _kind(self.job).itemsize * self.job.n_steps
+        per_column = counter_type(self.job.n_points).itemsize * self.job.n_steps
         every = list(range(self.source.n_features))
         per_wave = max(1, int(self.cluster.room / len(self.cluster.workers) // (LIVE * per_column)))
         share = -(-len(every) // (2 * self.cluster.threads))
@@ -164,7 +164,7 @@ class CountPass(ColumnPass):
                         step=job.step,
                         first_steps=np.floor(self.ranges.least[group] / job.step),
                         n_steps=job.n_steps,
-                        kind=_kind(job),
+                        kind=counter_type(job.n_points),
                     ),
                     add_counts,
                     FAN_IN,
@@ -174,6 +174,6 @@ class CountPass(ColumnPass):
         )
 
 
-def _kind(job: Job) -> np.dtype[np.signedinteger[Any]]:
+def counter_type(n_points: int) -> np.dtype[np.signedinteger[Any]]:
     """The type of counters that hold all points."""
-    return np.dtype(np.int32 if job.n_points < 1 << 31 else np.int64)
+    return np.dtype(np.int32 if n_points < 1 << 31 else np.int64)

@@ -235,7 +235,7 @@ class DaskSource:
             for block in blocks
         ]
 
-    def counts(self, group: list[int], count: Any, add: Any, fan_in: int) -> Any:
+    def counts(self, group: list[int], count: Any, add: Any, fan_in: int, *shared: Any) -> Any:
         """``count`` of the group's columns in every row of chunks, ``add``ed up as a tree; delayed."""
         edges = np.asarray(self.first_columns)
         where = np.searchsorted(edges, group, side="right") - 1
@@ -243,7 +243,9 @@ class DaskSource:
         for i, row in enumerate(self.parts):
             some = [(row[j], np.asarray(group)[where == j] - edges[j]) for j in np.unique(where).tolist()]
             level.append(
-                self._delayed(count)([part for part, _ in some], [at for _, at in some], self._weights_of(i))
+                self._delayed(count)(
+                    [part for part, _ in some], [at for _, at in some], self._weights_of(i), *shared
+                )
             )
         while len(level) > 1:
             level = [self._delayed(add)(level[at : at + fan_in]) for at in range(0, len(level), fan_in)]

@@ -1,0 +1,108 @@
+"""Columns as counts in cells of any size: where each value falls, and what the counts tell about windows.
+
+A window of k points begins in a cell i and ends in a cell j, and the cells from i to j hold at least k points.  So it is no narrower
+than from the greatest number of the first cell to the least of the last, and the narrowest run of cells that hold k points, with both,
+is no narrower than phi_k.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+BLOCK = 64  # cells that are passed over together if no window can begin there
+
+
+@njit(nogil=True, cache=True)
+def count_cells(values, edges, guide, per_cell, weights, counts):
+    """Add the values to the ``counts`` of the cells [edges[i], edges[i + 1]).
+
+    ``guide[g]`` is about where values of (value - edges[0]) * per_cell >= g begin.  No ``weights`` count as 1 each.
+    """
+    last = counts.size - 1
+    most = guide.size - 2
+    least = np.float64(edges[0])
+    for at in range(values.size):
+        value = values[at]
+        g = min(max(np.int64((np.float64(value) - least) * per_cell), 0), most)
+        low, high = guide[g], guide[g + 1]
+        if high - low <= 1:  # no branch that cannot be foretold
+            low += (high - low) * (value >= edges[high])
+        else:
+            while low < high:
+                middle = (low + high + 1) >> 1
+                if edges[middle] <= value:
+                    low = middle
+                else:
+                    high = middle - 1
+        while low > 0 and value < edges[low]:  # the guide is rounded, the edges are not
+            low -= 1
+        while low < last and value >= edges[low + 1]:
+            low += 1
+        counts[low] += weights[at] if weights.size > 0 else 1
+
+
+@njit(nogil=True, cache=True)
+def bound_windows(least, greatest, before, sizes, lower, upper):
+    """Bounds on phi_k for every k of ``sizes``, ascending.
+
+    Cell i has numbers from ``least[i]`` to ``greatest[i]``, and ``before[i]`` points lie before it.
+    """
+    n_cells = least.size
+    n_blocks = (n_cells + BLOCK - 1) // BLOCK
+    ends = np.zeros(n_blocks, np.int64)  # the last cell of the run from each block's first cell
+    lows, highs = (
+        np.zeros(n_blocks),
+        np.zeros(n_blocks),
+    )  # what its windows of some smaller k reached, and so no less now
+    best_block = 0
+    for s in range(sizes.size):
+        k = sizes[s]
+        narrowest, widest = np.inf, np.inf
+        for b in range(-1, n_blocks):
+            block = best_block if b < 0 else b  # where the last one was, the next is probably not far
+            if highs[block] >= widest and lows[block] >= narrowest:
+                continue
+            first = block * BLOCK
+            stop = min(first + BLOCK, n_cells)
+            end = max(ends[block], first)
+            while end < n_cells - 1 and before[end + 1] - before[first] < k:
+                end += 1
+            ends[block] = end
+            if before[end + 1] - before[first] < k:
+                if b < 0:
+                    continue
+                break  # neither do later cells have as many
+            if greatest[end] - least[stop - 1] >= widest and least[end] - greatest[stop - 1] >= narrowest:
+                continue
+            low, high = np.inf, np.inf
+            for cell in range(first, stop):
+                while end < n_cells - 1 and before[end + 1] - before[cell] < k:
+                    end += 1
+                if before[end + 1] - before[cell] < k:
+                    break
+                high = min(high, greatest[end] - least[cell])
+                low = min(low, max(least[end] - greatest[cell], 0.0))
+            lows[block], highs[block] = low, high
+            if high < widest:
+                widest, best_block = high, block
+            narrowest = min(narrowest, low)
+        lower[s] = narrowest
+        upper[s] = widest
+
+
+@njit(nogil=True, cache=True)
+def mark_open(least, greatest, before, sizes, upper, open_cells):
+    """Mark the cells in which a window of some k could begin or end that is narrower than ``upper``."""
+    n_cells = least.size
+    for s in range(sizes.size):
+        k = sizes[s]
+        end = 0
+        for cell in range(n_cells):
+            while end < n_cells - 1 and before[end + 1] - before[cell] < k:
+                end += 1
+            if before[end + 1] - before[cell] < k:
+                break
+            if least[end] - greatest[cell] < upper[s]:
+                open_cells[cell] = True
+                open_cells[end] = True
