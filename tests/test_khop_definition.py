@@ -62,7 +62,7 @@ def test_one_hot_attributes_edge_by_edge():
     X = np.eye(n)
     edges = np.random.default_rng(0).permutation(random_graph(0, n, n * n))
     assert len(edges) == 4950
-    steps = [*range(0, 500, 25), *range(500, 4950, 150), 4950]
+    steps = [*range(0, 500, 50), *range(500, 4950, 300), 4950]
     dimensions = []
     for step in steps:
         listed = edges[:step] if step else np.empty((0, 2), np.int64)

@@ -21,13 +21,19 @@ from khop_cases import assert_same_result, random_graph
 torch = pytest.importorskip("torch", reason="the CUDA backend needs PyTorch")
 pytest.importorskip("triton", reason="the CUDA backend needs Triton")
 
-from geodim.backends.cuda import columns
+from geodim.backends.cuda import columns, solver
 from geodim.backends.cuda.backend import CudaBackend
 from geodim.backends.cuda.feed import Feed
 
 # The interpreter computes with numpy, which warns of arithmetic with infinities.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+@pytest.fixture(autouse=True)
+def short_programs(monkeypatch):
+    """A program takes all its starts, past the last point as well: interpreted, 512 of them are most of the time."""
+    monkeypatch.setattr(solver, "PER", 32)
 
 
 @pytest.fixture

@@ -31,6 +31,15 @@ KINDS = [
 ]
 
 
+@pytest.fixture
+def short_programs(monkeypatch):
+    """Several programs per column find the smallest windows.
+
+    A program takes all its starts, past the last point as well: interpreted, 512 of them are most of the time.
+    """
+    monkeypatch.setattr(solver, "PER", 32)
+
+
 def solve(X: np.ndarray, batch: int = 1, **options: int) -> DeviceSolver:
     """All columns, sorted by PyTorch, in batches."""
     found = DeviceSolver(len(X), DEVICE, batch=batch, **options)
@@ -47,6 +56,7 @@ def assert_same(found: DeviceSolver, X: np.ndarray) -> None:
     np.testing.assert_array_equal(found.owner[0].cpu().numpy(), expected.owner)
 
 
+@pytest.mark.usefixtures("short_programs")
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_column(kind):
     X = column(kind, 333)[:, np.newaxis]
@@ -54,6 +64,7 @@ def test_one_column(kind):
     assert_same(solve(X), X)
 
 
+@pytest.mark.usefixtures("short_programs")
 @pytest.mark.parametrize("n", [1, 2, 3, 32, 33, 64, 65])
 def test_few_points(n):
     X = np.random.default_rng(n).normal(size=(n, 2))
@@ -62,11 +73,11 @@ def test_few_points(n):
 
 @pytest.mark.parametrize("batch", [1, 3])
 def test_several_columns_and_several_levels(batch, monkeypatch):
-    """Columns that take turns, some of them equal: the lowest index owns a tie.  22 blocks make four levels of up to 4."""
-    monkeypatch.setattr(solver, "TOP_BLOCKS", 4)
+    """Columns that take turns, some of them equal: the lowest index owns a tie.  11 blocks make four levels down to 2."""
+    monkeypatch.setattr(solver, "TOP_BLOCKS", 2)
     rng = np.random.default_rng(1)
-    X = np.column_stack([rng.normal(size=700), rng.uniform(0, 3, 700)])
-    X = np.column_stack([X, X[:, 0], np.zeros(700)])[:, [2, 1, 0, 3]]
+    X = np.column_stack([rng.normal(size=340), rng.uniform(0, 3, 340)])
+    X = np.column_stack([X, X[:, 0], np.zeros(340)])[:, [2, 1, 0, 3]]
     assert_same(solve(X, batch), X)
 
 

@@ -1,4 +1,4 @@
-"""Run the real program in a child process, its streams being pipes, files or terminals."""
+"""Run the real program in a child process, its streams being pipes, files or terminals; or, quicker, in this one."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ import re
 import select
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import pytest
+from typer.testing import CliRunner
+
+from geodim.cli.app import app, main
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 PROGRAM = [sys.executable, "-W", "error", "-m", "geodim.cli"]
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -32,7 +39,7 @@ def environment(**more: str) -> dict[str, str]:
 
 @dataclass
 class Ended:
-    """How a child process ended."""
+    """How a run of the program ended."""
 
     code: int
     out: str
@@ -56,6 +63,57 @@ def piped(*arguments: object, program: list[str] | None = None, **variables: str
         env=environment(**variables),
     )
     return Ended(done.returncode, done.stdout, done.stderr)
+
+
+@contextlib.contextmanager
+def as_program(words: list[str], **variables: str) -> Iterator[None]:
+    """Let this process have the arguments, which are written into results, and the variables of a child."""
+    with (
+        mock.patch.object(sys, "argv", ["geodim", *words]),
+        mock.patch.dict(os.environ, environment(**variables), clear=True),
+    ):
+        yield
+
+
+def called(*arguments: object, **variables: str) -> Ended:
+    """As ``piped``, but in this process, which has imported everything: for what does not depend on a new one."""
+    words = list(map(str, arguments))
+    with as_program(words, **variables):
+        done = CliRunner().invoke(app, words, prog_name="geodim")
+    return Ended(done.exit_code, done.stdout, done.stderr)
+
+
+def called_on_terminal(*arguments: object) -> Ended:
+    """As ``on_terminal``, but in this process: for what does not depend on a new one."""
+    words = list(map(str, arguments))
+    master, slave = pty.openpty()
+    shown: list[bytes] = []
+
+    def read() -> None:
+        with contextlib.suppress(OSError):  # Linux reports the end of a terminal as an error
+            while more := os.read(master, 1 << 16):
+                shown.append(more)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        with (
+            open(slave, "w", encoding="utf-8") as terminal,  # noqa: PTH123 - it has no path
+            contextlib.redirect_stdout(terminal),
+            contextlib.redirect_stderr(terminal),
+            as_program(words),
+            pytest.raises(SystemExit) as left,
+        ):
+            main()
+    finally:
+        reader.join()
+        os.close(master)
+    return Ended(left.value.code, "", as_text(b"".join(shown)))
+
+
+def as_text(shown: bytes) -> str:
+    """What a terminal was sent, without escapes."""
+    return ESCAPES.sub("", shown.decode()).replace("\r\n", "\n")
 
 
 def without(*modules: str) -> list[str]:
@@ -96,6 +154,4 @@ def on_terminal(
                 watch(ESCAPES.sub("", shown.decode(errors="replace")), process)
     os.close(master)
     out, _ = process.communicate(timeout=30)
-    return Ended(
-        process.returncode, (out or b"").decode(), ESCAPES.sub("", shown.decode()).replace("\r\n", "\n")
-    )
+    return Ended(process.returncode, (out or b"").decode(), as_text(shown))

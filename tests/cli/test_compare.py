@@ -14,7 +14,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 import geodim
-from cli.running import on_terminal, piped
+from cli.running import called, on_terminal, piped
 from geodim import baselines, errors
 from geodim.cli import compare_child
 from geodim.cli.app import app
@@ -213,8 +213,10 @@ def test_ctrl_c_keeps_the_rows_so_far(tmp_path: Path) -> None:
 def test_report_holds_ours_and_the_others(points: Path, tmp_path: Path, graph: bool) -> None:
     pytest.importorskip("plotly", reason="the report needs plotly")
     target = tmp_path / "report.html"
-    what = ("digits", "--hops", "1") if graph else (points,)
-    ended = piped("compare", *what, "--estimators", "twonn", "--report", target)
+    edges = tmp_path / "edges.csv"
+    edges.write_text("".join(f"{i},{i + 1}\n" for i in range(199)))
+    what = (points, "--edges", edges, "--hops", "1") if graph else (points,)
+    ended = called("compare", *what, "--estimators", "twonn", "--report", target)
     assert (ended.code, ended.err) == (0, "")
     page = target.read_text()
     assert "Beside other estimates" in page

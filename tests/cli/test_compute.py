@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import geodim
-from cli.running import Ended, on_terminal, piped, without
+from cli.running import Ended, called, called_on_terminal, on_terminal, piped, without
 from geodim.cli.app import app
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class TestInPipes:
 
     def test_infinity_is_valid_json(self, tmp_path: Path) -> None:
         np.save(tmp_path / "constant.npy", np.ones((5, 2)))
-        ended = piped("compute", tmp_path / "constant.npy")
+        ended = called("compute", tmp_path / "constant.npy")
         assert ended.code == 0
         assert ended.json["dimension"] == "inf"
         assert ended.err.startswith("note: no feature tells any two points apart")
@@ -199,13 +199,13 @@ class TestOnTerminals:
         assert "/6 features" in ended.err
 
     def test_quiet_is_one_number(self, points: Path) -> None:
-        ended = on_terminal("compute", points, "--quiet")
+        ended = called_on_terminal("compute", points, "--quiet")
         assert ended.err == f"{geodim.intrinsic_dimension(X).dimension:.10g}\n"
 
     def test_names_are_not_markup(self, tmp_path: Path) -> None:
         path = tmp_path / "odd.csv"
         pd.DataFrame(X[:, :2], columns=["[red]x", "[/y]"]).to_csv(path, index=False)
-        ended = on_terminal("compute", path)
+        ended = called_on_terminal("compute", path)
         assert ended.code == 0
         assert "[red]x" in ended.err
         assert "[/y]" in ended.err

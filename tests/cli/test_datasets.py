@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from cli.running import on_terminal, piped
+from cli.running import called_on_terminal, on_terminal, piped
 from data.datasets.layouts import write_ogb_csv
 from geodim.cli.app import app
 from geodim.data.datasets import list_datasets, load_dataset
@@ -45,7 +45,7 @@ def test_list_on_a_terminal(tmp_path: Path) -> None:
     assert ended.code == 0
     for word in ("cora", "ogbn-papers100M", "111,059,956", "1,433", "digits", f"looked for in {tmp_path}"):
         assert word in ended.err
-    assert on_terminal("datasets", "list", "--json").err.startswith("{")
+    assert called_on_terminal("datasets", "list", "--json").err.startswith("{")
 
 
 def test_info_names_the_exact_folder(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_info_names_the_exact_folder(tmp_path: Path) -> None:
     assert (found["nodes"], found["edges"], found["attributes"]) == (19717, 88648, 500)  # the paper's table
     assert found["folder"] == str(tmp_path / "PubMed")
     assert "raw/ind.pubmed.graph" in found["missing"]
-    shown = on_terminal("datasets", "info", "ogbn-arxiv", "--root", tmp_path).err.replace("\n", "")
+    shown = called_on_terminal("datasets", "info", "ogbn-arxiv", "--root", tmp_path).err.replace("\n", "")
     for word in ("169,343", "ODC-BY", "raw/edge.csv.gz", "ogbn_arxiv"):
         assert word in shown
 
@@ -93,7 +93,7 @@ def test_fetch_of_what_is_here(tmp_path: Path) -> None:
         "folder": str(tmp_path / "ogbn_arxiv"),
     }
     assert json.loads(run("fetch", "digits").stdout)["folder"] is None
-    assert "nothing to fetch" in on_terminal("datasets", "fetch", "digits").err
+    assert "nothing to fetch" in called_on_terminal("datasets", "fetch", "digits").err
 
 
 def test_convert(tmp_path: Path) -> None:

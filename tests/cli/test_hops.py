@@ -15,7 +15,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 import geodim
-from cli.running import environment, on_terminal, piped
+from cli.running import called, called_on_terminal, environment, on_terminal, piped
 from data.datasets.layouts import write_ogb_csv
 from geodim.cli.app import app
 from geodim.cli.hop_inputs import parse_memory
@@ -82,7 +82,7 @@ class TestNamed:
 
     def test_cora_as_in_the_paper(self, planetoid_root: Path) -> None:
         """The first number is printed in the paper; the place comes from the environment."""
-        ended = piped("hops", "cora", "--hops", "1", GEODIM_DATA=str(planetoid_root))
+        ended = called("hops", "cora", "--hops", "1", GEODIM_DATA=str(planetoid_root))
         assert (ended.code, ended.err) == (0, "")
         assert round(ended.json["dimensions"][0], 4) == 6.2523
         assert (
@@ -184,7 +184,7 @@ class TestCheckpoints:
 
 class TestPlans:
     def test_papers_by_its_sizes_alone(self) -> None:
-        ended = piped("hops", *PAPERS, "--memory", "48GB", "--threads", "2")
+        ended = called("hops", *PAPERS, "--memory", "48GB", "--threads", "2")
         assert (ended.code, ended.err) == (0, "")
         plan = ended.json
         assert plan["n_nodes"] == 111_059_956
@@ -201,7 +201,7 @@ class TestPlans:
         plan = answer(*PAPERS, "--memory", "16GiB", code=3)
         assert plan["fits"] is False
         assert plan["memory"] > plan["budget"] == 16 << 30
-        shown = on_terminal("hops", *PAPERS, "--memory", "16GB")
+        shown = called_on_terminal("hops", *PAPERS, "--memory", "16GB")
         assert shown.code == 3
         assert "MORE than 16 GB" in shown.err
         assert re.search(r"nodes x attributes +111,059,956 x 128", shown.err)
@@ -311,7 +311,7 @@ class TestExitCodes:
         assert "it is a folder" in run(*files, "--json", tmp_path).stderr
 
     def test_time_limit(self, files: list[str]) -> None:
-        ended = piped("hops", *files, "--time-limit", "0")
+        ended = called("hops", *files, "--time-limit", "0")
         assert ended.code == 5
         exact = geodim.khop_dimensions(X, EDGES, 5).dimensions
         for one, dimension in zip(ended.json["results"], exact, strict=True):
@@ -337,7 +337,7 @@ class TestOnTerminals:
         assert f"wrote {tmp_path / 'r.json'}" in ended.err
 
     def test_quiet_is_the_numbers(self, files: list[str]) -> None:
-        ended = on_terminal("hops", *files, "--hops", "1", "--quiet")
+        ended = called_on_terminal("hops", *files, "--hops", "1", "--quiet")
         assert ended.err == "".join(f"{v:.10g}\n" for v in geodim.khop_dimensions(X, EDGES, 1).dimensions)
 
 

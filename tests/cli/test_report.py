@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import geodim
-from cli.running import piped, without
+from cli.running import called, piped, without
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,11 +49,11 @@ def test_one_result(points: Path, tmp_path: Path) -> None:
 
 def test_several_results(points: Path, edges: Path, tmp_path: Path) -> None:
     names = [tmp_path / f"{name}.json" for name in ("whole", "two", "hops", "chosen")]
-    assert piped("compute", points, "--json", names[0]).code == 0
-    assert piped("compute", points, "--columns", "a,c", "--rtol", 0.05, "--json", names[1]).code == 0
-    assert piped("hops", "--features", points, "--edges", edges, "--hops", 2, "--json", names[2]).code == 0
-    assert piped("select", points, "-m", 2, "--json", names[3]).code == 0
-    ended = piped("report", *names, "-o", tmp_path / "all.html", "--title", "Mine & yours")
+    assert called("compute", points, "--json", names[0]).code == 0
+    assert called("compute", points, "--columns", "a,c", "--rtol", 0.05, "--json", names[1]).code == 0
+    assert called("hops", "--features", points, "--edges", edges, "--hops", 2, "--json", names[2]).code == 0
+    assert called("select", points, "-m", 2, "--json", names[3]).code == 0
+    ended = called("report", *names, "-o", tmp_path / "all.html", "--title", "Mine & yours")
     assert (ended.code, ended.err) == (0, "")
     page = (tmp_path / "all.html").read_text(encoding="utf-8")
     assert "<h1>Mine &amp; yours</h1>" in page
@@ -80,8 +80,8 @@ def test_with_the_computation(command: tuple[str, ...], points: Path, edges: Pat
 
 
 def test_the_line_in_a_pipe_has_no_curve(points: Path, edges: Path) -> None:
-    line = piped("compute", points).json
-    hops = piped("hops", "--features", points, "--edges", edges, "--hops", 1).json
+    line = called("compute", points).json
+    hops = called("hops", "--features", points, "--edges", edges, "--hops", 1).json
     for values in (line, *hops["results"]):
         assert not {"support", "phi_lower", "attained_from", "attained_by"} & set(values)
     assert line["parameters"]["command"] == f"geodim compute {points}"
@@ -97,7 +97,7 @@ class TestErrors:
             (points, "not valid JSON"),
             (tmp_path / "none.json", "none.json"),
         ):
-            ended = piped("report", file, "-o", tmp_path / "r.html")
+            ended = called("report", file, "-o", tmp_path / "r.html")
             assert ended.code == 4
             assert words in ended.err
             assert str(file) in ended.err
@@ -110,8 +110,8 @@ class TestErrors:
             ("select", points),
             ("hops", "--features", points, "--edges", edges),
         ):
-            assert piped(*command, "--report", tmp_path / "r.pdf").code == 3
-            ended = piped(*command, "--report", tmp_path / "none" / "r.html")
+            assert called(*command, "--report", tmp_path / "r.pdf").code == 3
+            ended = called(*command, "--report", tmp_path / "none" / "r.html")
             assert ended.code == 4
             assert ended.out == ""
             assert "no folder" in ended.err

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from cli.running import on_terminal, piped, without
+from cli.running import called_on_terminal, on_terminal, piped, without
 from geodim.cli.app import app
 from geodim.cli.reproduce import duration
 from geodim.experiments import NAMES
@@ -137,13 +137,15 @@ def test_without_matplotlib(tmp_path: Path) -> None:
 
 
 def test_terminal(tmp_path: Path) -> None:
-    listed = on_terminal("reproduce", "--list")
+    listed = called_on_terminal("reproduce", "--list")
     assert "one-hot" in listed.err
-    plan = on_terminal("reproduce", "random", "khop", "--dry-run", "--output", tmp_path, "--root", tmp_path)
+    plan = called_on_terminal(
+        "reproduce", "random", "khop", "--dry-run", "--output", tmp_path, "--root", tmp_path
+    )
     assert plan.code == 0
     assert "GiB" in plan.err
     assert "not at hand: cora is not on this machine" in " ".join(plan.err.split())
-    ended = on_terminal("reproduce", *SMALL, "--output", tmp_path)
+    ended = called_on_terminal("reproduce", *SMALL, "--output", tmp_path)
     assert ended.code == 0
     assert "1 unit computed, 0 kept from before" in ended.err
     assert "report.html" in ended.err

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import geodim
-from cli.running import on_terminal, piped
+from cli.running import called, called_on_terminal, on_terminal, piped
 from geodim.cli.app import app
 
 if TYPE_CHECKING:
@@ -84,12 +84,12 @@ class TestOnTerminals:
 
     def test_long_tables_are_cut(self, tmp_path: Path) -> None:
         np.save(tmp_path / "wide.npy", np.random.default_rng(0).normal(size=(30, 40)))
-        shown = on_terminal("select", tmp_path / "wide.npy", "-m", 40).err
+        shown = called_on_terminal("select", tmp_path / "wide.npy", "-m", 40).err
         assert "10 more" in shown
         assert "add nothing" in shown
 
     def test_quiet(self, points: Path) -> None:
-        ended = on_terminal("select", points, "-m", 2, "--quiet")
+        ended = called_on_terminal("select", points, "-m", 2, "--quiet")
         assert ended.err.split() == geodim.select_features(X, 2).names
 
 
@@ -122,7 +122,7 @@ class TestErrors:
 
     def test_constant_data_is_a_note(self, tmp_path: Path) -> None:
         np.save(tmp_path / "ones.npy", np.ones((5, 2)))
-        ended = piped("select", tmp_path / "ones.npy")
+        ended = called("select", tmp_path / "ones.npy")
         assert ended.code == 0
         assert ended.json["dimension"] == "inf"
         assert "note: no feature" in ended.err
