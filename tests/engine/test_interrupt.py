@@ -15,6 +15,14 @@ from geodim.engine.interrupt import heeding_interrupts
 from geodim.errors import InterruptedWarning
 
 
+@pytest.fixture(autouse=True)
+def interrupts_are_not_ignored():
+    """As they are where tests run in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @ctypes.CFUNCTYPE(None)
 def pressed_inside_a_callback() -> None:
     """Exceptions do not leave such a function; Numba loads its kernels through the like of it."""
