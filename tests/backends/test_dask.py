@@ -247,6 +247,24 @@ def test_cells_with_weights():
     assert result.error <= 0.01
 
 
+@pytest.mark.parametrize("way", ["histograms", "cells"])
+def test_counters_of_more_points_than_32_bits_hold(way, monkeypatch):
+    """Steps where the workers cannot hold the columns, cells where they cannot work on one."""
+    monkeypatch.setattr(f"geodim.backends.dask.cluster.AT_{'REST' if way == 'histograms' else 'WORK'}", 1e-9)
+    X = np.random.default_rng(0).normal(size=(20_000, 3)) if way == "histograms" else unlike_columns(20_000)
+    lazy = da.from_array(X, chunks=(4000, 5))
+    reference = solve(lazy, rtol=0.02)
+    asked = []
+
+    def wide(n_points):
+        asked.append(n_points)
+        return np.dtype(np.int64)
+
+    monkeypatch.setattr(f"geodim.backends.dask.{way}.counter_type", wide)
+    assert_same(solve(lazy, rtol=0.02), reference)
+    assert asked
+
+
 @pytest.mark.usefixtures("in_cells")
 def test_cells_of_constant_columns():
     assert solve(da.full((5000, 3), 2.0, chunks=(900, 3)), rtol=0.01).dimension == np.inf
