@@ -311,6 +311,21 @@ def test_counted_where_no_worker_holds_a_column():
     assert "this tolerance needs" in never.why_not
 
 
+def test_heavy_tails_are_counted_in_cells():
+    """Where the range is a billion times Delta no worker holds the steps; cells are few all the same."""
+    workers = workers_of(16, 8, 32 * GIB)
+    normal, heavy = (Problem(10**10, 64, rtol=1e-3, spread=spread) for spread in (7.0, 1e9))
+    found = plan_cluster(heavy, workers)
+    assert found.fits
+    assert "cells" in found.method
+    assert found.steps < heavy.steps / 1e5
+    assert "steps" in plan_cluster(normal, workers).method
+    assert found.parts["columns"] > plan_cluster(normal, workers).parts["columns"]
+    fine = plan_cluster(replace(heavy, rtol=1e-5), workers)
+    assert fine.fits is False
+    assert "cells for each column" in fine.why_not
+
+
 def test_larger_chunks_spare_the_scheduler():
     workers = workers_of(16, 8, 32 * GIB)
     problem = Problem(10**10, 64, rtol=1e-3)

@@ -2,7 +2,7 @@
 
 The decisions are the backend's own, asked with workers that need not exist.  Columns stay on the workers if a third of their
 memory holds them all; a column is solved whole if a worker has room for it in work; else, with a tolerance, points are
-counted in cells, chunk by chunk, and nothing of the length of a column exists anywhere.
+counted in steps, or where these have no room in cells, chunk by chunk, and nothing of the length of a column exists anywhere.
 """
 
 from __future__ import annotations
@@ -86,12 +86,10 @@ def _way(problem: Problem, cluster: Cluster) -> _Way:
     n, b, steps = problem.n_points, problem.itemsize, problem.steps
     resident = problem.apart and problem.nbytes <= cluster.room
     slots, counters = cluster.slots(n * BYTES_IN_WORK[b]), cluster.slots(steps * BYTES_PER_STEP)
-    in_steps = f"counted in {steps:,.0f} steps, chunk by chunk"
     if slots and not (problem.apart and problem.counted and not resident):
         return _Way("whole columns", 0, resident, slots, None)
     if problem.apart and problem.rtol > 0.0 and counters:
-        return _Way(in_steps, int(steps), resident, counters, None)
-    reachable = reachable_rtol(cluster.workroom / BYTES_PER_STEP, problem.range_over_delta)
+        return _Way(f"counted in {steps:,.0f} steps, chunk by chunk", int(steps), resident, counters, None)
     if problem.apart and problem.rtol > 0.0:  # the range is many times Delta: cells need not be of one size
         cells = int(min(steps, CELLS / problem.rtol))
         most = min(cluster.room / (LIVE * COUNTER * problem.n_features), MOST_SIZES)
@@ -104,6 +102,7 @@ def _way(problem: Problem, cluster: Cluster) -> _Way:
     like: Any = SimpleNamespace(n_points=n, dtype=np.dtype(f"f{b}"))
     why_not = str(DaskBackend(cluster)._too_large(like))
     if problem.apart:
+        reachable = reachable_rtol(cluster.workroom / BYTES_PER_STEP, problem.range_over_delta)
         why_not += f"; these workers certify rtol {reachable:.1g} and more"
     return _Way("whole columns", 0, resident, 0, why_not)
 
