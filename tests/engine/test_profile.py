@@ -15,7 +15,7 @@ from engine.oracle import everywhere
 from geodim import paper
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import ArraySource, as_source
-from geodim.engine import profile as engine_profile
+from geodim.engine import blocks, profile as engine_profile
 from geodim.engine.column import ColumnSolver
 from geodim.engine.profile import Profile, available_threads, compute_profile
 
@@ -172,7 +172,7 @@ def reading_together(monkeypatch):
 @pytest.mark.parametrize("n_threads", [2, 3, 5])
 @pytest.mark.parametrize("block_bytes", [1, 1 << 12, 1 << 26])
 def test_reading_together_changes_no_bit(monkeypatch, reading_together, kind, n_threads, block_bytes):
-    monkeypatch.setattr(engine_profile, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", block_bytes)
     rng = np.random.default_rng(0)
     X = np.clip(random_matrix(rng, 333, 37) * 100, -30_000, 30_000).astype(kind)
     profile = compute_profile(as_source(X), leaders=[30, 2, 17], n_threads=n_threads)

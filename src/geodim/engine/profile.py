@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from geodim.engine.blocks import block_width, group_width
 from geodim.engine.helpers import Helpers
 from geodim.engine.interrupt import heeding_interrupts
 from geodim.engine.steps import steps_needed
@@ -34,14 +35,11 @@ if TYPE_CHECKING:
     Steps = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
     Values = NDArray[np.floating]
 
-BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thread
 MOST_STEPS = 1 << 21  # counters that still fit the cache
 SMALLEST = 31  # windows of so few steps may be left out
 COUNT_BELOW = 0.6  # count if there are fewer steps than so many times the points
 FEW_BLOCKS = 4  # up to so many blocks per thread, leaders are not read apart from the others
-MOST_COLUMNS = 8  # half a cache line of float32 in a row-major array: the buffer still fits the cache better
 LONG_FROM = 1 << 17  # columns so long are worth a task each, or several
-CACHE_LINE = 64  # bytes; threads that read together take a whole one of each row, if the memory allows
 SHARES_PER_THREAD = 4  # of the rows that threads read together
 
 
@@ -259,17 +257,6 @@ def compute_profile(
         profile.phi[1 : 1 + profile.skipped] = 0.0
         profile.owner[1 : 1 + profile.skipped] = -1
     return profile
-
-
-def block_width(n_points: int, itemsize: int, *, row_major: bool) -> int:
-    """Columns per thread that fit the memory and share cache lines."""
-    width = max(1, min(BLOCK_BYTES // max(n_points * itemsize, 1), MOST_COLUMNS))
-    return max(width, 2) if row_major else width  # reading two columns costs hardly more than one
-
-
-def group_width(width: int, threads: int, itemsize: int) -> int:
-    """Columns that all threads read together: what their blocks would take, or a cache line."""
-    return min(max(width * threads // 2, 1), max(CACHE_LINE // itemsize, threads))
 
 
 class _Run:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.engine.profile import MOST_COLUMNS
+from geodim.engine.blocks import MOST_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -33,7 +33,8 @@ class Reading(NamedTuple):
 
 def reading(problem: Problem, threads: int) -> Reading:
     """As `geodim.engine.profile` does it."""
-    from geodim.engine.profile import LONG_FROM, block_width, group_width  # noqa: PLC0415
+    from geodim.engine.blocks import block_width, group_width  # noqa: PLC0415
+    from geodim.engine.profile import LONG_FROM  # noqa: PLC0415
 
     n, d, itemsize = problem.n_points, problem.n_features, problem.itemsize
     width = block_width(n, itemsize, row_major=problem.row_major and d > 1)
