@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import geodim
-from geodim.engine.profile import available_threads
+from geodim.parts import available_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable

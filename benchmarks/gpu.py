@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 import geodim
-from geodim.engine.profile import available_threads
+from geodim.parts import available_threads
 
 GIB = 2.0**30
 NODES, EDGES, ATTRIBUTES = 111_059_956, 1_615_685_872, 128
@@ -145,7 +145,7 @@ def random(n: int, d: int, repetitions: int) -> None:
     from geodim.experiments.random_data import LENGTH, NormalColumns
     from geodim.experiments.support_sums import bounds_on_support
     from geodim.paper import log_scale_support
-    from geodim.result import mean
+    from geodim.parts import mean
 
     say(
         f"\n== random data: {n:.0e} points, {d} standard normal float64 columns, drawn on the CPU as they are needed"

@@ -18,7 +18,7 @@ import numpy as np
 
 import geodim
 from engine import machine, mixed
-from geodim.engine.profile import available_threads
+from geodim.parts import available_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.parts import in_parts
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -18,10 +20,11 @@ if TYPE_CHECKING:
     Runs = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 MOST_RUNS = 2048
-CHUNK = 1 << 20  # points compared at a time: no copy of a long array
 
 
-def attained_runs(profile: Profile, steps: Steps | None = None, most: int = MOST_RUNS) -> Runs:
+def attained_runs(
+    profile: Profile, steps: Steps | None = None, most: int = MOST_RUNS, n_threads: int = 1
+) -> Runs:
     """First k of each run and the column that attains Phi there, -1 where none is known.
 
     Parameters
@@ -32,6 +35,8 @@ def attained_runs(profile: Profile, steps: Steps | None = None, most: int = MOST
         What `Profile.steps` returns, if it is known already.
     most : int
         The most runs to return.
+    n_threads : int
+        Threads that look for them.
     """
     if profile.stopped is not None or profile.n_points < 2:
         return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -40,20 +45,22 @@ def attained_runs(profile: Profile, steps: Steps | None = None, most: int = MOST
         first = np.flatnonzero(np.append(True, columns[1:] != columns[:-1]))
         starts, owners = sizes[first], columns[first]
     else:
-        starts, owners = _runs(profile.owner, 1)
+        starts, owners = _runs(profile.owner, 1, n_threads)
         starts = starts + 1  # index d is k - 1
     if starts.size > most:
         starts, owners = shortened(starts, owners, profile.n_points, most)
     return starts, owners
 
 
-def _runs(owner: NDArray[np.int32], first: int) -> Runs:
+def _runs(owner: NDArray[np.int32], first: int, n_threads: int) -> Runs:
     """Where each run of equal values begins, from index ``first`` on, and the values."""
-    changes = [np.array([first], np.int64)]
-    for at in range(first + 1, owner.size, CHUNK):
-        stop = min(at + CHUNK, owner.size)
-        changes.append(np.flatnonzero(owner[at:stop] != owner[at - 1 : stop - 1]) + at)
-    starts = np.concatenate(changes)
+    later, earlier = owner[first + 1 :], owner[first:-1]
+
+    def changes(part: slice) -> NDArray[np.int64]:
+        places: NDArray[np.int64] = np.flatnonzero(later[part] != earlier[part]) + (first + 1 + part.start)
+        return places
+
+    starts = np.concatenate([np.array([first], np.int64), *in_parts(changes, later.size, n_threads)])
     return starts, owner[starts].astype(np.int64)
 
 

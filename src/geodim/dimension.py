@@ -12,9 +12,9 @@ import numpy as np
 
 from geodim.backends import choose_backend
 from geodim.engine.pilot import Pilot, look_ahead, widest_columns
-from geodim.engine.profile import available_threads
 from geodim.engine.steps import resolution
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError, InterruptedWarning
+from geodim.parts import available_threads
 from geodim.result import IDResult, summarise
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _solve(
         )
         if step == 0.0 or profile.stopped:
             return profile
-        delta, off = profile.rounded_mean()
+        delta, off = profile.rounded_mean(n_threads)
         if delta > off and ((delta + off) / (delta - off)) ** 2 - 1.0 <= rtol * (1.0 - 1e-9):
             return profile
         needed = resolution(rtol, delta, ranges.magnitude)

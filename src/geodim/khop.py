@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
 from numbers import Integral
@@ -19,7 +18,6 @@ from geodim.data.sources import SparseSource
 from geodim.dimension import check_arguments
 from geodim.engine.layers import Layers
 from geodim.engine.pilot import look_ahead
-from geodim.engine.profile import available_threads
 from geodim.engine.steps import resolution
 from geodim.errors import (
     DegenerateDataWarning,
@@ -29,6 +27,7 @@ from geodim.errors import (
 )
 from geodim.features.twins import Twins
 from geodim.khop_result import KHopResult
+from geodim.parts import available_threads
 from geodim.result import summarise
 
 if TYPE_CHECKING:
@@ -151,7 +150,7 @@ def khop_dimensions(
         store = Checkpoint(checkpoint, same)
         step = store.saved_step(step)
     while True:
-        layers = Layers(source.n_points, source.n_features, int(hops), step)
+        layers = Layers(source.n_points, source.n_features, int(hops), step, threads)
         if store is not None:
             store.load(layers)
         job.twins = Twins(source.n_points, int(hops)) if count_indistinguishable else None
@@ -250,8 +249,7 @@ def _summaries(
             n_threads=threads,
         )
 
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(summary, range(len(layers.profiles))))
+    return [summary(k) for k in range(len(layers.profiles))]
 
 
 def _hop_ranges(ranges: Ranges, operator: Operator, hops: int) -> Ranges:

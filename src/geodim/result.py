@@ -14,6 +14,7 @@ import numpy as np
 from geodim._version import __version__
 from geodim.attained import attained_runs
 from geodim.errors import DataFileError, InputValueError
+from geodim.parts import mean, sums_by_owner, whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -339,19 +340,19 @@ def summarise(
     d_max = ranges.d_max if d_max is None else d_max
     scale = d_max if normalize and d_max > 0.0 else 1.0
     if exact:
-        support = np.arange(2, n + 1)
+        support = whole_numbers(2, n + 1, n_threads)
         lower = upper = profile.phi[1:]
-        delta = delta_lower = delta_upper = mean(lower, n, scale)
+        delta = delta_lower = delta_upper = mean(lower, n, scale, n_threads)
     else:
-        support, lower, upper = profile.bounds(ranges)
+        support, lower, upper = profile.bounds(ranges, n_threads)
         # Counted: all k of a step share its width.  Otherwise every k is in the support.  The sums round by an ulp or so.
         here = np.diff(support, prepend=1) if profile.counted else None
-        delta_upper = mean(upper if here is None else upper * here, n, scale) * (1.0 + 2.0**-50)
-        delta_lower = mean(lower if here is None else lower * here, n, scale) * (1.0 - 2.0**-50)
+        delta_upper = mean(upper if here is None else upper * here, n, scale, n_threads) * (1.0 + 2.0**-50)
+        delta_lower = mean(lower if here is None else lower * here, n, scale, n_threads) * (1.0 - 2.0**-50)
         delta = 0.5 * (delta_lower + delta_upper) if delta_upper < math.inf else delta_lower
     steps = profile.steps() if profile.counted else None
-    order, shares = _shares(profile, steps, names)
-    starts, owners = attained_runs(profile, steps)
+    order, shares = _shares(profile, steps, names, n_threads)
+    starts, owners = attained_runs(profile, steps, n_threads=n_threads)
     return IDResult(
         n_points=n,
         n_features=int(profile.done.size),
@@ -377,31 +378,17 @@ def summarise(
     )
 
 
-def mean(widths: NDArray[np.float64], n_points: int, scale: float) -> float:
-    """Sum over n and the scale, summed accurately in one fixed order, without overflow."""
-    from geodim.engine.kernels.columns import accurate_sum  # noqa: PLC0415 - imports Numba
-
-    largest = float(widths.max(initial=0.0))
-    if largest == math.inf:  # nothing is known of some column
-        return math.inf
-    if largest > 1e290 or 0.0 < largest < 1e-290:
-        return float(accurate_sum(widths / largest)) / n_points * (largest / scale)
-    return float(accurate_sum(widths)) / n_points / scale
-
-
 def _shares(
-    profile: Profile, steps: Steps | None, names: list[str] | None
+    profile: Profile, steps: Steps | None, names: list[str] | None, n_threads: int
 ) -> tuple[list[int], dict[str, float]]:
     """The columns with a share, largest first, and the shares by name."""
-    from geodim.engine.kernels.columns import share_sums  # noqa: PLC0415 - imports Numba
-
-    sums = np.zeros(profile.done.size)
     if steps is not None:  # the same sums over k, by steps of equal width
         sizes, owners, widths = steps
+        sums = np.zeros(profile.done.size)
         known = owners >= 0
         np.add.at(sums, owners[known], (np.diff(sizes, append=profile.n_points + 1) * widths)[known])
-    elif profile.phi.max() > 0.0:
-        share_sums(profile.phi, profile.owner, float(profile.phi.max()), sums)
+    else:
+        sums = sums_by_owner(profile.phi, profile.owner, profile.done.size, n_threads)
     total = float(sums.sum())
     if total == 0.0:
         return [], {}

@@ -21,7 +21,7 @@ from khop_cases import assert_same_result, random_graph
 torch = pytest.importorskip("torch", reason="the CUDA backend needs PyTorch")
 pytest.importorskip("triton", reason="the CUDA backend needs Triton")
 
-from geodim.backends.cuda import columns, solver
+from geodim.backends.cuda import columns, solver, tensors
 from geodim.backends.cuda.backend import CudaBackend
 from geodim.backends.cuda.feed import Feed
 
@@ -74,6 +74,31 @@ def test_a_tensor_with_nan_is_refused_by_row_and_column(X):
     X[17, 3] = np.nan
     with pytest.raises(NonFiniteError, match="row 17, column 3 is nan"):
         geodim.intrinsic_dimension(torch.as_tensor(X, device=DEVICE), backend="cuda")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int16])
+@pytest.mark.parametrize("layout", ["rows", "columns", "every other"])
+def test_the_first_pass_finds_what_numpy_finds(dtype, layout, monkeypatch):
+    monkeypatch.setattr(tensors, "SCAN_ROWS", 32)
+    whole = 100 * np.random.default_rng(1).normal(size=(75, 2 * 131))
+    tensor = torch.as_tensor(whole, device=DEVICE).to(dtype)
+    if layout == "columns":
+        tensor = tensor.T.contiguous().T
+    if layout == "every other":
+        tensor = tensor[:, ::2]
+    values = tensor.double().cpu().numpy()
+    found = tensors.scan_tensor(tensors.TensorSource(tensor))
+    assert np.array_equal(found.least, values.min(0))
+    assert np.array_equal(found.greatest, values.max(0))
+    assert np.allclose(found.spreads, values.var(0), rtol=1e-9, atol=0)
+    assert np.all(found.energies >= np.square(values).sum(0))
+    assert np.all(found.energies <= 1.002 * np.square(values).sum(0))
+
+
+def test_squares_that_overflow_do_not_end_the_first_pass():
+    X = np.array([[1e200, 1.0], [-1e200, 2.0], [3e200, 5.0]])
+    result = geodim.intrinsic_dimension(torch.as_tensor(X, device=DEVICE), backend="cuda")
+    assert_same(result, X)
 
 
 def test_weights(X):

@@ -7,7 +7,7 @@ import pytest
 
 from distributions import column
 from geodim.data.sources import as_source
-from geodim.engine.profile import compute_profile
+from geodim.engine.solve import compute_profile
 
 torch = pytest.importorskip("torch", reason="the CUDA backend needs PyTorch")
 pytest.importorskip("triton", reason="the CUDA backend needs Triton")

@@ -15,9 +15,11 @@ from engine.oracle import everywhere
 from geodim import paper
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import ArraySource, as_source
-from geodim.engine import blocks, profile as engine_profile
+from geodim.engine import blocks, solve
 from geodim.engine.column import ColumnSolver
-from geodim.engine.profile import Profile, available_threads, compute_profile
+from geodim.engine.profile import Profile
+from geodim.engine.solve import compute_profile
+from geodim.parts import available_threads
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -156,7 +158,7 @@ def test_available_threads():
 @pytest.fixture
 def reading_together(monkeypatch):
     """Short columns treated like long ones: all threads read a group of them."""
-    monkeypatch.setattr(engine_profile, "LONG_FROM", 2)
+    monkeypatch.setattr(solve, "LONG_FROM", 2)
     groups = []
     original = ArraySource.read_rows
 

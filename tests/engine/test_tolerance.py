@@ -9,7 +9,7 @@ from distributions import column
 from engine.oracle import assert_encloses, solve
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
-from geodim.engine.profile import SMALLEST, compute_profile
+from geodim.engine.solve import SMALLEST, compute_profile
 
 KINDS = [
     "normal",

@@ -11,7 +11,7 @@ import pytest
 import geodim
 from geodim import paper
 from geodim.data.sources import ArraySource
-from geodim.engine.profile import compute_profile
+from geodim.engine.solve import compute_profile
 from geodim.experiments.experiment import Context, Options, StoppedError
 from geodim.experiments.random_data import EXPERIMENT, NormalColumns, claims, compare, threads_within
 from geodim.experiments.verdicts import Verdict

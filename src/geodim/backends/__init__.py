@@ -40,7 +40,7 @@ class Backend(Protocol):
         """Whether whole columns can be solved; if not, there are bounds to a tolerance only."""
 
     def compute_profile(self, source: ColumnSource, **options: Any) -> Profile:
-        """Solve every column; the options are those of `geodim.engine.profile.compute_profile`."""
+        """Solve every column; the options are those of `geodim.engine.solve.compute_profile`."""
 
     def operator(
         self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
 from geodim.engine.hop_pass import HopPass
-from geodim.engine.profile import compute_profile
+from geodim.engine.solve import compute_profile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -77,7 +77,7 @@ def planned(
     budget: int | None,
 ) -> Plan:
     """Plan for the cluster that is named or described, for the GPU, or for this machine."""
-    from geodim.engine.profile import available_threads
+    from geodim.parts import available_threads
     from geodim.plan import plan
 
     if workers is not None or worker_memory is not None or scheduler is not None:
@@ -97,7 +97,7 @@ def _workers(
 ) -> Sequence[Any]:
     """Those of the scheduler, or as described."""
     from geodim.cli.hop_inputs import parse_memory
-    from geodim.engine.profile import available_threads
+    from geodim.parts import available_threads
     from geodim.plan.cluster import workers_of
 
     if scheduler is not None:

@@ -77,12 +77,16 @@ class CellProfile(Profile):
         before = np.append(0.0, self.least[:-1])
         return np.where(np.diff(self.sizes, prepend=1) == 1, self.least, before), self.phi
 
-    def bounds(self, ranges: Ranges) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(
+        self,
+        ranges: Ranges,
+        n_threads: int = 1,  # noqa: ARG002 - cells are few
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
         """The sizes, and bounds on Phi from after the one before to each of them."""
         lower, upper = self._since_before()
         return self.sizes, lower, np.minimum(upper, ranges.widths.max())
 
-    def rounded_mean(self) -> tuple[float, float]:
+    def rounded_mean(self, n_threads: int = 1) -> tuple[float, float]:  # noqa: ARG002 - cells are few
         """Delta, unscaled, and how far it may be off."""
         lower, upper = self._since_before()
         here = np.diff(self.sizes, prepend=1) / self.n_points

@@ -30,11 +30,17 @@ class Layers:
         Largest hop.
     step : float
         Resolution, see `Profile`.
+    n_threads : int
+        Threads that clear the memory.
     """
 
-    def __init__(self, n_points: int, n_features: int, hops: int, step: float = 0.0) -> None:
+    def __init__(
+        self, n_points: int, n_features: int, hops: int, step: float = 0.0, n_threads: int = 1
+    ) -> None:
         self.n_features = n_features
-        self.profiles = [Profile.empty(n_points, (k + 1) * n_features, step) for k in range(hops + 1)]
+        self.profiles = [
+            Profile.empty(n_points, (k + 1) * n_features, step, n_threads=n_threads) for k in range(hops + 1)
+        ]
         self.means_elsewhere: Callable[[], list[float]] | None = None  # while a device holds the values
 
     def means(self) -> list[float]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from geodim.engine.profile import available_threads
+from geodim.parts import available_threads
 
 __all__ = ["describe_machine", "physical_memory", "slowness"]
 

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.data.sources import column_chunks
-from geodim.engine.profile import Profile, available_threads, compute_profile
+from geodim.engine.profile import Profile
+from geodim.engine.solve import compute_profile
 from geodim.experiments.experiment import Context, Cost, Experiment, Options, StoppedError, Unit
 from geodim.experiments.machine import physical_memory, slowness
 from geodim.experiments.printed import printed
 from geodim.experiments.support_sums import bounds_on_support
 from geodim.experiments.verdicts import Claim, Comparison, absent, judge
 from geodim.paper import log_scale_support
-from geodim.result import mean
+from geodim.parts import available_threads, mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,8 @@ import numpy as np
 from geodim.engine.profile import Profile
 from geodim.explain.passes import ColumnPass
 from geodim.explain.toptwo import TopTwo
-from geodim.result import inverse_square, mean
+from geodim.parts import mean
+from geodim.result import inverse_square
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

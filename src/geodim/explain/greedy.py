@@ -23,7 +23,7 @@ import numpy as np
 from geodim.explain.coarse import CoarseProfiles
 from geodim.explain.kept import Values, keep
 from geodim.explain.passes import ColumnPass
-from geodim.result import mean
+from geodim.parts import mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable

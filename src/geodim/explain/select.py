@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
 from geodim.dimension import check_arguments
-from geodim.engine.profile import available_threads
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError
 from geodim.explain.greedy import Greedy
+from geodim.parts import available_threads
 from geodim.result import inverse_square, to_json_value, unique_names, versions
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import numpy as np
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
 from geodim.dimension import check_arguments, intrinsic_dimension
-from geodim.engine.profile import available_threads
 from geodim.explain.core import CoreFinder
 from geodim.explain.passes import ColumnPass
-from geodim.result import mean, to_json_value, unique_names
+from geodim.parts import available_threads, mean
+from geodim.result import to_json_value, unique_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

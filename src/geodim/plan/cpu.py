@@ -32,9 +32,9 @@ class Reading(NamedTuple):
 
 
 def reading(problem: Problem, threads: int) -> Reading:
-    """As `geodim.engine.profile` does it."""
+    """As `geodim.engine.solve` does it."""
     from geodim.engine.blocks import block_width, group_width  # noqa: PLC0415
-    from geodim.engine.profile import LONG_FROM  # noqa: PLC0415
+    from geodim.engine.solve import LONG_FROM  # noqa: PLC0415
 
     n, d, itemsize = problem.n_points, problem.n_features, problem.itemsize
     width = block_width(n, itemsize, row_major=problem.row_major and d > 1)
@@ -123,7 +123,7 @@ def plan_cpu(
 
 def _too_small(problem: Problem, threads: int, budget: int) -> str:
     """What would fit."""
-    from geodim.engine.profile import MOST_STEPS  # noqa: PLC0415
+    from geodim.engine.solve import MOST_STEPS  # noqa: PLC0415
 
     need = column_memory(problem, threads)
     fewer = [t for t in range(threads - 1, 0, -1) if column_memory(problem, t) <= budget]

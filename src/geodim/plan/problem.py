@@ -89,8 +89,8 @@ class Problem:
 
     @property
     def counted(self) -> bool:
-        """Whether one machine would count steps instead of sorting, see `geodim.engine.profile`."""
-        from geodim.engine.profile import COUNT_BELOW, MOST_STEPS  # noqa: PLC0415
+        """Whether one machine would count steps instead of sorting, see `geodim.engine.solve`."""
+        from geodim.engine.solve import COUNT_BELOW, MOST_STEPS  # noqa: PLC0415
 
         return self.hops is None and self.steps <= min(MOST_STEPS, COUNT_BELOW * self.n_points)
 

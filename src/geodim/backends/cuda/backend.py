@@ -72,9 +72,10 @@ class CudaBackend(LocalBackend):
         """First pass over the data, where it lies."""
         from geodim.backends.cuda.tensors import TensorSource, scan_tensor  # noqa: PLC0415
 
-        return (
-            scan_tensor(source) if isinstance(source, TensorSource) else super().scan_ranges(source, threads)
-        )
+        if not isinstance(source, TensorSource):
+            return super().scan_ranges(source, threads)
+        with current(self.device):
+            return scan_tensor(source)
 
     def compute_profile(self, source: ColumnSource, **options: Any) -> Profile:
         """Solve every column."""

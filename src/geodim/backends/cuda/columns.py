@@ -124,7 +124,7 @@ def compute_profile(
     memory: int | None = None,
     **_unused: Any,
 ) -> Profile:
-    """Solve every column; see `geodim.engine.profile.compute_profile`.  ``memory`` is what may be used on the device."""
+    """Solve every column; see `geodim.engine.solve.compute_profile`.  ``memory`` is what may be used on the device."""
     n, d, itemsize = source.n_points, source.n_features, source.dtype.itemsize
     budget = int(USABLE * free_memory(device)) if memory is None else memory
     feed = Feed(source, device, source.dtype, n_threads or 1)
@@ -146,7 +146,9 @@ def compute_profile(
     if progress is not None:
         progress(0, d)
     with ThreadPoolExecutor(1) as host:
-        coming = host.submit(Profile.empty, n, d, step)  # a gigabyte or more to clear, while the device works
+        coming = host.submit(
+            Profile.empty, n, d, step, n_threads=n_threads or 1
+        )  # a gigabyte or more to clear, while the device works
         try:
             with heeding_interrupts(stopped.append):
                 for group, rows in feed.blocks(in_blocks(d, width, leaders)):

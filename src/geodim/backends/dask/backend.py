@@ -15,7 +15,7 @@ from geodim.backends.dask.tasks import Job
 from geodim.backends.local import LocalBackend
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
-from geodim.engine.profile import COUNT_BELOW, MOST_STEPS, SMALLEST
+from geodim.engine.solve import COUNT_BELOW, MOST_STEPS, SMALLEST
 from geodim.engine.steps import steps_needed
 from geodim.errors import ClusterError
 

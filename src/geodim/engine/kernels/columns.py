@@ -232,7 +232,7 @@ def merge(phi, ranges, n_ranges, column, best, owner):
 
 @njit(nogil=True, cache=True)
 def accurate_sum(values):
-    """Sum in one fixed order with a running compensation (Neumaier): within an ulp or so of the true sum."""
+    """Sum in one fixed order with a running compensation (Neumaier): two numbers, together within an ulp or so of the true sum."""
     total = 0.0
     correction = 0.0
     for i in range(values.size):
@@ -243,12 +243,18 @@ def accurate_sum(values):
         else:
             correction += (value - after) + total
         total = after
-    return total + correction
+    return total, correction
 
 
 @njit(nogil=True, cache=True)
-def share_sums(phi, owner, scale, sums):
-    """Add each phi / scale to the sum of the column that owns it; columns below 0 own nothing."""
-    for i in range(phi.size):
-        if owner[i] >= 0:
-            sums[owner[i]] += phi[i] / scale
+def share_sums(phi, owner, scale, first, sums):
+    """Add each phi / scale to the sum of the column that owns it, run by run; columns below 0 own nothing."""
+    i = 0
+    while i < phi.size:
+        column = owner[i]
+        total = 0.0
+        while i < phi.size and owner[i] == column:
+            total += phi[i] / scale
+            i += 1
+        if column >= 0:
+            sums[column - first] += total

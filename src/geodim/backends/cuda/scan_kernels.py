@@ -1,0 +1,37 @@
+"""A Triton kernel for the first pass over a tensor: least and greatest value, sum and sum of squares of every column."""
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def partial_moments(
+    tensor, n, d, row_stride, column_stride, column_blocks, found, ROWS: tl.constexpr, TILE: tl.constexpr,
+    COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """Of ROWS rows and COLUMNS columns per program; ``found`` is (parts of the rows, 4, d).
+
+    Anything that is not finite makes the sum not finite; least and greatest then mean nothing.
+    """
+    part = (tl.program_id(0) // column_blocks).to(tl.int64)
+    j = (tl.program_id(0) % column_blocks).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
+    low = tl.full((TILE, COLUMNS), float("inf"), tl.float64)
+    high = tl.full((TILE, COLUMNS), float("-inf"), tl.float64)
+    total = tl.zeros((TILE, COLUMNS), tl.float64)
+    square = tl.zeros((TILE, COLUMNS), tl.float64)
+    for first in range(part * ROWS, tl.minimum(part * ROWS + ROWS, n), TILE):
+        i = first + tl.arange(0, TILE)
+        there = (i < n)[:, None] & (j < d)[None, :]
+        places = i[:, None] * row_stride + j[None, :] * column_stride
+        values = tl.load(tensor + places, mask=there, other=0.0).to(tl.float64)
+        low = tl.minimum(low, tl.where(there, values, float("inf")))
+        high = tl.maximum(high, tl.where(there, values, float("-inf")))
+        total += values
+        square += values * values
+    out = found + part * 4 * d + j
+    tl.store(out, tl.min(low, axis=0), mask=j < d)
+    tl.store(out + d, tl.max(high, axis=0), mask=j < d)
+    tl.store(out + 2 * d, tl.sum(total, axis=0), mask=j < d)
+    tl.store(out + 3 * d, tl.sum(square, axis=0), mask=j < d)

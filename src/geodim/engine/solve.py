@@ -1,0 +1,290 @@
+"""The loop that fills a profile: blocks of columns over threads, with clock and progress.
+
+Phi over a union of feature sets is the elementwise maximum, so columns may be solved in any order, split over any number
+of threads, and give the same bits.  What earlier columns reached is a lower bound that later columns must beat; a column
+is dropped from a gap only when it lies strictly below, so the owner of each k (the lowest column index that attains
+Phi(k)) does not depend on the order either.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import count, groupby, pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geodim.engine.blocks import block_width, group_width
+from geodim.engine.helpers import Helpers
+from geodim.engine.interrupt import heeding_interrupts
+from geodim.engine.profile import Profile
+from geodim.engine.steps import steps_needed
+from geodim.parts import available_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from geodim.data.checks import Ranges
+    from geodim.data.sources import ColumnSource
+    from geodim.engine.column import ColumnSolver
+
+    Sharing = ThreadPoolExecutor | Helpers
+    Values = NDArray[np.floating]
+
+MOST_STEPS = 1 << 21  # counters that still fit the cache
+SMALLEST = 31  # windows of so few steps may be left out
+COUNT_BELOW = 0.6  # count if there are fewer steps than so many times the points
+FEW_BLOCKS = 4  # up to so many blocks per thread, leaders are not read apart from the others
+LONG_FROM = 1 << 17  # columns so long are worth a task each, or several
+SHARES_PER_THREAD = 4  # of the rows that threads read together
+
+
+def compute_profile(
+    source: ColumnSource,
+    *,
+    step: float = 0.0,
+    ranges: Ranges | None = None,
+    skip_smallest: bool = False,
+    leaders: Sequence[int] = (),
+    n_threads: int | None = None,
+    deadline: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    profile: Profile | None = None,
+) -> Profile:
+    """Solve every column of ``source``.
+
+    Parameters
+    ----------
+    source
+        Where the columns come from.
+    step
+        Round values down to multiples of this power of two first; 0 is exact.
+    ranges
+        Ranges of the columns; with them a step may be solved by counting.
+    skip_smallest
+        With a step, leave out the windows of the fewest points or steps and bound them instead.
+    leaders
+        Columns to solve first, because they probably bound the others.
+    n_threads
+        Number of threads; None takes all available cores.
+    deadline
+        `time.monotonic` value after which no new work is started.
+    progress
+        Called in this thread with (columns done, columns in all).
+    profile
+        A profile to continue: columns marked as done are skipped.
+
+    Returns
+    -------
+    Profile
+        ``stopped`` says why it ended early ("time limit" or "interrupted"), or is None.
+    """
+    n, d = source.n_points, source.n_features
+    first_steps = None
+    if step > 0.0 and ranges is not None:
+        first_steps, n_steps = steps_needed(ranges.least, ranges.greatest, step)
+        if n_steps > min(MOST_STEPS, COUNT_BELOW * n):
+            first_steps = None
+    if profile is None:
+        steps = None if first_steps is None else int(n_steps)
+        left_out = SMALLEST if skip_smallest and (n if steps is None else steps) > 64 * SMALLEST else 0
+        profile = Profile.empty(n, d, step, steps, left_out, n_threads or available_threads())
+    profile.stopped = None
+    threads = n_threads or available_threads()
+    run = _Run(source, profile, deadline, threads, first_steps, progress)
+    try:
+        with (
+            heeding_interrupts(run.halt),
+            ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool,
+        ):
+            run.solve_all(pool, leaders)
+    except KeyboardInterrupt:
+        run.halt("interrupted")
+    if (
+        profile.skipped and not profile.counted
+    ):  # some columns tell them on the way, but which ones depends on the order
+        profile.phi[1 : 1 + profile.skipped] = 0.0
+        profile.owner[1 : 1 + profile.skipped] = -1
+    return profile
+
+
+class _Run:
+    """One pass over the columns: hands out work, keeps a solver per thread, watches the clock."""
+
+    def __init__(
+        self,
+        source: ColumnSource,
+        profile: Profile,
+        deadline: float | None,
+        threads: int,
+        first_steps: NDArray[np.float64] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self.source = source
+        self.first_steps = first_steps
+        self.widest = 1  # columns in the largest block
+        self.profile = profile
+        self.deadline = deadline
+        self.threads = threads
+        self.progress = progress
+        self.local = threading.local()
+        self.scratch = threading.local()  # apart, lest a solver refers to itself and outlives the run
+        self.solvers = count()
+
+    def solve_all(self, pool: ThreadPoolExecutor, leaders: Sequence[int]) -> None:
+        """Solve every column: one after the other by all threads if they are few, else one or more per thread."""
+        source, threads = self.source, self.threads
+        by_column = source.n_features >= 2 * threads or source.n_points < LONG_FROM
+        width = self._width()
+        self.report()
+        if threads == 1 or not by_column:
+            for block in self.blocks(leaders, width):
+                self.solve_block(block, pool if threads > 1 else None)
+                self.report()
+        elif source.row_major and hasattr(source, "read_rows") and source.n_points >= LONG_FROM:
+            groups = self.blocks(leaders, group_width(width, threads, source.dtype.itemsize))
+            self._solve_together(groups, source.read_rows, pool)
+        else:
+            blocks = self.blocks(leaders, width, min(threads, source.n_features))
+            self._wait_for([pool.submit(self.solve_block, block) for block in blocks])
+
+    def report(self) -> None:
+        """Tell the caller how far it is."""
+        if self.progress is not None:
+            self.progress(int(self.profile.done.sum()), self.source.n_features)
+
+    def halt(self, reason: str) -> None:
+        """No new work from here on."""
+        self.profile.stopped = self.profile.stopped or reason
+
+    def should_stop(self) -> bool:
+        """Whether the run was halted or its time is over."""
+        if self.profile.stopped is None and self.deadline is not None and time.monotonic() > self.deadline:
+            self.halt("time limit")
+        return self.profile.stopped is not None
+
+    def _width(self) -> int:
+        """Columns per thread that fit the memory and share cache lines."""
+        source = self.source
+        return block_width(source.n_points, source.dtype.itemsize, row_major=source.row_major)
+
+    def blocks(self, leaders: Sequence[int], width: int, workers: int = 1) -> list[list[int]]:
+        """Columns still to do, leaders first, then in blocks of neighbours, enough for all workers."""
+        source = self.source
+        first = [column for column in leaders if not self.profile.done[column]]
+        remaining = np.flatnonzero(~self.profile.done)
+        apart = not source.row_major or len(remaining) > FEW_BLOCKS * width * workers
+        if apart:
+            remaining = np.setdiff1d(remaining, first)
+        width = max(1, min(width, -(-len(remaining) // workers)))
+        blocks = [list(group) for _, group in groupby(remaining.tolist(), lambda column: column // width)]
+        if apart:
+            share = max(1, min(width, -(-len(first) // workers)))
+            blocks = [first[at : at + share] for at in range(0, len(first), share)] + blocks
+        else:  # a pass over all rows for the leaders alone would cost more than it saves
+            for block in blocks:
+                block.sort(key=lambda column: column not in first)
+            blocks.sort(key=lambda block: block[0] not in first)
+        self.widest = max(map(len, blocks), default=1)
+        return blocks
+
+    def _wait_for(self, work: list[Future[None]]) -> None:
+        """Until all of it is done; reports on the way, and ends everything where one fails."""
+        waiting = set(work)
+        try:
+            while waiting:
+                finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    future.result()
+                self.report()
+        except BaseException:
+            self.halt("interrupted")  # what still waits returns at once
+            raise
+
+    def _solve_together(
+        self, groups: list[list[int]], read_rows: Callable[..., None], pool: ThreadPoolExecutor
+    ) -> None:
+        """Row-major arrays: all threads read a group of columns, each some of the rows, and then solve one column each.
+
+        So a cache line is fetched once for the whole group, and no thread ends much later than the others.  Who is done
+        with a column while others are not begins to read the next group, into the other of two buffers; after the last
+        group, who has nothing left to do helps the others.
+        """
+        n = self.source.n_points
+        buffers = [np.empty((self.widest, n), self.source.dtype) for _ in groups[:2]]
+        edges = np.linspace(0, n, SHARES_PER_THREAD * self.threads + 1).astype(int).tolist()
+        solving: list[list[Future[None]]] = [[], []]
+        for turn, group in enumerate(groups):
+            values = buffers[turn % 2][: len(group)]
+            self._wait_for(solving[turn % 2])  # whose columns this buffer held
+
+            def read(start: int, stop: int, group: list[int] = group, values: Values = values) -> None:
+                if not self.should_stop():
+                    read_rows(group, slice(start, stop), values)
+
+            self._wait_for([pool.submit(read, *share) for share in pairwise(edges)])
+            self.profile.bytes_read += values.nbytes
+            helpers = (
+                Helpers(pool, self.threads - 1) if group is groups[-1] else None
+            )  # else they have columns
+            solving[turn % 2] = [
+                pool.submit(self._solve_column, values[at], column, helpers)
+                for at, column in enumerate(group)
+            ]
+        self._wait_for(solving[0] + solving[1])
+
+    def _solve_column(
+        self, values: NDArray[np.floating], column: int, executor: Sharing | None = None
+    ) -> None:
+        if self.should_stop():
+            return
+        if self._solver().solve(values, column, self.profile, self.should_stop, executor):
+            self.profile.finish(column)
+
+    def solve_block(self, block: list[int], executor: Sharing | None = None) -> None:
+        """Read the columns of one block and solve them one after the other."""
+        if self.should_stop():
+            return
+        if not self.source.runs:
+            for values, column in zip(self._read(block), block, strict=True):
+                self._solve_column(values, column, executor)
+            return
+        solver = self._solver()
+        for column in block:
+            if self.should_stop():
+                return
+            found, counts = self.source.read_runs(column)
+            self.profile.bytes_read += found.nbytes + counts.nbytes
+            if solver.solve_runs(found, counts, column, self.profile, self.should_stop, executor):
+                self.profile.finish(column)
+
+    def _read(self, block: list[int]) -> NDArray[np.floating]:
+        buffer = getattr(self.local, "buffer", None)
+        if buffer is None:
+            buffer = self.local.buffer = np.empty((self.widest, self.source.n_points), self.source.dtype)
+        values: NDArray[np.floating] = buffer[: len(block)]
+        self.source.read(block, values)
+        self.profile.bytes_read += values.nbytes
+        return values
+
+    def _solver(self) -> ColumnSolver:
+        solver: ColumnSolver | None = getattr(self.local, "solver", None)
+        if solver is None:
+            from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
+            from geodim.engine.counting import CountingSolver  # noqa: PLC0415
+
+            n, step, skip = self.source.n_points, self.profile.step, self.profile.skipped > 0
+            if self.first_steps is None:
+                solver = ColumnSolver(n, self.source.dtype, step, skip_smallest=skip)
+            else:
+                n_steps = self.profile.phi.size - 1
+                solver = CountingSolver(n, step, n_steps, self.first_steps, skip_smallest=skip)
+            # Threads begin at different sizes: what one has reached, the next one mostly need not solve.
+            solver.turn = next(self.solvers) % self.threads / self.threads
+            solver.scratch = self.scratch  # a thread that helps several solvers needs one pair of lists
+            self.local.solver = solver
+        return solver

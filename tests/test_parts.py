@@ -1,0 +1,78 @@
+"""Long arrays in parts: the same numbers whatever the threads, and sums as exact as fractions say."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from hypothesis.extra.numpy import arrays
+
+from geodim import parts
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """So few numbers are a part that small arrays have many."""
+    monkeypatch.setattr(parts, "PART", 7)
+
+
+@pytest.mark.parametrize("size", [0, 1, 6, 7, 8, 100])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_parts_cover_everything_once_and_in_order(size, n_threads, short):
+    found = parts.in_parts(lambda part: list(range(part.start, part.stop)), size, n_threads)
+    assert [at for part in found for at in part] == list(range(size))
+    assert max(map(len, found), default=0) <= 7
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_filled_arrays(n_threads, short):
+    assert np.array_equal(parts.filled(30, -1, np.int32, n_threads), np.full(30, -1, np.int32))
+    assert parts.filled(30, -1, np.int32, n_threads).dtype == np.int32
+    assert np.array_equal(parts.whole_numbers(2, 41, n_threads), np.arange(2, 41))
+    assert parts.whole_numbers(2, 1, n_threads).size == 0
+
+
+def test_an_error_in_a_part_is_raised(short):
+    def fail(part: slice) -> None:
+        if part.start == 14:
+            raise ValueError("at 14")
+
+    with pytest.raises(ValueError, match="at 14"):
+        parts.in_parts(fail, 50, 3)
+
+
+@given(arrays(np.float64, st.integers(0, 60), elements=st.floats(0.0, 1e300)), st.integers(1, 3))
+def test_the_mean_is_that_of_the_fractions(widths, n_threads):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "PART", 7)
+        found = parts.mean(widths, 100, 3.0, n_threads)
+        assert found == parts.mean(widths, 100, 3.0)
+    true = sum(map(Fraction, widths.tolist()), Fraction(0)) / 300
+    assert abs(Fraction(found) - true) <= true * Fraction(1, 2**50) + Fraction(5, 10**324)
+
+
+def test_one_large_number_among_many_small_ones(short):
+    widths = np.array([1e-3] * 50 + [1e13] + [1e-3] * 50)
+    assert parts.mean(widths, 1, 1.0, 2) == math.fsum(widths)
+
+
+def test_what_is_not_known_has_no_mean(short):
+    assert parts.mean(np.array([1.0] * 20 + [np.inf]), 21, 1.0, 2) == math.inf
+
+
+@given(st.data())
+def test_sums_by_owner_are_those_of_the_fractions(data):
+    size = data.draw(st.integers(1, 60))
+    phi = data.draw(arrays(np.float64, size, elements=st.floats(0.0, 1e3)))
+    owner = data.draw(arrays(np.int32, size, elements=st.integers(-1, 4)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "PART", 7)
+        found = parts.sums_by_owner(phi, owner, 6, 3)
+        assert np.array_equal(found, parts.sums_by_owner(phi, owner, 6))
+    largest = Fraction(float(phi.max())) or Fraction(1)
+    for column in range(6):
+        true = sum((Fraction(value) for value in phi[owner == column].tolist()), Fraction(0)) / largest
+        assert abs(Fraction(float(found[column])) - true) <= true * Fraction(1, 10**13)
