@@ -60,7 +60,7 @@ def shares():
 def warm_up() -> None:
     with timed("small calls that compile the kernels"):
         for dtype in (torch.float32, torch.float64):
-            X = torch.randn((100_000, 20), device="cuda", dtype=dtype)
+            X = torch.randn((100_000, 32), device="cuda", dtype=dtype)
             geodim.intrinsic_dimension(X)
             geodim.intrinsic_dimension(X, rtol=1e-4)
         geodim.khop_dimensions(

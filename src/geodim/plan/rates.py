@@ -101,14 +101,14 @@ CORE = CoreRates("one core of an AMD EPYC, benchmarks/results/engine.md")
 H200 = DeviceRates(
     basis="an NVIDIA H200 with 16 cores beside it, docs/results/gpu.log",
     sort={4: 46e-12, 8: 110e-12},
-    window={4: 79e-12, 8: 130e-12},
-    batch=0.0124,
-    product=1.5e-12,
-    feed=3.7e9,
-    copy=8e9,
-    scan=25e9,
-    finish=20e-9,
-    finish_layer=8e-9,
+    window={4: 68e-12, 8: 120e-12},
+    batch=0.025,
+    product=1.4e-12,
+    feed=18e9,
+    copy=10e9,
+    scan=40e9,
+    finish=6e-9,
+    finish_layer=3e-9,
 )
 
 
