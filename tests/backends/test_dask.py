@@ -359,7 +359,10 @@ def test_stopped_early_with_valid_bounds(how):
             progress=progress,
         )
     assert result.stopped == how
-    assert_encloses(result, solve(X))
+    exact = solve(X)
+    assert_encloses(result, exact)
+    if how == "interrupted":  # what the leaders reached is not lost with the others of their blocks
+        assert result.discriminability_lower > 0.9 * exact.discriminability
 
 
 def test_progress_is_told_here():

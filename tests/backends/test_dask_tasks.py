@@ -81,6 +81,32 @@ def test_merging_takes_the_maximum_and_the_lowest_owner(data, size):
     assert merged.dropped == sum(p.dropped for p in some)
 
 
+@given(st.data(), st.integers(1, 40))
+def test_what_was_added_before_is_told_with_the_rest(data, size):
+    before, after = data.draw(parts(size)), data.draw(parts(size))
+    reached = np.array(
+        data.draw(st.lists(values, min_size=size, max_size=size))
+    )  # by columns of other blocks
+    bench, profile = tasks.Bench(job_of(size), size), Profile.empty(size, 4)
+    bench.lift(reached)
+    bench.preset(profile)
+    tasks.take_up(profile, before, [0, 1, 2, 3])
+    tasks.merge_into(profile.phi, profile.owner, 0, after)
+    told = tasks.part_of(profile, bench, np.arange(4), [], dropped=3, before=before)
+    # Beside the others, it makes no difference whether two parts come or one.
+    both, one = np.zeros(size), np.zeros(size)
+    owners_of_both, owners_of_one = np.full(size, -1, np.int32), np.full(size, -1, np.int32)
+    for part in (before, after):
+        tasks.merge_into(both, owners_of_both, 0, part)
+    tasks.merge_into(one, owners_of_one, 0, told)
+    matters = (owners_of_both >= 0) & (both >= reached)
+    assert np.array_equal(one[matters], both[matters])
+    assert np.array_equal(owners_of_one[matters], owners_of_both[matters])
+    assert np.all(one <= np.maximum(both, reached))
+    assert set(told.done) >= set(before.done)
+    assert told.dropped == before.dropped + 3
+
+
 def test_a_worker_makes_one_bench_per_job():
     job = job_of(10)
     try:

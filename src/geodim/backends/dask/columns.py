@@ -67,18 +67,25 @@ class ColumnPass:
         reduction = Reduction(self.cluster, profile.phi.size)
         done, total = 0, self.source.n_features
         self.progress(0, total)
+        leading: dict[
+            tuple[int, ...], Any
+        ] = {}  # futures of leaders by their blocks, until others tell of them
         try:
             with heeding_interrupts(self._halt):
                 first, passes = self.plan(leaders)
-                futures = self._submitted(first, None)
+                futures = self._submitted(first, None, {})
                 bar = self._bar(list(futures)) if futures else None
+                followed = {tuple(block) for stage in passes for block, todo in stage if todo}
+                leading = {block: future for future, (block, _) in futures.items() if block in followed}
                 for stage in passes:
-                    futures |= self._submitted(
-                        stage, bar
-                    )  # leaders and others wait for each other on the cluster
+                    # Leaders and others wait for each other on the cluster.
+                    futures |= self._submitted(stage, bar, leading)
                     for future in self.cluster.finished(futures, self._late):
-                        reduction.add(future)
-                        done += futures[future]
+                        block, columns = futures[future]
+                        if leading.get(block) is not future:
+                            leading.pop(block, None)
+                            reduction.add(future)
+                        done += columns
                         self.progress(done, total)
                     if self._late():
                         break
@@ -86,6 +93,9 @@ class ColumnPass:
         except KeyboardInterrupt:
             self._halt("interrupted")
         bar = None  # or else the cluster would go on to compute it
+        for future in leading.values():  # the others of their blocks were given up
+            if future.status == "finished":
+                reduction.add(future)
         if done:
             for part in reduction.result():
                 tasks.merge_into(profile.phi, profile.owner, 0, part)
@@ -110,7 +120,7 @@ class ColumnPass:
             ]
             return (first, others) if others else ([], [first])
         groups = self._groups()
-        if not rest or len(groups) <= at_once:  # all start at once anyway
+        if not rest or self.source.n_features <= at_once:  # all start at once anyway
             return [], [[(group, group) for group in groups]]
         # Blocks with leaders first: they are where they are needed, and others travel in the meantime.
         groups.sort(key=lambda group: not set(leading) & set(group))
@@ -129,15 +139,19 @@ class ColumnPass:
         per_column = max(self.source.n_points * self.source.dtype.itemsize, 1)
         return groups_of(range(self.source.n_features), per_column, self.cluster)
 
-    def _submitted(self, stage: Stage, bar: Any) -> dict[Any, int]:
+    def _submitted(
+        self, stage: Stage, bar: Any, leading: dict[tuple[int, ...], Any]
+    ) -> dict[Any, tuple[tuple[int, ...], int]]:
+        """Futures of a stage, each with the columns of its block and how many of them it solves."""
         stage = [(columns, todo) for columns, todo in stage if todo]
         blocks = self.blocks([columns for columns, _ in stage])
         return {
             self.cluster.submit(
-                self.solve, block, bar, self.job, columns, todo, slice_of(self.ranges, columns)
-            ): len(todo)
+                self.solve, block, bar, self.job, columns, todo, slice_of(self.ranges, columns),
+                leading.get(tuple(columns)),
+            ): (tuple(columns), len(todo))
             for block, (columns, todo) in zip(blocks, stage, strict=True)
-        }
+        }  # fmt: skip
 
     def blocks(self, groups: list[list[int]]) -> list[Any]:
         """Futures of the columns."""

@@ -85,8 +85,9 @@ def solve_counts(
     columns: list[int],
     todo: list[int],
     ranges: Ranges,
+    before: Part | None = None,
 ) -> Part:
-    """Solve the columns ``todo`` by their counts."""
+    """Solve the columns ``todo`` by their counts; see `geodim.backends.dask.tasks.solve_block`."""
     from geodim.engine.counting import CountingSolver  # noqa: PLC0415 - imports Numba
 
     assert job.n_steps is not None
@@ -105,6 +106,8 @@ def solve_counts(
         if bar is not None:
             bench.lift(bar)
         bench.preset(profile)
+        if before is not None:
+            tasks.take_up(profile, before, columns)
         profile.done[~np.isin(columns, todo)] = True
         for at in np.flatnonzero(~profile.done).tolist():
             most = int(counts[at].max())
@@ -117,7 +120,7 @@ def solve_counts(
             if not solver.solve_counts(counts[at].astype(np.float64), at, profile, job.clock()):
                 break
             profile.finish(at)
-        return tasks.part_of(profile, bench, np.asarray(columns), todo)
+        return tasks.part_of(profile, bench, np.asarray(columns), todo, before=before)
 
 
 class CountPass(ColumnPass):

@@ -121,6 +121,11 @@ def gathered(pieces: Pieces) -> Pieces:
     return pieces
 
 
+def joined(rounds: list[Pieces]) -> Pieces:
+    """The pieces of a block that came in several rounds."""
+    return [row for pieces in rounds for row in pieces]
+
+
 def cut_block(pieces: Pieces, columns: NDArray[np.intp]) -> NDArray[np.floating]:
     """Some columns of a block, whole."""
     if len(pieces) == len(pieces[0]) == 1:

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
     Pieces = list[list[Any]]  # of one block: by rows of chunks, in each by columns of chunks
 
-BLOCK_BYTES = 128 << 20  # columns travel in blocks of at most about this size,
+BLOCK_BYTES = 256 << 20  # columns travel in blocks of at most about this size,
 LEAST_BYTES = 1 << 20  # and of at least this one, where there are enough columns
-BLOCKS_PER_THREAD = 2  # more would share the last of the work better, and cost more in all
+BLOCKS_PER_THREAD = 1  # more would share the last of the work better, and cost more in all
+ROUNDS = 4  # in which the pieces of a block travel, the first while others are still being read
 SMALL_BYTES = 16 << 20  # chunks of less are taken together with their neighbours
 MOST_SAMPLED = 1 << 22  # entries of a sample that is taken along in the first pass
 
@@ -228,12 +229,19 @@ class DaskSource:
     def _gathered(self, blocks: list[Pieces]) -> list[Any]:
         """The pieces of every block on one worker: they travel as soon as they are there, and evenly, before anyone waits."""
         homes = self.cluster.homes()
-        return [
-            block
-            if len(block) == len(block[0]) == 1
-            else self.cluster.submit(reading.gathered, block, soon=True, home=next(homes))
-            for block in blocks
-        ]
+        found = []
+        for block in blocks:
+            if len(block) == len(block[0]) == 1:
+                found.append(block)
+                continue
+            home = next(homes)
+            step = -(-len(block) // ROUNDS)
+            rounds = [
+                self.cluster.submit(reading.gathered, block[at : at + step], soon=True, home=home)
+                for at in range(0, len(block), step)
+            ]
+            found.append(self.cluster.submit(reading.joined, rounds, soon=True, home=home))
+        return found
 
     def counts(self, group: list[int], count: Any, add: Any, fan_in: int, *shared: Any) -> Any:
         """``count`` of the group's columns in every row of chunks, ``add``ed up as a tree; delayed."""

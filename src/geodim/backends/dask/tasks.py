@@ -167,9 +167,15 @@ def open_block(block: Any, weights: NDArray[np.int64] | None) -> ColumnSource:
 
 
 def solve_block(
-    block: Any, bar: NDArray[np.float64] | None, job: Job, columns: list[int], todo: list[int], ranges: Ranges
+    block: Any,
+    bar: NDArray[np.float64] | None,
+    job: Job,
+    columns: list[int],
+    todo: list[int],
+    ranges: Ranges,
+    before: Part | None = None,
 ) -> Part:
-    """Solve the columns ``todo`` of a block that holds ``columns``."""
+    """Solve the columns ``todo`` of a block that holds ``columns``; what others of them added ``before`` is told with them."""
     from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
     from geodim.engine.counting import CountingSolver  # noqa: PLC0415
 
@@ -193,6 +199,8 @@ def solve_block(
         if bar is not None:
             bench.lift(bar)
         bench.preset(profile)
+        if before is not None:
+            take_up(profile, before, columns)
         profile.done[~np.isin(columns, todo)] = True
         executor = pool if job.threads > 1 else None
         late = job.clock()
@@ -217,16 +225,36 @@ def solve_block(
             if not complete:
                 break
             profile.finish(at)
-        profile.bytes_read = len(todo) * job.n_points * (block[0][0].dtype.itemsize)
+        profile.bytes_read += len(todo) * job.n_points * (block[0][0].dtype.itemsize)
         if skip and not profile.counted:  # which columns tell them on the way depends on the order
             profile.owner[1 : 1 + job.skipped] = -1
-        return part_of(profile, bench, np.asarray(columns), todo, dropped)
+        return part_of(profile, bench, np.asarray(columns), todo, dropped, before=before)
+
+
+def take_up(profile: Profile, before: Part, columns: list[int]) -> None:
+    """Enter what columns of the same block added, where nobody reached more since."""
+    profile.work += before.work
+    profile.bytes_read += before.bytes_read
+    local = np.full(max(columns) + 2, -1, np.int32)  # the last for those that have no owner, -1
+    local[columns] = np.arange(len(columns))
+    for at in range(0, before.phi.size, CHUNK):
+        here = slice(before.start + at, before.start + min(at + CHUNK, before.phi.size))
+        phi, owner = before.phi[at : at + CHUNK], before.owner[at : at + CHUNK]
+        stands = (owner >= 0) & (phi >= profile.phi[here])  # which begins just below the bar
+        np.copyto(profile.phi[here], phi, where=stands)
+        np.copyto(profile.owner[here], local[owner], where=stands)
 
 
 def part_of(
-    profile: Profile, bench: Bench, columns: NDArray[np.intp], todo: list[int], dropped: int = 0, hop: int = 0
+    profile: Profile,
+    bench: Bench,
+    columns: NDArray[np.intp],
+    todo: list[int],
+    dropped: int = 0,
+    hop: int = 0,
+    before: Part | None = None,
 ) -> Part:
-    """What the columns added, cut to where they did; and the bar is raised."""
+    """What the columns added, those of ``before`` included, cut to where they did; and the bar is raised."""
     bench.lift(profile.phi, hop)
     added = profile.owner >= 0
     first, stop = (int(added.argmax()), added.size - int(added[::-1].argmax())) if added.any() else (0, 0)
@@ -235,6 +263,9 @@ def part_of(
     for at in range(0, owner.size, CHUNK):
         owner[at : at + CHUNK] = own[owner[at : at + CHUNK]]
     done = set(columns[profile.done[: len(columns)]].tolist()) & set(todo)
+    if before is not None:
+        done |= set(before.done)
+        dropped += before.dropped
     return Part(
         first, profile.phi[first:stop], owner, tuple(sorted(done)), dropped, profile.work, profile.bytes_read
     )
