@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 256 << 20  # columns travel in blocks of at most about this size,
 LEAST_BYTES = 1 << 20  # and of at least this one, where there are enough columns
 BLOCKS_PER_THREAD = 1  # more would share the last of the work better, and cost more in all
-ROUNDS = 4  # in which the pieces of a block travel, the first while others are still being read
+ROUNDS = 4  # in which the pieces of a block travel, where all columns fit the workers
 SMALL_BYTES = 16 << 20  # chunks of less are taken together with their neighbours
 MOST_SAMPLED = 1 << 22  # entries of a sample that is taken along in the first pass
 
@@ -144,7 +144,7 @@ class DaskSource:
             for part in row
         ]
         first, *blocks = self._computed([[looks], *blocks])
-        self.resident = dict(zip(map(tuple, groups), self._gathered(blocks), strict=True))
+        self.resident = dict(zip(map(tuple, groups), self._gathered(blocks, ROUNDS), strict=True))
         self._looks = self.cluster.results(first[0])
         if self.first_rows is None:
             self.first_rows = _edges([one.n_rows for one in self._looks])
@@ -226,8 +226,11 @@ class DaskSource:
         futures = iter(self.cluster.compute([piece for block in blocks for row in block for piece in row]))
         return [[[next(futures) for _ in row] for row in block] for block in blocks]
 
-    def _gathered(self, blocks: list[Pieces]) -> list[Any]:
-        """The pieces of every block on one worker: they travel as soon as they are there, and evenly, before anyone waits."""
+    def _gathered(self, blocks: list[Pieces], most_rounds: int = 1) -> list[Any]:
+        """The pieces of every block on one worker: they travel as soon as they are there, and evenly, before anyone waits.
+
+        In several rounds the first arrive while others are still being read, which takes more memory.
+        """
         homes = self.cluster.homes()
         found = []
         for block in blocks:
@@ -235,12 +238,14 @@ class DaskSource:
                 found.append(block)
                 continue
             home = next(homes)
-            step = -(-len(block) // ROUNDS)
+            step = -(-len(block) // most_rounds)
             rounds = [
                 self.cluster.submit(reading.gathered, block[at : at + step], soon=True, home=home)
                 for at in range(0, len(block), step)
             ]
-            found.append(self.cluster.submit(reading.joined, rounds, soon=True, home=home))
+            if len(rounds) > 1:
+                rounds = [self.cluster.submit(reading.joined, rounds, soon=True, home=home)]
+            found += rounds
         return found
 
     def counts(self, group: list[int], count: Any, add: Any, fan_in: int, *shared: Any) -> Any:
