@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -55,11 +56,11 @@ def peak() -> float:
 
 def workers(memory_limit: str | int, *, keep_memory: bool = False) -> LocalCluster:
     """Two of them; Dask makes workers return freed memory to the system at once unless they may keep it."""
-    if keep_memory:
-        dask.config.set({"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 30})
-        dask.config.set({"distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 1 << 30})
-    else:
-        dask.config.refresh()
+    dask.config.refresh()
+    for name in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"):
+        os.environ.pop(name, None)  # Dask leaves there what workers before these were started with
+        if keep_memory:
+            dask.config.set({f"distributed.nanny.pre-spawn-environ.{name}": 1 << 30})
     return LocalCluster(
         n_workers=2,
         threads_per_worker=1,
