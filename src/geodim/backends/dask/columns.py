@@ -67,9 +67,7 @@ class ColumnPass:
         reduction = Reduction(self.cluster, profile.phi.size)
         done, total = 0, self.source.n_features
         self.progress(0, total)
-        leading: dict[
-            tuple[int, ...], Any
-        ] = {}  # futures of leaders by their blocks, until others tell of them
+        leading: dict[tuple[int, ...], Any] = {}  # leaders by their blocks, until the others tell of them
         try:
             with heeding_interrupts(self._halt):
                 first, passes = self.plan(leaders)
