@@ -63,6 +63,7 @@ class KHopResult:
                 "discriminability": result.discriminability,
                 "drop": drops[k],
                 "exact": result.exact,
+                "feature_error": result.feature_error,
                 "indistinguishable": result.n_indistinguishable,
             }
             for k, result in enumerate(self.results)

@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     from geodim.data.checks import Ranges
     from geodim.engine.profile import Profile, Steps
 
-FORMAT = "geodim.IDResult/2"
-OLDER = ("geodim.IDResult/1",)  # without the runs; still read
+FORMAT = "geodim.IDResult/3"
 RUNS = ("attained_from", "attained_by")
+LACKING: dict[str, dict[str, Any]] = {  # formats that are still read, with what they do not hold yet
+    "geodim.IDResult/1": {**dict.fromkeys(RUNS, ()), "feature_error": 0.0},
+    "geodim.IDResult/2": {"feature_error": 0.0},
+}
 JSON_SUPPORT = 2049  # points of Phi kept in JSON; the sums are kept exactly
 
 
@@ -41,6 +44,8 @@ class IDResult:
         The intrinsic dimension; exact, or a point estimate between the bounds.
     lower, upper : float
         Certified bounds on it, equal when exact.
+    exact : bool
+        Whether the bounds are one number: Phi was solved without a tolerance, for features that were not rounded.
     error : float
         (upper - lower) / lower, the paper's E.
     discriminability, discriminability_lower, discriminability_upper : float
@@ -50,7 +55,11 @@ class IDResult:
     support : array of int
         The k at which Phi is held.
     phi_lower, phi_upper : array of float
-        Bounds on Phi(k), in the data's own units; the same array when exact.
+        Bounds on Phi(k) of the features as they were computed, in the data's own units; the same array if ``phi_exact``.
+    feature_error : float
+        How far a computed feature may lie from its definition, in the data's own units: 0 for columns, the rounding of
+        the sums for hops.  Phi of the definition is within twice this of what is held here; the bounds on the
+        discriminability and the dimension include it.
     shares : dict
         For every feature that attains Phi somewhere, the share of the discriminability at the k it attains (the lowest
         index wins a tie), largest first.
@@ -80,6 +89,7 @@ class IDResult:
     versions: dict[str, str] = field(default_factory=dict)
     attained_from: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     attained_by: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    feature_error: float = 0.0
 
     @property
     def dimension(self) -> float:
@@ -104,9 +114,19 @@ class IDResult:
         return (self.upper - self.lower) / self.lower if self.upper < np.inf else np.inf
 
     @property
+    def phi_exact(self) -> bool:
+        """Whether Phi of the features as computed is held exactly, rather than between bounds."""
+        return self.phi_lower is self.phi_upper
+
+    @property
+    def one_number(self) -> bool:
+        """Whether one number says it all: the bounds agree, or nothing but the rounding of features keeps them apart."""
+        return self.lower == self.upper or (self.phi_exact and self.error < 1e-4)
+
+    @property
     def phi(self) -> NDArray[np.float64]:
         """Phi on the support: exact, or half way between the bounds."""
-        if self.phi_lower is self.phi_upper:
+        if self.phi_exact:
             return self.phi_lower
         return 0.5 * self.phi_lower + 0.5 * self.phi_upper
 
@@ -142,7 +162,7 @@ class IDResult:
         check_support(support, self.n_points)
         at = np.searchsorted(self.support, np.asarray(support))
         if (
-            not self.exact
+            not self.phi_exact
             or np.any(at >= self.support.size)
             or np.any(self.support[at] != np.asarray(support))
         ):
@@ -185,8 +205,8 @@ class IDResult:
     def from_dict(cls, values: Any) -> IDResult:
         """Rebuild a result from `to_dict`."""
         found = values.get("format") if isinstance(values, dict) else type(values).__name__
-        if found in OLDER:
-            values = {**dict.fromkeys(RUNS, ()), **values}
+        if found in LACKING:
+            values = {**LACKING[found], **values}
         elif found != FORMAT:
             msg = f"this is not a geodim result: expected format {FORMAT!r}, found {found!r}"
             raise DataFileError(msg)
@@ -202,7 +222,7 @@ class IDResult:
             raise DataFileError(msg) from error
 
     def _consistent(self) -> IDResult:
-        """Raise unless the arrays belong together; exact results hold one array of Phi."""
+        """Raise unless the arrays belong together; where Phi is exact, one array holds it."""
         sizes = {array.shape for array in (self.support, self.phi_lower, self.phi_upper)}
         if len(sizes) != 1 or self.support.ndim != 1:
             msg = f"support and Phi have different shapes {sorted(sizes)}"
@@ -235,7 +255,9 @@ class IDResult:
             rows = [("intrinsic dimension", f"between {self.lower:.6g} and {self.upper:.6g} (stopped early)")]
         else:
             rows = [("intrinsic dimension", f"{self.dimension:.6g}" + (" (exact)" if self.exact else ""))]
-        if not self.exact and not self.stopped:
+        if not self.stopped and self.phi_exact and self.feature_error > 0.0:
+            rows.append(("rounding of features", f"relative error at most {self.error:.1g}"))
+        elif not self.exact and not self.stopped:
             rows.append(
                 ("certified bounds", f"{self.lower:.6g} .. {self.upper:.6g}  (error {self.error:.2g})")
             )
@@ -272,7 +294,7 @@ def _checked(name: str, value: Any) -> Any:
     if name in ("support", "phi_lower", "phi_upper", *RUNS):
         array = np.asarray(value, np.float64 if name.startswith("phi") else np.int64)
         return _refuse(name, value) if np.any(np.isnan(array)) else array
-    if name.startswith("discriminability") or name in ("d_max", "seconds"):
+    if name.startswith("discriminability") or name in ("d_max", "seconds", "feature_error"):
         return float(value)
     if name in ("n_points", "n_features", "evaluations", "bytes_read"):
         return value if isinstance(value, int) else _refuse(name, value)
@@ -333,13 +355,14 @@ def summarise(
     n_threads: int,
     d_max: float | None = None,
     n_indistinguishable: int | None = None,
+    feature_error: float = 0.0,
 ) -> IDResult:
     """Turn a profile into a result: the only place where widths are added up and divided by d_max."""
     n = profile.n_points
-    exact = profile.step == 0.0 and profile.stopped is None
+    solved = profile.step == 0.0 and profile.stopped is None
     d_max = ranges.d_max if d_max is None else d_max
     scale = d_max if normalize and d_max > 0.0 else 1.0
-    if exact:
+    if solved:
         support = whole_numbers(2, n + 1, n_threads)
         lower = upper = profile.phi[1:]
         delta = delta_lower = delta_upper = mean(lower, n, scale, n_threads)
@@ -350,6 +373,10 @@ def summarise(
         delta_upper = mean(upper if here is None else upper * here, n, scale, n_threads) * (1.0 + 2.0**-50)
         delta_lower = mean(lower if here is None else lower * here, n, scale, n_threads) * (1.0 - 2.0**-50)
         delta = 0.5 * (delta_lower + delta_upper) if delta_upper < math.inf else delta_lower
+    if feature_error > 0.0:  # each of the n - 1 widths is the difference of two values
+        off = 2.0 * feature_error * ((n - 1) / n) / scale * (1.0 + 2.0**-50)
+        delta_lower = max((delta_lower - off) * (1.0 - 2.0**-50), 0.0)
+        delta_upper = (delta_upper + off) * (1.0 + 2.0**-50)
     steps = profile.steps() if profile.counted else None
     order, shares = _shares(profile, steps, names, n_threads)
     starts, owners = attained_runs(profile, steps, n_threads=n_threads)
@@ -365,7 +392,7 @@ def summarise(
         phi_lower=lower,
         phi_upper=upper,
         shares=shares,
-        exact=exact,
+        exact=solved and feature_error == 0.0,
         stopped=profile.stopped,
         n_indistinguishable=n_indistinguishable,
         evaluations=int(profile.work[0] + profile.work[1]),
@@ -375,6 +402,7 @@ def summarise(
         versions=versions(),
         attained_from=starts,
         attained_by=_positions(owners, order),
+        feature_error=feature_error,
     )
 
 

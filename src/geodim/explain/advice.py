@@ -166,7 +166,7 @@ def _text(result: KHopResult, hops: int, tolerance: float, excess: list[float], 
     if result.hops > 0:
         drops = ", ".join(f"hop {k}: {drop:.2%}" for k, drop in enumerate(result.drops, 1))
         lines.append(f"Each hop lowers the dimension by ({drops}).")
-    if any(not one.exact for one in result):
+    if any(not one.one_number for one in result):
         sure = "certain in spite of that" if certain else "not certain: fewer may do"
         lines.append(f"The dimensions are known within bounds only; the advice is {sure}.")
     return "\n".join([*lines, BASIS, CAVEATS])

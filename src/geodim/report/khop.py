@@ -98,7 +98,7 @@ def _draw_bounds(result: KHopResult, ax: Axes, color: str, label: str) -> None:
     """Error bars where bounds differ, arrows where there is no upper one."""
     for k, one in enumerate(result):
         nothing = one.lower == 0.0 and one.upper == np.inf
-        if one.exact or nothing or not np.isfinite(one.lower) or one.lower == one.upper:
+        if one.phi_exact or nothing or not np.isfinite(one.lower) or one.lower == one.upper:
             continue
         style: dict[str, Any] = {"color": color, "linewidth": 1.0, "capsize": 4.0, "label": label}
         label = "_bounds"  # one entry in the legend

@@ -113,15 +113,15 @@ def plot_observable_diameter(
         by_feature = label is None and color is None
     owners = step_owners(result, edges[::2], edges[1::2])
     several = by_feature and np.unique(owners[owners >= 0]).size > 1
-    shade = f"area Δ {'=' if result.exact else '≈'} {number(result.discriminability)}"
+    shade = f"area Δ {'=' if result.phi_exact else '≈'} {number(result.discriminability)}"
     small = ax.get_window_extent().width < SMALL * ax.get_figure(root=True).dpi  # type: ignore[union-attr]
     if several:
-        most = len(PALETTE) if not small else 3 if result.exact else 2
+        most = len(PALETTE) if not small else 3 if result.phi_exact else 2
         _shade_by_feature(result, ax, edges, heights, owners, most)
     else:
         named = f"{plain(label)}, {shade}" if label else shade
         ax.fill_between(edges, heights, color=color or BLUE, alpha=0.22, linewidth=0, label=named)
-    if not result.exact:
+    if not result.phi_exact:
         _draw_band(result, ax, edges, INK if several else ORANGE)
     ax.plot(
         edges,
@@ -240,7 +240,7 @@ def observable_diameter_steps(
         the discriminability, or its bound.
     """
     n = result.n_points
-    if which == "phi" and not result.exact:
+    if which == "phi" and not result.phi_exact:
         alpha, low = observable_diameter_steps(result, "phi_lower")
         high = observable_diameter_steps(result, "phi_upper")[1]
         return alpha, np.where(np.isfinite(high), 0.5 * (low + high), low)
@@ -250,7 +250,7 @@ def observable_diameter_steps(
         result.phi_lower,
         result.phi_upper,
     )
-    if result.exact and 1 < phi.size < n - 1 and support[-2] < n - 1:  # keep Phi(n) as a step of its own
+    if result.phi_exact and 1 < phi.size < n - 1 and support[-2] < n - 1:  # keep Phi(n) as a step of its own
         phi = low = high = np.insert(phi, -1, np.interp(n - 1, support, phi))
         support = np.insert(support, -1, n - 1)
     last = group_ends(support, low, high, n)
@@ -261,7 +261,7 @@ def observable_diameter_steps(
         sums = np.add.reduceat(phi / scale if large else phi, np.concatenate(([0], last[:-1] + 1)))
         sums = sums if large else sums / scale
     else:
-        sums = _sums_up_to(support, phi / scale, last, linear=result.exact)
+        sums = _sums_up_to(support, phi / scale, last, linear=result.phi_exact)
     ends = np.concatenate(([1], support[last]))  # the first step, k = 1, has the width 0
     heights = np.concatenate(([0.0], sums / np.diff(ends)))
     alpha = 1.0 - np.concatenate(([0], ends)) / n
@@ -319,7 +319,7 @@ def _partial_sums(
 
 
 def _title(result: IDResult) -> str:
-    if result.exact or result.lower == result.upper:
+    if result.one_number:
         value = number(result.dimension)
     elif result.upper == np.inf:
         value = f"at least {number(result.lower)}"

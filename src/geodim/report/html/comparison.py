@@ -120,7 +120,10 @@ def _column(item: Item) -> list[tuple[str, str]]:
 
 def _rest(result: IDResult) -> list[tuple[str, str]]:
     rows = [
-        ("known", "exactly" if result.exact else "within bounds"),
+        (
+            "known",
+            "exactly" if result.exact else f"to {result.error:.1g}" if result.phi_exact else "within bounds",
+        ),
         ("discriminability Δ", number(result.discriminability)),
         ("divided by", number(result.d_max) if result.normalized else "nothing"),
         ("features with a share", f"{len(result.shares):,}"),

@@ -56,14 +56,14 @@ def curve(result: IDResult, names: Names) -> dict[str, Any]:
     keys = [names.place(name) for name in result.shares]
     found: dict[str, Any] = {
         "n": result.n_points,
-        "exact": result.exact,
+        "exact": result.phi_exact,
         "normalized": result.normalized,
         "delta": delta_text(result),
         "alpha": rounded([*left.tolist(), 1.0]),
         "width": rounded(heights[::2].tolist()),
         "k": _sizes(left, right, result.n_points),
     }
-    if not result.exact:
+    if not result.phi_exact:
         found["low"] = rounded(observable_diameter_steps(result, "phi_lower")[1][::2].tolist())
         found["high"] = rounded(observable_diameter_steps(result, "phi_upper")[1][::2].tolist())
     if result.attained_from.size:
@@ -113,7 +113,7 @@ def hop_rows(result: KHopResult) -> dict[str, Any]:
         "dimension": rounded(result.dimensions),
         "lower": rounded(one.lower for one in result),
         "upper": rounded(one.upper for one in result),
-        "exact": [one.exact or one.lower == one.upper for one in result],
+        "exact": [one.phi_exact for one in result],
         "known": [one.stopped is None for one in result],
         "delta": rounded(one.discriminability for one in result),
     }

@@ -239,8 +239,8 @@ def _hop_table(result: KHopResult) -> Html:
         [
             str(row["k"]),
             text.dimension_text(result[row["k"]]),
-            "exact"
-            if row["lower"] == row["upper"]
+            text.kind_text(result[row["k"]])
+            if result[row["k"]].one_number
             else f"{number(row['lower'], 6)} – {number(row['upper'], 6)}",
             "" if row["drop"] is None or result[row["k"]].stopped else text.fine_percent(row["drop"]),
             number(row["discriminability"]),

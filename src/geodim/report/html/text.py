@@ -30,8 +30,8 @@ NAMES = 3
 
 
 def dimension_text(result: IDResult) -> str:
-    """The dimension in a few characters, with its bounds where it is not exact."""
-    if result.exact or result.lower == result.upper:
+    """The dimension in a few characters, with its bounds unless only rounding keeps them apart."""
+    if result.one_number:
         return number(result.dimension)
     if result.upper == math.inf:
         return f"≥ {number(result.lower)}" if result.lower > 0.0 else "unknown"
@@ -51,8 +51,8 @@ def fine_percent(share: float) -> str:
 
 def delta_text(result: IDResult) -> str:
     """The discriminability in a few characters; of what was stopped, its bounds."""
-    if result.exact or not result.stopped:
-        return f"Δ {'=' if result.exact else '≈'} {number(result.discriminability)}"
+    if not result.stopped:
+        return f"Δ {'=' if result.phi_exact else '≈'} {number(result.discriminability)}"
     low, high = result.discriminability_lower, result.discriminability_upper
     return f"Δ ≥ {number(low)}" if high == math.inf else f"Δ between {number(low)} and {number(high)}"
 
@@ -63,6 +63,8 @@ def kind_text(result: IDResult) -> str:
         return "exact"
     if result.stopped:
         return f"certified bounds; stopped early ({result.stopped})"
+    if result.phi_exact:
+        return f"relative error at most {result.error:.1g}, from rounded features"
     return f"certified bounds, {100 * result.error:.2g} % apart"
 
 
@@ -75,6 +77,11 @@ def describe_dimension(result: IDResult) -> list[str]:
         ]
     if result.exact:
         first = f"These {size} have intrinsic dimension {number(result.dimension)}, computed exactly."
+    elif result.one_number:
+        first = (
+            f"These {size} have intrinsic dimension {number(result.dimension)}. Its relative error is at most "
+            f"{result.error:.1g}: the features are sums that were rounded, all else is exact."
+        )
     elif result.upper == math.inf:
         first = f"The intrinsic dimension of these {size} is at least {number(result.lower)}; an upper bound is not known yet."
     else:
@@ -99,7 +106,7 @@ def describe_dimension(result: IDResult) -> list[str]:
 
 
 def _meaning(result: IDResult) -> str:
-    about = "" if result.exact else "about "
+    about = "" if result.phi_exact else "about "
     if result.normalized:
         spread = f"{about}{percent(result.discriminability)} of the largest range ({number(result.d_max)})"
     else:
@@ -128,7 +135,7 @@ def curve_words(result: IDResult) -> str:
     """The caption of the curve."""
     unit = "of the largest range" if result.normalized else "in the units of the data"
     colours = " Colours name the feature that attains it." if result.attained_from.size else ""
-    band = "" if result.exact else " The band between the thin lines holds the certified bounds."
+    band = "" if result.phi_exact else " The band between the thin lines holds the certified bounds."
     return (
         f"The observable diameter: how wide the best feature still spreads the points ({unit}) when a share α of them is "
         f"left out. The area under the curve is the discriminability Δ.{colours}{band}"
@@ -154,11 +161,11 @@ def features_words(result: IDResult, *, hops: bool = False) -> str:
         listed = ", ".join(f"{feature_label(name, 60)} ({percent(share)})" for name, share in first)
         words = f"{len(shares):,} of {counted(result.n_features, 'feature')} carry the discriminability; most of all {listed}."
     idle = result.n_features - len(shares)
-    if result.exact and idle > 0 and not result.stopped:
+    if result.phi_exact and idle > 0 and not result.stopped:
         who = "The other one never is" if idle == 1 else f"The other {idle:,} never are"
         same = "curve" if hops else "dimension"
         words += f" {who} the widest: the {same} would be the same without {'it' if idle == 1 else 'them'}."
-    elif not result.exact:
+    elif not result.phi_exact:
         words += " With bounds instead of exact values, features that lie close together may have each other's share."
     return words
 
@@ -173,7 +180,7 @@ def next_steps(result: IDResult, *, hops: bool = False) -> list[str]:
             f"{name} carries {percent(shares[0][1])}. All features are measured against the largest range, so look whether this "
             "one has other units or outliers; scaled alike (standardised, say), the others would count for more."
         )
-    if not result.exact:
+    if not result.phi_exact:
         steps.append("For the exact value, compute again without --rtol and without a time limit.")
     if not hops and result.n_features > 2 and len(shares) > 1:
         steps.append(

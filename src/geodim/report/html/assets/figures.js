@@ -164,7 +164,7 @@ function hopTraces(hops, theme, colour, name, at) {
     bars.x.push(index, index, null); bars.y.push(hops.lower[index], hops.upper[index], null);
   });
   const text = k.map(function (index) {
-    const bounds = hops.exact[index] ? "exact" : digits(hops.lower[index], 6) + " to " + digits(hops.upper[index], 6);
+    const bounds = hops.lower[index] === hops.upper[index] ? "exact" : digits(hops.lower[index], 6) + " to " + digits(hops.upper[index], 6);
     return [digits(hops.known[index] ? hops.dimension[index] : hops.lower[index], 6), bounds];
   });
   const traces = [{
