@@ -16,6 +16,7 @@ import numpy as np
 from geodim.engine.kernels import columns, gaps, grid, pyramid, runs
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
+from geodim.engine.rounding import LATTICE_BITS, SLACK_BITS
 from geodim.engine.sorter import HANDFUL, Sorter
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 FEW_FROM = 8192  # shorter columns are not worth a look for few distinct values
 FEW_VALUES = 256  # runs up to so many are solved by pairs
 TOP_BLOCKS = 64  # the pyramid ends where at most so many blocks are left
-LATTICE_BITS = 48  # leaves room for the few additions of the trend arithmetic in 53 bits
 HUGE = 2.0**1000  # past this the trend arithmetic could overflow
 LONG = 1 << 20  # from this length on every gap is a piece of its own,
 GAPS_PER_PIECE = 4  # while shorter columns would spend their time between the pieces
@@ -51,7 +51,7 @@ class ColumnSolver:
     step : float
         Values are rounded down to multiples of this power of two first; 0 leaves them as they are.
     skip_smallest : bool
-        Leave out the windows of less than 32 values, or steps if counted, which hold so few points that they hardly matter.
+        Leave out the windows of at most 32 values, or of less than 32 steps if counted: so few points hardly matter.
     """
 
     def __init__(
@@ -332,14 +332,14 @@ def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, fl
 
     If all values are multiples of a grain at most 2^48 times smaller than the largest, every sum of the trend arithmetic
     is exact in float64, no slack is needed, and widths differ by multiples of the quantum, the coarsest such grain.
-    Otherwise grain and quantum are 0, and the slack covers every rounding in the pyramid with room to spare.
+    Otherwise grain and quantum are 0, and the slack covers every rounding of the bounds.
     """
     exponent = math.frexp(magnitude)[1]
     grain = math.ldexp(1.0, max(exponent - LATTICE_BITS, -1074))
     quantum = columns.lattice_quantum(l, n, grain)
     if quantum > 0.0:
         return grain, 0.0, quantum
-    return 0.0, math.ldexp(magnitude, -44), 0.0
+    return 0.0, math.ldexp(magnitude, -SLACK_BITS), 0.0
 
 
 def pieces_of(is_open: NDArray[np.bool_], most: int = 1) -> list[tuple[int, int]]:

@@ -16,6 +16,7 @@ import numpy as np
 from geodim.backends.cuda import pyramid_kernels, wave_kernels
 from geodim.backends.cuda.memory import BASE, PER, solver_bytes
 from geodim.backends.cuda.pyramid_kernels import SCALARS
+from geodim.engine.rounding import LATTICE_BITS, SLACK_BITS
 from geodim.optional import require
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ else:
     torch = require("torch", "gpu", "the CUDA backend")
 
 TOP_BLOCKS = 64
-LATTICE_BITS = 48
 HUGE = 2.0**1000  # past this the trend arithmetic could overflow
 PIECE = 128  # list entries that one program looks at
 SAMPLES = 4096  # blocks that choose the first trend
@@ -314,7 +314,7 @@ class DeviceSolver:
         """Grain, slack, bar, span and margin of every column, see `geodim.engine.column.lattice`."""
         exponents = [max(math.frexp(magnitude)[1] - LATTICE_BITS, -1074) for magnitude in magnitudes]
         numbers = [
-            (math.ldexp(1.0, exponent), math.ldexp(magnitude, -44), span)
+            (math.ldexp(1.0, exponent), math.ldexp(magnitude, -SLACK_BITS), span)
             for exponent, magnitude, span in zip(exponents, magnitudes, spans, strict=True)
         ]
         grains, slacks, widths = torch.tensor(numbers, dtype=torch.float64, device=l.device).T.contiguous()
@@ -323,7 +323,7 @@ class DeviceSolver:
         pyramid_kernels.lattice_bits[(-(-self.n // 4096), len(l))](l, self.n, grains, off, lowest, PER=4096)
         rough = off > 0
         nothing = torch.zeros_like(grains)
-        margins = torch.maximum(slacks, self.phi[layer, -1] * 2.0**-44)
+        margins = torch.maximum(slacks, self.phi[layer, -1] * 2.0**-SLACK_BITS)
         return torch.stack(
             [
                 torch.where(rough, nothing, grains),
