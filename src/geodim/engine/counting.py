@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.column import LATTICE_BITS, ColumnSolver
+from geodim.engine.column import ColumnSolver
 from geodim.engine.kernels import columns, sorting
+from geodim.engine.rounding import LATTICE_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
