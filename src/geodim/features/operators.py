@@ -259,22 +259,16 @@ def _degrees(graph: Graph) -> NDArray[np.float64]:
 def _normalised(graph: Graph, name: str) -> MatrixOperator:
     """Return ``sym`` or ``rw``."""
     degrees = _degrees(graph)
-    scale = None
-    if name == "sym":
-        np.sqrt(degrees, out=degrees)
-        # A degree is 0 only if all weights of the row are 0: the row then is 0 whatever the factor.
-        scale = factors = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
-    else:
-        factors = np.where(degrees > 0, degrees, 1.0) if not degrees.all() else degrees
+    # A degree is 0 only if all weights of the row are 0: the row then is 0 whatever it is divided by.
+    np.copyto(degrees, 1.0, where=degrees == 0.0)
     rows = Rows(
         indptr=graph.indptr,
         indices=graph.indices,
         weights=graph.weights,
-        scale=scale,
         add_loops=True,
         loops=graph.loop_weights,
-        factors=factors,
-        divide=name == "rw",
+        degrees=degrees,
+        roots=name == "sym",
     )
     return MatrixOperator(name, rows)
 
