@@ -13,6 +13,10 @@ name      operator                                                              
 ========  ====================================================================  ========================
 
 :math:`T` is ``sym`` or ``rw``. A scipy sparse matrix can stand in the place of a name; it is used as it is.
+
+Edge weights are not negative (:func:`geodim.data.graphs.as_graph` refuses others), and the weighted degrees
+:math:`\deg(v) = \sum_{w \in N(v)} \tilde A_{vw}` are 0 or lie between 1e-150 and 1e150. A node of degree 0, all of whose
+weights are 0, its own loop's included, has a row of zeros.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ import numpy as np
 from geodim.data.graphs import as_graph
 from geodim.data.graphs.checks import whole_number
 from geodim.data.graphs.parallel import equal_ranges, run_tasks, thread_count
-from geodim.errors import InputTypeError, InputValueError, NonFiniteError, ShapeError
+from geodim.errors import InputTypeError, InputValueError, NonFiniteError, RangeOverflowError, ShapeError
 from geodim.features.aggregate import Rows, aggregate, aligned_empty, raise_overflow, useful_threads
 
 if TYPE_CHECKING:
@@ -38,6 +42,7 @@ __all__ = ["MatrixOperator", "Operator", "SeriesOperator", "make_operator"]
 
 NAMES = ("sym", "rw", "ppr", "heat")
 MAX_ORDER = 10_000
+LEAST_DEGREE, LARGEST_DEGREE = 1e-150, 1e150  # products of two of them neither overflow nor lose digits
 
 
 class Operator(ABC):
@@ -252,8 +257,27 @@ def _degrees(graph: Graph) -> NDArray[np.float64]:
     from geodim.features._kernels import row_sums  # noqa: PLC0415
 
     degrees = np.ones(graph.n_nodes) if graph.loop_weights is None else graph.loop_weights.copy()
-    row_sums(graph.indptr, graph.weights, 0, graph.n_nodes, degrees)
+    with np.errstate(over="ignore", invalid="ignore"):
+        row_sums(graph.indptr, graph.weights, 0, graph.n_nodes, degrees)
+    outside = ~((degrees >= LEAST_DEGREE) & (degrees <= LARGEST_DEGREE) | (degrees == 0.0))
+    if outside.any():
+        node = int(np.argmax(outside))
+        raise RangeOverflowError(
+            f"the edge weights of node {node} add up to {_sum_of(graph, node):.6g}: degrees must be 0 or lie between "
+            f"{LEAST_DEGREE:.0e} and {LARGEST_DEGREE:.0e}, so that their products can be divided by; multiply all weights "
+            "by a constant, those of self-loops included (a loop that is not listed has weight 1)"
+        )
     return degrees
+
+
+def _sum_of(graph: Graph, node: int) -> float:
+    """The degree of one node, infinite where float64 does not hold it."""
+    assert graph.weights is not None
+    own = 1.0 if graph.loop_weights is None else float(graph.loop_weights[node])
+    try:
+        return math.fsum([own, *graph.weights[graph.indptr[node] : graph.indptr[node + 1]].tolist()])
+    except OverflowError:
+        return math.inf
 
 
 def _normalised(graph: Graph, name: str) -> MatrixOperator:
