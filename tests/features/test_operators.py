@@ -149,7 +149,7 @@ def test_weights_of_any_other_size(size):
 
 
 def test_weights_are_not_negative():
-    with pytest.raises(InputValueError, match="non-negative: edge 1 .* has weight -1"):
+    with pytest.raises(InputValueError, match=r"non-negative: edge 1 .* has weight -1"):
         as_graph([(0, 1), (1, 2)], weights=[1.0, -1.0])
 
 

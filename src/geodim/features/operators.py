@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,9 +32,19 @@ from geodim.data.graphs import as_graph
 from geodim.data.graphs.checks import whole_number
 from geodim.data.graphs.parallel import equal_ranges, run_tasks, thread_count
 from geodim.errors import InputTypeError, InputValueError, NonFiniteError, RangeOverflowError, ShapeError
-from geodim.features.aggregate import Rows, aggregate, aligned_empty, raise_overflow, useful_threads
+from geodim.features.aggregate import (
+    MIN_WIDTH,
+    Rows,
+    aggregate,
+    aligned_empty,
+    raise_overflow,
+    useful_threads,
+)
+from geodim.features.rounding import Arithmetic
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from geodim.data.graphs import Graph
@@ -42,6 +53,7 @@ __all__ = ["MatrixOperator", "Operator", "SeriesOperator", "make_operator"]
 
 NAMES = ("sym", "rw", "ppr", "heat")
 MAX_ORDER = 10_000
+CHUNK = 1 << 20  # rows whose lengths are looked at together
 LEAST_DEGREE, LARGEST_DEGREE = 1e-150, 1e150  # products of two of them neither overflow nor lose digits
 
 
@@ -76,6 +88,29 @@ class Operator(ABC):
         :mod:`geodim.features.hops` for what is guaranteed about rounding.
         """
 
+    def arithmetic(self) -> Arithmetic | None:
+        """Return what the rounding of an application depends on; None if what `apply` computes is the definition."""
+        return None
+
+    def absolute(self) -> Operator:
+        """Return the operator whose entries are the absolute values of those of this one."""
+        return self
+
+    def largest_sums(
+        self, hops: int, kind: np.dtype[np.floating], threads: int | None = None
+    ) -> Iterator[float]:
+        """Yield the largest entry of the m-th power of `absolute`, applied to a column of ones, while it is finite."""
+        operator = self.absolute()
+        block, out = (aligned_empty((self.n_nodes, MIN_WIDTH), kind) for _ in range(2))
+        block[...] = 1.0
+        for _ in range(hops):
+            try:
+                operator.apply(block, out, threads=threads)
+            except RangeOverflowError:
+                return
+            yield float(out.max())
+            block, out = out, block
+
     def to_dict(self) -> dict[str, Any]:
         """Return the same as :meth:`describe`."""
         return self.describe()
@@ -108,6 +143,24 @@ class MatrixOperator(Operator):
         """Write the matrix times `block` into `out`."""
         aggregate(self.rows, block, out, thread_count(threads))
 
+    def arithmetic(self) -> Arithmetic:
+        """Return what the rounding of a product depends on."""
+        rows = self.rows
+        parts = (rows.indptr[at : at + CHUNK + 1] for at in range(0, self.n_nodes, CHUNK))
+        longest = max(int(np.diff(part).max()) for part in parts)
+        return Arithmetic(
+            terms=longest + rows.add_loops,
+            least_degree=1.0 if rows.degrees is None else float(rows.degrees.min()),
+            means=rows.degrees is not None and not rows.roots,
+        )
+
+    def absolute(self) -> MatrixOperator:
+        """Return the matrix of absolute values: itself, if it is that of a graph, whose weights are not negative."""
+        weights = self.rows.weights
+        if weights is None or self.rows.degrees is not None:
+            return self
+        return MatrixOperator(self.name, replace(self.rows, weights=np.abs(weights)))
+
 
 class SeriesOperator(Operator):
     r"""A truncated power series :math:`\sum_{k \le K} \theta_k T^k` with :math:`\theta_k \ge 0, \sum_k \theta_k = 1`.
@@ -120,7 +173,8 @@ class SeriesOperator(Operator):
         The last power K kept.
     truncation_error : float
         :math:`\sum_{k > K} \theta_k`, a bound on the norm of what was cut off, since :math:`\|T\| \le 1`: in the
-        spectral norm for ``sym``, in the maximum norm (of each column) for ``rw``.
+        spectral norm for ``sym``, in the maximum norm (of each column) for ``rw``. Bounds on a dimension are about the series
+        as truncated: this error is not among them.
     """
 
     scratch_itemsize = 16
@@ -143,6 +197,10 @@ class SeriesOperator(Operator):
         # y <- first * x;  then for each step g:  y <- g * T y + first * x;  result: last * y.
         self._steps = steps
         self._first, self._last = base
+
+    def arithmetic(self) -> Arithmetic:
+        """Return what the rounding of the series depends on."""
+        return replace(self.transition.arithmetic(), order=self.order, first=self._first)
 
     def describe(self) -> dict[str, Any]:
         """Return name, parameters, truncation and sizes."""

@@ -14,19 +14,32 @@ into the device's memory they stay on the host and are streamed, with the same b
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from geodim.backends.cuda import hop_kernels
-from geodim.backends.cuda.entries import Entries, ResidentEntries, StreamedEntries, Work, to_tensor
+from geodim.backends.cuda.entries import (
+    WINDOW,
+    AbsoluteEntries,
+    Entries,
+    ResidentEntries,
+    StreamedEntries,
+    Work,
+    to_tensor,
+)
 from geodim.backends.cuda.graphs import MOST_NODES, DeviceGraph
 from geodim.data.graphs import Graph, GraphNotes
 from geodim.errors import InputTypeError, InputValueError, RangeOverflowError, ShapeError
 from geodim.features.operators import MatrixOperator, Operator, SeriesOperator, make_operator
+from geodim.features.rounding import Arithmetic
 from geodim.optional import require
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import torch
     from numpy.typing import NDArray
 else:
@@ -75,6 +88,24 @@ class DeviceOperator(Operator):
         result = torch.empty_like(there)
         self.apply_device(there, result)
         out[...] = result.cpu().numpy()
+
+    def largest_sums(
+        self, hops: int, kind: np.dtype[np.floating], threads: int | None = None
+    ) -> Iterator[float]:
+        """Yield the largest entry of the m-th power of `absolute`, applied to a column of ones, while it is finite."""
+        del threads
+        operator = self.absolute()
+        assert isinstance(operator, DeviceOperator)
+        single = torch.float32 if kind == np.float32 else torch.float64
+        block = torch.ones((self.n_nodes, 1), dtype=single, device=self.device)
+        out = torch.empty_like(block)
+        for _ in range(hops):
+            try:
+                operator.apply_device(block, out)
+            except RangeOverflowError:
+                return
+            yield float(out.max())
+            block, out = out, block
 
     def _check(self, block: torch.Tensor, out: torch.Tensor) -> None:
         if block.ndim != 2 or block.shape[0] != self.n_nodes or block.shape[1] < 1:
@@ -144,6 +175,24 @@ class DeviceMatrix(DeviceOperator):
             "weighted": self.weighted,
         }
 
+    def arithmetic(self) -> Arithmetic:
+        """Return what the rounding of a product depends on."""
+        parts = (self.indptr[at : at + WINDOW + 1] for at in range(0, self.n_nodes, WINDOW))
+        longest = max(int((part[1:] - part[:-1]).max()) for part in parts)
+        return Arithmetic(
+            terms=longest + self.add_loops,
+            least_degree=1.0 if self.degrees is None else float(self.degrees.min()),
+            means=self.degrees is not None and not self.roots,
+        )
+
+    def absolute(self) -> DeviceMatrix:
+        """Return the matrix of absolute values: itself, if it is that of a graph, whose weights are not negative."""
+        if not self.weighted or self.degrees is not None:
+            return self
+        other = copy(self)
+        other.entries = AbsoluteEntries(self.entries)
+        return other
+
     def apply_device(self, block: torch.Tensor, out: torch.Tensor) -> None:
         """Write the matrix times `block` into `out`."""
         self._check(block, out)
@@ -196,6 +245,10 @@ class DeviceSeries(DeviceOperator):
         self.name, self.truncation_error = series.name, series.truncation_error
         self._described = series.describe() | {"n_nodes": transition.n_nodes}
         self._steps, self._first, self._last = series._steps, series._first, series._last
+
+    def arithmetic(self) -> Arithmetic:
+        """Return what the rounding of the series depends on."""
+        return replace(self.transition.arithmetic(), order=self.order, first=self._first)
 
     def describe(self) -> dict[str, Any]:
         """Return name, parameters, truncation and sizes, as `SeriesOperator` does."""
