@@ -269,7 +269,7 @@ def _summaries(
 
 def _check_size(ranges: Ranges, kind: np.dtype[np.floating]) -> None:
     """Raise unless the type of the features reaches as far as the attributes."""
-    if ranges.magnitude > np.finfo(kind).max:
+    if ranges.magnitude > float(np.finfo(kind).max):
         msg = f"attributes reach up to {ranges.magnitude:.6g}, too large for {kind}: use dtype='float64', or rescale them"
         raise RangeOverflowError(msg)
 
