@@ -88,10 +88,10 @@ def exact_hops(X, hops, name, *, n=None, edges=(), weights=None, matrix=None, **
 
 
 def exact_dimensions(found):
-    """The dimension of hops 0..k, divided by d_max of hop 0, for every k, as Decimal; infinite if nothing is told apart."""
+    """The dimension of hops 0..k, divided by d_max of hop 0 (1 if that is 0), for every k, as Decimal; infinite if nothing is told apart."""
     with localcontext(DIGITS):
         n = len(found[0][0])
-        d_max = max(max(column) - min(column) for column in found[0])
+        d_max = max(max(column) - min(column) for column in found[0]) or Decimal(1)
         phi = [Decimal(0)] * (n + 1)
         dimensions = []
         for hop in found:

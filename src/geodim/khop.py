@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 import warnings
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
     from geodim.features.operators import Operator
+    from geodim.features.rounding import FeatureError
     from geodim.result import IDResult
 
 SAVE_EVERY = 30.0  # seconds between two checkpoints
@@ -152,6 +155,7 @@ def khop_dimensions(
     certain = _holds(X, kind, ranges, feature_type(X, source))
     errors = feature_errors(job.operator, sums, ranges.magnitude, kind, exact_attributes=certain)
     bounds = hop_ranges(ranges, job.operator, sums, errors)
+    rms = _root_mean_square(source, ranges, job.operator)
     scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
 
     def report(layers: Layers) -> None:
@@ -180,7 +184,9 @@ def khop_dimensions(
         results = [
             replace(result, n_indistinguishable=count, parameters={**result.parameters, "dtype": kind.name})
             for result, count in zip(
-                _summaries(layers, ranges, bounds, errors, source.names, normalize, rtol, started, threads),
+                _summaries(
+                    layers, ranges, bounds, errors, rms, source.names, normalize, rtol, started, threads
+                ),
                 twins,
                 strict=True,
             )
@@ -242,7 +248,8 @@ def _summaries(
     layers: Layers,
     ranges: Ranges,
     bounds: list[Ranges],
-    errors: list[float],
+    errors: list[FeatureError],
+    rms: float,
     names: list[str] | None,
     normalize: bool,
     rtol: float,
@@ -261,7 +268,8 @@ def _summaries(
             rtol=rtol,
             seconds=time.monotonic() - started,
             n_threads=threads,
-            feature_error=error,
+            feature_error=error.largest,
+            delta_error=partial(error.of_delta, rms),
         )
         for profile, known, error in zip(layers.profiles, bounds, errors, strict=True)
     ]
@@ -281,6 +289,22 @@ def _holds(X: Any, kind: np.dtype[np.floating], ranges: Ranges, natural: np.dtyp
     own = getattr(X, "dtype", None)
     fractions = (isinstance(own, np.dtype) and own.kind == "f") or getattr(own, "is_floating_point", False)
     return fractions or ranges.magnitude <= 2.0**53  # beyond, integers were rounded
+
+
+def _root_mean_square(source: ColumnSource, ranges: Ranges, operator: Operator) -> float:
+    """A bound on that of every column of every hop, if no value is negative; infinite where there is none."""
+    arithmetic = operator.arithmetic()
+    if arithmetic is None or not arithmetic.contracts or ranges.least.min() < 0.0:
+        return math.inf
+    largest = float(ranges.energies.max())
+    if isinstance(source, SparseSource):  # of which the first pass knows the extremes alone
+        largest = 0.0
+        for rows, columns in source.chunks():
+            part = source.chunk(rows, columns).astype(np.float64)
+            with np.errstate(over="ignore", under="ignore"):
+                largest = max(largest, float(np.einsum("ij,ij->j", part, part).max()) * 1.001)
+        largest = largest if 1e-280 < largest < 1e280 else math.inf  # squares neither vanish nor overflow
+    return math.sqrt(largest / ranges.n_points)
 
 
 def _step(rtol: float, delta: float, magnitude: float) -> float:

@@ -86,7 +86,7 @@ def test_features_are_as_close_as_stated(name, kind, dtype):
     for seed, weighted in enumerate(WEIGHTS[: 1 if name == "matrix" else None]):
         X, operator, exact = case(name, weighted, kind, seed, dtype)
         sums = growth(operator, HOPS, X.dtype)
-        errors = feature_errors(operator, sums, float(np.abs(X).max()), X.dtype)
+        errors = [one.largest for one in feature_errors(operator, sums, float(np.abs(X).max()), X.dtype)]
         found = largest_distances(hop_features(X, operator, HOPS), exact)
         assert errors[0] == found[0] == 0
         assert all(0 < error < np.inf for error in errors[1:])
@@ -211,10 +211,41 @@ def test_what_an_operator_of_ones_own_computes_is_the_definition():
     assert all(one.exact for one in result)
     assert result[1].dimension == result[0].dimension / 4
     assert (
-        feature_errors(Twice(), [1.0, np.inf], 1.0, np.dtype(np.float32), exact_attributes=False)[1] == np.inf
+        feature_errors(Twice(), [1.0, np.inf], 1.0, np.dtype(np.float32), exact_attributes=False)[1].largest
+        == np.inf
     )
 
 
 def test_zeros_stay_zero():
     operator = make_operator([(0, 1)], "sym")
-    assert feature_errors(operator, [1.0, 1.0], 0.0, np.dtype(np.float32)) == [0.0, 0.0]
+    errors = feature_errors(operator, [1.0, 1.0], 0.0, np.dtype(np.float32))
+    assert [one.largest for one in errors] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("name", ["sym", "ppr"])
+def test_where_nothing_is_negative_hubs_do_not_widen_the_bounds(form, name):
+    """A star: the error of its centre is large, but the widths of all other windows are relative to themselves."""
+    n, parameters = 90, OPERATORS[name][1]
+    rng = np.random.default_rng(2)
+    X = np.where(rng.random((n, 2)) < 0.3, rng.random((n, 2)), 0.0).astype(np.float32)
+    star = [(0, j) for j in range(1, n)]
+    exact = exact_hops(X, 2, name, n=n, edges=star, **parameters)
+    result = geodim.khop_dimensions(
+        form(X), as_graph(star, n), 2, operator=name, operator_parameters=parameters
+    )
+    for k, (one, dimension) in enumerate(zip(result, exact_dimensions(exact), strict=True)):
+        assert (
+            Decimal(one.lower) * (1 - Decimal("1e-15"))
+            <= dimension
+            <= Decimal(one.upper) * (1 + Decimal("1e-15"))
+        )
+        simple = 2.0 * one.feature_error / one.d_max
+        assert one.discriminability_upper - one.discriminability <= simple
+        if k:
+            assert one.discriminability_upper - one.discriminability < 0.7 * simple
+    shifted = geodim.khop_dimensions(
+        X - np.float32(0.5), as_graph(star, n), 2, operator=name, operator_parameters=parameters
+    )
+    one = shifted[2]
+    assert one.discriminability_upper - one.discriminability > 1.9 * one.feature_error / one.d_max

@@ -152,6 +152,7 @@ class MatrixOperator(Operator):
             terms=longest + rows.add_loops,
             least_degree=1.0 if rows.degrees is None else float(rows.degrees.min()),
             means=rows.degrees is not None and not rows.roots,
+            contracts=rows.roots,
         )
 
     def absolute(self) -> MatrixOperator:

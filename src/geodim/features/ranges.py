@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from geodim.data.checks import Ranges
+from geodim.features.rounding import Arithmetic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from geodim.features.operators import Operator
+    from geodim.features.rounding import FeatureError
 
 __all__ = ["hop_ranges"]
 
 
 def hop_ranges(
-    ranges: Ranges, operator: Operator, sums: Sequence[float], errors: Sequence[float]
+    ranges: Ranges, operator: Operator, sums: Sequence[float], errors: Sequence[FeatureError]
 ) -> list[Ranges]:
     r"""Ranges and sums of squares of the attributes and their hops 1, ..., k, for k = 0, 1, ...
 
@@ -31,7 +33,7 @@ def hop_ranges(
       :math:`D^{-1/2} W D^{-1/2}` has the eigenvalues of the walk :math:`D^{-1} W`, at most 1, and being symmetric it has the spectral norm 1 at
       most, with weights and loops or without; and so has a series of it, whose coefficients sum to 1 at most. Sums of squares carry over,
       and Chebyshev's inequality with them.
-    * Features are computed, and off by at most ``errors[m]``: the ranges hold for them, and for the definition as well.
+    * Features are computed, and off by at most ``errors[m].largest``: the ranges hold for them, and for the definition as well.
 
     Parameters
     ----------
@@ -39,7 +41,8 @@ def hop_ranges(
         Of the attributes.
     operator : Operator
         What one hop does.
-    sums, errors : sequence of float
+    sums : sequence of float
+    errors : sequence of FeatureError
         From `geodim.features.rounding`, for m = 0, 1, ...
 
     Returns
@@ -47,9 +50,10 @@ def hop_ranges(
     list of Ranges
         For every k those of (k + 1) d columns, hop m after hop m - 1.
     """
-    described = operator.to_dict() if operator.arithmetic() is not None else {"operator": "unknown"}
-    hops = [ranges, *[_after(ranges, described, total) for total in sums[1:]]]
-    hops = [_widened(hop, error) for hop, error in zip(hops, errors, strict=True)]
+    arithmetic = operator.arithmetic() or Arithmetic(0)
+    within = arithmetic.means and arithmetic.order is None and not operator.to_dict()["weighted"]
+    hops = [ranges, *[_after(ranges, arithmetic, total, within=within) for total in sums[1:]]]
+    hops = [_widened(hop, error.largest) for hop, error in zip(hops, errors, strict=True)]
     return [_joined(hops[: k + 1]) for k in range(len(hops))]
 
 
@@ -63,21 +67,18 @@ def _joined(parts: list[Ranges]) -> Ranges:
     )
 
 
-def _after(ranges: Ranges, described: dict[str, Any], total: float) -> Ranges:
-    """In real arithmetic, after some hops whose row sums are at most ``total``."""
-    name = described["operator"]
-    base = described.get("transition", name)
+def _after(ranges: Ranges, arithmetic: Arithmetic, total: float, *, within: bool) -> Ranges:
+    """In real arithmetic, after some hops whose row sums are at most ``total``; ``within`` the range if they are 1."""
     least, greatest = ranges.least, ranges.greatest
-    if base not in ("sym", "rw"):  # entries of any sign
+    if not (arithmetic.means or arithmetic.contracts):  # entries of any sign
         greatest = np.maximum(-least, greatest)
         least = -greatest
     if math.isinf(total):
-        greatest = np.full_like(greatest, np.inf)
-        least = -greatest
-    elif name != "rw" or described["weighted"]:
+        least, greatest = np.full_like(least, -np.inf), np.full_like(greatest, np.inf)
+    elif not within:
         with np.errstate(over="ignore"):
             least, greatest = np.minimum(least, 0.0) * total, np.maximum(greatest, 0.0) * total
-    energies = ranges.energies if base == "sym" else np.full_like(ranges.energies, np.inf)
+    energies = ranges.energies if arithmetic.contracts else np.full_like(ranges.energies, np.inf)
     return Ranges(least, greatest, ranges.spreads, energies, ranges.n_points)
 
 

@@ -42,6 +42,15 @@ x_m = A^m X. Then e_m <= \|A\| e_(m-1) + eps \|A\| (\|x_(m-1)\| + e_(m-1)) + ome
 at most ((1 + eps)^m (1 + eps_0) - 1) s_m max \|X\| + ..., where s_m = max_i (\|A\|^m 1)_i is the largest sum of a row of \|A\|^m: 1 for ``rw`` and its
 series, and otherwise computed, by applying \|A\| to a column of ones. As computed, r_m >= (1 - eps) \|A\| r_(m-1) - omega, so that
 s_m <= (max r_m + sum over l < m of omega s_l) / (1 - eps)^m.
+
+**Delta.** Every width is the difference of two features, so that Phi(k), and Delta with it, is off by twice the largest error at most. The
+largest error is that of the hubs, and far above that of most nodes. Where neither A nor X is negative, \|A\|^m \|X\| is the feature
+itself, and the error is *relative*: a feature x is computed as a value between (1 - E) x - F and (1 + E) x + F. These are monotone in x,
+so the same is true of the j-th smallest values of a column, x_(j). The narrowest window of k values begins at some x_(j) with j <= n - k + 1,
+above which there are k values: x_(j) <= sqrt(Q / k), with Q the sum of squares of the column. Its width w is thus off by at most
+E (w + 2 x_(j)) + 2 F <= E (w + 2 sqrt(Q / k)) + 2 F, and so is Phi(k), with the largest Q of a column. As 1/sqrt(k) summed up to n is less than
+2 sqrt(n), Delta is off by at most E (Delta + 4 sqrt(Q / n)) + 2 F. ``sym`` and its series do not enlarge Q. With Delta as computed in the place of
+the true one, this is to be divided by 1 - E.
 """
 
 from __future__ import annotations
@@ -57,7 +66,7 @@ if TYPE_CHECKING:
 
     from geodim.features.operators import Operator
 
-__all__ = ["Arithmetic", "feature_errors", "growth"]
+__all__ = ["Arithmetic", "FeatureError", "feature_errors", "growth"]
 
 UNIT = 2.0**-53
 TINY = 2.0**-1074
@@ -75,7 +84,9 @@ class Arithmetic:
     least_degree : float
         The least number that a row is divided by; 1 if nothing is.
     means : bool
-        Whether the entries of every row are not negative and sum to 1, or all are 0.
+        Whether the entries of every row are not negative and sum to 1 (of a series: at most), or all are 0.
+    contracts : bool
+        Whether no entry is negative and the spectral norm is 1 at most.
     order : int or None
         Of a series the number of products; None for a matrix.
     first : float
@@ -85,6 +96,7 @@ class Arithmetic:
     terms: int
     least_degree: float = 1.0
     means: bool = False
+    contracts: bool = False
     order: int | None = None
     first: float = 1.0
 
@@ -103,6 +115,30 @@ class Arithmetic:
         if self.order is not None:
             error *= (self.order + 1) * (1.0 + largest_sum) * (1.0 + largest_sum) / min(self.first, 1.0)
         return (stored_underflow(kind) + error) * UPWARD
+
+
+@dataclass(frozen=True)
+class FeatureError:
+    """How far computed features, of all hops up to some m, may lie from their definition.
+
+    Attributes
+    ----------
+    largest : float
+        Whichever feature.
+    relative, lost : float
+        A feature that is a sum of terms which are not negative is off by at most ``relative`` times itself, plus ``lost``.
+    """
+
+    largest: float
+    relative: float = 0.0
+    lost: float = 0.0
+
+    def of_delta(self, rms: float, delta: float) -> float:
+        """How far Delta may be off, given it as computed, if no term is negative and no column has a larger root mean square."""
+        if self.relative >= 0.5:
+            return math.inf
+        off = self.relative * (delta + 4.0 * rms) + 2.0 * self.lost
+        return off / (1.0 - self.relative) * UPWARD
 
 
 def stored_underflow(kind: np.dtype[np.floating]) -> float:
@@ -145,8 +181,8 @@ def feature_errors(
     kind: np.dtype[np.floating],
     *,
     exact_attributes: bool = True,
-) -> list[float]:
-    """Bounds on the error of a computed feature, over all hops up to m, for m = 0, 1, ...
+) -> list[FeatureError]:
+    """Bounds on the error of computed features, over all hops up to m, for m = 0, 1, ...
 
     Parameters
     ----------
@@ -167,21 +203,23 @@ def feature_errors(
     >>> from geodim.features import make_operator
     >>> pair = make_operator([(0, 1)], "rw")
     >>> single = np.dtype(np.float32)
-    >>> feature_errors(pair, growth(pair, 1, single), 1.0, single)[1] < 6e-8
+    >>> feature_errors(pair, growth(pair, 1, single), 1.0, single)[1].largest < 6e-8
     True
     """
     arithmetic = operator.arithmetic()
     if magnitude == 0.0 or (arithmetic is None and exact_attributes):
-        return [0.0] * len(sums)
+        return [FeatureError(0.0)] * len(sums)
     read = 0.0 if exact_attributes else (2.0**-24 if kind == np.float32 else UNIT) * UPWARD
     underflows = [0.0 if exact_attributes else stored_underflow(kind)]
-    errors = [(read * magnitude + underflows[0]) * UPWARD]
+    errors = [FeatureError((read * magnitude + underflows[0]) * UPWARD, read, underflows[0])]
     if arithmetic is None:
-        return errors + [math.inf] * (len(sums) - 1)
-    relative = arithmetic.relative(kind)
+        return errors + [FeatureError(math.inf, math.inf, math.inf)] * (len(sums) - 1)
+    once = arithmetic.relative(kind)
     for m in range(1, len(sums)):
         underflows.append(arithmetic.underflow(kind, 2.0 * magnitude * sums[m - 1], sums[m]))
-        grown = math.expm1(m * math.log1p(relative) + math.log1p(read)) * magnitude * sums[m]
+        relative = math.expm1(m * math.log1p(once) + math.log1p(read)) * UPWARD
         lost = sum(one * sums[m - at] for at, one in enumerate(underflows) if one > 0.0)
-        errors.append(max(errors[-1], (grown + lost * (1.0 + relative) ** m) * UPWARD))
+        lost = max(errors[-1].lost, lost * (1.0 + once) ** m * UPWARD)
+        largest = max(errors[-1].largest, (relative * magnitude * sums[m] + lost) * UPWARD)
+        errors.append(FeatureError(largest, relative, lost))
     return errors

@@ -183,6 +183,7 @@ class DeviceMatrix(DeviceOperator):
             terms=longest + self.add_loops,
             least_degree=1.0 if self.degrees is None else float(self.degrees.min()),
             means=self.degrees is not None and not self.roots,
+            contracts=self.roots,
         )
 
     def absolute(self) -> DeviceMatrix:
