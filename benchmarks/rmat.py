@@ -211,8 +211,8 @@ def time_streamed(graph: DeviceGraph, resident: Any, widths: list[int], repeats:
     from geodim.features.operators import MatrixOperator
 
     device = graph.indptr.device
-    host, factors = graph.to_host(), resident.factors.cpu().numpy()
-    rows = Rows(host.indptr, host.indices, scale=factors, add_loops=True, factors=factors)
+    host, degrees = graph.to_host(), resident.degrees.cpu().numpy()
+    rows = Rows(host.indptr, host.indices, add_loops=True, degrees=degrees, roots=True)
     times = {}
     for name, stays in (("copying to the device", True), ("preparing to stream", False)):
         started = clock(device)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 import warnings
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.backends import choose_backend
-from geodim.data.checks import Ranges
 from geodim.data.sources import SparseSource
 from geodim.dimension import check_arguments
 from geodim.engine.layers import Layers
@@ -23,8 +24,12 @@ from geodim.errors import (
     DegenerateDataWarning,
     InputValueError,
     InterruptedWarning,
+    RangeOverflowError,
     ShapeError,
 )
+from geodim.features.hops import feature_type
+from geodim.features.ranges import hop_ranges
+from geodim.features.rounding import feature_errors, growth
 from geodim.features.twins import Twins
 from geodim.khop_result import KHopResult
 from geodim.parts import available_threads
@@ -34,12 +39,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from numpy.typing import DTypeLike
+
     from geodim.backends import Backend
+    from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
     from geodim.features.operators import Operator
+    from geodim.features.rounding import FeatureError
     from geodim.result import IDResult
 
 SAVE_EVERY = 30.0  # seconds between two checkpoints
+MOST_PASSES = 6  # with ever finer steps, before the exact one
 CAUTION = 0.7  # the pilot may guess Delta too large, and a second pass costs more than a finer step
 
 
@@ -61,6 +71,7 @@ def khop_dimensions(
     save_every: float = SAVE_EVERY,
     count_indistinguishable: bool = False,
     backend: str = "auto",
+    dtype: DTypeLike | None = None,
     progress: Callable[[int, int, Sequence[float]], None] | None = None,
 ) -> KHopResult:
     r"""Intrinsic dimension of the k-hop geometric data sets of a graph, k = 0, ..., hops.
@@ -82,7 +93,8 @@ def khop_dimensions(
     operator_parameters : dict, optional
         Parameters of the operator, see `geodim.features.make_operator`.
     rtol, normalize, feature_names, n_threads, time_limit
-        As for `geodim.intrinsic_dimension`.
+        As for `geodim.intrinsic_dimension`.  The tolerance is about Phi: once that is as fine as the rounding of the
+        features, the bounds hold what was reached, which ``error`` says.
     edge_weights : array, True or str, optional
         Use edge weights, see `as_graph`; unweighted by default, as in the paper.
     memory : int, optional
@@ -97,6 +109,9 @@ def khop_dimensions(
         geometric data set in the paper's sense.  Not together with a checkpoint, which does not hold the classes.
     backend : {"auto", "cpu", "cuda", "dask"}
         Where to compute, as for `geodim.intrinsic_dimension`.
+    dtype : {"float32", "float64"}, optional
+        Type that features are rounded to after every hop; by default float32 if that holds every value of X exactly, by its
+        type, else float64.  float64 takes twice the memory, and the bounds are some 1e8 times as narrow.
     progress : callable, optional
         Called as ``progress(attributes_done, attributes, discriminabilities)`` after every hop of a block of
         attributes, with Delta of what was seen so far for every k.
@@ -104,6 +119,9 @@ def khop_dimensions(
     Returns
     -------
     KHopResult
+        Phi is exact for the features as computed, without a tolerance; these are rounded sums from hop 1 on.  The bounds on
+        the dimension include that, ``feature_error`` says how much it is (`geodim.features.rounding` proves it), and ``exact``
+        is true of hop 0 only.
 
     Examples
     --------
@@ -126,12 +144,18 @@ def khop_dimensions(
         msg = f"hops must be a whole number >= 0, got {hops!r}"
         raise InputValueError(msg)
     ranges = place.scan_ranges(source, threads)
-    kind = _feature_type(X, source)
+    kind = feature_type(X, source, dtype)
+    _check_size(ranges, kind)
     job = place.hop_pass(source, kind, hop_operator, int(hops), threads)
     width = job.width_for(memory)
     deadline = None if time_limit is None else started + time_limit
     pilot = look_ahead(source, ranges) if rtol > 0.0 else None
-    step = resolution(rtol, CAUTION * pilot.delta, ranges.magnitude) if pilot else 0.0
+    step = _step(rtol, CAUTION * pilot.delta, ranges.magnitude) if pilot else 0.0
+    sums = growth(job.operator, int(hops), kind, threads)
+    certain = _holds(X, kind, ranges, feature_type(X, source))
+    errors = feature_errors(job.operator, sums, ranges.magnitude, kind, exact_attributes=certain)
+    bounds = hop_ranges(ranges, job.operator, sums, errors)
+    rms = _root_mean_square(source, ranges, job.operator)
     scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
 
     def report(layers: Layers) -> None:
@@ -149,7 +173,7 @@ def khop_dimensions(
         same = {"hops": int(hops), "rtol": float(rtol), **fingerprint(source, kind, hop_operator)}
         store = Checkpoint(checkpoint, same)
         step = store.saved_step(step)
-    while True:
+    for left in range(MOST_PASSES, -1, -1):
         layers = Layers(source.n_points, source.n_features, int(hops), step, threads)
         if store is not None:
             store.load(layers)
@@ -158,16 +182,19 @@ def khop_dimensions(
         whole = job.twins is not None and layers.profiles[0].stopped is None
         twins = job.twins.counts() if job.twins is not None and whole else [None] * (int(hops) + 1)
         results = [
-            replace(result, n_indistinguishable=count)
+            replace(result, n_indistinguishable=count, parameters={**result.parameters, "dtype": kind.name})
             for result, count in zip(
-                _summaries(layers, ranges, source.names, hop_operator, normalize, rtol, started, threads),
+                _summaries(
+                    layers, ranges, bounds, errors, rms, source.names, normalize, rtol, started, threads
+                ),
                 twins,
                 strict=True,
             )
         ]
-        if step == 0.0 or layers.profiles[0].stopped or all(result.error <= rtol for result in results):
+        if step == 0.0 or layers.profiles[0].stopped or all(_close(one, step, rtol) for one in results):
             break
-        step *= 0.5
+        finer = _step(rtol, layers.means()[0], ranges.magnitude)
+        step = min(0.5 * step, finer) if left > 1 else 0.0  # exact at last: no tolerance goes on for ever
         if store is not None:
             store.clear()
     _warn(layers, results)
@@ -217,18 +244,13 @@ def _operator(
     return made, notes
 
 
-def _feature_type(X: Any, source: ColumnSource) -> np.dtype[np.floating]:
-    from geodim.data.sources import working_type  # noqa: PLC0415
-
-    own = getattr(X, "dtype", None)  # a sparse source always reads as float64
-    return working_type(own) if isinstance(own, np.dtype) and own.kind in "biuf" else source.dtype
-
-
 def _summaries(
     layers: Layers,
     ranges: Ranges,
+    bounds: list[Ranges],
+    errors: list[FeatureError],
+    rms: float,
     names: list[str] | None,
-    operator: Operator,
     normalize: bool,
     rtol: float,
     started: float,
@@ -236,44 +258,64 @@ def _summaries(
 ) -> list[IDResult]:
     base = names or [str(j) for j in range(layers.n_features)]
     labels = [name if m == 0 else f"hop {m}: {name}" for m in range(len(layers.profiles)) for name in base]
-
-    def summary(k: int) -> IDResult:
-        return summarise(
-            layers.profiles[k],
-            _hop_ranges(ranges, operator, k),
+    return [
+        summarise(
+            profile,
+            known,
             d_max=ranges.d_max,
             normalize=normalize,
             names=labels,
             rtol=rtol,
             seconds=time.monotonic() - started,
             n_threads=threads,
+            feature_error=error.largest,
+            delta_error=partial(error.of_delta, rms),
         )
+        for profile, known, error in zip(layers.profiles, bounds, errors, strict=True)
+    ]
 
-    return [summary(k) for k in range(len(layers.profiles))]
+
+def _check_size(ranges: Ranges, kind: np.dtype[np.floating]) -> None:
+    """Raise unless the type of the features reaches as far as the attributes."""
+    if ranges.magnitude > float(np.finfo(kind).max):
+        msg = f"attributes reach up to {ranges.magnitude:.6g}, too large for {kind}: use dtype='float64', or rescale them"
+        raise RangeOverflowError(msg)
 
 
-def _hop_ranges(ranges: Ranges, operator: Operator, hops: int) -> Ranges:
-    """What is known of hop columns without looking at them, for the bounds of a pass that was stopped.
+def _holds(X: Any, kind: np.dtype[np.floating], ranges: Ranges, natural: np.dtype[np.floating]) -> bool:
+    """Whether the type of the features holds all attributes, of which it is known what float type holds them."""
+    if np.dtype(kind).itemsize < natural.itemsize:
+        return False
+    own = getattr(X, "dtype", None)
+    fractions = (isinstance(own, np.dtype) and own.kind == "f") or getattr(own, "is_floating_point", False)
+    return fractions or ranges.magnitude <= 2.0**53  # beyond, integers were rounded
 
-    The symmetric operator does not lengthen a column (its spectral norm is 1), so that sums of squares, and Chebyshev's
-    inequality with them, carry over; a random walk takes means, which stay within the range; of other operators
-    nothing is assumed.
-    """
-    name = operator.to_dict()["operator"]
-    unknown = np.full_like(ranges.energies, np.inf)
-    energies, least, greatest = unknown, -unknown, unknown
-    if name == "sym" and not operator.to_dict().get("weighted"):
-        energies = ranges.energies * 1.001
-        least, greatest = -np.sqrt(energies), np.sqrt(energies)
-    elif name == "rw":
-        least, greatest = ranges.least, ranges.greatest
-    return Ranges(
-        least=np.concatenate([ranges.least, *[least] * hops]),
-        greatest=np.concatenate([ranges.greatest, *[greatest] * hops]),
-        spreads=np.tile(ranges.spreads, hops + 1),
-        energies=np.concatenate([ranges.energies, *[energies] * hops]),
-        n_points=ranges.n_points,
-    )
+
+def _root_mean_square(source: ColumnSource, ranges: Ranges, operator: Operator) -> float:
+    """A bound on that of every column of every hop, if no value is negative; infinite where there is none."""
+    arithmetic = operator.arithmetic()
+    if arithmetic is None or not arithmetic.contracts or ranges.least.min() < 0.0:
+        return math.inf
+    largest = float(ranges.energies.max())
+    if isinstance(source, SparseSource):  # of which the first pass knows the extremes alone
+        largest = 0.0
+        for rows, columns in source.chunks():
+            part = source.chunk(rows, columns).astype(np.float64)
+            with np.errstate(over="ignore", under="ignore"):
+                largest = max(largest, float(np.einsum("ij,ij->j", part, part).max()) * 1.001)
+        largest = largest if 1e-280 < largest < 1e280 else math.inf  # squares neither vanish nor overflow
+    return math.sqrt(largest / ranges.n_points)
+
+
+def _step(rtol: float, delta: float, magnitude: float) -> float:
+    """The resolution for a tolerance; 0, which is exact, where steps would be as small as the last bits of the values."""
+    step = resolution(rtol, delta, magnitude)
+    return step if step > 2.0**-48 * magnitude else 0.0
+
+
+def _close(result: IDResult, step: float, rtol: float) -> bool:
+    """Whether a result is as close as was asked for, or as the rounding of its features lets it be."""
+    return 0.0 <= result.error <= rtol or 0.0 < step <= result.feature_error
 
 
 def _warn(layers: Layers, results: list[Any]) -> None:

@@ -17,7 +17,7 @@ from geodim.errors import DataFileError, InputValueError
 from geodim.parts import mean, sums_by_owner, whole_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -356,8 +356,13 @@ def summarise(
     d_max: float | None = None,
     n_indistinguishable: int | None = None,
     feature_error: float = 0.0,
+    delta_error: Callable[[float], float] | None = None,
 ) -> IDResult:
-    """Turn a profile into a result: the only place where widths are added up and divided by d_max."""
+    """Turn a profile into a result: the only place where widths are added up and divided by d_max.
+
+    ``delta_error`` says how far the unscaled Delta of features that are off by up to ``feature_error`` may be off itself, where that
+    is less than twice as much.
+    """
     n = profile.n_points
     solved = profile.step == 0.0 and profile.stopped is None
     d_max = ranges.d_max if d_max is None else d_max
@@ -374,7 +379,10 @@ def summarise(
         delta_lower = mean(lower if here is None else lower * here, n, scale, n_threads) * (1.0 - 2.0**-50)
         delta = 0.5 * (delta_lower + delta_upper) if delta_upper < math.inf else delta_lower
     if feature_error > 0.0:  # each of the n - 1 widths is the difference of two values
-        off = 2.0 * feature_error * ((n - 1) / n) / scale * (1.0 + 2.0**-50)
+        off = 2.0 * feature_error * ((n - 1) / n)
+        if delta_error is not None:
+            off = min(off, delta_error(delta_upper * scale))
+        off = off / scale * (1.0 + 2.0**-50)
         delta_lower = max((delta_lower - off) * (1.0 - 2.0**-50), 0.0)
         delta_upper = (delta_upper + off) * (1.0 + 2.0**-50)
     steps = profile.steps() if profile.counted else None

@@ -53,7 +53,7 @@ def bounds_of(result: geodim.IDResult) -> tuple[NDArray[np.float64], NDArray[np.
 
 def assert_encloses(result: geodim.IDResult, exact: geodim.IDResult) -> None:
     """Bounds of phi, Delta and the dimension around the exact ones, and the estimates inside."""
-    assert exact.exact
+    assert exact.phi_exact
     lower, upper = bounds_of(result)
     assert np.all(lower <= exact.phi_lower)
     assert np.all(exact.phi_lower <= upper)

@@ -48,6 +48,29 @@ def test_against_the_definition_in_the_paper():
     np.testing.assert_allclose(ours, expected, rtol=1e-12, atol=1e-14)
 
 
+def test_the_bits_of_the_definition():
+    """Coefficients as the paper forms them and correctly rounded sums: here d_max is a power of two, and divides exactly."""
+    X = np.round(X64 * 64.0) / 64.0
+    X[:2, 0] = -4.0, 4.0
+    assert np.ptp(X, axis=0).max() == 8.0
+    assert np.array_equal(np.hstack(hop_features(X, SYM, 3)) / 8.0, k_hop_features(X, np.array(EDGES), 3))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [((2, 8), (4, 4)), ((2, 18), (6, 6)), ((3, 12), (6, 6)), ((2, 24), (4, 12))]
+)
+def test_equal_products_of_degrees_are_equal_coefficients(one, other):
+    """1/sqrt(2 * 8) = 1/sqrt(4 * 4): nodes 0 and 2, whose only neighbours with a value are nodes 1 and 3."""
+    edges, free = [(0, 1), (2, 3)], 4
+    for node, degree in enumerate((*one, *other)):
+        edges += [(node, free + j) for j in range(degree - 2)]
+        free += degree - 2
+    X = np.zeros((free, 1))
+    X[[1, 3]] = 1.0
+    hop = hop_features(X, make_operator(as_graph(edges, free)), 1)[1]
+    assert hop[0] == hop[2] == 1.0 / math.sqrt(math.prod(one))
+
+
 def test_float32_is_rounded_once():
     # One hop: the float64 sum, rounded. A float32 sum would miss this for some entries.
     T = dense_operator("sym", dense_adjacency(N, EDGES))

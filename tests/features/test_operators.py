@@ -122,6 +122,37 @@ def test_weights_of_zero():
         assert applied(make_operator(graph, name), np.ones((3, 1))).ravel().tolist() == [1.0, 0.0, 1.0]
 
 
+@pytest.mark.parametrize("name", ["sym", "rw", "ppr", "heat"])
+@pytest.mark.parametrize(
+    ("edges", "weights", "message"),
+    [
+        ([(0, 1), (1, 2)], [1e308, 1e308], "node 0 add up to 1e.308"),
+        ([(0, 0), (0, 1), (0, 2)], [1e308, 1e308, 1e308], "node 0 add up to inf"),
+        ([(0, 1), (2, 3)], [1.0, 1e151], "node 2 add up to 1e.151"),
+        ([(0, 1), (0, 0)], [1e-300, 0.0], "node 0 add up to 1e-300"),
+    ],
+)
+def test_degrees_that_cannot_be_divided_by(name, edges, weights, message):
+    with pytest.raises(RangeOverflowError, match=message):
+        make_operator(as_graph(edges, weights=weights, orientation="rows"), name)
+
+
+@pytest.mark.parametrize("size", [1e-149, 1e-20, 1e20, 1e149])
+def test_weights_of_any_other_size(size):
+    """Loops included, a common factor of the weights changes nothing."""
+    edges = [*EDGES, *[(i, i) for i in range(N)]]
+    weights = np.concatenate([WEIGHTS, np.ones(N)])
+    for name in ("sym", "rw"):
+        expected = applied(make_operator(as_graph(edges, N, weights=weights), name))
+        comp = applied(make_operator(as_graph(edges, N, weights=weights * size), name))
+        np.testing.assert_allclose(comp, expected, rtol=1e-13, atol=1e-15)
+
+
+def test_weights_are_not_negative():
+    with pytest.raises(InputValueError, match=r"non-negative: edge 1 .* has weight -1"):
+        as_graph([(0, 1), (1, 2)], weights=[1.0, -1.0])
+
+
 @pytest.mark.parametrize(
     ("operator", "parameters", "message"),
     [

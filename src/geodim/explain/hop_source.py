@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.data.sources import as_source, column_chunks, working_type
+from geodim.data.sources import as_source, column_chunks
+from geodim.features.hops import feature_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,9 +41,7 @@ class HopSource:
     def __init__(self, X: Any, operator: Operator, hops: int, names: Sequence[str] | None = None) -> None:
         self.attributes = as_source(X, names=names)
         self.operator = operator
-        own = getattr(X, "dtype", None)  # a sparse source reads as float64, whatever it holds
-        numeric = isinstance(own, np.dtype) and own.kind in "biuf"
-        self.dtype: np.dtype[np.floating] = working_type(own) if numeric else self.attributes.dtype  # type: ignore[arg-type]
+        self.dtype: np.dtype[np.floating] = feature_type(X, self.attributes)
         self.n_points = self.attributes.n_points
         self.n_features = (hops + 1) * self.attributes.n_features
         base = self.attributes.names or [str(j) for j in range(self.attributes.n_features)]

@@ -2,11 +2,15 @@
 
 ``aggregate_rows`` computes, for rows i of [first, last) and every column,
 
-    out_i = finish_i( sum over stored j of w_ij * c_j * x_j   [+ l_i * c_i * x_i] )
+    out_i = sum over stored j of c_ij * x_j   [+ c_ii * x_i]
 
-where w (weights), c (column scale) and l (loops) may be absent, meaning 1, and finish multiplies by, or divides by, a number
-of the row. The sum is Ogita, Rump and Oishi's Sum2: s accumulates in float64, every addition's exact rounding error
-(Knuth's TwoSum) goes into a second accumulator e, and s + e is rounded once.
+with c_ij = w_ij as it is, w_ij / sqrt(d_i * d_j) for ``roots``, or w_ij and the whole sum divided by d_i, where the
+weights w may be absent, meaning 1. The coefficient of ``roots`` is formed for every entry as the paper writes it: the
+product of two whole degrees is exact below 2**53, so that coefficients which are equal by the definition, such as
+1/sqrt(2 * 8) and 1/sqrt(4 * 4), have the same bits.
+
+The sum is Ogita, Rump and Oishi's Sum2: s accumulates in float64, every addition's exact rounding error (Knuth's
+TwoSum) goes into a second accumulator e, and s + e is rounded once. :mod:`geodim.features.rounding` bounds its error.
 """
 
 from __future__ import annotations
@@ -34,19 +38,17 @@ def two_sum(a: Any, b: Any) -> Any:
 
 
 @kernel
-def _finish(s: Any, e: Any, factor: Any, divide: bool) -> Any:
-    """Round s + e, then multiply by the factor, or divide by it with one correction step.
+def _divided(s: Any, e: Any, degree: Any) -> Any:
+    """(s + e) / degree, with one correction step.
 
     The rounded sum h and what it lost, r, depend on the terms alone, not on their order (see the module hops), while s
     and e one by one do not. The correction makes the quotient that of h + r, so that the mean of equal values is
     that value.
     """
     h, r = two_sum(s, e)
-    if divide:
-        q = h / factor
-        # -q * factor + h is exact: it is the remainder of a division.
-        return q + (fma(splat(0.0) - q, factor, h) + r) / factor
-    return h * factor
+    q = h / degree
+    # -q * degree + h is exact: it is the remainder of a division.
+    return q + (fma(splat(0.0) - q, degree, h) + r) / degree
 
 
 @kernel
@@ -54,11 +56,10 @@ def aggregate_rows(
     indptr: Any,
     indices: Any,
     weights: Any,
-    scale: Any,
     add_loops: bool,
     loops: Any,
-    factors: Any,
-    divide: bool,
+    degrees: Any,
+    roots: bool,
     x: Any,
     out: Any,
     first: int,
@@ -72,19 +73,18 @@ def aggregate_rows(
     width = x.shape[1]
     source = x.reshape(-1)
     target = out.reshape(-1)
-    one = splat(1.0)
     bad = splat(0.0)
     for i in range(first, last):
         low = indptr[i]
         high = indptr[i + 1]
-        factor = one
-        if factors is not None:
-            factor = splat(factors[i])
+        degree = 1.0
+        if degrees is not None:
+            degree = degrees[i]
         own = 1.0
         if loops is not None:
             own = loops[i]
-        if scale is not None:
-            own *= scale[i]
+        if roots:
+            own /= degree  # the square root of a square is exact
         for column in range(0, width, TILE):
             p = min(column, width - LANES)
             q = min(column + LANES, width - LANES)
@@ -100,29 +100,29 @@ def aggregate_rows(
                     later = np.int64(indices[k + AHEAD])
                     prefetch(source, later * width + p)
                     prefetch(source, later * width + q + LANES - 1)
-                    if scale is not None:
-                        prefetch(scale, later)
+                    if degrees is not None and roots:
+                        prefetch(degrees, later)
                 j = np.int64(indices[k])
                 t = load(source, j * width + p)
                 t2 = load(source, j * width + q)
-                if weights is not None and scale is not None:
-                    w = splat(weights[k] * scale[j])
-                    t = t * w
-                    t2 = t2 * w
-                elif weights is not None:
-                    w = splat(np.float64(weights[k]))
-                    t = t * w
-                    t2 = t2 * w
-                elif scale is not None:
-                    w = splat(scale[j])
-                    t = t * w
-                    t2 = t2 * w
+                weight = 1.0
+                if weights is not None:
+                    weight = np.float64(weights[k])
+                if degrees is not None and roots:
+                    weight /= np.sqrt(degree * degrees[j])
+                if weights is not None or roots:
+                    t = t * splat(weight)
+                    t2 = t2 * splat(weight)
                 s, d = two_sum(s, t)
                 e = e + d
                 s2, d2 = two_sum(s2, t2)
                 e2 = e2 + d2
-            store(target, i * width + p, _finish(s, e, factor, divide))
-            store(target, i * width + q, _finish(s2, e2, factor, divide))
+            if degrees is None or roots:
+                store(target, i * width + p, s + e)
+                store(target, i * width + q, s2 + e2)
+            else:
+                store(target, i * width + p, _divided(s, e, splat(degree)))
+                store(target, i * width + q, _divided(s2, e2, splat(degree)))
             # v - v is 0 for a finite v, NaN otherwise; what was stored may have overflowed in float32 only.
             v = load(target, i * width + p)
             v2 = load(target, i * width + q)

@@ -24,37 +24,34 @@ WORTH_THREADS = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A square matrix as compressed rows with scales: entry (i, j) is factor_i * weight_ij * scale_j.
+    """A square matrix as compressed rows: entry (i, j) is w_ij, w_ij / sqrt(d_i d_j), or w_ij / d_i.
 
     Attributes
     ----------
     indptr, indices
         Compressed rows.
     weights : ndarray or None
-        Weight of each stored entry; None for 1.
-    scale : ndarray or None
-        A number per column; None for 1.
+        Weight w of each stored entry; None for 1.
     add_loops : bool
         Whether every row has an entry (i, i) besides the stored ones.
     loops : ndarray or None
         Weights of those entries; None for 1.
-    factors : ndarray or None
-        A number per row; None for 1.
-    divide : bool
-        Divide by the factor instead of multiplying.
+    degrees : ndarray or None
+        What the weights are divided by, one positive number d for each node; None for nothing.
+    roots : bool
+        Divide by the root of the product of both degrees, instead of by that of the row.
     """
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32] | NDArray[np.int64]
     weights: NDArray[np.floating] | None = None
-    scale: NDArray[np.float64] | None = None
     add_loops: bool = False
     loops: NDArray[np.float64] | None = None
-    factors: NDArray[np.float64] | None = None
-    divide: bool = False
+    degrees: NDArray[np.float64] | None = None
+    roots: bool = False
 
     def __post_init__(self) -> None:
-        freeze(self, ("indptr", "indices", "weights", "scale", "loops", "factors"))
+        freeze(self, ("indptr", "indices", "weights", "loops", "degrees"))
 
     @property
     def n_nodes(self) -> int:
@@ -108,11 +105,10 @@ def _run(rows: Rows, block: NDArray[np.floating], out: NDArray[np.floating], thr
             rows.indptr,
             rows.indices,
             rows.weights,
-            rows.scale,
             rows.add_loops,
             rows.loops,
-            rows.factors,
-            rows.divide,
+            rows.degrees,
+            rows.roots,
             source,
             out,
             part[0],

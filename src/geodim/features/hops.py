@@ -6,22 +6,26 @@ attributes (:mod:`geodim.features.memory` states the formula).
 What is guaranteed about rounding
 ---------------------------------
 Every hop is computed from the rounded values of the hop before, with float64 arithmetic inside, and rounded once to the type
-of the features (float32 or float64). Let row i have the terms t_j = fl(c_j * x_j), j in N(i), with c_j = 1/sqrt(deg_j)
-for ``sym`` and 1 for ``rw``.
+of the features (float32 or float64). Let row i have the terms t_j = fl(c_ij * x_j), j in N(i), with c_ij = 1/sqrt(deg_i deg_j)
+for ``sym`` and 1 for ``rw``, or a weight times that.
 
 1. *Same bits always.* The result depends on the matrix, the column and the type alone: not on the block a column is
    in, its place there, the number of threads, or the layout of X.
-2. *Equal neighbourhoods, equal rows.* If two rows have the same degree and the same multiset of terms, they get the same
-   bits, however their neighbours are numbered. This is proved when the terms are not too disparate:
+2. *Equal neighbourhoods, equal rows.* If two rows have the same multiset of terms (and under ``rw`` the same degree), they get the
+   same bits, however their neighbours are numbered, as long as the terms are not too disparate:
    (m - 1) * sum |t| <= 2**52 * min |t| over the m non-zero terms. For then every rounding error of the running sum is a
    multiple of ulp(min |t|), together at most 2**53 times that, so that the second accumulator holds their sum without error, and
-   the rounded total is the correctly rounded sum of the terms, which has no order. Outside of this range the
-   total carries a relative error of about (m * 2**-53)**2 before it is rounded; two orders could then differ in the
-   last bit only if a rounding boundary lay between them, with a probability of about 2**-50 (float64) for each pair of rows.
+   the rounded total is the correctly rounded sum of the terms, which has no order. In a graph without weights the
+   coefficients of equal products of degrees are equal to the bit, too.
+   Outside of this range, where terms that are 2**52 times as large as others cancel, two orders may differ by as much as
+   6 (m 2**-53)**2 sum |t|, many units in the last place of a small result; rows that are equal by the definition then may
+   come out different, and count as told apart.
 3. *Cancellation.* Under the same condition terms that cancel exactly give exactly 0.
 4. *Means of equal values.* Under ``rw`` a node whose neighbourhood holds one value v only gets v, whatever its degree.
 5. Rows that are equal for other reasons (such as regular components of different degree under ``sym``) agree up to a
-   few units of float64, and therefore exactly in float32, but for one chance in about 2**27 for each pair.
+   few units of float64 relative to sum |t|, and mostly, but not always, exactly in float32.
+6. *Distance to the definition.* All this is at most what :mod:`geodim.features.rounding` states, whatever the order
+   of the sums and whatever cancels, and the bounds of `geodim.khop_dimensions` include it.
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ if TYPE_CHECKING:
 
     from geodim.features.operators import Operator
 
-__all__ = ["DEFAULT_WIDTH", "hop_features", "iter_hop_blocks"]
+__all__ = ["DEFAULT_WIDTH", "feature_type", "hop_features", "iter_hop_blocks"]
 
 DEFAULT_WIDTH = (
     16  # the narrowest block whose rows fill a cache line of float32, and as fast as any wider one
@@ -99,7 +103,7 @@ def iter_hop_blocks(
     if source.n_points != operator.n_nodes:
         raise ShapeError(f"X has {source.n_points} rows, but the graph has {operator.n_nodes} nodes")
     chosen = _chosen(columns, source.n_features)
-    return _blocks(source, operator, hops, chosen, _feature_type(X, source, dtype), count)
+    return _blocks(source, operator, hops, chosen, feature_type(X, source, dtype), count)
 
 
 def _blocks(
@@ -153,7 +157,7 @@ def hop_features(
     """
     width = whole_number(width, "width", 1)
     source = _as_columns(X)
-    kind = _feature_type(X, source, dtype)
+    kind = feature_type(X, source, dtype)
     result: list[NDArray[np.floating]] = []
     for first in range(0, source.n_features, width):
         part = slice(first, min(first + width, source.n_features))
@@ -172,14 +176,17 @@ def _as_columns(X: Any) -> ColumnSource:
     return as_source(X)
 
 
-def _feature_type(X: Any, source: ColumnSource, dtype: DTypeLike | None) -> np.dtype[Any]:
-    """Return the float type of the features. A sparse source always reads as float64, so X itself is asked first."""
+def feature_type(X: Any, source: ColumnSource, dtype: DTypeLike | None = None) -> np.dtype[Any]:
+    """Return the float type of the features: the given one, or else float32 where that holds every value of X."""
     if dtype is None:
-        own = getattr(X, "dtype", None)
+        own = getattr(X, "dtype", None)  # a sparse source always reads as float64, so X itself is asked first
         return working_type(own) if isinstance(own, np.dtype) and own.kind in "biuf" else source.dtype
-    kind = np.dtype(dtype)
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        kind = np.dtype(object)
     if kind not in (np.float32, np.float64):
-        raise InputTypeError(f"features are float32 or float64, not {kind}")
+        raise InputTypeError(f"features are float32 or float64, not {dtype!r}")
     return kind
 
 

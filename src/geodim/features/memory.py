@@ -48,7 +48,7 @@ def hop_memory(
 ) -> int:
     """Return the number of bytes that the graph and one block of columns in flight take, for any number of hops.
 
-    ``8 (n + 2) + E * i`` for the graph, 8 n for the scales, and ``n c (2 b + s)`` for two buffers and scratch: with E
+    ``8 (n + 2) + E * i`` for the graph, 8 n for the degrees, and ``n c (2 b + s)`` for two buffers and scratch: with E
     stored entries (two per undirected edge), i = 4 bytes per id (8 from 2**31 nodes on; with weights 8 more per entry and
     per node), c columns (at least 8), b = `itemsize`, and s = `scratch_itemsize`.
 

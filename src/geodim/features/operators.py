@@ -13,12 +13,17 @@ name      operator                                                              
 ========  ====================================================================  ========================
 
 :math:`T` is ``sym`` or ``rw``. A scipy sparse matrix can stand in the place of a name; it is used as it is.
+
+Edge weights are not negative (:func:`geodim.data.graphs.as_graph` refuses others), and the weighted degrees
+:math:`\deg(v) = \sum_{w \in N(v)} \tilde A_{vw}` are 0 or lie between 1e-150 and 1e150. A node of degree 0, all of whose
+weights are 0, its own loop's included, has a row of zeros.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,10 +31,20 @@ import numpy as np
 from geodim.data.graphs import as_graph
 from geodim.data.graphs.checks import whole_number
 from geodim.data.graphs.parallel import equal_ranges, run_tasks, thread_count
-from geodim.errors import InputTypeError, InputValueError, NonFiniteError, ShapeError
-from geodim.features.aggregate import Rows, aggregate, aligned_empty, raise_overflow, useful_threads
+from geodim.errors import InputTypeError, InputValueError, NonFiniteError, RangeOverflowError, ShapeError
+from geodim.features.aggregate import (
+    MIN_WIDTH,
+    Rows,
+    aggregate,
+    aligned_empty,
+    raise_overflow,
+    useful_threads,
+)
+from geodim.features.rounding import Arithmetic
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from geodim.data.graphs import Graph
@@ -38,6 +53,8 @@ __all__ = ["MatrixOperator", "Operator", "SeriesOperator", "make_operator"]
 
 NAMES = ("sym", "rw", "ppr", "heat")
 MAX_ORDER = 10_000
+CHUNK = 1 << 20  # rows whose lengths are looked at together
+LEAST_DEGREE, LARGEST_DEGREE = 1e-150, 1e150  # products of two of them neither overflow nor lose digits
 
 
 class Operator(ABC):
@@ -71,6 +88,29 @@ class Operator(ABC):
         :mod:`geodim.features.hops` for what is guaranteed about rounding.
         """
 
+    def arithmetic(self) -> Arithmetic | None:
+        """Return what the rounding of an application depends on; None if what `apply` computes is the definition."""
+        return None
+
+    def absolute(self) -> Operator:
+        """Return the operator whose entries are the absolute values of those of this one."""
+        return self
+
+    def largest_sums(
+        self, hops: int, kind: np.dtype[np.floating], threads: int | None = None
+    ) -> Iterator[float]:
+        """Yield the largest entry of the m-th power of `absolute`, applied to a column of ones, while it is finite."""
+        operator = self.absolute()
+        block, out = (aligned_empty((self.n_nodes, MIN_WIDTH), kind) for _ in range(2))
+        block[...] = 1.0
+        for _ in range(hops):
+            try:
+                operator.apply(block, out, threads=threads)
+            except RangeOverflowError:
+                return
+            yield float(out.max())
+            block, out = out, block
+
     def to_dict(self) -> dict[str, Any]:
         """Return the same as :meth:`describe`."""
         return self.describe()
@@ -103,6 +143,25 @@ class MatrixOperator(Operator):
         """Write the matrix times `block` into `out`."""
         aggregate(self.rows, block, out, thread_count(threads))
 
+    def arithmetic(self) -> Arithmetic:
+        """Return what the rounding of a product depends on."""
+        rows = self.rows
+        parts = (rows.indptr[at : at + CHUNK + 1] for at in range(0, self.n_nodes, CHUNK))
+        longest = max(int(np.diff(part).max()) for part in parts)
+        return Arithmetic(
+            terms=longest + rows.add_loops,
+            least_degree=1.0 if rows.degrees is None else float(rows.degrees.min()),
+            means=rows.degrees is not None and not rows.roots,
+            contracts=rows.roots,
+        )
+
+    def absolute(self) -> MatrixOperator:
+        """Return the matrix of absolute values: itself, if it is that of a graph, whose weights are not negative."""
+        weights = self.rows.weights
+        if weights is None or self.rows.degrees is not None:
+            return self
+        return MatrixOperator(self.name, replace(self.rows, weights=np.abs(weights)))
+
 
 class SeriesOperator(Operator):
     r"""A truncated power series :math:`\sum_{k \le K} \theta_k T^k` with :math:`\theta_k \ge 0, \sum_k \theta_k = 1`.
@@ -115,7 +174,8 @@ class SeriesOperator(Operator):
         The last power K kept.
     truncation_error : float
         :math:`\sum_{k > K} \theta_k`, a bound on the norm of what was cut off, since :math:`\|T\| \le 1`: in the
-        spectral norm for ``sym``, in the maximum norm (of each column) for ``rw``.
+        spectral norm for ``sym``, in the maximum norm (of each column) for ``rw``. Bounds on a dimension are about the series
+        as truncated: this error is not among them.
     """
 
     scratch_itemsize = 16
@@ -138,6 +198,10 @@ class SeriesOperator(Operator):
         # y <- first * x;  then for each step g:  y <- g * T y + first * x;  result: last * y.
         self._steps = steps
         self._first, self._last = base
+
+    def arithmetic(self) -> Arithmetic:
+        """Return what the rounding of the series depends on."""
+        return replace(self.transition.arithmetic(), order=self.order, first=self._first)
 
     def describe(self) -> dict[str, Any]:
         """Return name, parameters, truncation and sizes."""
@@ -252,29 +316,42 @@ def _degrees(graph: Graph) -> NDArray[np.float64]:
     from geodim.features._kernels import row_sums  # noqa: PLC0415
 
     degrees = np.ones(graph.n_nodes) if graph.loop_weights is None else graph.loop_weights.copy()
-    row_sums(graph.indptr, graph.weights, 0, graph.n_nodes, degrees)
+    with np.errstate(over="ignore", invalid="ignore"):
+        row_sums(graph.indptr, graph.weights, 0, graph.n_nodes, degrees)
+    outside = ~((degrees >= LEAST_DEGREE) & (degrees <= LARGEST_DEGREE) | (degrees == 0.0))
+    if outside.any():
+        node = int(np.argmax(outside))
+        raise RangeOverflowError(
+            f"the edge weights of node {node} add up to {_sum_of(graph, node):.6g}: degrees must be 0 or lie between "
+            f"{LEAST_DEGREE:.0e} and {LARGEST_DEGREE:.0e}, so that their products can be divided by; multiply all weights "
+            "by a constant, those of self-loops included (a loop that is not listed has weight 1)"
+        )
     return degrees
+
+
+def _sum_of(graph: Graph, node: int) -> float:
+    """The degree of one node, infinite where float64 does not hold it."""
+    assert graph.weights is not None
+    own = 1.0 if graph.loop_weights is None else float(graph.loop_weights[node])
+    try:
+        return math.fsum([own, *graph.weights[graph.indptr[node] : graph.indptr[node + 1]].tolist()])
+    except OverflowError:
+        return math.inf
 
 
 def _normalised(graph: Graph, name: str) -> MatrixOperator:
     """Return ``sym`` or ``rw``."""
     degrees = _degrees(graph)
-    scale = None
-    if name == "sym":
-        np.sqrt(degrees, out=degrees)
-        # A degree is 0 only if all weights of the row are 0: the row then is 0 whatever the factor.
-        scale = factors = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
-    else:
-        factors = np.where(degrees > 0, degrees, 1.0) if not degrees.all() else degrees
+    # A degree is 0 only if all weights of the row are 0: the row then is 0 whatever it is divided by.
+    np.copyto(degrees, 1.0, where=degrees == 0.0)
     rows = Rows(
         indptr=graph.indptr,
         indices=graph.indices,
         weights=graph.weights,
-        scale=scale,
         add_loops=True,
         loops=graph.loop_weights,
-        factors=factors,
-        divide=name == "rw",
+        degrees=degrees,
+        roots=name == "sym",
     )
     return MatrixOperator(name, rows)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "gpu", "the CUDA backend")
 
-__all__ = ["Entries", "ResidentEntries", "StreamedEntries", "Work", "to_tensor"]
+__all__ = ["AbsoluteEntries", "Entries", "ResidentEntries", "StreamedEntries", "Work", "to_tensor"]
 
 WINDOW = 1 << 20  # rows that are ordered by length among themselves
 CHUNK = 1 << 24  # elements that are copied at once
@@ -98,6 +98,19 @@ class ResidentEntries(Entries):
     def blocks(self) -> Iterator[tuple[torch.Tensor, torch.Tensor | None]]:
         """Yield all of them."""
         yield self.indices, self.weights
+
+
+class AbsoluteEntries(Entries):
+    """The absolute values of other entries, block by block."""
+
+    def __init__(self, entries: Entries) -> None:
+        self.entries = entries
+        self.cuts, self.nbytes = entries.cuts, entries.nbytes
+
+    def blocks(self) -> Iterator[tuple[torch.Tensor, torch.Tensor | None]]:
+        """Yield the blocks of the others."""
+        for indices, weights in self.entries.blocks():
+            yield indices, None if weights is None else weights.abs()
 
 
 class StreamedEntries(Entries):

@@ -39,16 +39,13 @@ def add_term(s, e, t):
 
 
 @triton.jit
-def finish(s, e, factors, row, ok, DIVIDE: tl.constexpr):
-    """Round s + e, then multiply by the row's factor, or divide with one correction, as the CPU's ``_finish`` does."""
+def finish(s, e, degrees, row, ok, DIVIDE: tl.constexpr):
+    """Round s + e, and divide by the row's degree with one correction, as the CPU's ``_divided`` does."""
     h, r = two_sum(s, e)
-    if factors is not None:
-        factor = tl.load(factors + row, mask=ok, other=1.0)
-        if DIVIDE:
-            q = h / factor
-            h = q + (tl.fma(0.0 - q, tl.zeros_like(q) + factor, h) + r) / factor
-        else:
-            h = h * factor
+    if DIVIDE:
+        degree = tl.load(degrees + row, mask=ok, other=1.0)
+        q = h / degree
+        h = q + (tl.fma(0.0 - q, tl.zeros_like(q) + degree, h) + r) / degree
     return h
 
 
@@ -68,15 +65,14 @@ def neighbour(indices, at, end):
 
 
 @triton.jit
-def weight_of(weights, scale, at, j):
+def weight_of(weights, degrees, degree, at, j, ROOTS: tl.constexpr):
     """Return what the value of neighbour j, listed at `at`, is multiplied by, as float64; not called if that is 1."""
     live = j >= 0
+    w = tl.zeros_like(degree) + 1.0
     if weights is not None:
         w = tl.load(weights + at, mask=live, other=0.0).to(tl.float64)
-        if scale is not None:
-            w = w * tl.load(scale + j, mask=live, other=0.0)
-    else:
-        w = tl.load(scale + j, mask=live, other=0.0)
+    if ROOTS:
+        w = w / tl.sqrt(degree * tl.load(degrees + j, mask=live, other=1.0))
     return w
 
 
@@ -89,9 +85,9 @@ def values_of(x, j, column, inside, WIDTH: tl.constexpr):
 
 @triton.jit
 def aggregate_rows(
-    meta, order, cuts, indptr, indices, weights, scale, loops, factors, x, out, rest, flag,
-    WIDTH: tl.constexpr, COLUMNS: tl.constexpr, ROWS: tl.constexpr, ADD_LOOPS: tl.constexpr, DIVIDE: tl.constexpr,
-    SPLIT: tl.constexpr,
+    meta, order, cuts, indptr, indices, weights, loops, degrees, x, out, rest, flag,
+    WIDTH: tl.constexpr, COLUMNS: tl.constexpr, ROWS: tl.constexpr, ADD_LOOPS: tl.constexpr, ROOTS: tl.constexpr,
+    DIVIDE: tl.constexpr, SPLIT: tl.constexpr,
 ):  # fmt: skip
     """Aggregate the rows of ``order`` into ``out``; or, if there are ``cuts``, pieces of rows into (s, e) = (out, rest).
 
@@ -115,12 +111,15 @@ def aggregate_rows(
     inside = column < WIDTH
     ok = real[:, None] & inside
     e = tl.zeros((ROWS, COLUMNS), tl.float64)
+    degree = tl.zeros((ROWS,), tl.float64) + 1.0
+    if ROOTS:
+        degree = tl.load(degrees + row, mask=real, other=1.0)
     if ADD_LOOPS:
         own = tl.zeros((ROWS,), tl.float64) + 1.0
         if loops is not None:
             own = tl.load(loops + row, mask=real, other=0.0)
-        if scale is not None:
-            own = own * tl.load(scale + row, mask=real, other=0.0)
+        if ROOTS:
+            own = own / degree  # the square root of a square is exact
         s = own[:, None] * tl.load(x + row[:, None] * WIDTH + column, mask=ok, other=0.0).to(tl.float64)
     else:
         s = e
@@ -137,11 +136,11 @@ def aggregate_rows(
         x1 = values_of(x, j1, column, inside, WIDTH)
         x2 = values_of(x, j2, column, inside, WIDTH)
         x3 = values_of(x, j3, column, inside, WIDTH)
-        if weights is not None or scale is not None:
-            w0 = weight_of(weights, scale, at, j0)
-            w1 = weight_of(weights, scale, at + 1, j1)
-            w2 = weight_of(weights, scale, at + 2, j2)
-            w3 = weight_of(weights, scale, at + 3, j3)
+        if weights is not None or ROOTS:
+            w0 = weight_of(weights, degrees, degree, at, j0, ROOTS)
+            w1 = weight_of(weights, degrees, degree, at + 1, j1, ROOTS)
+            w2 = weight_of(weights, degrees, degree, at + 2, j2, ROOTS)
+            w3 = weight_of(weights, degrees, degree, at + 3, j3, ROOTS)
         at += 4
         j0 = neighbour(indices, at, end)
         j1 = neighbour(indices, at + 1, end)
@@ -151,7 +150,7 @@ def aggregate_rows(
         t1 = x1.to(tl.float64)
         t2 = x2.to(tl.float64)
         t3 = x3.to(tl.float64)
-        if weights is not None or scale is not None:
+        if weights is not None or ROOTS:
             t0 = t0 * w0[:, None]
             t1 = t1 * w1[:, None]
             t2 = t2 * w2[:, None]
@@ -165,13 +164,13 @@ def aggregate_rows(
         tl.store(out + to, s, mask=ok)
         tl.store(rest + to, e, mask=ok)
     else:
-        value = finish(s, e, factors, row[:, None], real[:, None], DIVIDE)
+        value = finish(s, e, degrees, row[:, None], real[:, None], DIVIDE)
         store_result(out, flag, row[:, None] * WIDTH + column, ok, value)
 
 
 @triton.jit
 def join_pieces(
-    meta, hubs, places, sums, rest, factors, out, flag, WIDTH: tl.constexpr, COLUMNS: tl.constexpr, DIVIDE: tl.constexpr
+    meta, hubs, places, sums, rest, degrees, out, flag, WIDTH: tl.constexpr, COLUMNS: tl.constexpr, DIVIDE: tl.constexpr
 ):  # fmt: skip
     """Add up the pieces of one long row, in their order, and finish it."""
     hub = tl.load(meta) + tl.program_id(0).to(tl.int64)
@@ -187,7 +186,7 @@ def join_pieces(
         lost = tl.load(rest + piece * WIDTH + column, mask=ok, other=0.0)
         s, d = two_sum(s, t)
         e = (e + lost) + d
-    value = finish(s, e, factors, row + tl.zeros_like(column), ok, DIVIDE)
+    value = finish(s, e, degrees, row + tl.zeros_like(column), ok, DIVIDE)
     store_result(out, flag, row * WIDTH + column, ok, value)
 
 

@@ -91,7 +91,7 @@ def hop_widths(
 def graph_bytes(n_nodes: int, entries: int, budget: int, *, weighted: bool = False) -> tuple[int, bool]:
     """Bytes of a graph on the device, and whether its entries stay there: else two blocks of them are streamed.
 
-    Pointers and scales take 8 bytes a node each, the order in which rows are worked on 4, an entry 4, with weights 8 more.
+    Pointers and degrees take 8 bytes a node each, the order in which rows are worked on 4, an entry 4, with weights 8 more.
     """
     per_entry = 12 if weighted else 4
     resident = entries * per_entry <= budget

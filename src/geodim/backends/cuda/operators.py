@@ -1,31 +1,45 @@
 r"""Diffusion operators on a device: the same hops as `geodim.features.operators`, and the same bits.
 
 A row is summed in its order with the arithmetic of the CPU, so that every bit agrees. Rows of more than `SPLIT` neighbours
-alone are cut into pieces, which are summed beside each other and then added up, again with compensation. For these, the
-argument for guarantee 2 in :mod:`geodim.features.hops` applies: as long as the terms are not too disparate, the rounded total is
-the correctly rounded sum, which knows no order; beyond that the two orders differ in the last bit of float64 with a
-probability of about :math:`2^{-50}` for each value.
+alone are cut into pieces, which are summed beside each other and then added up, again with compensation. They agree to the
+bit as long as their terms are not too disparate, which is the condition of guarantee 2 in :mod:`geodim.features.hops`: the
+rounded total then is the correctly rounded sum, which knows no order. Beyond that, where most of a sum cancels, the two
+orders may differ by more than the last bit of the result; both lie within the error that
+:mod:`geodim.features.rounding` states, relative to the sum of the absolute terms, and the results' bounds include it.
 
-Graphs without weights store none: the scales of ``sym`` are one float64 for each node. Where the entries do not fit
+Graphs without weights store none: the degrees are one float64 for each node. Where the entries do not fit
 into the device's memory they stay on the host and are streamed, with the same bits.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from geodim.backends.cuda import hop_kernels
-from geodim.backends.cuda.entries import Entries, ResidentEntries, StreamedEntries, Work, to_tensor
+from geodim.backends.cuda.entries import (
+    WINDOW,
+    AbsoluteEntries,
+    Entries,
+    ResidentEntries,
+    StreamedEntries,
+    Work,
+    to_tensor,
+)
 from geodim.backends.cuda.graphs import MOST_NODES, DeviceGraph
 from geodim.data.graphs import Graph, GraphNotes
 from geodim.errors import InputTypeError, InputValueError, RangeOverflowError, ShapeError
 from geodim.features.operators import MatrixOperator, Operator, SeriesOperator, make_operator
+from geodim.features.rounding import Arithmetic
 from geodim.optional import require
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import torch
     from numpy.typing import NDArray
 else:
@@ -75,6 +89,24 @@ class DeviceOperator(Operator):
         self.apply_device(there, result)
         out[...] = result.cpu().numpy()
 
+    def largest_sums(
+        self, hops: int, kind: np.dtype[np.floating], threads: int | None = None
+    ) -> Iterator[float]:
+        """Yield the largest entry of the m-th power of `absolute`, applied to a column of ones, while it is finite."""
+        del threads
+        operator = self.absolute()
+        assert isinstance(operator, DeviceOperator)
+        single = torch.float32 if kind == np.float32 else torch.float64
+        block = torch.ones((self.n_nodes, 1), dtype=single, device=self.device)
+        out = torch.empty_like(block)
+        for _ in range(hops):
+            try:
+                operator.apply_device(block, out)
+            except RangeOverflowError:
+                return
+            yield float(out.max())
+            block, out = out, block
+
     def _check(self, block: torch.Tensor, out: torch.Tensor) -> None:
         if block.ndim != 2 or block.shape[0] != self.n_nodes or block.shape[1] < 1:
             raise ShapeError(
@@ -102,7 +134,7 @@ class DeviceOperator(Operator):
 
 
 class DeviceMatrix(DeviceOperator):
-    """One sparse matrix on a device: factor_i * weight_ij * scale_j, as in `geodim.features.aggregate.Rows`.
+    """One sparse matrix on a device, with degrees, as in `geodim.features.aggregate.Rows`.
 
     Made by :func:`to_device` and :func:`device_operator`.
     """
@@ -113,22 +145,20 @@ class DeviceMatrix(DeviceOperator):
         indptr: torch.Tensor,
         entries: Entries,
         *,
-        scale: torch.Tensor | None = None,
         add_loops: bool = False,
         loops: torch.Tensor | None = None,
-        factors: torch.Tensor | None = None,
-        divide: bool = False,
+        degrees: torch.Tensor | None = None,
+        roots: bool = False,
         weighted: bool = False,
         split: int = SPLIT,
     ) -> None:
         self.name, self.device, self.n_nodes = name, indptr.device, indptr.numel() - 1
         self.stored_entries, self.weighted = int(indptr[-1]), weighted
         self.indptr, self.entries, self.split = indptr, entries, split
-        self.scale, self.loops, self.factors = scale, loops, factors
-        self.add_loops, self.divide = add_loops, divide
+        self.loops, self.degrees = loops, degrees
+        self.add_loops, self.roots = add_loops, roots
         self._work = Work(indptr, entries.cuts, split)
-        arrays = {t.data_ptr(): t for t in (indptr, scale, loops, factors) if t is not None}
-        held = sum(t.numel() * t.element_size() for t in arrays.values())
+        held = sum(t.numel() * t.element_size() for t in (indptr, loops, degrees) if t is not None)
         self.nbytes = held + entries.nbytes + self._work.nbytes
 
     @property
@@ -145,6 +175,25 @@ class DeviceMatrix(DeviceOperator):
             "weighted": self.weighted,
         }
 
+    def arithmetic(self) -> Arithmetic:
+        """Return what the rounding of a product depends on."""
+        parts = (self.indptr[at : at + WINDOW + 1] for at in range(0, self.n_nodes, WINDOW))
+        longest = max(int((part[1:] - part[:-1]).max()) for part in parts)
+        return Arithmetic(
+            terms=longest + self.add_loops,
+            least_degree=1.0 if self.degrees is None else float(self.degrees.min()),
+            means=self.degrees is not None and not self.roots,
+            contracts=self.roots,
+        )
+
+    def absolute(self) -> DeviceMatrix:
+        """Return the matrix of absolute values: itself, if it is that of a graph, whose weights are not negative."""
+        if not self.weighted or self.degrees is not None:
+            return self
+        other = copy(self)
+        other.entries = AbsoluteEntries(self.entries)
+        return other
+
     def apply_device(self, block: torch.Tensor, out: torch.Tensor) -> None:
         """Write the matrix times `block` into `out`."""
         self._check(block, out)
@@ -154,22 +203,25 @@ class DeviceMatrix(DeviceOperator):
         flag = torch.zeros(4, dtype=torch.int32, device=self.device)
         sums = torch.empty((2, work.most_pieces, width), dtype=torch.float64, device=self.device)
         given = {"WIDTH": width, "COLUMNS": columns, "num_warps": WARPS, "enable_fp_fusion": False}
-        many = {**given, "ROWS": rows, "ADD_LOOPS": self.add_loops, "SPLIT": self.split}
+        divide = self.degrees is not None and not self.roots
+        many = {
+            **given, "ROWS": rows, "ADD_LOOPS": self.add_loops, "ROOTS": self.roots, "SPLIT": self.split,
+        }  # fmt: skip
         for at, (indices, weights) in enumerate(self.entries.blocks()):
             whole, pieces, hubs = work.counts[at]
             meta = work.meta[at]
-            matrix = (self.indptr, indices, weights, self.scale, self.loops, self.factors, block)
+            matrix = (self.indptr, indices, weights, self.loops, self.degrees, block)
             if pieces:
                 hop_kernels.aggregate_rows[(-(-pieces // rows), across)](
                     meta[1], work.pieces, work.cuts, *matrix, sums[0], sums[1], flag, DIVIDE=False, **many
                 )
                 hop_kernels.join_pieces[(hubs, across)](
-                    meta[2], work.hubs, work.places, sums[0], sums[1], self.factors, out, flag, DIVIDE=self.divide,
+                    meta[2], work.hubs, work.places, sums[0], sums[1], self.degrees, out, flag, DIVIDE=divide,
                     **(given | {"num_warps": 1}),
                 )  # fmt: skip
             if whole:
                 hop_kernels.aggregate_rows[(-(-whole // rows), across)](
-                    meta[0], work.order, None, *matrix, out, None, flag, DIVIDE=self.divide, **many
+                    meta[0], work.order, None, *matrix, out, None, flag, DIVIDE=divide, **many
                 )
         if int(flag[0]):
             _raise_overflow(out)
@@ -194,6 +246,10 @@ class DeviceSeries(DeviceOperator):
         self.name, self.truncation_error = series.name, series.truncation_error
         self._described = series.describe() | {"n_nodes": transition.n_nodes}
         self._steps, self._first, self._last = series._steps, series._first, series._last
+
+    def arithmetic(self) -> Arithmetic:
+        """Return what the rounding of the series depends on."""
+        return replace(self.transition.arithmetic(), order=self.order, first=self._first)
 
     def describe(self) -> dict[str, Any]:
         """Return name, parameters, truncation and sizes, as `SeriesOperator` does."""
@@ -290,21 +346,14 @@ def _copy_matrix(
     def vector(values: NDArray[np.float64] | None) -> torch.Tensor | None:
         return None if values is None else to_tensor(values, device, torch.float64)
 
-    scale = vector(rows.scale)
-    same = (
-        rows.scale is not None
-        and rows.factors is not None
-        and rows.scale.ctypes.data == rows.factors.ctypes.data
-    )
     return DeviceMatrix(
         operator.name,
         to_tensor(rows.indptr, device, torch.int64),
         entries,
-        scale=scale,
         add_loops=rows.add_loops,
         loops=vector(rows.loops),
-        factors=scale if same else vector(rows.factors),
-        divide=rows.divide,
+        degrees=vector(rows.degrees),
+        roots=rows.roots,
         weighted=rows.weights is not None,
         split=split,
     )
@@ -332,17 +381,13 @@ def device_operator(
     nowhere = np.zeros(2, np.int64), np.zeros(0, np.int32)
     plain = make_operator(Graph(1, *nowhere, 1, GraphNotes(0, 0, 0, 0, False)), operator, **parameters)
     name = plain.transition.name if isinstance(plain, SeriesOperator) else operator
-    factors = graph.degrees()
-    if name == "sym":
-        factors = factors.sqrt_().reciprocal_()
     matrix = DeviceMatrix(
         name,
         graph.indptr,
         ResidentEntries(graph.n_nodes, graph.indices),
-        scale=factors if name == "sym" else None,
         add_loops=True,
-        factors=factors,
-        divide=name == "rw",
+        degrees=graph.degrees(),
+        roots=name == "sym",
         split=split,
     )
     return DeviceSeries(plain, matrix) if isinstance(plain, SeriesOperator) else matrix
