@@ -111,7 +111,8 @@ class IDResult:
         """The paper's relative error E = (upper - lower) / lower."""
         if self.lower == self.upper:
             return 0.0
-        return (self.upper - self.lower) / self.lower if self.upper < np.inf else np.inf
+        bounded = self.upper < np.inf and self.lower > 0.0
+        return (self.upper - self.lower) / self.lower if bounded else np.inf
 
     @property
     def phi_exact(self) -> bool:
