@@ -6,6 +6,7 @@ import math
 import operator
 import warnings
 from fractions import Fraction
+from itertools import repeat
 from numbers import Rational, Real
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +22,14 @@ from geodim.errors import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike, NDArray
 
     FloatArray = NDArray[np.float64]
 
 QUADRATIC_POINTS = 5_000
+UNITS = 2**1074  # of the smallest float64 make 1
 
 
 def _as_float64(values: ArrayLike, name: str) -> FloatArray:
@@ -125,12 +129,18 @@ def exact_multiple(n: int, ratio: float | Fraction, name: str) -> Fraction:
     return Fraction(nearest) if nearest / n == number else product
 
 
-def mean_over_points(phi: FloatArray, n: int) -> float:
-    """Return (1/n) * (sum of phi), the sum correctly rounded and so independent of the order of its terms."""
+def mean_over_points(phi: FloatArray, n: int, d_max: float = 1.0, times: Iterable[int] = repeat(1)) -> float:
+    """Return (sum of times * phi) / (n * d_max), rounded once: the float64 nearest to the quotient.
+
+    The sum is exact, since every float64 is a whole number of 2^-1074; so the order of its terms does not matter,
+    and no sum is too large.
+    """
+    ratios = (width.as_integer_ratio() for width in phi.tolist())
+    total = sum(count * top * (UNITS // bottom) for count, (top, bottom) in zip(times, ratios, strict=False))
     try:
-        return math.fsum(phi.tolist()) / n
-    except OverflowError:  # terms near 1.8e308: the mean is a float64 though the sum is not
-        return math.fsum((phi * 2.0**-64).tolist()) / n * 2.0**64
+        return float(Fraction(total, UNITS) / (n * Fraction(d_max)))
+    except OverflowError:
+        return math.inf
 
 
 def warn_if_quadratic(n_points: int, n_sizes: int) -> None:
