@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.backends import choose_backend
+from geodim.data.integers import measured_exactly
 from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.steps import resolution, tolerance, within
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError, InterruptedWarning
@@ -103,6 +104,7 @@ def intrinsic_dimension(
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     threads = int(n_threads or available_threads())
     ranges = place.scan_ranges(source, threads)
+    source, ranges, off = measured_exactly(source, ranges, lambda other: place.scan_ranges(other, threads))
     deadline = None if time_limit is None else started + time_limit
 
     def solved(to: float) -> tuple[Profile, IDResult]:
@@ -115,6 +117,7 @@ def intrinsic_dimension(
             rtol=rtol,
             seconds=time.monotonic() - started,
             n_threads=threads,
+            feature_error=off,
         )
 
     profile, result = solved(tolerance(rtol))

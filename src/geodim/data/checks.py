@@ -117,12 +117,13 @@ def ranges_of(source: ColumnSource, moments: Moments) -> Ranges:
             "divide the column by a constant"
         )
         raise RangeOverflowError(msg)
-    energies = _energies(least, greatest, np.zeros_like(squares) if source.runs else squares, source.n_points)
+    known = np.zeros(squares.size) if source.runs else squares.astype(np.float64)
+    energies = _energies(least, greatest, known, source.n_points)
     return Ranges(least.astype(np.float64), greatest.astype(np.float64), spreads, energies, source.n_points)
 
 
 def _energies(
-    least: NDArray[np.float64], greatest: NDArray[np.float64], squares: NDArray[np.float64], n: int
+    least: NDArray[np.floating], greatest: NDArray[np.floating], squares: NDArray[np.float64], n: int
 ) -> NDArray[np.float64]:
     """Upper bounds on sums of n squares, given the extremes and the sums as computed in float64 (0: not computed).
 

@@ -10,11 +10,11 @@ from importlib import import_module
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
 from geodim.dimension import check_arguments
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError
 from geodim.explain.greedy import Greedy
+from geodim.explain.passes import exact_source
 from geodim.parts import available_threads
 from geodim.result import inverse_square, to_json_value, unique_names, versions
 
@@ -224,7 +224,7 @@ def select_features(
     _check_memory(memory)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     threads = int(n_threads or available_threads())
-    ranges = scan_ranges(source, threads)
+    source, ranges = exact_source(source, threads)
     scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
     greedy = Greedy(source, ranges, threads, int(memory), progress, scale)
     while not greedy.chosen or (

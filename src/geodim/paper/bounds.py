@@ -187,7 +187,7 @@ def insert_support_element(
 
 def _check_phi(phi_on_support: ArrayLike, s: tuple[int, ...]) -> FloatArray:
     """Check phi on the support: a value for each element, none negative, none below the one before."""
-    phi = as_values(phi_on_support, "phi_on_support")
+    phi = as_values(phi_on_support, "phi_on_support").astype(np.float64)
     if len(phi) != len(s):
         raise ShapeError(f"phi_on_support has {len(phi)} values for {len(s)} support elements")
     falls = np.flatnonzero(np.diff(phi, prepend=0.0) < 0.0)

@@ -121,7 +121,7 @@ def partial_diameter_by_subsets(values: ArrayLike, alpha: float | Fraction) -> f
             "points: use the function without _by_subsets, which gives the same number"
         )
     subsets = combinations(f.tolist(), c_alpha(len(f), alpha))
-    return min(max((abs(fx - fy) for fx, fy in combinations(M, 2)), default=0.0) for M in subsets)
+    return float(min(max((abs(fx - fy) for fx, fy in combinations(M, 2)), default=0.0) for M in subsets))
 
 
 def partial_diameter(values: ArrayLike, alpha: float | Fraction) -> float:

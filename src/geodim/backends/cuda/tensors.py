@@ -24,6 +24,7 @@ else:
 CHUNK = 1 << 25  # values that are looked at together in the first pass
 SCAN_ROWS, SCAN_TILE, SCAN_COLUMNS = 4096, 16, 128  # of one program; its rows are taken a tile at a time
 SHORT = (torch.float32, torch.float16, torch.bfloat16, torch.bool, torch.int8, torch.uint8, torch.int16)
+LONG = (torch.int64, torch.uint64)  # not every value is a float64, see `geodim.data.integers`
 
 
 class TensorSource:
@@ -42,6 +43,7 @@ class TensorSource:
         self.n_points, self.n_features = (int(size) for size in tensor.shape)
         self.kind = torch.float32 if tensor.dtype in SHORT else torch.float64
         self.dtype: np.dtype[np.floating] = np.dtype(np.float32 if self.kind == torch.float32 else np.float64)
+        self.long_integers = tensor.dtype in LONG
         self.row_major = self.n_features > 1 and tensor.stride(1) < tensor.stride(0)
         self.names: list[str] | None = None
 
