@@ -118,6 +118,7 @@ def intrinsic_dimension(
             seconds=time.monotonic() - started,
             n_threads=threads,
             feature_error=off,
+            d_max_error=2.0 * off,
         )
 
     profile, result = solved(tolerance(rtol))
@@ -133,7 +134,7 @@ def intrinsic_dimension(
             InterruptedWarning,
             stacklevel=2,
         )
-    elif ranges.d_max == 0.0:
+    elif ranges.d_max == 0.0 and off == 0.0:
         warnings.warn(
             "no feature tells any two points apart: the discriminability is 0 and the intrinsic dimension infinite",
             DegenerateDataWarning,

@@ -361,8 +361,12 @@ def summarise(
     d_max: float | None = None,
     n_indistinguishable: int | None = None,
     feature_error: float = 0.0,
+    d_max_error: float = 0.0,
 ) -> IDResult:
-    """Turn a profile into a result: the only place where widths are added up and divided by d_max."""
+    """Turn a profile into a result: the only place where widths are added up and divided by d_max.
+
+    ``feature_error`` is how far values may be off from those of the data, and ``d_max_error`` how far d_max is.
+    """
     n = profile.n_points
     solved = profile.step == 0.0 and profile.stopped is None
     d_max = ranges.d_max if d_max is None else d_max
@@ -382,6 +386,11 @@ def summarise(
         off = 2.0 * feature_error * ((n - 1) / n) / scale * (1.0 + 2.0**-50)
         delta_lower = max((delta_lower - off) * (1.0 - 2.0**-50), 0.0)
         delta_upper = (delta_upper + off) * (1.0 + 2.0**-50)
+    if d_max_error > 0.0 and normalize:
+        least, most = d_max - d_max_error, d_max + d_max_error
+        delta_lower *= d_max / most * (1.0 - 2.0**-50)
+        # Where d_max is that of the features themselves, no width exceeds it.
+        delta_upper = min(delta_upper * (scale / least) * (1.0 + 2.0**-50), 1.0) if least > 0.0 else 1.0
     steps = profile.steps() if profile.counted else None
     order, shares = _shares(profile, steps, names, n_threads)
     starts, owners = attained_runs(profile, steps, n_threads=n_threads)

@@ -227,6 +227,7 @@ class WhatIf:
             seconds=time.monotonic() - started,
             n_threads=self.threads,
             feature_error=max(self.off, off),
+            d_max_error=2.0 * max(self.off, off),
         )
 
     def _measured(self, source: ColumnSource) -> tuple[ColumnSource, Ranges, float]:

@@ -47,6 +47,17 @@ class TensorSource:
         self.row_major = self.n_features > 1 and tensor.stride(1) < tensor.stride(0)
         self.names: list[str] | None = None
 
+    def shifted(self) -> TensorSource | None:
+        """Long integers measured from the least of each column, see `geodim.data.integers`; None where that would overflow."""
+        if self.tensor.dtype != torch.int64:
+            return None
+        low, high = torch.aminmax(self.tensor, dim=0)
+        if not bool((high.double() - low.double() < 2.0**62).all()):
+            return None
+        other = TensorSource(self.tensor - low)
+        other.names = self.names
+        return other
+
     def rows(self, columns: Sequence[int]) -> torch.Tensor:
         """Columns as the rows of a new tensor on the device."""
         chosen = torch.as_tensor(columns, device=self.tensor.device)
