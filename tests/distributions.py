@@ -281,8 +281,8 @@ def signed_8(rng: Generator, n: int) -> NDArray[Any]:
 
 
 def unsigned_64(rng: Generator, n: int) -> NDArray[Any]:
-    """Beyond 2**53: rounded to float64 first, as the definition says."""
-    return rng.integers(2**63, 2**64 - 1, n, dtype=np.uint64)
+    """Far beyond 2**53, but not far from each other."""
+    return rng.integers(2**63, 2**63 + 2**53, n, dtype=np.uint64)
 
 
 COLUMNS: dict[str, Column] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from importlib import import_module
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.backends import choose_backend
+from geodim.data.integers import measured_exactly
 from geodim.engine.pilot import Pilot, look_ahead, widest_columns
-from geodim.engine.steps import resolution
+from geodim.engine.steps import resolution, tolerance, within
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError, InterruptedWarning
 from geodim.parts import available_threads
 from geodim.result import IDResult, summarise
@@ -56,7 +58,8 @@ def intrinsic_dimension(
         Numbers in any form: numpy arrays of any real type and layout, memory maps (never copied whole), scipy.sparse
         (never densified), torch tensors, pandas, polars or pyarrow frames (column names are kept), lists.
     rtol : float, default 0.0
-        0 gives the exact value.  A positive value stops as soon as (upper - lower) / lower <= rtol.
+        0 gives the exact value.  A positive value stops as soon as (upper - lower) / lower <= rtol; one that floats
+        cannot express (below 1e-13) gives the exact value too.
     normalize : bool, default True
         Divide all features by d_max, the largest range of a column (the paper's choice for graph data).
     weights : array-like of int, optional
@@ -101,18 +104,29 @@ def intrinsic_dimension(
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     threads = int(n_threads or available_threads())
     ranges = place.scan_ranges(source, threads)
+    source, ranges, off = measured_exactly(source, ranges, lambda other: place.scan_ranges(other, threads))
     deadline = None if time_limit is None else started + time_limit
-    profile = _solve(place, source, ranges, rtol, threads, deadline, progress)
-    result = summarise(
-        profile,
-        ranges,
-        normalize=normalize,
-        names=source.names,
-        rtol=rtol,
-        seconds=time.monotonic() - started,
-        n_threads=threads,
-        n_indistinguishable=_count_equal_rows(X, weights) if count_indistinguishable else None,
-    )
+
+    def solved(to: float) -> tuple[Profile, IDResult]:
+        profile = _solve(place, source, ranges, to, threads, deadline, progress)
+        return profile, summarise(
+            profile,
+            ranges,
+            normalize=normalize,
+            names=source.names,
+            rtol=rtol,
+            seconds=time.monotonic() - started,
+            n_threads=threads,
+            feature_error=off,
+            d_max_error=2.0 * off,
+        )
+
+    profile, result = solved(tolerance(rtol))
+    if profile.step > 0.0 and not profile.stopped and result.error > rtol:
+        # 1 / Delta^2 lies where floats are too sparse for bounds so close, or overflows: one number it must be.
+        profile, result = solved(0.0)
+    if count_indistinguishable:
+        result = replace(result, n_indistinguishable=_count_equal_rows(X, weights))
     if profile.stopped:
         warnings.warn(
             f"stopped early ({profile.stopped}) after {int(profile.done.sum())} of {source.n_features} features: "
@@ -120,7 +134,7 @@ def intrinsic_dimension(
             InterruptedWarning,
             stacklevel=2,
         )
-    elif ranges.d_max == 0.0:
+    elif ranges.d_max == 0.0 and off == 0.0:
         warnings.warn(
             "no feature tells any two points apart: the discriminability is 0 and the intrinsic dimension infinite",
             DegenerateDataWarning,
@@ -186,7 +200,7 @@ def _solve(
         if step == 0.0 or profile.stopped:
             return profile
         delta, off = profile.rounded_mean(n_threads)
-        if delta > off and ((delta + off) / (delta - off)) ** 2 - 1.0 <= rtol * (1.0 - 1e-9):
+        if within(delta, off, rtol):
             return profile
         needed = resolution(rtol, delta, ranges.magnitude)
         step = needed if profile.goes_on and off > step else min(0.5 * step, needed)

@@ -61,41 +61,59 @@ def whole_numbers(first: int, stop: int, n_threads: int = 1) -> NDArray[np.int64
     return array
 
 
+def exact_sum(values: NDArray[np.float64], n_threads: int = 1) -> int | None:
+    """The sum of numbers >= 0, in units of 2^-1074, the smallest float: a whole number; None if one is infinite.
+
+    Nothing is rounded, so it does not depend on the order or on the parts.
+    """
+    from geodim.engine.kernels.summing import EXPONENTS, LOW, add_by_exponent  # noqa: PLC0415 - imports Numba
+
+    def add(part: slice) -> int | None:
+        low, high = np.zeros((2, EXPONENTS), np.int64)
+        if add_by_exponent(values[part].view(np.int64), low, high):
+            return None
+        there = np.flatnonzero(low | high).tolist()
+        return sum((int(low[e]) + (int(high[e]) << LOW)) << max(e - 1, 0) for e in there)
+
+    sums = in_parts(add, values.size, n_threads)
+    return None if None in sums else sum(sums)  # type: ignore[arg-type]
+
+
 def mean(widths: NDArray[np.float64], n_points: int, scale: float, n_threads: int = 1) -> float:
-    """Sum over n and the scale, summed accurately in one fixed order, without overflow."""
-    from geodim.engine.kernels.columns import accurate_sum  # noqa: PLC0415 - imports Numba
-
-    largest = max(in_parts(lambda part: float(widths[part].max()), widths.size, n_threads), default=0.0)
-    if largest == math.inf:  # nothing is known of some column
+    """The sum over n and the scale, rounded once: the float64 nearest to the quotient, as `geodim.paper` has it."""
+    total = exact_sum(widths, n_threads)
+    if total is None:  # nothing is known of some column
         return math.inf
-    unit = largest if largest > 1e290 or 0.0 < largest < 1e-290 else 1.0
-
-    def add(part: slice) -> tuple[float, float]:
-        total, rest = accurate_sum(widths[part] if unit == 1.0 else widths[part] / unit)
-        return float(total), float(rest)
-
-    total = math.fsum(number for pair in in_parts(add, widths.size, n_threads) for number in pair)
-    return total / n_points / scale if unit == 1.0 else total / n_points * (unit / scale)
+    numerator, denominator = float(scale).as_integer_ratio()
+    try:  # Python divides whole numbers correctly rounded, however large they are, and down to the smallest floats
+        return (total * denominator) / ((n_points * numerator) << 1074)
+    except OverflowError:  # widths beyond 1e308 times the scale
+        return math.inf
 
 
 def sums_by_owner(
     phi: NDArray[np.float64], owner: NDArray[np.int32], n_features: int, n_threads: int = 1
-) -> NDArray[np.float64]:
-    """The sum of phi over what each feature owns, in units of the largest phi."""
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The sum of phi over what each feature owns, in units of the largest phi; and whether it owns anything.
+
+    What is less than the smallest float, in these units, has the sum 0, and still an owner.
+    """
     from geodim.engine.kernels.columns import share_sums  # noqa: PLC0415 - imports Numba
 
-    sums = np.zeros(n_features)
+    sums, attains = np.zeros(n_features), np.zeros(n_features, np.bool_)
     largest = max(in_parts(lambda part: float(phi[part].max()), phi.size, n_threads), default=0.0)
     if largest == 0.0:
-        return sums
+        return sums, attains
 
-    def add(part: slice) -> tuple[int, NDArray[np.float64]]:
+    def add(part: slice) -> tuple[int, NDArray[np.float64], NDArray[np.bool_]]:
         owned = owner[part]
         first = max(int(owned.min()), 0)
-        own = np.zeros(max(int(owned.max()) + 1 - first, 0))
-        share_sums(phi[part], owned, largest, first, own)
-        return first, own
+        size = max(int(owned.max()) + 1 - first, 0)
+        own, there = np.zeros(size), np.zeros(size, np.bool_)
+        share_sums(phi[part], owned, largest, first, own, there)
+        return first, own, there
 
-    for first, own in in_parts(add, phi.size, n_threads):
+    for first, own, there in in_parts(add, phi.size, n_threads):
         sums[first : first + own.size] += own
-    return sums
+        attains[first : first + own.size] |= there
+    return sums, attains

@@ -111,7 +111,8 @@ class IDResult:
         """The paper's relative error E = (upper - lower) / lower."""
         if self.lower == self.upper:
             return 0.0
-        return (self.upper - self.lower) / self.lower if self.upper < np.inf else np.inf
+        bounded = self.upper < np.inf and self.lower > 0.0
+        return (self.upper - self.lower) / self.lower if bounded else np.inf
 
     @property
     def phi_exact(self) -> bool:
@@ -168,7 +169,7 @@ class IDResult:
         ):
             msg = "the paper's bounds need the exact Phi at every element of the support sequence: use rtol=0"
             raise InputValueError(msg)
-        bounds = support_bounds(self.phi_lower[at] / self.scale, support, self.n_points)
+        bounds = support_bounds(self.phi_lower[at], support, self.n_points, self.scale)
         return inverse_square(bounds.delta_upper), inverse_square(bounds.delta_lower)
 
     def to_dict(self, *, max_support: int | None = JSON_SUPPORT) -> dict[str, Any]:
@@ -316,7 +317,11 @@ def thinned(size: int, most: int) -> NDArray[np.intp]:
 
 
 def inverse_square(delta: float) -> float:
-    """1 / Delta^2, infinite for Delta 0."""
+    """1 / Delta^2, infinite for Delta 0; by the operations of `geodim.paper.intrinsic_dimension`, to the same bits.
+
+    Each of the three roundings, that of Delta, of its inverse and of the square, is off by a part of 2^-53 at most: the dimension
+    by 5 times as much.
+    """
     if delta == 0.0:
         return math.inf
     inverse = 1.0 / delta
@@ -357,11 +362,12 @@ def summarise(
     n_indistinguishable: int | None = None,
     feature_error: float = 0.0,
     delta_error: Callable[[float], float] | None = None,
+    d_max_error: float = 0.0,
 ) -> IDResult:
     """Turn a profile into a result: the only place where widths are added up and divided by d_max.
 
-    ``delta_error`` says how far the unscaled Delta of features that are off by up to ``feature_error`` may be off itself, where that
-    is less than twice as much.
+    ``feature_error`` is how far values may be off from those of the data, and ``d_max_error`` how far d_max is.  ``delta_error`` says
+    how far the unscaled Delta of such features may be off itself, where that is less than twice as much as they are.
     """
     n = profile.n_points
     solved = profile.step == 0.0 and profile.stopped is None
@@ -385,6 +391,11 @@ def summarise(
         off = off / scale * (1.0 + 2.0**-50)
         delta_lower = max((delta_lower - off) * (1.0 - 2.0**-50), 0.0)
         delta_upper = (delta_upper + off) * (1.0 + 2.0**-50)
+    if d_max_error > 0.0 and normalize:
+        least, most = d_max - d_max_error, d_max + d_max_error
+        delta_lower *= d_max / most * (1.0 - 2.0**-50)
+        # Where d_max is that of the features themselves, no width exceeds it.
+        delta_upper = min(delta_upper * (scale / least) * (1.0 + 2.0**-50), 1.0) if least > 0.0 else 1.0
     steps = profile.steps() if profile.counted else None
     order, shares = _shares(profile, steps, names, n_threads)
     starts, owners = attained_runs(profile, steps, n_threads=n_threads)
@@ -417,19 +428,20 @@ def summarise(
 def _shares(
     profile: Profile, steps: Steps | None, names: list[str] | None, n_threads: int
 ) -> tuple[list[int], dict[str, float]]:
-    """The columns with a share, largest first, and the shares by name."""
+    """The columns that attain Phi somewhere, the largest share first, and the shares by name; one may be too small for a float."""
     if steps is not None:  # the same sums over k, by steps of equal width
         sizes, owners, widths = steps
         sums = np.zeros(profile.done.size)
-        known = owners >= 0
+        known = (owners >= 0) & (widths > 0.0)
+        attains = np.isin(np.arange(sums.size), owners[known])
         np.add.at(sums, owners[known], (np.diff(sizes, append=profile.n_points + 1) * widths)[known])
     else:
-        sums = sums_by_owner(profile.phi, profile.owner, profile.done.size, n_threads)
+        sums, attains = sums_by_owner(profile.phi, profile.owner, profile.done.size, n_threads)
     total = float(sums.sum())
     if total == 0.0:
         return [], {}
     ranked = np.argsort(-sums, kind="stable")
-    order = ranked[sums[ranked] > 0.0].tolist()
+    order = ranked[attains[ranked]].tolist()
     labels = unique_names(names, order)
     return order, {label: float(sums[i] / total) for label, i in zip(labels, order, strict=True)}
 

@@ -54,6 +54,18 @@ def test_host_arrays(X, dtype):
     assert_same(geodim.intrinsic_dimension(X, backend="cuda"), X)
 
 
+def test_long_integers(X):
+    """They are measured from the least of each column; a tensor whose range is beyond is rounded, and not called exact."""
+    far = np.floor(8 * X[:, :2]).astype(np.int64) + 2**60
+    assert_same(geodim.intrinsic_dimension(far, backend="cuda"), far)
+    assert_same(geodim.intrinsic_dimension(np.asfortranarray(far), backend="cuda"), far - 2**60)
+    assert_same(geodim.intrinsic_dimension(torch.as_tensor(far, device=DEVICE), backend="cuda"), far)
+    far[0] = -(2**62)
+    result = geodim.intrinsic_dimension(torch.as_tensor(far, device=DEVICE), backend="cuda")
+    assert not result.exact
+    assert result.lower <= geodim.intrinsic_dimension(far).dimension <= result.upper
+
+
 def test_arrays_stored_by_columns(X):
     assert_same(geodim.intrinsic_dimension(np.asfortranarray(X), backend="cuda"), X)
 

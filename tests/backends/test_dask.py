@@ -81,6 +81,14 @@ def test_one_column_in_its_own_type(name, n):
     assert_same(solve(da.from_array(X, chunks=(max(n // 4, 1), 1))), solve(X))
 
 
+def test_long_integers_of_frames_are_bounded():
+    """Windows 1 and 3, so that Delta is 4 / 9; the partitions of a frame are not shifted, so this is not exact."""
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    result = solve(dd.from_pandas(pd.DataFrame({"a": [2**53, 2**53 + 1, 2**53 + 3]}), npartitions=1))
+    assert not result.exact
+    assert result.lower <= 5.0625 <= result.upper
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("rtol", [0.0, 0.01])
 @pytest.mark.parametrize(("n", "d"), [(257, 120), (9001, 40), (40_000, 24)])

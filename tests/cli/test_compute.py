@@ -232,3 +232,30 @@ class TestOnTerminals:
         assert float(ended.json["lower"]) < float(ended.json["upper"])
         assert "note: stopped early (interrupted)" in ended.err
         assert geodim.IDResult.from_json(target).lower == ended.json["lower"]
+
+
+class TestFirstLines:
+    """Names or the first point: said, told, or refused, but never lost in silence."""
+
+    def test_a_first_line_that_counts(self, tmp_path: Path) -> None:
+        path = tmp_path / "points.csv"
+        path.write_text("0,1\n1,0\n2,5\n")
+        refused = piped("compute", path)
+        assert refused.code == 4
+        assert "--no-header" in refused.err
+        assert piped("compute", path, "--no-header").json["n_points"] == 3
+        named = piped("compute", path, "--header")
+        assert named.json["n_points"] == 2
+        assert named.err == ""
+
+    @pytest.mark.parametrize(
+        ("first", "told", "points"),
+        [("x,y", "first line holds the names", 3), ("3,7", "first line is a point", 4)],
+    )
+    def test_what_was_decided_is_told(self, tmp_path: Path, first: str, told: str, points: int) -> None:
+        path = tmp_path / "points.csv"
+        path.write_text(f"{first}\n1,0\n2,5\n4,4\n")
+        ended = piped("compute", path)
+        assert ended.json["n_points"] == points
+        assert f"note: {path}: the {told}" in ended.err
+        assert piped("compute", path, "--quiet").err == ""

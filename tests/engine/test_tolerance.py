@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
-from distributions import column
+from distributions import COLUMNS, column
 from engine.oracle import assert_encloses, solve
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
 from geodim.engine.solve import SMALLEST, compute_profile
+from geodim.engine.steps import resolution, tolerance, within
+from geodim.plan import Problem
 
 KINDS = [
     "normal",
@@ -70,3 +75,54 @@ def test_what_is_left_out_is_bounded(counted):
         assert np.all(upper[:SMALLEST] == upper[SMALLEST])
     delta, off = profile.rounded_mean()
     assert abs(delta - exact.discriminability) <= off
+
+
+RTOLS = [1e-16, 1e-15, 5e-15, 9e-14, 1e-13, 3e-13, 1e-10, 1e-4, 0.3, 10.0]
+SCALES = [1.0, 1e-300, 1e-155, 1e-100, 1e155, 1e100, 1e290]
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_every_tolerance_is_kept_at_every_scale(kind):
+    """What was asked for is what is reported: the error is at most rtol, and the exact value lies between the bounds."""
+    rng = np.random.default_rng(5)
+    values = column(kind, 700)
+    for turn, rtol in enumerate(RTOLS):
+        scale = SCALES[(turn + len(kind)) % len(SCALES)]
+        X = np.column_stack([values.astype(np.float64), rng.permutation(values) * 0.75])
+        if np.abs(X).max() < 1e308 / scale:
+            X = X * scale
+        for normalize in (True, False):
+            result = solve(X, rtol=rtol, normalize=normalize)
+            exact = solve(X, normalize=normalize)
+            assert result.stopped is None
+            assert result.error <= rtol
+            assert result.lower <= exact.dimension <= result.upper
+            assert result.lower <= result.dimension <= result.upper
+            if rtol < 1e-13:
+                assert result.exact
+                assert result.discriminability == exact.discriminability
+
+
+@pytest.mark.parametrize("scale", [3e-155, 7e-155, 2e-154, 1e154, 3e155, 1e161])
+def test_a_dimension_that_floats_hardly_hold_is_one_number(scale):
+    """1 / Delta^2 overflows or is one of the few numbers below the normal ones: bounds cannot be so close, so it is exact."""
+    X = np.random.default_rng(0).random((3000, 3)) * scale
+    result = solve(X, rtol=1e-6, normalize=False)
+    assert result.error <= 1e-6
+    assert result.lower <= solve(X, normalize=False).dimension <= result.upper
+
+
+@given(st.floats(0.0, 1e300), st.floats(0.0, 1e300), st.floats(0.0, 10.0))
+def test_what_is_within_a_tolerance_is_so_whatever_rounds(delta, off, rtol):
+    """Against fractions: bounds on Delta, each widened twice over, are still within rtol."""
+    if within(delta, off, rtol):
+        wide = 1 + Fraction(1, 2**49)
+        low, high = (Fraction(delta) - Fraction(off)) / wide, (Fraction(delta) + Fraction(off)) * wide
+        assert (high / low) ** 2 - 1 <= Fraction(rtol)
+
+
+def test_tolerances_that_floats_cannot_express_are_exact():
+    assert [tolerance(rtol) for rtol in (0.0, 1e-300, 9.9e-14, 1e-13, 2, 1e300)] == [0, 0, 0, 1e-13, 2, 1e300]
+    assert resolution(1e-14, 1.0, 1.0) == 0.0
+    assert resolution(1e-13, 1.0, 1.0) > 0.0
+    assert Problem(1000, 3, rtol=1e-15).rtol == 0.0

@@ -18,6 +18,7 @@ from hypothesis.extra import numpy as hnp
 import geodim
 from distributions import COLUMNS, column, random_matrix
 from explain.brute import delta, greedy, measure, optimum, profiles
+from geodim import paper
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError, NonFiniteError
@@ -207,7 +208,10 @@ class TestForms:
         """d_max is that of the whole set, chosen or not."""
         raw, scaled = select_features(self.X, 2, normalize=False), select_features(self.X, 2)
         assert raw.columns == scaled.columns
-        assert scaled.curve == [value / scaled.d_max for value in raw.curve]
+        assert scaled.curve == [
+            paper.algorithm_1(self.X[:, scaled.columns[:m]], scaled.d_max)
+            for m in range(1, len(scaled.columns) + 1)
+        ]
 
     def test_names(self) -> None:
         letters = list("abcdef")

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, strategies as st
+from hypothesis import given, strategies as st
 
 from distributions import COLUMNS, column, random_matrix
 from engine.oracle import assert_encloses, solve
@@ -120,13 +120,12 @@ def test_every_support_sequence(data, seed, n, d, normalize):
     support = data.draw(support_sequences(n))
     result = solve(X, normalize=normalize)
     lower, upper = result.support_bounds(support)
-    assert lower <= result.dimension * (1 + 4 * EPS)
-    assert result.dimension <= upper * (1 + 4 * EPS)
+    assert lower <= result.dimension <= upper
     # the same from the paper's own functions, on the features divided by d_max
-    phi = np.array([paper.phi_k(X, k) for k in support]) / result.scale
-    bounds = paper.support_bounds(phi, support, n)
-    assert upper == pytest.approx(paper.intrinsic_dimension(bounds.delta_lower), rel=8 * EPS)
-    assert lower == pytest.approx(paper.intrinsic_dimension(bounds.delta_upper), rel=8 * EPS)
+    phi = [paper.phi_k(X, k) for k in support]
+    bounds = paper.support_bounds(phi, support, n, result.scale)
+    assert upper == paper.intrinsic_dimension(bounds.delta_lower)
+    assert lower == paper.intrinsic_dimension(bounds.delta_upper)
 
 
 @given(st.data(), seeds, st.integers(3, 150))
@@ -137,17 +136,16 @@ def test_a_longer_support_never_widens_the_bounds(data, seed, n):
     result = solve(X)
     lower, upper = result.support_bounds(support)
     finer_lower, finer_upper = result.support_bounds(more)
-    assert lower <= finer_lower * (1 + 4 * EPS)
-    assert finer_upper <= upper * (1 + 4 * EPS)
+    assert lower <= finer_lower
+    assert finer_upper <= upper
 
 
 @given(seeds, st.integers(2, 200), st.integers(1, 4))
 def test_the_full_support_is_exact(seed, n, d):
     X = random_matrix(np.random.default_rng(seed), n, d)
     result = solve(X)
-    assume(math.isfinite(result.dimension))
     lower, upper = result.support_bounds(range(2, n + 1))
-    assert lower == upper == pytest.approx(result.dimension, rel=8 * EPS)
+    assert lower == upper == result.dimension
 
 
 @given(seeds, st.integers(2, 120), st.integers(1, 4), st.sampled_from([1, 2, 5, 30]))
@@ -156,12 +154,6 @@ def test_algorithm_2_of_the_paper(seed, n, d, length):
     support = paper.log_scale_support(n, length=length)
     reference = paper.algorithm_2(X, support, exact=True)
     result = solve(X, normalize=False)
-    assert result.discriminability == pytest.approx(reference.delta, rel=4 * EPS)
-    lower, upper = result.support_bounds(support)
-    assert (lower, upper) == pytest.approx((reference.id_lower, reference.id_upper), rel=8 * EPS)
-
-
-@given(seeds, st.integers(1, 200), st.integers(1, 6))
-def test_algorithm_1_of_the_paper(seed, n, d):
-    X = random_matrix(np.random.default_rng(seed), n, d)
-    assert solve(X, normalize=False).discriminability == pytest.approx(paper.algorithm_1(X), rel=4 * EPS)
+    assert result.discriminability == reference.delta
+    assert result.dimension == reference.id
+    assert result.support_bounds(support) == (reference.id_lower, reference.id_upper)

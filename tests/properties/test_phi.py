@@ -88,8 +88,8 @@ def test_more_features_never_raise_the_dimension(seed, n, d):
     whole = solve(X, normalize=False)
     assert_same_bits(whole.phi_lower, np.maximum(parts[0].phi_lower, parts[1].phi_lower))
     for part in parts:
-        assert whole.discriminability >= part.discriminability * (1 - 2 * EPS)
-        assert whole.dimension <= part.dimension * (1 + 8 * EPS)
+        assert whole.discriminability >= part.discriminability
+        assert whole.dimension <= part.dimension
 
 
 @given(seeds, st.integers(1, 150), widths, st.integers(2, 5))
@@ -98,7 +98,7 @@ def test_repeating_every_point_changes_nothing(seed, n, d, times):
     once, many = solve(X, normalize=False), solve(np.repeat(X, times, axis=0), normalize=False)
     stretched = np.repeat(np.append(0.0, once.phi_lower), times)[1:]
     assert_same_bits(many.phi_lower, stretched)
-    assert many.discriminability == pytest.approx(once.discriminability, rel=4 * EPS, abs=0)
+    assert many.discriminability == once.discriminability
 
 
 # ---------------------------------------------------------------- scaling and shifting
@@ -171,7 +171,7 @@ def test_zero_one_columns(seed, n, d):
     m = int(np.maximum(ones, n - ones).min())
     for table in (X, X.astype(np.int8), X.astype(np.float32), X * 17.5 - 3.0):
         result = solve(table)
-        assert result.discriminability == pytest.approx((n - m) / n, rel=2 * EPS, abs=0)
+        assert result.discriminability == (n - m) / n
         if m < n:
             assert result.dimension == pytest.approx((n / (n - m)) ** 2, rel=8 * EPS)
 

@@ -17,7 +17,7 @@ from geodim.cli.console import err, out, print_error, print_json
 from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
 from geodim.cli.exits import ExitCode
 from geodim.cli.reporting import Report, check_report, with_provenance
-from geodim.cli.tables import Columns, Exclude, check_json
+from geodim.cli.tables import Columns, Exclude, Header, check_json
 from geodim.errors import InputValueError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def compare(
     ] = None,
     columns: Columns = None,
     exclude: Exclude = None,
+    header: Header = None,
     neighbors: Annotated[
         int | None,
         typer.Option(metavar="N", min=2, help="Neighbours per point; by default 5 for mle, else their own."),
@@ -98,6 +99,7 @@ def compare(
     names = parse_estimators(estimators)
     job: dict[str, Any] = {
         **_where(data, hops, root, edges, columns, exclude),
+        "header": header,
         "neighbors": neighbors,
         "rtol": rtol,
         "seed": seed,
@@ -294,7 +296,9 @@ def _document(job: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]
         sizes |= {key: row.pop(key) for key in ("n_points", "n_features") if key in row}
         versions |= row.pop("versions", {})
     source = {
-        key: job[key] for key in ("file", "name", "edges", "columns", "exclude") if job[key] is not None
+        key: job[key]
+        for key in ("file", "name", "edges", "columns", "exclude", "header")
+        if job[key] is not None
     }
     if job["file"] is None or job["edges"] is not None:
         source["hops"] = job["hops"]

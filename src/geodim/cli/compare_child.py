@@ -79,12 +79,12 @@ def load(job: dict[str, Any]) -> tuple[Data, dict[str, Any]]:
 
         root = None if job["root"] is None else Path(job["root"])
         features, edges = (None if job[key] is None else Path(job[key]) for key in ("file", "edges"))
-        given = load_graph(job["name"], root, features, edges)
+        given = load_graph(job["name"], root, features, edges, header=job["header"])
         data = Data(given.x, given.graph, job["hops"])
     else:
         from geodim.data.tables import read_table
 
-        data = Data(read_table(job["file"], job["columns"], exclude=job["exclude"]))
+        data = Data(read_table(job["file"], job["columns"], exclude=job["exclude"], header=job["header"]))
     try:
         source = as_source(data.x)
         scan_ranges(source)

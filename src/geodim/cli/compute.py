@@ -22,7 +22,7 @@ from geodim.cli.planning import (
 )
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
 from geodim.cli.scheduler import Scheduler, connected
-from geodim.cli.tables import Columns, Exclude, Rtol, Threads, TimeLimit, check_json, opened
+from geodim.cli.tables import Columns, Exclude, Header, Rtol, Threads, TimeLimit, check_json, opened
 
 if TYPE_CHECKING:
     from geodim.result import IDResult
@@ -45,6 +45,7 @@ def compute(
     ] = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    header: Header = None,
     count_duplicates: Annotated[
         bool, typer.Option("--count-duplicates", help="Also count the points that equal another point.")
     ] = False,
@@ -105,6 +106,7 @@ def compute(
                 file,
                 columns,
                 exclude,
+                header=header,
                 points=points,
                 features=features,
                 rtol=rtol,
@@ -123,6 +125,7 @@ def compute(
             file,
             columns,
             exclude,
+            header,
             console,
             scheduler,
             quiet=quiet,
@@ -165,6 +168,7 @@ def _measure(
     file: Path,
     columns: str | None,
     exclude: str | None,
+    header: bool | None,
     console: Any,
     scheduler: str | None,
     *,
@@ -176,7 +180,7 @@ def _measure(
 
     with (
         connected(scheduler) as there,
-        opened(file, columns, exclude, lazily=bool(there)) as (data, names),
+        opened(file, columns, exclude, header=header, lazily=bool(there)) as (data, names),
         progress_bar(console, quiet=quiet) as progress,
     ):
         return intrinsic_dimension(data, feature_names=names, progress=progress, **{**options, **there})

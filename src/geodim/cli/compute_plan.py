@@ -37,6 +37,7 @@ def show_plan(
     columns: str | None,
     exclude: str | None,
     *,
+    header: bool | None,
     points: float | None,
     features: float | None,
     rtol: float,
@@ -54,7 +55,7 @@ def show_plan(
         problem, rates = sizes_alone(int(points), int(features), rtol)
         title, source = f"{problem.n_points:,} x {problem.n_features:,} points", {}
     else:
-        problem, rates = look_at(file, columns, exclude, rtol)
+        problem, rates = look_at(file, columns, exclude, rtol, header)
         title, source = str(file), {"file": str(file)}
     on_cpu = backend in (BackendName.auto, BackendName.cpu) and not any(where.values())
     if budget is None and on_cpu:
@@ -73,7 +74,9 @@ def sizes_alone(n_points: int, n_features: int, rtol: float) -> tuple[Problem, C
     return problem, calibrate(sample, f"a trial on {len(sample):,} normal points")
 
 
-def look_at(file: Path, columns: str | None, exclude: str | None, rtol: float) -> tuple[Problem, CoreRates]:
+def look_at(
+    file: Path, columns: str | None, exclude: str | None, rtol: float, header: bool | None = None
+) -> tuple[Problem, CoreRates]:
     """Sizes of the file, and rates from a trial on a sample of it; of Parquet and zarr no more than that is read."""
     from geodim.plan import Problem, calibrate, normal_spread
 
@@ -81,7 +84,7 @@ def look_at(file: Path, columns: str | None, exclude: str | None, rtol: float) -
     if file.suffix in (".parquet", ".zarr") and file.exists():
         found, sample = _chunked(file, columns, exclude)
     else:
-        found, sample = _opened(file, columns, exclude)
+        found, sample = _opened(file, columns, exclude, header)
     n, d = found["n_points"], found["n_features"]
     rates = calibrate(sample, f"a trial on {len(sample):,} of these points")
     problem = Problem(**found, rtol=rtol, spread=_spread(sample))
@@ -91,7 +94,9 @@ def look_at(file: Path, columns: str | None, exclude: str | None, rtol: float) -
     return problem, rates
 
 
-def _opened(file: Path, columns: str | None, exclude: str | None) -> tuple[dict[str, Any], Any]:
+def _opened(
+    file: Path, columns: str | None, exclude: str | None, header: bool | None
+) -> tuple[dict[str, Any], Any]:
     """A file that is mapped or read whole."""
     import numpy as np
 
@@ -99,7 +104,7 @@ def _opened(file: Path, columns: str | None, exclude: str | None) -> tuple[dict[
     from geodim.data.sources import as_source
     from geodim.plan.rates import SAMPLE, TRIED
 
-    with opened(file, columns, exclude) as (data, _):
+    with opened(file, columns, exclude, header=header) as (data, _):
         source = as_source(data)
         n, d = source.n_points, source.n_features
         some = np.unique(np.linspace(0, d - 1, min(d, TRIED)).astype(np.intp))

@@ -84,11 +84,18 @@ class Given:
 
 
 def load(
-    name: str | None, root: Path | None, features: Path | None, edges: Path | None, *, lazily: bool = False
+    name: str | None,
+    root: Path | None,
+    features: Path | None,
+    edges: Path | None,
+    *,
+    header: bool | None = None,
+    lazily: bool = False,
 ) -> Given:
     """Open the named data set, or the two files; ``lazily`` leaves attributes to the workers of a cluster."""
     if name is None:
-        from geodim.data.tables import read_table
+        from geodim.cli.tables import told
+        from geodim.data.tables import open_table
         from geodim.data.tables.lazy import open_lazily
 
         assert features is not None
@@ -96,8 +103,9 @@ def load(
             raise DataFileError(f"there is no file {edges}")
         source = {"features": str(features), "edges": str(edges)}
         table = open_lazily(features) if lazily else None
-        x = read_table(features) if table is None else table.data
-        return Given(x, edges, f"{features}, {edges}", source)
+        if table is None:
+            table = told(open_table(features, header=header))
+        return Given(table.data, edges, f"{features}, {edges}", source)
     from geodim.data.datasets import DatasetNotFoundError, MissingEmbeddingError, load_dataset
 
     described = describe(name, root)

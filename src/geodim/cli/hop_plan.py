@@ -53,6 +53,7 @@ def make_trial(
     operator: OperatorName,
     parameters: dict[str, Any],
     threads: int | None,
+    header: bool | None = None,
 ) -> Trial:
     """Look at the real graph, or make a small one if the real one is absent or large."""
     from geodim.data.graphs import as_graph
@@ -63,7 +64,7 @@ def make_trial(
     count = threads or available_threads()
     info = None if name is None else describe(name, root)
     if info is None or info.edges is None or (info.present and info.edges <= LOADED_EDGES):
-        given = load(name, root, features, edges)
+        given = load(name, root, features, edges, header=header)
         n, d = as_source(given.x).n_points, as_source(given.x).n_features
         graph = as_graph(given.graph, n, weights=weights, threads=count)
         made = make_operator(graph, operator.value, **parameters)

@@ -24,7 +24,7 @@ from geodim.cli.planning import (
 )
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
 from geodim.cli.scheduler import Scheduler, connected
-from geodim.cli.tables import Rtol, Threads, TimeLimit, check_json
+from geodim.cli.tables import Header, Rtol, Threads, TimeLimit, check_json
 from geodim.errors import InputTypeError, InputValueError
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def hops(
             help="Its edges, pairs of rows counted from 0: .csv, .tsv, .txt, .parquet, .npy, .npz. Directions do not count.",
         ),
     ] = None,
+    header: Header = None,
     hops: Annotated[int, typer.Option("--hops", metavar="K", min=0, help="The largest number of hops.")] = 5,
     operator: Annotated[
         OperatorName,
@@ -149,7 +150,7 @@ def hops(
     where = {} if dry_run else place(backend, scheduler)
     with notes(console, quiet=quiet):
         if dry_run:
-            trial = make_trial(name, root, features, edges, weights, operator, parameters, threads)
+            trial = make_trial(name, root, features, edges, weights, operator, parameters, threads, header)
             plan = make_plan(
                 trial,
                 hops,
@@ -162,7 +163,7 @@ def hops(
             )
             show_plan(trial, plan)
             return
-        given = load(name, root, features, edges, lazily=scheduler is not None)
+        given = load(name, root, features, edges, header=header, lazily=scheduler is not None)
         result = _measure(
             given,
             console,

@@ -10,7 +10,7 @@ import typer
 
 from geodim.cli.console import err, notes, out, print_json
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
-from geodim.cli.tables import Columns, Exclude, Threads, check_json, opened
+from geodim.cli.tables import Columns, Exclude, Header, Threads, check_json, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,6 +45,7 @@ def select(
     ] = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    header: Header = None,
     threads: Threads = None,
     json: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Also write the result to a file.")
@@ -80,6 +81,7 @@ def select(
             file,
             columns,
             exclude,
+            header,
             console,
             quiet=quiet,
             m=m,
@@ -104,12 +106,22 @@ def select(
 
 
 def _choose(
-    file: Path, columns: str | None, exclude: str | None, console: Any, *, quiet: bool, **options: Any
+    file: Path,
+    columns: str | None,
+    exclude: str | None,
+    header: bool | None,
+    console: Any,
+    *,
+    quiet: bool,
+    **options: Any,
 ) -> FeatureSelection:
     """Read and select; names and numbers are those of the file."""
     from geodim.explain.select import select_features
 
-    with opened(file, columns, exclude) as (data, names), _passes(console, quiet=quiet) as progress:
+    with (
+        opened(file, columns, exclude, header=header) as (data, names),
+        _passes(console, quiet=quiet) as progress,
+    ):
         return select_features(data, feature_names=names, progress=progress, **options)
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
 from pathlib import Path  # noqa: TC003 - typer looks at the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geodim.errors import DataFileError, InputTypeError, InputValueError
+from geodim.errors import DataFileError, GeodimWarning, InputTypeError, InputValueError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from geodim.data.tables import Table
 
 Columns = Annotated[
     str | None,
@@ -19,6 +22,13 @@ Columns = Annotated[
 ]
 Exclude = Annotated[
     str | None, typer.Option(metavar="SPEC", help="Columns to leave out, such as labels and row numbers.")
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line of a CSV file holds names; by default, unless all of it are numbers.",
+    ),
 ]
 Threads = Annotated[
     int | None,
@@ -41,9 +51,21 @@ def check_json(path: Path | None) -> None:
         raise DataFileError(msg)
 
 
+def told(table: Table) -> Table:
+    """The table, after a note of what was decided about it."""
+    if table.note:
+        warnings.warn(table.note, GeodimWarning, stacklevel=2)
+    return table
+
+
 @contextmanager
 def opened(
-    file: Path, columns: str | None, exclude: str | None, *, lazily: bool = False
+    file: Path,
+    columns: str | None,
+    exclude: str | None,
+    *,
+    header: bool | None = None,
+    lazily: bool = False,
 ) -> Iterator[tuple[Any, list[str] | None]]:
     """The data of a file, and names for its columns where it has none itself; errors within name the file.
 
@@ -57,7 +79,7 @@ def opened(
 
         table = open_lazily(file, columns, exclude=exclude)
     if table is None:
-        table = open_table(file, columns, exclude=exclude)
+        table = told(open_table(file, columns, exclude=exclude, header=header))
     chosen = columns is not None or exclude is not None
     array = not hasattr(table.data, "schema")  # frames know the names of their columns
     try:

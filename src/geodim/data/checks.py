@@ -48,15 +48,13 @@ class Ranges:
     def at_most(self, column: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
         """Upper bounds on phi_k of a column that was never sorted.
 
-        All k points fit the range; and fewer than n - k of them are farther from 0 than sqrt(sum x^2 / (n - k)), so that
-        twice this width holds k points (Chebyshev).
+        All k points fit the range.  And at most n - k of them are farther from 0 than r = sqrt(sum x^2 / (n - k + 1)), for
+        n - k + 1 of them would have squares of more than the sum; so that at least k lie within r of 0, and phi_k <= 2 r
+        (Chebyshev).  Quotient and root are off by a part of 2^-53 each, which is made up for.
         """
-        left_out = self.n_points - k
         with np.errstate(over="ignore"):
-            width = np.where(
-                left_out > 0, 2.0 * np.sqrt(self.energies[column] / np.maximum(left_out, 1)), np.inf
-            )
-        bounds: NDArray[np.float64] = np.minimum(width, self.widths[column])
+            widest = 2.0 * np.sqrt(self.energies[column] / (self.n_points - k + 1)) * (1.0 + 2.0**-50)
+        bounds: NDArray[np.float64] = np.minimum(widest, self.widths[column])
         return bounds
 
 
@@ -119,15 +117,29 @@ def ranges_of(source: ColumnSource, moments: Moments) -> Ranges:
             "divide the column by a constant"
         )
         raise RangeOverflowError(msg)
-    # Sums of so few float32 squares (some thousands) are good to 5e-4, unless squares overflow or vanish.
-    span = 1e30 if source.dtype == np.float32 else 1e280
-    means = squares / source.n_points
-    certain = (means > 1.0 / span) & (means < span) & (not source.runs)
+    known = np.zeros(squares.size) if source.runs else squares.astype(np.float64)
+    energies = _energies(least, greatest, known, source.n_points)
+    return Ranges(least.astype(np.float64), greatest.astype(np.float64), spreads, energies, source.n_points)
+
+
+def _energies(
+    least: NDArray[np.floating], greatest: NDArray[np.floating], squares: NDArray[np.float64], n: int
+) -> NDArray[np.float64]:
+    """Upper bounds on sums of n squares, given the extremes and the sums as computed in float64 (0: not computed).
+
+    *They are bounds:* in whichever order the squares are added, each takes part in at most n additions and was rounded once itself, so
+    that with u = 2^-53 the computed sum is at least (1 - u)^(n + 1) times the true one, which is therefore at most 1 + 2 u (n + 8)
+    times the computed one as long as n < 2^50 (there are fewer points).  A square below the normal numbers loses less than 2^-1074,
+    so that sums of more than n 1e-280 lose a part of 1e-43 at most; smaller ones, and those that overflow, are not used.
+    Nor is any needed: no square exceeds that of the largest magnitude.
+    """
     largest = np.maximum(np.abs(least), np.abs(greatest))
     with np.errstate(over="ignore", under="ignore"):
-        at_most = np.where(largest > 1e-150, source.n_points * largest**2 * 1.001, np.inf)
-    energies = np.where(certain, np.minimum(squares * 1.001, at_most), at_most)
-    return Ranges(least.astype(np.float64), greatest.astype(np.float64), spreads, energies, source.n_points)
+        at_most = np.where(largest > 1e-140, n * largest**2 * (1.0 + 2.0**-50), np.inf)
+        summed = squares * (1.0 + 2.0**-52 * (n + 8))
+    certain = (squares > n * 1e-280) & np.isfinite(summed)
+    energies: NDArray[np.float64] = np.where(certain, np.minimum(summed, at_most), at_most)
+    return energies
 
 
 def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
@@ -148,17 +160,25 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
             _first_not_finite(source)
         if chunk.dtype.kind != "f" or chunk.dtype.itemsize < 4:
             return Moments(columns, low, high, np.zeros(width), np.zeros(width))
-        square = np.einsum("ij,ij->j", wide, wide).reshape(-1, width).sum(axis=0)
-        return Moments(columns, low, high, _folded(np.add, wide, width), square)
+        total, square = (
+            one.reshape(-1, width).sum(axis=0) for one in (wide.sum(axis=0, dtype=np.float64), _squares(wide))
+        )
+        return Moments(columns, low, high, total, square)
 
 
 def _quick_moments(wide: NDArray[np.floating]) -> tuple[NDArray[np.floating], ...]:
     """Everything in one pass, at the speed of memory."""
     from geodim.engine.kernels.reading import moments  # noqa: PLC0415 - imports Numba
 
-    found = wide[0].copy(), wide[0].copy(), *np.zeros((2, wide.shape[1]), wide.dtype)
+    found = wide[0].copy(), wide[0].copy(), *np.zeros((2, wide.shape[1]))
     moments(wide.view(np.ndarray), *found)
     return found
+
+
+def _squares(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    """The sum of the squares of every column, in float64: in float32 they would vanish, overflow, or no longer grow."""
+    sums: NDArray[np.float64] = np.einsum("ij,ij->j", values, values, dtype=np.float64)
+    return sums
 
 
 def _widened(chunk: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.data.checks import scan_ranges
-from geodim.data.sources import SparseSource, as_source, check_weights
+from geodim.data.integers import is_long
+from geodim.data.sources import FrameSource, SparseSource, as_source, check_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +31,7 @@ SEED = 1971  # any will do: it only moves the collisions, which are resolved
 def count_indistinguishable_points(X: Any, weights: Any = None) -> int:
     """Count the points that have at least one twin: another point with the same value in every feature.
 
-    Values are compared as the engine reads them: -0.0 equals 0.0, and integers beyond 2**53 are rounded to float64.
+    Values are compared as they are, integers beyond 2**53 to the last digit; -0.0 equals 0.0.
     Besides the data, O(n_points) memory is used (sparse data: O(number of non-zeros)).
 
     Parameters
@@ -87,7 +88,10 @@ def _count_twins(hashes: NDArray[np.uint64], counts: NDArray[np.int64], differ: 
 
 def _mixed(values: NDArray[Any]) -> NDArray[np.uint64]:
     """Scramble the bits of each value one to one, with 0 staying 0 (SplitMix64's finaliser)."""
-    bits = (values.astype(np.float64) + 0.0).view(np.uint64)  # adding 0.0 turns -0.0 into 0.0
+    if is_long(values.dtype):
+        bits = values.astype(np.uint64)
+    else:
+        bits = (values.astype(np.float64) + 0.0).view(np.uint64)  # adding 0.0 turns -0.0 into 0.0
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         bits ^= bits >> np.uint64(shift)
         bits *= np.uint64(factor)
@@ -109,7 +113,7 @@ class _DenseRows:
         multipliers = _multipliers(self.source.n_features)
         hashes = np.zeros(self.source.n_points, np.uint64)
         for rows, columns in self.source.chunks():
-            chunk = self.source.chunk(rows, columns)
+            chunk = self._own_chunk(rows, columns)
             step = max(1, CHUNK_VALUES // chunk.shape[1])
             for row in range(0, chunk.shape[0], step):
                 values = chunk[row : row + step]
@@ -119,19 +123,23 @@ class _DenseRows:
                 hashes[rows.start + row : rows.start + row + len(values)] += part
         return hashes
 
+    def _own_chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
+        if isinstance(self.source, FrameSource):  # whose chunks are columns, converted to one type
+            return self.source.own_values(columns.start)[:, np.newaxis]
+        return self.source.chunk(rows, columns)
+
     def differ(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> NDArray[np.bool_]:
+        sample = getattr(self.source, "own_sample", self.source.sample)
         result = np.zeros(left.size, np.bool_)
         everything = np.arange(self.source.n_features)
         if self.source.row_major:
             for at in _chunks(np.full(left.size, everything.size)):
-                unequal = self.source.sample(everything, left[at]) != self.source.sample(
-                    everything, right[at]
-                )
+                unequal = sample(everything, left[at]) != sample(everything, right[at])
                 result[at] = unequal.any(axis=1)
         elif left.size:
             for column in everything:
                 here = everything[column : column + 1]
-                values = self.source.sample(here, np.concatenate((left, right)))[:, 0]
+                values = sample(here, np.concatenate((left, right)))[:, 0]
                 result |= values[: left.size] != values[left.size :]
         return result
 
@@ -145,7 +153,7 @@ class _SparseRows:
         csr = source.csc.tocsr()  # a new matrix: the caller's own stays as it is
         csr.sum_duplicates()
         csr.eliminate_zeros()
-        self.indices, self.values = csr.indices, csr.data.astype(np.float64, copy=False)
+        self.indices, self.values = csr.indices, csr.data
         self.starts, self.lengths = csr.indptr[:-1], np.diff(csr.indptr)
         self.n_features = source.n_features
 

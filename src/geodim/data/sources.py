@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from geodim.data.lists import as_array
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.optional import require
 
@@ -88,7 +90,9 @@ class ArraySource:
     def __init__(self, array: NDArray[Any]) -> None:
         check_type(array.dtype)
         check_shape(array.shape)
-        self.array = array
+        self.array: Any = array
+        # Whether some columns, or which of them, may hold integers that are no float64: see `geodim.data.integers`.
+        self.long_integers: Any = array.dtype.kind in "iu" and array.itemsize == 8
         self.n_points, self.n_features = array.shape
         self.dtype = working_type(array.dtype)
         self.row_major = self.n_features > 1 and abs(array.strides[1]) < abs(array.strides[0])
@@ -97,8 +101,14 @@ class ArraySource:
         mapped = isinstance(array, np.memmap) and array.mode in ("r", "r+") and hasattr(mmap, "MADV_DONTNEED")
         self._map: mmap.mmap | None = array._mmap if mapped else None  # type: ignore[attr-defined]
 
+    def over(self, array: Any) -> ArraySource:
+        """The same with other values, of the same layout."""
+        other = copy(self)
+        other.array, other.long_integers = array, False
+        return other
+
     def _rows_per_chunk(self, width: int) -> int:
-        return max(512, CHUNK_BYTES // max(width * self.array.itemsize, 1) // 512 * 512)
+        return max(512, CHUNK_BYTES // max(width * int(self.array.itemsize), 1) // 512 * 512)
 
     def _let_go(self) -> None:
         if self._map is not None:
@@ -151,11 +161,18 @@ class ArraySource:
         """A view of the array."""
         if self._map is not None and (not self.row_major or rows.start % (1 << 20) < rows.stop - rows.start):
             self._let_go()
-        return self.array[rows, columns]
+        values: NDArray[Any] = self.array[rows, columns]
+        return values
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns; pages of a mapped file are let go between groups of rows."""
-        out = np.empty((rows.size, columns.size))
+        """A few rows of a few columns."""
+        return self.own_sample(columns, rows, np.dtype(np.float64))
+
+    def own_sample(
+        self, columns: NDArray[np.intp], rows: NDArray[np.intp], dtype: np.dtype[Any] | None = None
+    ) -> NDArray[Any]:
+        """A few rows of a few columns as they are; pages of a mapped file are let go between groups of rows."""
+        out = np.empty((rows.size, columns.size), dtype or self.array.dtype)
         for at in range(0, rows.size, 256):
             out[at : at + 256] = self.array[np.ix_(rows[at : at + 256], columns)]
             self._let_go()
@@ -177,6 +194,7 @@ class SparseSource:
             csc = csc.copy()
             csc.sum_duplicates()
         self.csc = csc
+        self.long_integers: Any = csc.dtype.kind in "iu" and csc.dtype.itemsize == 8
         self.n_points, self.n_features = (int(size) for size in csc.shape)
         self.dtype: np.dtype[np.floating] = np.dtype(np.float64)
 
@@ -235,14 +253,35 @@ class FrameSource:
             types.add(str(dtype))
         self.names: list[str] | None = names
         self.n_points, self.n_features = len(frame), len(names)
+        self.long_integers: Any = np.isin(
+            [str(dtype) for dtype in frame.schema.dtypes()], ["Int64", "UInt64"]
+        )
+        self._least: list[Any] | None = None
         small = {"Float32", "Int8", "Int16", "UInt8", "UInt16", "Boolean"}
         self.dtype: np.dtype[np.floating] = np.dtype(np.float32 if types <= small else np.float64)
 
-    def _column(self, column: int) -> NDArray[np.floating]:
+    def measured_from(self, least: list[Any]) -> FrameSource:
+        """The same with some columns measured from their least value, see `geodim.data.integers`; None leaves one as it is."""
+        other = copy(self)
+        other._least, other.long_integers = least, False
+        return other
+
+    def own_values(self, column: int) -> NDArray[Any]:
+        """The values of one column in its own type; missing ones become NaN, which the first pass names by row and column."""
         series = self.frame[:, column]
-        if series.null_count():  # missing values become NaN, which the first pass names by row and column
+        if series.null_count():
             series = series.cast(_narwhals().Float64).fill_null(np.nan)
-        return np.asarray(series.to_numpy(), self.dtype)
+        values: NDArray[Any] = series.to_numpy()
+        return values
+
+    def _column(self, column: int) -> NDArray[np.floating]:
+        values = self.own_values(column)
+        least = None if self._least is None else self._least[column]
+        if least is not None:
+            from geodim.data.integers import from_least  # noqa: PLC0415 - they know each other
+
+            return from_least(values, least)
+        return np.asarray(values, self.dtype)
 
     def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
         """Copy the columns of one block."""
@@ -266,6 +305,10 @@ class FrameSource:
         """A few rows of a few columns."""
         return np.stack([self._column(int(column))[rows].astype(np.float64) for column in columns], axis=1)
 
+    def own_sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[Any]:
+        """A few rows of a few columns of one type, as they are."""
+        return np.stack([self.own_values(int(column))[rows] for column in columns], axis=1)
+
 
 class WeightedSource:
     """Another source whose points count several times: the same as repeating them, without doing so."""
@@ -278,6 +321,13 @@ class WeightedSource:
         self.weights = weights[self.present]
         self.n_points, self.n_features = int(weights.sum()), source.n_features
         self.dtype, self.row_major, self.names = source.dtype, False, source.names
+        self.long_integers: Any = getattr(source, "long_integers", False)
+
+    def over(self, source: ColumnSource) -> WeightedSource:
+        """The same weights for other values of the same points."""
+        other = copy(self)
+        other.source, other.long_integers = source, False
+        return other
 
     def own_row(self, row: int) -> int:
         """The row of the original data behind a row of the repeated data."""
@@ -427,7 +477,9 @@ def _unweighted(data: Any) -> ColumnSource:
             tensor = tensor.float()
         return ArraySource(tensor.numpy())
     try:
-        array = np.asarray(data)
+        array = as_array(data)
+    except InputValueError:
+        raise
     except ValueError as error:
         msg = f"the data is no table of numbers: {error}"
         raise InputValueError(msg) from error

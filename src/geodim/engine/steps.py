@@ -10,17 +10,37 @@ import numpy as np
 SMALLEST_STEP = 2.0**-900
 LARGEST_VALUE = 2.0**900
 
+# Bounds on Delta are widened by 2^-50 to either side, for all roundings on the way; bounds on 1 / Delta^2 are then 2^-48 =
+# 3.6e-15 apart at least, and 1e-14 once they are rounded themselves.  What is asked for below this, with room to spare, no
+# bounds can give but equal ones.
+CLOSEST = 1e-13
+ROUNDINGS = 2.0**-46  # of bounds and of the error that is computed from them, in units of the dimension
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+def tolerance(rtol: float) -> float:
+    """The tolerance to work with: 0, which is exact, for one that floats cannot express; the one rule for all backends.
+
+    >>> tolerance(0.01), tolerance(1e-15)
+    (0.01, 0.0)
+    """
+    return float(rtol) if rtol >= CLOSEST else 0.0
+
+
+def within(delta: float, off: float, rtol: float) -> bool:
+    """Whether Delta, known to within ``off``, gives bounds on the dimension that are within the tolerance, whatever rounds."""
+    return delta > off and ((delta + off) / (delta - off)) ** 2 - 1.0 <= rtol - ROUNDINGS
 
 
 def resolution(rtol: float, delta: float, magnitude: float) -> float:
     """The largest power of two to which values may be rounded: Delta is then known to within one such step.
 
     (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta; a little less than a quarter of rtol leaves room.  0, which
-    is exact, where numbers of the given magnitude leave no room for steps.
+    is exact, where floats cannot express the tolerance, or numbers of the given magnitude leave no room for steps.
     """
-    wanted = 0.23 * min(float(rtol), 1.0) * delta
+    wanted = 0.23 * min(tolerance(rtol), 1.0) * delta
     if not wanted > SMALLEST_STEP or magnitude > LARGEST_VALUE or magnitude / wanted > LARGEST_VALUE:
         return 0.0
     return math.ldexp(1.0, math.floor(math.log2(wanted)))

@@ -23,6 +23,7 @@ from geodim.experiments.support_sums import bounds_on_support
 from geodim.experiments.verdicts import Claim, Comparison, absent, judge
 from geodim.paper import log_scale_support
 from geodim.parts import available_threads, mean
+from geodim.result import inverse_square
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,7 +162,7 @@ def _work(n: int, d: int, repetition: int, threads: int, context: Context) -> Ro
             "error": bounds.error,
             "lower": bounds.lower,
             "upper": bounds.upper,
-            "dimension": 1.0 / delta**2,
+            "dimension": inverse_square(delta),
             "support": support.size,
             "threads": threads,
         }

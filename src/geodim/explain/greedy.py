@@ -40,7 +40,7 @@ SHORTEST = 8  # sizes per line, at least
 LINE_BYTES, VALUE_BYTES = 20.0, 12.0
 REFRESHED = 64  # bounds renewed at a time while there is no gain to compare them with
 SAFE = (1e-290, 1e290)  # sums of such widths neither vanish nor overflow
-MARGIN = 1.0 + 2.0**-49  # Delta is a sum within an ulp or so, divided
+MARGIN = 1.0 + 2.0**-49  # more than the rounding of Delta
 
 
 class Greedy:
@@ -58,15 +58,19 @@ class Greedy:
         Bytes that may be kept of all features together.
     progress : callable, optional
         Called with (columns done, columns), in each of two passes.
+    scale : float
+        What Delta is divided by where it is reported.
 
     Attributes
     ----------
     chosen : list of int
         The columns, in the order of their choice.
-    deltas : list of float
-        Delta of the chosen ones after each choice, in the data's own units.
-    total : float
-        Delta of all features, once one is chosen.
+    delta, total : float
+        Delta of the chosen ones and of all features (once one is chosen), in the data's own units.
+    curve : list of float
+        Delta of the chosen ones after each choice, over the scale.
+    whole_delta : float
+        Delta of all features, over the scale.
     evaluations : int
         How often the engine solved a column.
     """
@@ -78,12 +82,15 @@ class Greedy:
         threads: int,
         memory: int,
         progress: Callable[[int, int], None] | None = None,
+        scale: float = 1.0,
     ) -> None:
         n, d = source.n_points, source.n_features
         self.source, self.threads, self.progress = source, threads, progress
         self.columns = ColumnPass(source, threads)
         self.chosen: list[int] = []
-        self.deltas: list[float] = []
+        self.scale = scale
+        self.curve: list[float] = []
+        self.whole_delta = math.inf
         self.delta, self.total = 0.0, math.inf
         self.evaluations = 0
         self.phi = np.zeros(n)  # Phi of the chosen features
@@ -124,13 +131,16 @@ class Greedy:
             best = self._largest_own()
         self.chosen.append(best)
         self.is_chosen[best] = True
-        self.deltas.append(self.delta)
+        self.curve.append(
+            mean(self.phi[1:], self.source.n_points, self.scale)
+        )  # rounded once, as for a result
         self.gains[best] = 0.0
         self.kept.pop(best, None)
         if len(self.chosen) == 1:
             np.maximum(self.whole, self.phi, out=self.whole)
             self._solve_rest()
             self.total = mean(self.whole[1:], self.source.n_points, 1.0)
+            self.whole_delta = mean(self.whole[1:], self.source.n_points, self.scale)
         return best
 
     def _first_bounds(self, ranges: Ranges) -> None:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.data.checks import scan_ranges
+from geodim.data.integers import measured_exactly
 from geodim.engine.blocks import MOST_COLUMNS
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
 
 NO_COUNTS = np.empty(0, np.int64)
@@ -126,6 +129,13 @@ class Slot:
         target = Raised(known, self.phi)
         self.solve(column, target)
         return target.result
+
+
+def exact_source(source: ColumnSource, threads: int) -> tuple[ColumnSource, Ranges]:
+    """The first pass: the ranges, and the source to solve, which is another one for long integers."""
+    ranges = scan_ranges(source, threads)
+    source, ranges, _ = measured_exactly(source, ranges, lambda other: scan_ranges(other, threads))
+    return source, ranges
 
 
 def _never() -> bool:

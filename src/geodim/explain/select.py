@@ -10,11 +10,11 @@ from importlib import import_module
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
 from geodim.dimension import check_arguments
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError
 from geodim.explain.greedy import Greedy
+from geodim.explain.passes import exact_source
 from geodim.parts import available_threads
 from geodim.result import inverse_square, to_json_value, unique_names, versions
 
@@ -224,13 +224,13 @@ def select_features(
     _check_memory(memory)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     threads = int(n_threads or available_threads())
-    ranges = scan_ranges(source, threads)
-    greedy = Greedy(source, ranges, threads, int(memory), progress)
+    source, ranges = exact_source(source, threads)
+    scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
+    greedy = Greedy(source, ranges, threads, int(memory), progress, scale)
     while not greedy.chosen or (
         len(greedy.chosen) < most if part is None else greedy.delta < part * greedy.total
     ):
         greedy.choose()
-    scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
     if ranges.d_max == 0.0:
         warnings.warn(
             "no feature tells any two points apart: any choice of features is as good as any other",
@@ -240,8 +240,8 @@ def select_features(
     return FeatureSelection(
         names=unique_names(source.names, greedy.chosen),
         columns=greedy.chosen,
-        curve=[delta / scale for delta in greedy.deltas],
-        total=greedy.total / scale,
+        curve=greedy.curve,
+        total=greedy.whole_delta,
         n_points=source.n_points,
         n_features=source.n_features,
         normalized=bool(normalize),

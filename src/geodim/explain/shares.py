@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
 from geodim.dimension import check_arguments, intrinsic_dimension
 from geodim.explain.core import CoreFinder
-from geodim.explain.passes import ColumnPass
+from geodim.explain.passes import ColumnPass, exact_source
 from geodim.parts import available_threads, mean
 from geodim.result import to_json_value, unique_names
 
@@ -151,6 +150,8 @@ def explain_dimension(
         X, normalize=normalize, weights=weights, feature_names=names, n_threads=n_threads
     )
     threads = int(n_threads or available_threads())
+    if np.any(getattr(source, "long_integers", False)):
+        source, _ = exact_source(source, threads)
     finder = CoreFinder(source, threads, normalize=normalize)
     return _explanation(result, source, names, finder, source.n_features)
 
@@ -259,7 +260,7 @@ def feature_ranking(
     source = as_source(X, weights=weights, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     threads = int(n_threads or available_threads())
-    ranges = scan_ranges(source, threads)
+    source, ranges = exact_source(source, threads)
     scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
     own = np.zeros(source.n_features)
     nothing = np.zeros(source.n_points)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.data.checks import scan_ranges
+from geodim.data.integers import measured_exactly
 from geodim.data.sources import WeightedSource, as_source
 from geodim.dimension import check_arguments
 from geodim.engine.pilot import look_ahead
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from geodim.data.checks import Ranges
+    from geodim.data.sources import ColumnSource
 
 NOBODY = np.iinfo(np.int32).max  # an owner that every column comes before
 
@@ -80,12 +84,12 @@ class WhatIf:
     ) -> None:
         started = time.monotonic()
         check_arguments(0.0, n_threads, None)
-        self.source = as_source(X, weights=weights, names=feature_names)
+        self.original = self.source = as_source(X, weights=weights, names=feature_names)
         import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
         self.normalize = bool(normalize)
         self.weights = weights
         self.threads = int(n_threads or available_threads())
-        self.ranges = scan_ranges(self.source, self.threads)
+        self.source, self.ranges, self.off = self._measured(self.source)
         self.columns = ColumnPass(self.source, self.threads)
         self.two = TopTwo(self.source.n_points)
         self._coarse: CoarseProfiles | None = None
@@ -140,18 +144,18 @@ class WhatIf:
             msg = f"the feature needs one value per point ({rows}), got shape {array.shape}"
             raise ShapeError(msg)
         source = as_source(array[:, np.newaxis], weights=self.weights, names=[self._name(column)])
-        ranges = scan_ranges(source)
+        source, ranges, off = self._measured(source)
         phi, owner = self.two.without(column)
         changed = self._profile(phi, owner)
         slot = Slot(source)
         for new in slot.read([0]):
             slot.solve(Column(column, new.values, new.counts), changed)
         d_max = max(self._range_without([column]), ranges.d_max)
-        return self._summary(changed.phi, changed.owner, d_max, started)
+        return self._summary(changed.phi, changed.owner, d_max, started, off)
 
     def values(self, feature: str | int) -> NDArray[np.float64]:
         """The values of one feature, in float64."""
-        source = self.source.source if isinstance(self.source, WeightedSource) else self.source
+        source = self.original.source if isinstance(self.original, WeightedSource) else self.original
         out = np.empty((1, source.n_points), source.dtype)
         source.read([self.column(feature)], out)
         values: NDArray[np.float64] = out[0].astype(np.float64)
@@ -206,7 +210,12 @@ class WhatIf:
         return profile
 
     def _summary(
-        self, phi: NDArray[np.float64], owner: NDArray[np.int32], d_max: float, started: float
+        self,
+        phi: NDArray[np.float64],
+        owner: NDArray[np.int32],
+        d_max: float,
+        started: float,
+        off: float = 0.0,
     ) -> IDResult:
         return summarise(
             self._profile(phi, owner),
@@ -217,7 +226,14 @@ class WhatIf:
             rtol=0.0,
             seconds=time.monotonic() - started,
             n_threads=self.threads,
+            feature_error=max(self.off, off),
+            d_max_error=2.0 * max(self.off, off),
         )
+
+    def _measured(self, source: ColumnSource) -> tuple[ColumnSource, Ranges, float]:
+        """The source to solve, its ranges, and how far it is off."""
+        ranges = scan_ranges(source, self.threads)
+        return measured_exactly(source, ranges, lambda other: scan_ranges(other, self.threads))
 
 
 def _find(feature: Any, names: list[str] | None, n_features: int) -> int:

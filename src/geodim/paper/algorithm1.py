@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["algorithm_1", "intrinsic_dimension"]
 
 
-def algorithm_1(X: ArrayLike) -> float:
+def algorithm_1(X: ArrayLike, d_max: float = 1.0) -> float:
     r"""Return the discriminability of a finite geometric data set (Algorithm 1).
 
     .. math:: \Delta(\mathcal{D}) = \frac{1}{|X|} \sum_{k=2}^{|X|} \max_{f \in F} \phi_{k,f}(\mathcal{D})
@@ -23,12 +24,16 @@ def algorithm_1(X: ArrayLike) -> float:
     Parameters
     ----------
     X : array-like of shape (n, d)
-        The data; its columns are the features. They are not scaled.
+        The data; its columns are the features.
+    d_max : float
+        What the features are divided by: 1, or :func:`geodim.paper.d_max` for the normalised data set. The
+        quotient is that of the sum, which is then rounded once.
 
     Returns
     -------
     float
-        The discriminability: 0 if every feature is constant, or if there is a single point.
+        The float64 nearest to the discriminability: 0 if every feature is constant, or if there is a single
+        point.
 
     Warns
     -----
@@ -40,12 +45,14 @@ def algorithm_1(X: ArrayLike) -> float:
     >>> from geodim.paper import algorithm_1
     >>> algorithm_1([[0, 5], [1, 5], [4, 0]])
     2.0
+    >>> algorithm_1([[0, 5], [1, 5], [4, 0]], d_max=5)
+    0.4
     """
     matrix = as_matrix(X)
     n = len(matrix)
     warn_if_quadratic(n, n)
     sequences = np.sort(matrix, axis=0)  # lines 1-2
-    return mean_over_points(phi_of_sequences(sequences), n)  # lines 3-8
+    return mean_over_points(phi_of_sequences(sequences), n, as_float(d_max, "d_max"))  # lines 3-8
 
 
 def intrinsic_dimension(delta: float) -> float:
@@ -68,5 +75,7 @@ def intrinsic_dimension(delta: float) -> float:
     (4.0, inf)
     """
     delta = as_float(delta, "delta")
-    square = delta * delta
-    return 1.0 / square if square > 0.0 else float("inf")
+    if delta == 0.0:
+        return math.inf
+    inverse = 1.0 / delta
+    return inverse * inverse

@@ -45,7 +45,9 @@ class DeltaBounds(NamedTuple):
     delta_upper: float
 
 
-def support_bounds(phi_on_support: ArrayLike, support: Iterable[int], n: int) -> DeltaBounds:
+def support_bounds(
+    phi_on_support: ArrayLike, support: Iterable[int], n: int, d_max: float = 1.0
+) -> DeltaBounds:
     r"""Return the bounds of the discriminability that a support sequence gives.
 
     .. math::
@@ -63,6 +65,8 @@ def support_bounds(phi_on_support: ArrayLike, support: Iterable[int], n: int) ->
         The support sequence.
     n : int
         The number of points.
+    d_max : float
+        What the features are divided by, as for :func:`geodim.paper.algorithm_1`.
 
     Returns
     -------
@@ -77,10 +81,11 @@ def support_bounds(phi_on_support: ArrayLike, support: Iterable[int], n: int) ->
     """
     s = check_support(support, n)
     phi = _check_phi(phi_on_support, s)
-    inside = np.diff(s) - 1  # how many j lie strictly between s_i and s_{i+1}
+    gaps = np.diff(s).tolist()  # an element and the j strictly between it and its neighbour
+    scale = as_float(d_max, "d_max")
     return DeltaBounds(
-        delta_lower=mean_over_points(np.concatenate([phi, np.repeat(phi[:-1], inside)]), n),
-        delta_upper=mean_over_points(np.concatenate([phi, np.repeat(phi[1:], inside)]), n),
+        delta_lower=mean_over_points(phi, n, scale, [*gaps, 1]),
+        delta_upper=mean_over_points(phi, n, scale, [1, *gaps]),
     )
 
 
@@ -182,7 +187,7 @@ def insert_support_element(
 
 def _check_phi(phi_on_support: ArrayLike, s: tuple[int, ...]) -> FloatArray:
     """Check phi on the support: a value for each element, none negative, none below the one before."""
-    phi = as_values(phi_on_support, "phi_on_support")
+    phi = as_values(phi_on_support, "phi_on_support").astype(np.float64)
     if len(phi) != len(s):
         raise ShapeError(f"phi_on_support has {len(phi)} values for {len(s)} support elements")
     falls = np.flatnonzero(np.diff(phi, prepend=0.0) < 0.0)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.errors import InputValueError
-from geodim.paper._checks import as_int, as_matrix, as_values, exact_multiple
+from geodim.paper._checks import as_int, as_matrix, as_values, exact_multiple, mean_over_points
 from geodim.paper.sequences import feature_sequence, phi_k, phi_kf
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def partial_diameter_by_subsets(values: ArrayLike, alpha: float | Fraction) -> f
             "points: use the function without _by_subsets, which gives the same number"
         )
     subsets = combinations(f.tolist(), c_alpha(len(f), alpha))
-    return min(max((abs(fx - fy) for fx, fy in combinations(M, 2)), default=0.0) for M in subsets)
+    return float(min(max((abs(fx - fy) for fx, fy in combinations(M, 2)), default=0.0) for M in subsets))
 
 
 def partial_diameter(values: ArrayLike, alpha: float | Fraction) -> float:
@@ -230,4 +230,5 @@ def discriminability_by_definition(X: ArrayLike) -> float:
     matrix = as_matrix(X)
     n = len(matrix)
     midpoints = [Fraction(2 * i + 1, 2 * n) for i in range(n)]
-    return math.fsum(observable_diameter_by_subsets(matrix, alpha) for alpha in midpoints) / n
+    widths = [observable_diameter_by_subsets(matrix, alpha) for alpha in midpoints]
+    return mean_over_points(np.array(widths), n)

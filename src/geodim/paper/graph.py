@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.errors import InputTypeError, InputValueError, RangeOverflowError, ShapeError
-from geodim.paper._checks import as_int, as_matrix, warn_if_quadratic
+from geodim.paper._checks import as_int, as_matrix, difference, warn_if_quadratic
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -43,7 +43,7 @@ def d_max(X: ArrayLike) -> float:
     5.0
     """
     matrix = as_matrix(X)
-    return float((matrix.max(axis=0) - matrix.min(axis=0)).max()) + 0.0
+    return float(difference(matrix.max(axis=0), matrix.min(axis=0)).max()) + 0.0
 
 
 def normalized_adjacency(n: int, edges: ArrayLike) -> FloatArray:
@@ -120,11 +120,12 @@ def k_hop_features(X: ArrayLike, edges: ArrayLike, k: int) -> FloatArray:
     >>> k_hop_features([[0], [2], [4]], [(0, 1)], k=1).round(3).tolist()
     [[0.0, 0.25], [0.5, 0.25], [1.0, 1.0]]
     """
-    hop = as_matrix(X)
+    matrix = as_matrix(X)
     k = as_int(k, "k", 0)
-    n = len(hop)
+    n = len(matrix)
     warn_if_quadratic(n, n)
-    scale = d_max(hop)
+    scale = d_max(matrix)
+    hop = matrix.astype(np.float64)
     if scale == 0.0:
         raise InputValueError(
             "every column of X is constant: d_max = 0, and the features cannot be divided by it"

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.errors import InputValueError
-from geodim.paper._checks import as_int, as_matrix, as_values, warn_if_quadratic
+from geodim.paper._checks import as_int, as_matrix, as_values, difference, warn_if_quadratic
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from geodim.paper._checks import FloatArray
+    from geodim.paper._checks import FloatArray, Numbers
 
 __all__ = ["feature_sequence", "phi_all", "phi_k", "phi_k_per_feature", "phi_kf"]
 
 
-def feature_sequence(values: ArrayLike) -> FloatArray:
+def feature_sequence(values: ArrayLike) -> Numbers:
     r"""Return the feature sequence :math:`l_f = (l_1 \leq \dots \leq l_{|X|})`: the values of f, ascending.
 
     Parameters
@@ -32,7 +32,8 @@ def feature_sequence(values: ArrayLike) -> FloatArray:
     Returns
     -------
     ndarray of float64, shape (n,)
-        The sorted values; ``-0.0`` becomes ``0.0``.
+        The sorted values; ``-0.0`` becomes ``0.0``. Integers beyond 2^53, which float64 does not hold, stay
+        integers.
 
     Examples
     --------
@@ -43,10 +44,10 @@ def feature_sequence(values: ArrayLike) -> FloatArray:
     return np.sort(as_values(values))
 
 
-def window_minima(sequences: FloatArray, k: int) -> FloatArray:
+def window_minima(sequences: Numbers, k: int) -> FloatArray:
     """Return phi_{k,f} for every column f, given sorted columns: the minimum over j of l[k+j] - l[1+j]."""
     n = len(sequences)
-    minima: FloatArray = (sequences[k - 1 :] - sequences[: n - k + 1]).min(axis=0)
+    minima: FloatArray = difference(sequences[k - 1 :], sequences[: n - k + 1]).min(axis=0)
     return minima + 0.0
 
 
@@ -164,7 +165,7 @@ def phi_all(X: ArrayLike) -> FloatArray:
     return phi_of_sequences(np.sort(matrix, axis=0))
 
 
-def phi_of_sequences(sequences: FloatArray) -> FloatArray:
+def phi_of_sequences(sequences: Numbers) -> FloatArray:
     """Return (phi_2, ..., phi_n), given sorted columns."""
     n = len(sequences)
     return np.array([window_minima(sequences, k).max() for k in range(2, n + 1)], dtype=np.float64)

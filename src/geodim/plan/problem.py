@@ -24,7 +24,7 @@ class Problem:
     itemsize : int
         4 for float32, 8 for float64.
     rtol : float
-        0 is exact.
+        0 is exact, and so is what floats cannot express.
     hops : int or None
         None for plain columns.
     stored_entries, products, scratch_itemsize, weighted
@@ -62,6 +62,9 @@ class Problem:
                 raise InputValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
         if self.itemsize not in (4, 8):
             raise InputValueError(f"itemsize must be 4 (float32) or 8 (float64), not {self.itemsize!r}")
+        from geodim.engine.steps import tolerance  # noqa: PLC0415 - imports NumPy
+
+        object.__setattr__(self, "rtol", tolerance(self.rtol))
 
     @property
     def nbytes(self) -> int:

@@ -202,3 +202,25 @@ def test_missing_and_unknown(tmp_path):
     path.write_text("")
     with pytest.raises(DataFileError, match=r"known are \.csv"):
         as_graph(path)
+
+
+@pytest.mark.parametrize("first", ["0,x", "x,0", "1;2,3"])
+def test_a_first_line_that_is_half_an_edge(tmp_path, first):
+    """Neither names nor an edge: it would be lost as a header."""
+    path = tmp_path / "edges.csv"
+    path.write_text(f"{first}\n1,2\n")
+    with pytest.raises(DataFileError, match="neither an edge nor two names"):
+        as_graph(path, 4)
+
+
+def test_quoted_numbers_are_no_header(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text('"0","1"\n1,2\n')
+    with pytest.raises(DataFileError):
+        as_graph(path, 4)
+
+
+def test_a_first_edge_from_0_to_1_is_an_edge(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("0,1\n1,2\n")
+    assert as_graph(path, 3).to_dict()["n_edges"] == 2

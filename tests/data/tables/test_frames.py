@@ -28,7 +28,6 @@ class TestText:
         [
             ("x,y\n1,2\n3,4\n", ["x", "y"]),
             ("1,2\n3,4\n", ["0", "1"]),
-            ("0,1\n1,2\n3,4\n", ["0", "1"]),
             ("# x, y\n1,2\n3,4\n", ["x", "y"]),
             ("# made by me\n1,2\n3,4\n", ["0", "1"]),
             ("x;y\n1;2\n3;4\n", ["x", "y"]),
@@ -42,6 +41,56 @@ class TestText:
         table = open_table(text_file(tmp_path, text))
         assert table.names == names
         assert dense(table.data).tolist() == [[1, 2], [3, 4]]
+
+    @pytest.mark.parametrize(
+        ("text", "header", "names", "points"),
+        [
+            ("0,1\n1,2\n3,4\n", True, ["0", "1"], 2),
+            ("0,1\n1,2\n3,4\n", False, ["0", "1"], 3),
+            ("0\n1\n3\n", False, ["0"], 3),
+            ("2019,2020\n1,2\n3,4\n", True, ["2019", "2020"], 2),
+            ("2019,2020\n1,2\n3,4\n", None, ["0", "1"], 3),
+            ("1,0\n1,2\n3,4\n", None, ["0", "1"], 3),
+            ("0,1,2,4\n1,2,3,4\n", None, ["0", "1", "2", "3"], 2),
+            ("year,2020\n1,2\n", None, ["year", "2020"], 1),
+            ("x,1.\n1,2\n", None, ["x", "1."], 1),
+            ('"1,234",x\n1,2\n', True, ["1,234", "x"], 1),
+        ],
+    )
+    def test_no_first_point_is_lost(
+        self, tmp_path: Path, text: str, header: bool | None, names: list[str], points: int
+    ) -> None:
+        table = open_table(text_file(tmp_path, text), header=header)
+        assert table.names == names
+        assert len(dense(table.data)) == points
+        told = "" if header is not None else "names of the columns" if names[0] != "0" else "is a point"
+        assert told in table.note
+        assert bool(table.note) is (header is None)
+
+    @pytest.mark.parametrize(
+        "text", ["0,1\n1,2\n", "0\n1\n2\n", "0;1;2;3;4;5\n1;2;3;4;5;6\n", "\n# hi\n0,1\n"]
+    )
+    def test_a_first_line_that_counts_must_be_explained(self, tmp_path: Path, text: str) -> None:
+        with pytest.raises(DataFileError, match=r"first line, 0.* may be names or a point.*--no-header"):
+            read_table(text_file(tmp_path, text))
+
+    @pytest.mark.parametrize("cell", ['"1,234"', "12%", "€5", "1 000", "1.234.567"])
+    def test_a_first_line_of_nearly_numbers_is_no_header(self, tmp_path: Path, cell: str) -> None:
+        """Else the first point would be lost, and nothing said: all other values are plain numbers."""
+        with pytest.raises(DataFileError, match="may be a name, or a number with separators"):
+            read_table(text_file(tmp_path, f"{cell},2\n3,4\n"))
+
+    def test_a_blank_line_of_a_single_column_is_a_missing_value(self, tmp_path: Path) -> None:
+        with pytest.raises(NonFiniteError, match="row 1"):
+            geodim.intrinsic_dimension(read_table(text_file(tmp_path, "x\n1\n\n3\n")))
+
+    def test_comments_among_the_points_are_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(InputTypeError, match="'# later' in row 1"):
+            read_table(text_file(tmp_path, "x,y\n1,2\n# later,3\n"))
+
+    def test_an_index_that_was_saved_twice_is_pointed_out(self, tmp_path: Path) -> None:
+        with pytest.warns(GeodimWarning, match="counts the rows"):
+            read_table(text_file(tmp_path, "Unnamed: 0,x\n0,5\n1,7\n"))
 
     def test_a_late_fraction_in_a_column_of_integers(self, tmp_path: Path) -> None:
         rows = "1,2\n" * 400_000  # more than one of the reader's blocks

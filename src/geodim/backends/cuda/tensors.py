@@ -24,6 +24,7 @@ else:
 CHUNK = 1 << 25  # values that are looked at together in the first pass
 SCAN_ROWS, SCAN_TILE, SCAN_COLUMNS = 4096, 16, 128  # of one program; its rows are taken a tile at a time
 SHORT = (torch.float32, torch.float16, torch.bfloat16, torch.bool, torch.int8, torch.uint8, torch.int16)
+LONG = (torch.int64, torch.uint64)  # not every value is a float64, see `geodim.data.integers`
 
 
 class TensorSource:
@@ -42,8 +43,20 @@ class TensorSource:
         self.n_points, self.n_features = (int(size) for size in tensor.shape)
         self.kind = torch.float32 if tensor.dtype in SHORT else torch.float64
         self.dtype: np.dtype[np.floating] = np.dtype(np.float32 if self.kind == torch.float32 else np.float64)
+        self.long_integers = tensor.dtype in LONG
         self.row_major = self.n_features > 1 and tensor.stride(1) < tensor.stride(0)
         self.names: list[str] | None = None
+
+    def shifted(self) -> TensorSource | None:
+        """Long integers measured from the least of each column, see `geodim.data.integers`; None where that would overflow."""
+        if self.tensor.dtype != torch.int64:
+            return None
+        low, high = torch.aminmax(self.tensor, dim=0)
+        if not bool((high.double() - low.double() < 2.0**62).all()):
+            return None
+        other = TensorSource(self.tensor - low)
+        other.names = self.names
+        return other
 
     def rows(self, columns: Sequence[int]) -> torch.Tensor:
         """Columns as the rows of a new tensor on the device."""

@@ -53,6 +53,7 @@ class DaskSource:
         self.resident: dict[tuple[int, ...], Any] = {}  # blocks that the workers hold
         self.weights: NDArray[np.int64] | None = None
         self._frame: Any = None
+        self._array: Any = None
         self._looks: list[reading.Look] | None = None
         self._sampled: tuple[NDArray[np.intp], NDArray[np.floating]] | None = None
         if hasattr(data, "to_dask_array"):
@@ -74,8 +75,10 @@ class DaskSource:
             check_shape(array.shape)
         if np.isnan(array.shape).any():
             array = array.compute_chunk_sizes()
+        self._array = array
         self.names: list[str] | None = None
         self.dtype = working_type(array.dtype)
+        self.long_integers: Any = array.dtype.kind in "iu" and array.dtype.itemsize == 8
         self.n_features = int(array.shape[1])
         array = _with_fewer_chunks(array)
         self.first_columns = _edges(array.chunks[1])
@@ -92,6 +95,7 @@ class DaskSource:
         )
         self.names = like.names
         self.dtype = like.dtype
+        self.long_integers = getattr(like, "long_integers", False)
         self.n_features = like.n_features
         self.first_columns = [0, like.n_features]
         self.parts = [[part] for part in frame.to_delayed()]
@@ -103,6 +107,14 @@ class DaskSource:
             some = frame[[frame.columns[0]]].partitions[0].to_delayed()
             tasks = [self._delayed(len)(part) for part in some]
             self._guess = max(sum(self.cluster.results(self.cluster.compute(tasks))), 1) * len(self.parts)
+
+    def shifted(self) -> DaskSource | None:
+        """An array of long integers measured from the least of each column, see `geodim.data.integers`; None for a frame."""
+        if self._array is None:
+            return None
+        least = np.asarray(self._array.min(axis=0).compute()).astype(np.uint64)
+        distances = (self._array.astype(np.uint64) - least).astype(np.float64)
+        return DaskSource(distances, self.cluster, self.weights, self.names)
 
     @property
     def n_rows(self) -> int:

@@ -90,9 +90,9 @@ def _read_text(path: Path, suffix: str, weights: bool | str) -> PairEdges:
         fields, delimiter = _first_fields(path, suffix)
         if fields is None:
             return PairEdges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0) if weights else None)
-        header = None if all(map(_is_number, fields[:2])) else fields
         if len(fields) < 2:
             raise DataFileError(f"{path}: an edge needs two columns, the first line has {len(fields)}")
+        header = _header(path, fields)
         columns = [0, 1]
         if weights is not False:
             columns.append(_weight_column(path, weights, header, len(fields)))
@@ -127,6 +127,16 @@ def _first_fields(path: Path, suffix: str) -> tuple[list[str] | None, str | None
                 delimiter = {".csv": ",", ".tsv": "\t"}.get(suffix, "," if "," in line else None)
                 return [part.strip() for part in line.split(delimiter)], delimiter
     return None, None
+
+
+def _header(path: Path, fields: list[str]) -> list[str] | None:
+    """The fields of the first line if they are names, None if they are the first edge; a line that is half of each is neither."""
+    numbers = [_is_number(field.strip("\"'")) for field in fields[:2]]
+    if numbers[0] != numbers[1]:
+        raise DataFileError(
+            f"{path}: the first line begins with {fields[0]!r} and {fields[1]!r}, which is neither an edge nor two names"
+        )
+    return None if numbers[0] else fields
 
 
 def _weight_column(path: Path, weights: bool | str, header: list[str] | None, width: int) -> int:

@@ -22,6 +22,7 @@ class Table:
 
     data: Any
     names: list[str]
+    note: str = ""  # what was decided on the way, where it might have been decided otherwise
 
 
 def choose_columns(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from geodim.data.tables.columns import Table
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from geodim.data.tables.columns import Choose
 
 UNNAMED = "unnamed"
+COUNTERS = (UNNAMED, "Unnamed: 0")  # as pandas calls an index that was saved twice
+NEARLY = re.compile(r"[-+]?[$€£]?[\d][\d.,' \u00a0\u202f]*[%$€£]?")  # what people write for a number
 
 
 def read_parquet(file: Path, choose: Choose) -> Table:
@@ -43,12 +47,12 @@ def column_names(file: Path) -> list[str]:
         raise DataFileError(msg) from error
 
 
-def read_csv(file: Path, suffix: str, choose: Choose) -> Table:
-    """Read the chosen columns of a text file with delimiters, names in the first line or not."""
+def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None) -> Table:
+    """Read the chosen columns of a text file with delimiters; ``header`` says whether the first line holds names (None: see)."""
     reader = require("pyarrow.csv", "frames", "reading CSV files")
-    names, skip, delimiter = _sniff(file, suffix)
+    names, skip, delimiter, note = _sniff(file, suffix, header)
     chosen = [names[number] for number in choose(names)]
-    if chosen[0] == UNNAMED:
+    if chosen[0] in COUNTERS:
         warnings.warn(
             f"{file}: the first column has no name; if it just counts the rows, leave it out (exclude 0)",
             GeodimWarning,
@@ -58,17 +62,21 @@ def read_csv(file: Path, suffix: str, choose: Choose) -> Table:
         table = reader.read_csv(
             file,
             read_options=reader.ReadOptions(column_names=names, skip_rows=skip),
-            parse_options=reader.ParseOptions(delimiter=delimiter, newlines_in_values=False),
+            parse_options=reader.ParseOptions(
+                delimiter=delimiter,
+                newlines_in_values=False,
+                ignore_empty_lines=len(names) > 1,  # the only value of a line may be missing
+            ),
             convert_options=reader.ConvertOptions(include_columns=chosen),
         )
     except require("pyarrow", "frames", "reading CSV files").ArrowException as error:
         msg = f"{file} is no table of {len(names)} columns: {str(error).splitlines()[0]}"
         raise DataFileError(msg) from error
-    return _checked_frame(table, file)
+    return replace(_checked_frame(table, file), note=note)
 
 
-def _sniff(file: Path, suffix: str) -> tuple[list[str], int, str]:
-    """Names of the columns, lines before the first point, and the delimiter."""
+def _sniff(file: Path, suffix: str, header: bool | None) -> tuple[list[str], int, str, str]:
+    """Names of the columns, lines before the first point, the delimiter, and what was decided about the first line."""
     opener: Any = gzip.open if suffix.endswith(".gz") else open
     try:
         with opener(file, "rt", encoding="utf-8-sig", newline="") as stream:
@@ -86,24 +94,45 @@ def _sniff(file: Path, suffix: str) -> tuple[list[str], int, str]:
                 msg = f"{file} is empty: it has no row of values"
                 raise DataFileError(msg)
             names = [cell.strip() for cell in row]
-            if _is_header(names):
+            named = _is_header(names, file) if header is None else header
+            note = f"{file}: the first line holds the names of the columns"
+            if named:
                 skip = rows.line_num
             elif len(comment) == len(names):  # as written by numpy.savetxt(header=...)
                 names = [cell.strip("# ") for cell in comment]
+                note = f"{file}: the comment above the first line holds the names of the columns"
             else:
+                note = f"{file}: the first line is a point; columns are numbered from 0"
                 names = [str(number) for number in range(len(names))]
     except (UnicodeDecodeError, csv.Error) as error:
         msg = f"{file} is no UTF-8 text table ({error}): convert it to UTF-8 first"
         raise DataFileError(msg) from error
-    return _named(names, file), skip, delimiter
+    return _named(names, file), skip, delimiter, "" if header is not None else note
 
 
-def _is_header(cells: list[str]) -> bool:
-    """Whether the cells are names: not all numbers, or the numbers that pandas gives to columns without a name."""
+def _is_header(cells: list[str], file: Path) -> bool:
+    """Whether the cells of the first line are names: not all of them numbers; raises where that cannot be told.
+
+    pandas names columns without a name 0, 1, 2, ..., after an index without a name; but so may a point begin.
+    """
     count = [str(number) for number in range(len(cells))]
-    if len(cells) > 1 and (cells == count or cells == ["", *count[:-1]]):
+    which = "say which: header=True or header=False (--header or --no-header)"
+    if cells == count:
+        msg = f"{file}: the first line, {_few(cells)}, may be names or a point; {which}"
+        raise DataFileError(msg)
+    if len(cells) > 1 and cells == ["", *count[:-1]]:
         return True
-    return not all(cell in {"", "NA"} or _is_number(cell) for cell in cells)
+    if all(cell in {"", "NA"} or _is_number(cell) for cell in cells):
+        return False
+    odd = next((cell for cell in cells if NEARLY.fullmatch(cell) and not _is_number(cell)), None)
+    if odd is not None:
+        msg = f"{file}: {odd!r} in the first line may be a name, or a number with separators or units; write plain numbers, or {which}"
+        raise DataFileError(msg)
+    return True
+
+
+def _few(cells: list[str]) -> str:
+    return ",".join(cells) if len(cells) < 5 else f"{cells[0]},{cells[1]},...,{cells[-1]}"
 
 
 def _is_number(cell: str) -> bool:

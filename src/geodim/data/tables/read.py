@@ -20,20 +20,28 @@ if TYPE_CHECKING:
 SUFFIXES = (".npy", ".npz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".zarr")
 
 
-def read_table(path: str | Path, columns: Columns | None = None, *, exclude: Columns | None = None) -> Any:
+def read_table(
+    path: str | Path,
+    columns: Columns | None = None,
+    *,
+    exclude: Columns | None = None,
+    header: bool | None = None,
+) -> Any:
     r"""Read a file into something `geodim.intrinsic_dimension` accepts.
 
     Parameters
     ----------
     path : str or Path
         ``.npy`` (memory-mapped), ``.npz`` (one array, or a matrix from `scipy.sparse.save_npz`; where there are several
-        arrays, name one: ``data.npz:key``), ``.csv``, ``.tsv`` (also ``.gz``), ``.parquet`` or a ``.zarr`` folder.  The first line of a CSV
-        file is taken for names if it holds anything but numbers, or just counts 0, 1, 2, ...
+        arrays, name one: ``data.npz:key``), ``.csv``, ``.tsv`` (also ``.gz``), ``.parquet`` or a ``.zarr`` folder.
     columns : str, int or sequence of these, optional
         Which columns to keep, always in the order of the file: names, numbers from 0, or in a string several of these
         and ranges with both ends included, such as ``"0-9,12,40-"``.  A name wins over a number.
     exclude : str, int or sequence of these, optional
         Which columns to leave out, in the same words.
+    header : bool, optional
+        Whether the first line of a CSV file holds names.  By default it does unless all of it are numbers; if these just count
+        0, 1, 2, ..., it must be said.
 
     Returns
     -------
@@ -42,7 +50,7 @@ def read_table(path: str | Path, columns: Columns | None = None, *, exclude: Col
     Raises
     ------
     DataFileError
-        The file is missing, damaged, of an unknown kind, or holds Python objects.
+        The file is missing, damaged, of an unknown kind, or holds Python objects; or its first line may be names or a point.
     InputValueError
         There is no such column.
     InputTypeError
@@ -62,10 +70,16 @@ def read_table(path: str | Path, columns: Columns | None = None, *, exclude: Col
     ...     geodim.intrinsic_dimension(read_table(path, exclude="label")).dimension
     9.0
     """
-    return open_table(path, columns, exclude=exclude).data
+    return open_table(path, columns, exclude=exclude, header=header).data
 
 
-def open_table(path: str | Path, columns: Columns | None = None, *, exclude: Columns | None = None) -> Table:
+def open_table(
+    path: str | Path,
+    columns: Columns | None = None,
+    *,
+    exclude: Columns | None = None,
+    header: bool | None = None,
+) -> Table:
     """Do as `read_table` and keep the names of the columns; columns without a name are called by their number."""
     where, _, key = str(path).partition(".npz:")
     file = Path(where + ".npz") if key else Path(path)
@@ -87,7 +101,7 @@ def open_table(path: str | Path, columns: Columns | None = None, *, exclude: Col
             return from_array(open_npz(file, key), choose, str(path))
         if suffix == ".zarr":
             return read_zarr(file, choose)
-        return read_parquet(file, choose) if suffix == ".parquet" else read_csv(file, suffix, choose)
+        return read_parquet(file, choose) if suffix == ".parquet" else read_csv(file, suffix, choose, header)
     except (OSError, EOFError) as error:
         if isinstance(error, DataFileError):
             raise

@@ -231,24 +231,11 @@ def merge(phi, ranges, n_ranges, column, best, owner):
 
 
 @njit(nogil=True, cache=True)
-def accurate_sum(values):
-    """Sum in one fixed order with a running compensation (Neumaier): two numbers, together within an ulp or so of the true sum."""
-    total = 0.0
-    correction = 0.0
-    for i in range(values.size):
-        value = values[i]
-        after = total + value
-        if abs(total) >= abs(value):
-            correction += (total - after) + value
-        else:
-            correction += (value - after) + total
-        total = after
-    return total, correction
+def share_sums(phi, owner, scale, first, sums, attains):
+    """Add each phi / scale to the sum of the column that owns it, run by run; columns below 0 own nothing.
 
-
-@njit(nogil=True, cache=True)
-def share_sums(phi, owner, scale, first, sums):
-    """Add each phi / scale to the sum of the column that owns it, run by run; columns below 0 own nothing."""
+    Whoever owns anything is noted in ``attains``: phi / scale may be too small for a float.
+    """
     i = 0
     while i < phi.size:
         column = owner[i]
@@ -258,3 +245,4 @@ def share_sums(phi, owner, scale, first, sums):
             i += 1
         if column >= 0:
             sums[column - first] += total
+            attains[column - first] = True

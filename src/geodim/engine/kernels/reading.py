@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 TILE = 64
@@ -23,12 +24,14 @@ def gather_columns(array, columns, out):
 def moments(array, least, greatest, total, square):
     """Least and greatest value, sum and sum of squares of every column, in one pass.
 
-    The accumulators have the type of the array and are started by the caller.  Comparisons pass NaN by, but sums do not.
+    The extremes have the type of the array, the sums are in float64, and all are started by the caller.  Comparisons pass NaN by,
+    but sums do not.
     """
     for i in range(array.shape[0]):
         for j in range(array.shape[1]):
             value = array[i, j]
             least[j] = min(least[j], value)
             greatest[j] = max(greatest[j], value)
-            total[j] += value
-            square[j] += value * value
+            wide = np.float64(value)
+            total[j] += wide
+            square[j] += wide * wide

@@ -1,0 +1,46 @@
+"""Sums without rounding: numbers that are not negative, added up as whole numbers, by exponent.
+
+A float64 is a whole number of 53 bits times a power of two.  The whole numbers of one exponent add up in integers, exactly and in
+any order; Python's integers put the few exponents together (see `geodim.parts.exact_sum`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+EXPONENTS = 2048
+FRACTION = 52
+TOGETHER = 1 << 10  # so many numbers of 53 bits add up to less than 2^63
+LOW = 32  # bits of a sum that go to one counter; the others go to a second one
+
+
+@njit(nogil=True, cache=True)
+def add_by_exponent(bits, low, high):
+    """Add numbers, given by their bits, to the sums of their exponents; True if one is infinite, NaN or negative.
+
+    The sum of exponent e is ``low[e] + 2^32 high[e]`` units.  A run of equal exponents, which is what an ascending array has, is
+    added up first.  Each addition to ``low`` is less than 2^32, so that 2^31 of them do not overflow, and to ``high`` less than 2^31.
+    """
+    fraction = (np.int64(1) << FRACTION) - 1
+    implicit = np.int64(1) << FRACTION
+    mask = (np.int64(1) << LOW) - 1
+    i = 0
+    strange = False
+    while i < bits.size:
+        exponent = bits[i] >> FRACTION
+        if not 0 <= exponent < EXPONENTS - 1:
+            strange = True
+            i += 1
+            continue
+        stop = min(i + TOGETHER, bits.size)
+        total = np.int64(0)
+        first = i
+        while i < stop and bits[i] >> FRACTION == exponent:
+            total += bits[i] & fraction
+            i += 1
+        if exponent > 0:  # below the normal numbers there is no implicit bit
+            total += (i - first) * implicit
+        low[exponent] += total & mask
+        high[exponent] += total >> LOW
+    return strange
