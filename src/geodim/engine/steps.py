@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,11 @@ LARGEST_VALUE = 2.0**900
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+def counter_type(n_points: int) -> np.dtype[np.signedinteger[Any]]:
+    """The type of counters that hold all points."""
+    return np.dtype(np.int32 if n_points < 1 << 31 else np.int64)
 
 
 def resolution(rtol: float, delta: float, magnitude: float) -> float:

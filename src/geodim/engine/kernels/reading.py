@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from numba import njit
 
+from geodim.engine.kernels._bounds import require
+
 TILE = 64
 
 
@@ -11,6 +13,9 @@ TILE = 64
 def gather_columns(array, columns, out):
     """``out[c] = array[:, columns[c]]`` for C-contiguous ``array``."""
     n = array.shape[0]
+    require(out.shape[0] >= columns.size and out.shape[1] >= n, "gather_columns: out")
+    for c in range(columns.size):
+        require(0 <= columns[c] < array.shape[1], "gather_columns: columns")
     for first in range(0, n, TILE):
         stop = min(first + TILE, n)
         for c in range(columns.size):
@@ -25,6 +30,9 @@ def moments(array, least, greatest, total, square):
 
     The accumulators have the type of the array and are started by the caller.  Comparisons pass NaN by, but sums do not.
     """
+    width = array.shape[1]
+    require(least.size >= width and greatest.size >= width, "moments: the extremes")
+    require(total.size >= width and square.size >= width, "moments: the sums")
     for i in range(array.shape[0]):
         for j in range(array.shape[1]):
             value = array[i, j]
