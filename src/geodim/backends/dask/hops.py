@@ -156,6 +156,7 @@ class DaskHopPass(HopPass):
         job = Job(
             token=new_token(),
             n_points=self.source.n_points,
+            dtype=self.kind,
             step=layers.profiles[0].step,
             n_steps=None,
             skipped=0,
