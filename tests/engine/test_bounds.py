@@ -251,7 +251,7 @@ def test_arrays_that_are_too_short_are_refused(name):
 def test_more_intervals_than_there_is_room_for_are_refused(name):
     arguments, names = list(calls()[name][0]), list(inspect.signature(kernels()[name].py_func).parameters)
     arguments[names.index("ranges")] = np.empty((0, 2), np.int64)
-    with pytest.raises(InternalError, match="note_range.*please report"), np.errstate(all="ignore"):
+    with pytest.raises(InternalError, match=r"note_range.*please report"), np.errstate(all="ignore"):
         kernels()[name].py_func(*arguments)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer looks at the annotations
 from typing import Any
@@ -81,6 +82,7 @@ class Given:
     graph: Any
     title: str
     source: dict[str, str]
+    watch: Any = field(default_factory=nullcontext)  # of what the workers of a cluster read
 
 
 def load(
@@ -90,14 +92,18 @@ def load(
     if name is None:
         from geodim.data.tables import read_table
         from geodim.data.tables.lazy import open_lazily
+        from geodim.data.unchanged import Watch
 
         assert features is not None
         if edges is None or not edges.is_file():
             raise DataFileError(f"there is no file {edges}")
         source = {"features": str(features), "edges": str(edges)}
+        watch = Watch.of(features)
         table = open_lazily(features) if lazily else None
-        x = read_table(features) if table is None else table.data
-        return Given(x, edges, f"{features}, {edges}", source)
+        title = f"{features}, {edges}"
+        if table is None:
+            return Given(read_table(features), edges, title, source)
+        return Given(table.data, edges, title, source, watch)
     from geodim.data.datasets import DatasetNotFoundError, MissingEmbeddingError, load_dataset
 
     described = describe(name, root)
