@@ -189,6 +189,25 @@ def test_hops_of_attributes_that_change(tmp_path, monkeypatch):
         geodim.khop_dimensions(wide, edges, 1, progress=Once(lambda: change_in_memory(wide)))
 
 
+@pytest.mark.parametrize("explain", [geodim.feature_ranking, geodim.select_features, geodim.WhatIf])
+@pytest.mark.parametrize("mapped", [True, False])
+def test_explanations_of_data_that_changes(points, monkeypatch, explain, mapped):
+    data = np.load(points, mmap_mode="r") if mapped else X.copy()
+    read = ArraySource.read
+
+    def changed(self, columns, out):
+        if mapped:
+            overwrite_in_place(points)
+        else:
+            change_in_memory(data)
+        read(self, columns, out)
+
+    monkeypatch.setattr(ArraySource, "read", changed)
+    options = {"m": 2} if explain is geodim.select_features else {}
+    with pytest.raises(DataChangedError):
+        explain(data, **options)
+
+
 def test_equal_rows_of_a_file_that_changes(points, monkeypatch):
     data = np.load(points, mmap_mode="r")
     chunk = ArraySource.chunk

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -210,8 +214,6 @@ def entry_point(name):
 
 def test_every_compiled_function_of_the_project_is_looked_at():
     """By name, and in no module that is not listed."""
-    from pathlib import Path
-
     import geodim
 
     root = Path(geodim.__file__).parent
@@ -314,3 +316,49 @@ def test_edges_that_were_not_counted_are_not_written():
     kernels()["fill_entries"](*arguments)
     assert np.array_equal(cursor, [1, 3, 5, 7, 9, 11, 13, 15, 17, 18])
     assert np.all(memory[17:] == 77)
+
+
+PROGRAM = """
+import numpy as np
+import geodim
+from distributions import COLUMNS, column
+from geodim.engine.column import ColumnSolver
+from geodim.engine.profile import Profile
+from geodim.engine.sorter import Sorter
+
+for n in (33, 1025, 8193):
+    for name in {names}:
+        values = column(name, n).astype(np.float64)
+        profile = Profile.empty(n, 1)
+        ColumnSolver(n, values.dtype).solve(values, 0, profile, lambda: False)
+        assert profile.phi[-1] == values.max() - values.min(), (name, n)
+        geodim.intrinsic_dimension(values[:, None], rtol=0.05, n_threads=1)
+normal = column("normal", 3000).astype(np.float32)
+sorted_values = np.empty(3000)
+for dealt_out in (False, True):
+    Sorter(3000, normal.dtype).by_radix(normal, sorted_values, dealt_out)
+    assert np.array_equal(sorted_values, np.sort(normal))
+ring = np.stack([np.arange(50), (np.arange(50) + 1) % 50])
+geodim.khop_dimensions(np.eye(50, 9), ring, 2)
+print("within bounds")
+"""
+
+
+def test_no_index_leaves_its_array(tmp_path):
+    """The kernels compiled once more, with every index checked by Numba."""
+    names = ["normal", "uniform", "few_integers", "grid_jitter_third", "zero_one", "exponential"]
+    root = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM.format(names=names)],
+        env={
+            **os.environ,
+            "NUMBA_BOUNDSCHECK": "1",
+            "NUMBA_CACHE_DIR": str(tmp_path),
+            "PYTHONPATH": os.pathsep.join([str(root), str(root.parent / "src")]),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "within bounds" in done.stdout

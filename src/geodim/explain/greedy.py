@@ -81,7 +81,7 @@ class Greedy:
     ) -> None:
         n, d = source.n_points, source.n_features
         self.source, self.threads, self.progress = source, threads, progress
-        self.columns = ColumnPass(source, threads)
+        self.columns = ColumnPass(source, threads, ranges)
         self.chosen: list[int] = []
         self.deltas: list[float] = []
         self.delta, self.total = 0.0, math.inf
