@@ -188,3 +188,15 @@ def test_files_that_workers_read_pass_by_pass_and_that_change(tmp_path, rtol):
     with pytest.raises(DataChangedError):
         solve(da.concatenate(parts), rtol=rtol, progress=change)
     assert changed
+
+
+@pytest.mark.usefixtures("no_room")
+@pytest.mark.parametrize("absent", [1e9, -1e9, np.nan])
+@pytest.mark.parametrize("rtol", [0.05, 0.3])
+def test_points_of_weight_0_may_be_anywhere(absent, rtol):
+    """The first pass does not look at them, so they lie in no step and in no cell."""
+    weights = RNG.integers(0, 4, 300)
+    data = np.where((weights == 0)[:, None], absent, FLOATS)
+    result = solve(da.from_array(data, chunks=(100, 5)), rtol=rtol, weights=weights)
+    exact = solve(np.repeat(FLOATS, weights, axis=0))
+    assert result.lower <= exact.dimension <= result.upper

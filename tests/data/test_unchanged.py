@@ -208,6 +208,43 @@ def test_explanations_of_data_that_changes(points, monkeypatch, explain, mapped)
         explain(data, **options)
 
 
+@pytest.mark.parametrize("baseline", ["mle", "two_nn"])
+def test_baselines_of_a_file_that_changes(points, monkeypatch, baseline):
+    from geodim import baselines
+    from geodim.baselines import mle, two_nn  # noqa: F401 - so that the modules are there
+
+    def changed(*arguments, **options):
+        found = nearest(*arguments, **options)
+        overwrite_in_place(points)
+        return found
+
+    module = sys.modules[f"geodim.baselines.{baseline}"]
+    nearest = module.nearest
+    monkeypatch.setattr(module, "nearest", changed)
+    with pytest.raises(DataChangedError, match=r"points.npy"):
+        getattr(baselines, baseline)(np.load(points, mmap_mode="r"))
+
+
+def test_a_raw_file_that_changes_while_it_is_converted(tmp_path):
+    from geodim.data.datasets.cache import build
+
+    raw = aged_text(tmp_path / "raw.csv")
+
+    def write(folder):
+        np.save(folder / "x.npy", X)
+        os.utime(raw)
+        return {}
+
+    with pytest.raises(DataChangedError, match=r"raw.csv"):
+        build([tmp_path / "cache"], "recipe", tmp_path, [raw], write)
+    assert not (tmp_path / "cache").exists()
+
+
+def aged_text(path):
+    path.write_text("1,2\n")
+    return aged(path)
+
+
 def test_equal_rows_of_a_file_that_changes(points, monkeypatch):
     data = np.load(points, mmap_mode="r")
     chunk = ArraySource.chunk
