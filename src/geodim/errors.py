@@ -9,6 +9,7 @@ from __future__ import annotations
 __all__ = [
     "BackendError",
     "ClusterError",
+    "DataChangedError",
     "DataFileError",
     "DegenerateDataWarning",
     "DeviceMemoryError",
@@ -16,6 +17,7 @@ __all__ = [
     "GeodimWarning",
     "InputTypeError",
     "InputValueError",
+    "InternalError",
     "InterruptedWarning",
     "MissingExtraError",
     "NonFiniteError",
@@ -51,6 +53,17 @@ class RangeOverflowError(InputValueError):
 
 class DataFileError(GeodimError, OSError):
     """A file is missing, unreadable, truncated, or not in the layout its name promises."""
+
+
+class DataChangedError(DataFileError):
+    """The data changed while it was read: two passes over it did not see the same, so there is no answer."""
+
+
+class InternalError(GeodimError, RuntimeError):
+    """Compiled code was handed arrays that do not fit together, and refused to run: a bug in geodim."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}: this is a bug in geodim, please report it; nothing was computed"
 
 
 class BackendError(GeodimError, RuntimeError):

@@ -147,6 +147,7 @@ def khop_dimensions(
     kind = feature_type(X, source, dtype)
     _check_size(ranges, kind)
     job = place.hop_pass(source, kind, hop_operator, int(hops), threads)
+    job.ranges = ranges
     width = job.width_for(memory)
     deadline = None if time_limit is None else started + time_limit
     pilot = look_ahead(source, ranges) if rtol > 0.0 else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from engine.oracle import assert_same_bits
 from geodim.backends import choose_backend
 from geodim.errors import (
     BackendError,
+    DataChangedError,
     DeviceMemoryError,
     InputTypeError,
     InputValueError,
@@ -278,3 +281,38 @@ def test_the_backend_is_chosen_by_name_or_by_where_the_data_is(X):
         geodim.intrinsic_dimension(X, backend="gpu")
     with pytest.raises(InputTypeError, match="backend must be a name"):
         geodim.intrinsic_dimension(X, backend=1)
+
+
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
+@pytest.mark.parametrize("rtol", [0.0, 0.2])
+def test_data_that_changes_after_the_first_pass(X, layout, rtol):
+    """There columns lie elsewhere than the first pass found them."""
+    data = layout(X)
+
+    def change(*_):
+        data[:] = 0.0
+
+    with pytest.raises(DataChangedError, match="column"):
+        geodim.intrinsic_dimension(data, backend="cuda", rtol=rtol, progress=change)
+
+
+def test_files_that_change_after_the_first_pass(X, tmp_path):
+    path = tmp_path / "points.npy"
+    np.save(path, X)
+    os.utime(path, (1e9, 1e9))
+    data = np.load(path, mmap_mode="r")
+    with pytest.raises(DataChangedError, match=r"points.npy"):
+        geodim.intrinsic_dimension(data, backend="cuda", progress=lambda *_: os.utime(path))
+
+
+def test_attributes_that_change_after_the_first_pass(X, monkeypatch):
+    data = X.copy()
+    run = CudaBackend.hop_pass
+
+    def changing(*arguments):
+        data[:] = 0.0
+        return run(*arguments)
+
+    monkeypatch.setattr(CudaBackend, "hop_pass", changing)
+    with pytest.raises(DataChangedError, match="column"):
+        geodim.khop_dimensions(data, [(0, 1)], 1, backend="cuda")

@@ -50,7 +50,7 @@ def test_narrower_columns_are_dropped_without_sorting(name, dtype, monkeypatch):
         dtype
     )
     ranges = scan_ranges(as_source(block.T))
-    job = tasks.Job("dominated", 50_000, 0.0, None, 0, 1, 1, None)
+    job = tasks.Job("dominated", 50_000, np.dtype(dtype), 0.0, None, 0, 1, 1, None)
     try:
         leader = tasks.solve_block([[block]], None, job, [0, 1, 2], [0], ranges)
         bar = tasks.bar_of(leader, job, 50_000)

@@ -32,7 +32,7 @@ def small(monkeypatch):
 
 
 def job_of(size, n_steps=None):
-    return tasks.Job("tested", size, 0.0, n_steps, 0, 1, 1, None)
+    return tasks.Job("tested", size, np.dtype(np.float64), 0.0, n_steps, 0, 1, 1, None)
 
 
 @given(st.data(), st.integers(1, 70))

@@ -18,6 +18,7 @@ from geodim.baselines.points import (
     choose_sample,
 )
 from geodim.baselines.result import BaselineResult, versions
+from geodim.data.unchanged import Watch
 from geodim.errors import DegenerateDataWarning, InputValueError
 
 if TYPE_CHECKING:
@@ -84,15 +85,16 @@ def mle(
     >>> mle(np.vstack([X, X[:50]])).n_zero
     100
     """
-    return mle_of_points(
-        as_points(X, n_threads, dense=variant == "paper"),
-        n_neighbors,
-        variant=variant,
-        resolution=resolution,
-        n_samples=n_samples,
-        seed=seed,
-        n_threads=n_threads,
-    )
+    with Watch.of(X):
+        return mle_of_points(
+            as_points(X, n_threads, dense=variant == "paper"),
+            n_neighbors,
+            variant=variant,
+            resolution=resolution,
+            n_samples=n_samples,
+            seed=seed,
+            n_threads=n_threads,
+        )
 
 
 def mle_of_points(

@@ -11,6 +11,7 @@ import numpy as np
 
 from geodim.baselines.points import as_points, check_neighbours, whole
 from geodim.baselines.result import BaselineResult, versions
+from geodim.data.unchanged import Watch
 from geodim.errors import InputValueError
 from geodim.optional import require
 
@@ -104,7 +105,7 @@ def skdim_estimate(
         if "n_neighbors" in inspect.signature(kind.fit).parameters:
             fitting["n_neighbors"] = count
     try:
-        with threadpool_limits(n_threads):
+        with Watch.of(X), threadpool_limits(n_threads):
             fitted = kind(**options).fit(points.values.astype(np.float64), **fitting)
     except ValueError as error:
         msg = f"scikit-dimension's {found} cannot use this data: {error}"

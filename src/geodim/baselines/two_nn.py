@@ -11,6 +11,7 @@ import numpy as np
 from geodim.baselines.neighbours import nearest
 from geodim.baselines.points import as_points, check_neighbours, check_resolution, choose_sample
 from geodim.baselines.result import BaselineResult, versions
+from geodim.data.unchanged import Watch
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError
 
 if TYPE_CHECKING:
@@ -74,10 +75,11 @@ def two_nn(
         msg = f"discard is the share of ratios to leave out, 0 <= discard < 1, got {discard!r}"
         raise InputValueError(msg)
     resolution = check_resolution(resolution)
-    points = as_points(X, n_threads)
-    sample = choose_sample(points.n_points, n_samples, seed)
-    check_neighbours(2, points.n_points)
-    distances, direct = nearest(points.with_resolution(resolution), 2, sample, n_threads)
+    with Watch.of(X):
+        points = as_points(X, n_threads)
+        sample = choose_sample(points.n_points, n_samples, seed)
+        check_neighbours(2, points.n_points)
+        distances, direct = nearest(points.with_resolution(resolution), 2, sample, n_threads)
     logs = log_ratios(distances)
     return BaselineResult(
         name="twonn",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer looks at the annotations
 from typing import Any
@@ -81,6 +82,7 @@ class Given:
     graph: Any
     title: str
     source: dict[str, str]
+    watch: Any = field(default_factory=nullcontext)  # of what the workers of a cluster read
 
 
 def load(
@@ -97,15 +99,18 @@ def load(
         from geodim.cli.tables import told
         from geodim.data.tables import open_table
         from geodim.data.tables.lazy import open_lazily
+        from geodim.data.unchanged import Watch
 
         assert features is not None
         if edges is None or not edges.is_file():
             raise DataFileError(f"there is no file {edges}")
         source = {"features": str(features), "edges": str(edges)}
+        watch = Watch.of(features)
         table = open_lazily(features) if lazily else None
+        title = f"{features}, {edges}"
         if table is None:
-            table = told(open_table(features, header=header))
-        return Given(table.data, edges, f"{features}, {edges}", source)
+            return Given(told(open_table(features, header=header)).data, edges, title, source)
+        return Given(table.data, edges, title, source, watch)
     from geodim.data.datasets import DatasetNotFoundError, MissingEmbeddingError, load_dataset
 
     described = describe(name, root)

@@ -208,7 +208,11 @@ def _measure(
     from geodim.khop import khop_dimensions
 
     try:
-        with connected(scheduler) as there, _filling(given, console, hops, quiet=quiet) as progress:
+        with (
+            connected(scheduler) as there,
+            _filling(given, console, hops, quiet=quiet) as progress,
+            given.watch,
+        ):
             return khop_dimensions(given.x, given.graph, hops, progress=progress, **{**options, **there})
     except (InputValueError, InputTypeError) as error:
         if "features" not in given.source or str(error).startswith(given.source["edges"]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path  # noqa: TC003 - typer looks at the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,18 +72,22 @@ def opened(
     ``lazily`` leaves files that a cluster's workers can read themselves to them.
     """
     from geodim.data.tables import open_table
+    from geodim.data.unchanged import Watch
 
+    watch = Watch.of(file)
     table = None
     if lazily:
         from geodim.data.tables.lazy import open_lazily
 
         table = open_lazily(file, columns, exclude=exclude)
+    lazily = table is not None
     if table is None:
         table = told(open_table(file, columns, exclude=exclude, header=header))
     chosen = columns is not None or exclude is not None
     array = not hasattr(table.data, "schema")  # frames know the names of their columns
     try:
-        yield table.data, table.names if chosen and array else None
+        with watch if lazily else nullcontext():  # what was opened here watches itself, as long as it is read
+            yield table.data, table.names if chosen and array else None
     except (InputValueError, InputTypeError) as error:
         count = " (columns are counted among the chosen ones)" if chosen and array else ""
         msg = f"{file}: {error}{count}"

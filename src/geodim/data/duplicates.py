@@ -14,6 +14,7 @@ import numpy as np
 from geodim.data.checks import scan_ranges
 from geodim.data.integers import is_long
 from geodim.data.sources import FrameSource, SparseSource, as_source, check_weights
+from geodim.data.unchanged import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,11 +60,9 @@ def count_indistinguishable_points(X: Any, weights: Any = None) -> int:
     counts = (
         np.ones(source.n_points, np.int64) if weights is None else check_weights(weights, source.n_points)
     )
-    if isinstance(source, SparseSource):
-        rows = _SparseRows(source)
+    with Watch.of(X):
+        rows = _SparseRows(source) if isinstance(source, SparseSource) else _DenseRows(source)
         return _count_twins(rows.hashes(), counts, rows.differ)
-    dense = _DenseRows(source)
-    return _count_twins(dense.hashes(), counts, dense.differ)
 
 
 def _count_twins(hashes: NDArray[np.uint64], counts: NDArray[np.int64], differ: Differ) -> int:

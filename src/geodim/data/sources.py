@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from geodim.data.lists import as_array
+from geodim.data.unchanged import Watch
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.optional import require
 
@@ -91,6 +92,7 @@ class ArraySource:
         check_type(array.dtype)
         check_shape(array.shape)
         self.array: Any = array
+        self.watch = Watch.of(array)
         # Whether some columns, or which of them, may hold integers that are no float64: see `geodim.data.integers`.
         self.long_integers: Any = array.dtype.kind in "iu" and array.itemsize == 8
         self.n_points, self.n_features = array.shape
@@ -121,10 +123,12 @@ class ArraySource:
 
     def read_rows(self, columns: Sequence[int], rows: slice, out: NDArray[np.floating]) -> None:
         """Fill the given rows (start and stop) of a block; transposed by chunks, so that each cache line is fetched once."""
+        self.watch.check()  # before, since to read past the end of a map ends the process, and after
         if not self.row_major:
             for at, column in enumerate(columns):
                 out[at, rows] = self.array[rows, column]
                 self._let_go()
+            self.watch.check()
             return
         quick = self.array.dtype == self.dtype and self.array.flags.c_contiguous and len(columns) > 1
         wanted = np.asarray(columns, np.intp)
@@ -140,10 +144,12 @@ class ArraySource:
             if quick or turn % 64 == 63:
                 self._let_go()
         self._let_go()
+        self.watch.check()
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Sorted values, each once per point."""
         values = np.sort(self.array[:, column].astype(np.float64))
+        self.watch.check()
         return values, np.ones(values.size, np.int64)
 
     def chunks(self) -> list[tuple[slice, slice]]:
@@ -161,6 +167,7 @@ class ArraySource:
         """A view of the array."""
         if self._map is not None and (not self.row_major or rows.start % (1 << 20) < rows.stop - rows.start):
             self._let_go()
+        self.watch.check()
         values: NDArray[Any] = self.array[rows, columns]
         return values
 
@@ -176,6 +183,7 @@ class ArraySource:
         for at in range(0, rows.size, 256):
             out[at : at + 256] = self.array[np.ix_(rows[at : at + 256], columns)]
             self._let_go()
+        self.watch.check()
         return out
 
 
@@ -189,23 +197,27 @@ class SparseSource:
         self.names: list[str] | None = None
         check_type(matrix.dtype)
         check_shape(matrix.shape)
-        csc = matrix.tocsc()
-        if not csc.has_canonical_format:
-            csc = csc.copy()
-            csc.sum_duplicates()
+        with Watch.of(matrix):
+            csc = matrix.tocsc()
+            if not csc.has_canonical_format:
+                csc = csc.copy()
+                csc.sum_duplicates()
         self.csc = csc
         self.long_integers: Any = csc.dtype.kind in "iu" and csc.dtype.itemsize == 8
+        self.watch = Watch.of(csc)
         self.n_points, self.n_features = (int(size) for size in csc.shape)
         self.dtype: np.dtype[np.floating] = np.dtype(np.float64)
 
     def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
         """Densify one block of columns."""
         out[:] = self.csc[:, as_slice(columns)].toarray().T
+        self.watch.check()
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Sorted non-zeros with the zeros in their place."""
         start, stop = self.csc.indptr[column], self.csc.indptr[column + 1]
         values = np.sort(self.csc.data[start:stop].astype(np.float64))
+        self.watch.check()
         zeros = self.n_points - values.size
         counts = np.ones(values.size + (zeros > 0), np.int64)
         if zeros:
@@ -221,6 +233,7 @@ class SparseSource:
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:  # noqa: ARG002
         """The non-zeros of one column, with a zero that stands for all implicit ones."""
         start, stop = self.csc.indptr[columns.start], self.csc.indptr[columns.start + 1]
+        self.watch.check()
         values = self.csc.data[start:stop]
         if stop - start < self.n_points:
             values = np.append(values, values.dtype.type(0))
@@ -229,7 +242,9 @@ class SparseSource:
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """A few rows of a few columns."""
-        return np.asarray(self.csc[:, columns].tocsr()[rows].toarray(), np.float64)
+        some = np.asarray(self.csc[:, columns].tocsr()[rows].toarray(), np.float64)
+        self.watch.check()
+        return some
 
 
 class FrameSource:

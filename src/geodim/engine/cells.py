@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.engine.profile import Profile
+from geodim.errors import DataChangedError, InternalError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -182,12 +183,22 @@ def count(
 ) -> None:
     """Add the values of a column, or some of them, to the counts of its cells."""
     from geodim.engine.kernels.cells import count_cells  # noqa: PLC0415 - imports Numba
+    from geodim.engine.kernels.sorting import OUTSIDE  # noqa: PLC0415
 
+    if weights is not None:
+        if weights.shape != values.shape:
+            msg = f"{weights.size} weights for {values.size} values"
+            raise InternalError(msg)
+        present = weights > 0  # the first pass, which the edges are of, did not look at the others
+        if not present.all():
+            values, weights = values[present], weights[present]
+    if values.size and not (edges[0] <= values.min() and values.max() < edges[-1]):
+        raise DataChangedError(OUTSIDE)
     places = edges.astype(np.float64) - float(edges[0])
     with np.errstate(over="ignore"):
         per_cell = min(GUIDE * counts.size / places[-1], float(np.finfo(np.float64).max))
     at = np.minimum(np.ceil(places * per_cell), GUIDE * counts.size).astype(np.int64)
-    guide = np.minimum(np.cumsum(np.bincount(at)) - 1, counts.size - 1).astype(np.int32)
+    guide = np.clip(np.cumsum(np.bincount(at)) - 1, 0, counts.size - 1).astype(np.int32)
     count_cells(values, edges, guide, per_cell, np.empty(0, np.int64) if weights is None else weights, counts)
 
 

@@ -18,6 +18,7 @@ from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.rounding import LATTICE_BITS, SLACK_BITS
 from geodim.engine.sorter import HANDFUL, Sorter
+from geodim.errors import DataChangedError, InternalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from geodim.data.checks import Ranges
     from geodim.engine.helpers import Helpers
     from geodim.engine.profile import Profile
 
@@ -66,6 +68,7 @@ class ColumnSolver:
         self.layout = PyramidLayout(n_points)
         self.slope = 0.0  # only counted columns have one
         self.skip_smallest = skip_smallest
+        self.ranges: Ranges | None = None  # what a first pass found, by index of the column, if that is known
         self.turn = 0.0  # where among its pieces a column begins, as a share of them
         self.records: NDArray[np.float64] | None = None
         self.scratch = threading.local()  # candidate lists, one pair per thread that solves pieces
@@ -79,10 +82,13 @@ class ColumnSolver:
         executor: Executor | Helpers | None = None,
     ) -> bool:
         """Solve one column and merge it into ``profile``; False if ``stop`` ended it early."""
+        self._check_column(column)
         found = self.sorter.few_values(column) if self.step == 0.0 and self.n >= FEW_FROM else None
         if found is not None:
+            self._check_range(index, found[0])
             return self._solve_pairs(*found, index, profile)
         self._sort(column)
+        self._check_range(index, self.values[: self.n])
         return self._solve_sorted(self.values, self.n, index, profile, stop, executor)
 
     def solve_runs(
@@ -95,6 +101,8 @@ class ColumnSolver:
         executor: Executor | Helpers | None = None,
     ) -> bool:
         """Like `solve`, for a column given as ascending values with multiplicities (sparse or weighted data)."""
+        self._check_runs(values, counts, self.n)
+        self._check_range(index, values)
         if values.size <= FEW_VALUES and self.step == 0.0:
             return self._solve_pairs(values, counts, index, profile)
         biggest = int(np.argmax(counts))
@@ -109,6 +117,34 @@ class ColumnSolver:
         self.values[:n] = np.repeat(values, counts)
         self._pad(n)
         return self._solve_sorted(self.values, n, index, profile, stop, executor, cut)
+
+    def _check_column(self, column: NDArray[np.floating]) -> None:
+        """Buffers are made for columns of one length and type: compiled code would run past the end of them with others."""
+        if column.shape != (self.n,) or column.dtype != self.sorter.dtype:
+            msg = (
+                f"a column of shape {column.shape} and type {column.dtype} for a solver of {self.n} values of "
+                f"type {self.sorter.dtype}"
+            )
+            raise InternalError(msg)
+
+    def _check_runs(self, values: NDArray[np.float64], counts: NDArray[np.int64], n_points: int) -> None:
+        """The same for values with multiplicities."""
+        if values.size == 0 or values.shape != counts.shape or int(counts.sum()) != n_points:
+            msg = f"{values.size} values with {counts.size} counts, {int(counts.sum())} in all, for a solver of {n_points} points"
+            raise InternalError(msg)
+
+    def _check_range(self, index: int, values: NDArray[np.float64]) -> None:
+        """An ascending column begins and ends where the first pass said, or else it was read from other data.
+
+        With a step, either end may have been rounded to it or not.
+        """
+        if self.ranges is None:
+            return
+        least, greatest = float(self.ranges.least[index]), float(self.ranges.greatest[index])
+        if not (
+            abs(float(values[0]) - least) <= self.step and abs(float(values[-1]) - greatest) <= self.step
+        ):
+            raise changed(index, (least, greatest), (float(values[0]), float(values[-1])))
 
     def _solve_pairs(
         self, values: NDArray[np.float64], counts: NDArray[np.int64], index: int, profile: Profile
@@ -325,6 +361,14 @@ class PyramidLayout:
         self.offsets = np.concatenate([[0], np.cumsum(self.counts + 2)[:-1]]).astype(np.int64)
         self.total = int((self.counts + 2).sum()) + 2
         self.top_shift = pyramid.BASE_SHIFT + len(counts) - 1
+
+
+def changed(index: int, before: tuple[float, float], after: tuple[float, float]) -> DataChangedError:
+    """The error for a column whose values are not those of the first pass."""
+    return DataChangedError(
+        f"column {index} reached from {before[0]!r} to {before[1]!r} in the first pass over the data and from {after[0]!r} to "
+        f"{after[1]!r} in a later one: the data changed while it was read; compute again when nothing writes to it"
+    )
 
 
 def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:

@@ -13,13 +13,15 @@ steps, however many points there are.  Phi asks for the least N_f(w) over all fe
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from geodim.engine.column import ColumnSolver
 from geodim.engine.kernels import columns, sorting
 from geodim.engine.rounding import LATTICE_BITS
+from geodim.engine.steps import counter_type
+from geodim.errors import DataChangedError, InternalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +64,7 @@ class CountingSolver(ColumnSolver):
         self.resolution = step
         self.first_steps = first_steps
         # Short counters fit the cache twice as well; where one overflows the sum shows it.
-        self.counts: NDArray[np.uint16] | NDArray[np.int32] = np.empty(n_steps, np.uint16)
+        self.counts: NDArray[np.integer[Any]] = np.empty(n_steps, np.uint16)
         self.known = np.empty(n_steps + 1)
 
     def solve(
@@ -74,12 +76,15 @@ class CountingSolver(ColumnSolver):
         executor: Executor | Helpers | None = None,
     ) -> bool:
         """Count one column and solve it."""
+        if column.shape != (self.n_points,):
+            msg = f"a column of shape {column.shape} for a solver of {self.n_points} points"
+            raise InternalError(msg)
         kind = column.dtype.type
         per_step, first = kind(1.0 / self.resolution), kind(self.first_steps[index])
         sorting.count_steps(column, per_step, first, self.counts)
         if self.counts.dtype == np.uint16 and int(self.counts.sum()) != self.n_points:
             self.counts = np.empty(
-                self.counts.size, np.int32
+                self.counts.size, counter_type(self.n_points)
             )  # from here on: other columns are probably like this one
             sorting.count_steps(column, per_step, first, self.counts)
         return self.solve_counts(self.counts, index, profile, stop, executor)
@@ -94,23 +99,44 @@ class CountingSolver(ColumnSolver):
         executor: Executor | Helpers | None = None,
     ) -> bool:
         """Like `solve`, for values with multiplicities."""
+        self._check_runs(values, counts, self.n_points)
+        self._check_range(index, values)
         at = (np.floor(values / self.resolution) - self.first_steps[index]).astype(np.intp)
+        if at[0] < 0 or at[-1] >= self.counts.size:
+            raise DataChangedError(sorting.OUTSIDE)
         total = np.bincount(at, weights=counts, minlength=self.counts.size).astype(np.float64)
         return self.solve_counts(total, index, profile, stop, executor)
 
     def solve_counts(
         self,
-        counts: NDArray[np.uint16] | NDArray[np.int32] | NDArray[np.float64],
+        counts: NDArray[np.integer[Any]] | NDArray[np.float64],
         index: int,
         profile: Profile,
         stop: Callable[[], bool],
         executor: Executor | Helpers | None = None,
     ) -> bool:
         """Solve one column that was counted already: the number of its points in every step."""
+        self._check_counts(counts, index)
         self.slope = float(counts.max())
         columns.cumulate(counts, self.slope, self.values)
         self._pad(self.n)
         return self._solve_gaps(self.values, self.n, index, profile, stop, executor, 0)
+
+    def _check_counts(self, counts: NDArray[np.integer[Any]] | NDArray[np.float64], index: int) -> None:
+        """All points were counted, and some at either end of the range that the first pass found, but for roundings."""
+        if counts.size != self.n - 1:
+            msg = f"counts of {counts.size} steps for a solver of {self.n - 1}"
+            raise InternalError(msg)
+        filled = int(counts.sum()) == self.n_points
+        if filled and self.ranges is not None:
+            last = int(np.floor(self.ranges.greatest[index] / self.resolution) - self.first_steps[index])
+            filled = bool(counts[:2].any() and counts[max(last - 1, 0) : last + 2].any())
+        if not filled:
+            msg = (
+                f"column {index} has not as many values in the range that the first pass over the data found: the data changed while "
+                "it was read; compute again when nothing writes to it"
+            )
+            raise DataChangedError(msg)
 
     def _known(self, profile: Profile, cut: int) -> NDArray[np.float64]:  # noqa: ARG002
         """What others reached, seen along this column's slope; filled in piece by piece."""

@@ -16,6 +16,7 @@ from geodim.errors import InputTypeError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
     from geodim.engine.column import ColumnSolver
     from geodim.engine.layers import Layers
@@ -31,6 +32,7 @@ class HopPass:
     ) -> None:
         self.source, self.kind, self.operator, self.hops, self.threads = source, kind, operator, hops, threads
         self.twins: Twins | None = None
+        self.ranges: Ranges | None = None  # of the attributes as they are
 
     def width_for(self, memory: Any) -> int:
         """Columns in flight: a cache line of them, more if the columns are short, or what the memory allows."""
@@ -114,6 +116,8 @@ class HopPass:
             if self.twins is not None:
                 self.twins.refine(hop, values)
             layer = layers.layer(hop)
+            for solver in solvers:
+                solver.ranges = self.ranges if hop == 0 else None
             if not all(list(pool.map(lambda part, layer=layer: solve(part, layer), range(len(solvers))))):
                 return False
             report(layers)

@@ -95,7 +95,7 @@ def compute_profile(
         profile = Profile.empty(n, d, step, steps, left_out, n_threads or available_threads())
     profile.stopped = None
     threads = n_threads or available_threads()
-    run = _Run(source, profile, deadline, threads, first_steps, progress)
+    run = _Run(source, profile, deadline, threads, first_steps, progress, ranges)
     try:
         with (
             heeding_interrupts(run.halt),
@@ -123,8 +123,10 @@ class _Run:
         threads: int,
         first_steps: NDArray[np.float64] | None = None,
         progress: Callable[[int, int], None] | None = None,
+        ranges: Ranges | None = None,
     ) -> None:
         self.source = source
+        self.ranges = ranges
         self.first_steps = first_steps
         self.widest = 1  # columns in the largest block
         self.profile = profile
@@ -285,6 +287,7 @@ class _Run:
                 solver = CountingSolver(n, step, n_steps, self.first_steps, skip_smallest=skip)
             # Threads begin at different sizes: what one has reached, the next one mostly need not solve.
             solver.turn = next(self.solvers) % self.threads / self.threads
+            solver.ranges = self.ranges
             solver.scratch = self.scratch  # a thread that helps several solvers needs one pair of lists
             self.local.solver = solver
         return solver

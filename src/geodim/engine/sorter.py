@@ -9,11 +9,13 @@ import math
 import threading
 import time
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from geodim.engine.kernels import runs, sorting
+from geodim.engine.steps import counter_type
+from geodim.errors import InternalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +46,9 @@ class Sorter:
     """
 
     def __init__(self, n_points: int, dtype: np.dtype[np.floating]) -> None:
+        if dtype not in (np.float32, np.float64):  # the size of every buffer follows from it
+            msg = f"columns are sorted as float32 or float64, not {dtype}"
+            raise InternalError(msg)
         self.n = n_points
         self.dtype = dtype
         self.key_type = np.dtype(f"u{dtype.itemsize}")
@@ -52,7 +57,7 @@ class Sorter:
         self.spare = self.memory.view(self.key_type)[n_points:]
         self.digit_counts = np.empty((3 if dtype.itemsize == 4 else 6, sorting.BUCKETS), np.int64)
         self.stops = np.empty(sorting.SHARES, np.int64)
-        self.step_counts: NDArray[np.int32] | None = None
+        self.step_counts: NDArray[np.signedinteger[Any]] | None = None
 
     def sort(self, column: NDArray[np.floating], values: NDArray[np.float64]) -> None:
         """Write the column to ``values``, ascending."""
@@ -103,7 +108,7 @@ class Sorter:
         per_step = kind(1.0 / step)
         if steps <= min(MOST_STEPS, 2 * self.n):
             if self.step_counts is None or self.step_counts.size < steps:
-                self.step_counts = np.empty(steps, np.int32)
+                self.step_counts = np.empty(steps, counter_type(self.n))
             counts = self.step_counts[:steps]
             sorting.count_steps(column, per_step, kind(first), counts)
             sorting.expand_steps(counts, step, float(first), values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,11 @@ def tolerance(rtol: float) -> float:
 def within(delta: float, off: float, rtol: float) -> bool:
     """Whether Delta, known to within ``off``, gives bounds on the dimension that are within the tolerance, whatever rounds."""
     return delta > off and ((delta + off) / (delta - off)) ** 2 - 1.0 <= rtol - ROUNDINGS
+
+
+def counter_type(n_points: int) -> np.dtype[np.signedinteger[Any]]:
+    """The type of counters that hold all points."""
+    return np.dtype(np.int32 if n_points < 1 << 31 else np.int64)
 
 
 def resolution(rtol: float, delta: float, magnitude: float) -> float:

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 
 from geodim.data.graphs._jit import kernel
+from geodim.engine.kernels._bounds import require, require_ranges
+from geodim.engine.kernels.sorting import OUTSIDE
+from geodim.errors import DataChangedError
 
 __all__ = [
     "coarse_sum",
@@ -29,13 +32,22 @@ __all__ = [
 def count_values(values: Any, weights: Any, low: float, per_bin: float, cumulative: Any) -> None:
     """Cumulative number of points in the bins [low + b / per_bin, low + (b + 1) / per_bin).
 
-    ``weights`` is how often each value occurs, or empty for once each.
+    ``weights`` is how often each value occurs, or empty for once each.  Values lie where the first pass found
+    them, but for roundings of the greatest.
     """
+    require(cumulative.size > 1, "count_values: cumulative")
+    require(weights.size == 0 or weights.size >= values.size, "count_values: weights")
     bins = cumulative.size - 1
     cumulative[:] = 0
+    outside = 0
     for i in range(values.size):
-        at = min(np.int64((np.float64(values[i]) - low) * per_bin), bins - 1)
-        cumulative[at + 1] += 1 if weights.size == 0 else weights[i]
+        place = (np.float64(values[i]) - low) * per_bin
+        if place >= 0.0 and place < bins + 1.0:
+            cumulative[min(np.int64(place), bins - 1) + 1] += 1 if weights.size == 0 else weights[i]
+        else:
+            outside += 1
+    if outside > 0:
+        raise DataChangedError(OUTSIDE)
     for b in range(bins):
         cumulative[b + 1] += cumulative[b]
 
@@ -44,8 +56,10 @@ def count_values(values: Any, weights: Any, low: float, per_bin: float, cumulati
 def reach_of(cumulative: Any, ladder: Any, reach: Any) -> None:
     """``reach[i]`` becomes the largest number of points in ``ladder[i]`` neighbouring bins."""
     bins = cumulative.size - 1
+    require(reach.size >= ladder.size, "reach_of: reach")
     for i in range(ladder.size):
         w = ladder[i]
+        require(0 < w <= bins, "reach_of: cumulative")
         left, right = cumulative[: bins - w + 1], cumulative[w:]
         most = right[0] - left[0]
         for j in range(left.size):
@@ -56,6 +70,7 @@ def reach_of(cumulative: Any, ladder: Any, reach: Any) -> None:
 @kernel
 def raise_to(phi: Any, ranges: Any, n_ranges: int, best: Any) -> None:
     """Take the elementwise maximum on the listed ranges."""
+    require_ranges(ranges, n_ranges, min(phi.size, best.size), "raise_to: ranges")
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
             best[d] = max(best[d], phi[d])
@@ -67,6 +82,7 @@ def coarse_sum(reach: Any, ladder: Any, width: float, span: float, n: int) -> An
 
     An interval of width c = ladder[i] * width holds reach[i] points, so phi <= c up to that size.
     """
+    require(reach.size >= ladder.size, "coarse_sum: reach")
     total = 0.0
     start = np.int64(1)
     for i in range(ladder.size):
@@ -81,6 +97,8 @@ def coarse_sum(reach: Any, ladder: Any, width: float, span: float, n: int) -> An
 def reaches(reach: Any, ladder: Any, width: float, span: float, phi: Any, following: Any) -> Any:
     """Whether a feature may attain ``phi`` at one of the sizes in question; ``following[d]`` is the next such size."""
     n = phi.size
+    require(reach.size >= ladder.size, "reaches: reach")
+    require(following.size >= n, "reaches: following")
     start = np.int64(1)
     for i in range(ladder.size + 1):
         stop = np.int64(n)
@@ -90,7 +108,7 @@ def reaches(reach: Any, ladder: Any, width: float, span: float, phi: Any, follow
             c = min(ladder[i] * width, span)
         if stop <= start:
             continue
-        if following[start] < stop and phi[following[start]] <= c:
+        if 0 <= following[start] < stop and phi[following[start]] <= c:
             return True
         start = stop
     return False
@@ -103,6 +121,9 @@ def draw_lines(phi: Any, base: Any, block: int, blocks: Any, first: Any, last: A
     Returns the sum of phi - base, which is nowhere negative, and the number of lines.
     """
     n = phi.size
+    require(block > 0 and base.size >= n, "draw_lines: base")
+    most = -(-n // block)
+    require(blocks.size >= most and first.size >= most and last.size >= most, "draw_lines: the lines")
     total = 0.0
     count = 0
     for b in range(-(-n // block)):
@@ -131,6 +152,9 @@ def gain_over(phi: Any, block: int, blocks: Any, first: Any, last: Any, count: i
     Lines below ``phi`` are taken off the lists: phi of the chosen features never falls.  Returns the sum and how many stay.
     """
     n = phi.size
+    require(0 <= count <= min(blocks.size, first.size, last.size), "gain_over: the lines")
+    if count > 0:  # they ascend
+        require(blocks[0] >= 0 and max(blocks[count - 1] * block, 1) < n, "gain_over: phi")
     total = 0.0
     kept = 0
     for i in range(count):
@@ -151,6 +175,8 @@ def gain_over(phi: Any, block: int, blocks: Any, first: Any, last: Any, count: i
 @kernel
 def list_excess(phi: Any, base: Any, sizes: Any, values: Any) -> Any:
     """List the sizes at which ``phi`` exceeds ``base``, and phi there; returns their number, or -1 if there is not room."""
+    require(base.size >= phi.size, "list_excess: base")
+    require(values.size >= sizes.size, "list_excess: values")
     count = 0
     for d in range(1, phi.size):
         if phi[d] > base[d]:
@@ -164,6 +190,9 @@ def list_excess(phi: Any, base: Any, sizes: Any, values: Any) -> Any:
 @kernel
 def excess_over(phi: Any, sizes: Any, values: Any, count: int) -> Any:
     """Sum of what listed values exceed ``phi`` by; those that do not are taken off.  Returns the sum and how many stay."""
+    require(0 <= count <= min(sizes.size, values.size), "excess_over: sizes or values")
+    if count > 0:  # they ascend
+        require(sizes[0] >= 0 and sizes[count - 1] < phi.size, "excess_over: phi")
     total = 0.0
     kept = 0
     for i in range(count):
@@ -183,6 +212,8 @@ def merge_two(
 
     Columns are whole numbers, -1 where there is none; a phi of 0 takes no place.
     """
+    room = min(phi.size, best.size, owner.size, second.size, runner.size)
+    require_ranges(ranges, n_ranges, room, "merge_two: ranges")
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
             value = phi[d]

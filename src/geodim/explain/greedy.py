@@ -86,7 +86,7 @@ class Greedy:
     ) -> None:
         n, d = source.n_points, source.n_features
         self.source, self.threads, self.progress = source, threads, progress
-        self.columns = ColumnPass(source, threads)
+        self.columns = ColumnPass(source, threads, ranges)
         self.chosen: list[int] = []
         self.scale = scale
         self.curve: list[float] = []

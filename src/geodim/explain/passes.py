@@ -93,13 +93,16 @@ class Slot:
     ----------
     source : ColumnSource
         Where the columns come from.
+    ranges : Ranges, optional
+        What a first pass found, which every column is compared with.
     """
 
-    def __init__(self, source: ColumnSource) -> None:
+    def __init__(self, source: ColumnSource, ranges: Ranges | None = None) -> None:
         from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
 
         self.source = source
         self.solver = ColumnSolver(source.n_points, source.dtype)
+        self.solver.ranges = ranges
         self.phi = np.empty(source.n_points)
         self.buffer: NDArray[np.floating] | None = None
 
@@ -151,10 +154,13 @@ class ColumnPass:
         Where the columns come from.
     threads : int
         Threads to use.
+    ranges : Ranges, optional
+        What a first pass found, which every column is compared with.
     """
 
-    def __init__(self, source: ColumnSource, threads: int) -> None:
+    def __init__(self, source: ColumnSource, threads: int, ranges: Ranges | None = None) -> None:
         self.source = source
+        self.ranges = ranges
         self.threads = threads
         self._free: list[Slot] = []
         self._lock = threading.Lock()
@@ -220,7 +226,7 @@ class ColumnPass:
 
     def _take(self) -> Slot:
         with self._lock:
-            return self._free.pop() if self._free else Slot(self.source)
+            return self._free.pop() if self._free else Slot(self.source, self.ranges)
 
 
 def _blocks(columns: list[int], threads: int) -> list[list[int]]:

@@ -268,7 +268,7 @@ def feature_ranking(
     def visit(slot: Slot, column: Column) -> None:
         own[column.index] = mean(slot.raised(column, nothing)[1:], source.n_points, scale)
 
-    ColumnPass(source, threads).run(range(source.n_features), visit)
+    ColumnPass(source, threads, ranges).run(range(source.n_features), visit)
     order = np.argsort(-own, kind="stable").tolist()
     labels = unique_names(source.names, order)
     return {label: float(own[column]) for label, column in zip(labels, order, strict=True)}

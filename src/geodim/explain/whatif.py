@@ -90,7 +90,7 @@ class WhatIf:
         self.weights = weights
         self.threads = int(n_threads or available_threads())
         self.source, self.ranges, self.off = self._measured(self.source)
-        self.columns = ColumnPass(self.source, self.threads)
+        self.columns = ColumnPass(self.source, self.threads, self.ranges)
         self.two = TopTwo(self.source.n_points)
         self._coarse: CoarseProfiles | None = None
         leaders = look_ahead(self.source, self.ranges).leaders

@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 
 from geodim.data.graphs._jit import kernel
+from geodim.engine.kernels._bounds import require
+from geodim.errors import InputValueError
 from geodim.features._simd import LANES, fma, load, prefetch, splat, store
 
 __all__ = ["aggregate_rows", "blend", "row_sums"]
@@ -27,6 +29,7 @@ __all__ = ["aggregate_rows", "blend", "row_sums"]
 # How many edges ahead to prefetch: about the latency of memory over the time an edge takes.
 AHEAD = 16
 TILE = 2 * LANES
+STRANGERS = "a row of the graph or matrix names entries or nodes that are not there: were its arrays changed after it was made?"
 
 
 @kernel
@@ -52,6 +55,19 @@ def _divided(s: Any, e: Any, degree: Any) -> Any:
 
 
 @kernel
+def require_neighbours(indices: Any, low: int, high: int, n: int) -> None:
+    """Raise unless the entries of a row are there and name nodes: they are read wherever they say, just after this."""
+    inside = 0 <= low <= high <= len(indices)
+    if inside:
+        strangers = 0
+        for k in range(low, high):
+            strangers += 1 if np.uint64(np.int64(indices[k])) >= np.uint64(n) else 0
+        inside = strangers == 0
+    if not inside:
+        raise InputValueError(STRANGERS)
+
+
+@kernel
 def aggregate_rows(
     indptr: Any,
     indices: Any,
@@ -70,13 +86,20 @@ def aggregate_rows(
     Columns go in tiles of two vectors. The last tile is shifted left to end with the last column: some columns
     are then computed twice, to the same bits, and no narrower code is needed.
     """
-    width = x.shape[1]
+    n, width = x.shape
+    entries = len(indices)
+    require(out.shape == x.shape and width >= LANES, "aggregate_rows: out")
+    require(first >= 0 and last <= n and last < len(indptr), "aggregate_rows: indptr")
+    require(weights is None or len(weights) >= entries, "aggregate_rows: weights")
+    require(loops is None or len(loops) >= n, "aggregate_rows: loops")
+    require(degrees is None or len(degrees) >= n, "aggregate_rows: degrees")
     source = x.reshape(-1)
     target = out.reshape(-1)
     bad = splat(0.0)
     for i in range(first, last):
         low = indptr[i]
         high = indptr[i + 1]
+        require_neighbours(indices, low, high, n)
         degree = 1.0
         if degrees is not None:
             degree = degrees[i]
@@ -135,7 +158,9 @@ def aggregate_rows(
 @kernel
 def row_sums(indptr: Any, values: Any, first: int, last: int, out: Any) -> None:
     """Add the compensated sum of each row's values to ``out[i]``."""
+    require(first >= 0 and last <= len(out) and last < len(indptr), "row_sums: out or indptr")
     for i in range(first, last):
+        require(indptr[i] >= 0 and indptr[i + 1] <= len(values), "row_sums: values")
         s = out[i]
         e = 0.0
         for k in range(indptr[i], indptr[i + 1]):
@@ -147,6 +172,7 @@ def row_sums(indptr: Any, values: Any, first: int, last: int, out: Any) -> None:
 @kernel
 def blend(y: Any, beta: float, x: Any, gamma: float, first: int, last: int) -> None:
     """Replace y by gamma * y + beta * x in rows first..last-1."""
+    require(first >= 0 and last <= min(y.shape[0], x.shape[0]) and x.shape[1] >= y.shape[1], "blend: x or y")
     for i in range(first, last):
         for q in range(y.shape[1]):
             y[i, q] = gamma * y[i, q] + beta * x[i, q]

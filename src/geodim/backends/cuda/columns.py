@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     import torch
 
+    from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
 else:
     torch = require("torch", "gpu", "the CUDA backend")
@@ -50,6 +51,9 @@ class Batches:
         self.solver = DeviceSolver(n_points, device, layers=layers, batch=batch)
         self.step = step
         self.solved = [0] * layers
+        self.ends: list[
+            tuple[list[int], torch.Tensor]
+        ] = []  # least and greatest values of columns as they came
         self.timing = Timing(device)
 
     def solve(
@@ -72,6 +76,8 @@ class Batches:
                     values = self._sorted(rows[at : at + size])
                 with self.timing("windows"):
                     self.solver.solve(values, part, layer)
+                if layer == 0:
+                    self.ends.append((part, values[:, [0, -1]]))
             except torch.OutOfMemoryError as error:
                 values = None
                 self._make_do(error)
@@ -80,6 +86,20 @@ class Batches:
             self.solved[layer] += size
             done(part)
         return True
+
+    def check_ends(self, ranges: Ranges | None) -> None:
+        """Columns begin and end where the first pass found it, or else they were read from other data."""
+        if ranges is None or not self.ends:
+            return
+        columns = [column for part, _ in self.ends for column in part]
+        found = torch.cat([ends for _, ends in self.ends]).double().cpu().numpy()
+        expected = np.stack([ranges.least[columns], ranges.greatest[columns]], axis=1)
+        same = np.all(np.abs(found - expected) <= self.step, axis=1)
+        if not same.all():
+            from geodim.engine.column import changed  # noqa: PLC0415 - imports Numba
+
+            at = int(np.argmin(same))
+            raise changed(columns[at], tuple(expected[at].tolist()), tuple(found[at].tolist()))
 
     def next_size(self, layer: int, left: int) -> int:
         """How many of the columns that are left make the next batch."""
@@ -117,6 +137,7 @@ def compute_profile(
     device: torch.device,
     *,
     step: float = 0.0,
+    ranges: Ranges | None = None,
     leaders: Sequence[int] = (),
     n_threads: int | None = None,
     deadline: float | None = None,
@@ -160,6 +181,7 @@ def compute_profile(
         except KeyboardInterrupt:
             stopped.append("interrupted")
         profile = coming.result()
+    batches.check_ends(ranges)
     profile.done[:], profile.stopped = finished, stopped[0] if stopped else None
     profile.bytes_read = n * d * itemsize
     with batches.timing("copies"):

@@ -101,6 +101,7 @@ class Feed:
             block = torch.empty(shape if by_row else shape[::-1], dtype=self.type, device=self.device)
             if isinstance(self.source, ArraySource) and self.source.row_major:
                 self._by_rows(self.source.array, group, block, by_row)
+                self.source.watch.check()
             else:
                 self._by_columns(group, block, by_row)
             self.bytes_moved += block.numel() * block.element_size()

@@ -99,11 +99,13 @@ class DevicePass(HopPass):
                     layers.finish(block)
                     report(layers)
                     if store is not None and time.monotonic() - saved >= save_every:
+                        batches.check_ends(self.ranges)
                         self._fetch(batches, layers)
                         store.save(layers)
                         saved = time.monotonic()
         except KeyboardInterrupt:
             layers.stop("interrupted")
+        batches.check_ends(self.ranges)
         with batches.timing("copies"):
             self._fetch(batches, layers)
         batches.timing.add("waiting for data", feed.waited)

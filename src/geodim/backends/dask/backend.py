@@ -110,6 +110,7 @@ class DaskBackend(LocalBackend):
         job = Job(
             token=new_token(),
             n_points=n,
+            dtype=source.dtype,
             step=step,
             n_steps=steps,
             skipped=SMALLEST if skip_smallest and (steps or n) > 64 * SMALLEST else 0,

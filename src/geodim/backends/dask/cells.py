@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.backends.dask import reading
-from geodim.backends.dask.histograms import FAN_IN, LIVE, add_counts, counter_type
+from geodim.backends.dask.histograms import FAN_IN, LIVE, add_counts
 from geodim.engine import cells
 from geodim.engine.cells import CellProfile
 from geodim.engine.interrupt import heeding_interrupts
 from geodim.engine.pilot import sample_rows
+from geodim.engine.steps import counter_type
 from geodim.errors import ClusterError
 
 if TYPE_CHECKING:
@@ -40,19 +41,18 @@ COUNTER = 8  # bytes
 
 
 def count_chunk(
-    parts: list[Any],
+    chunks: list[tuple[Any, reading.Declared]],
     columns: list[NDArray[np.intp]],
     weights: NDArray[np.int64] | None,
     edges: Edges,
     *,
-    dtype: np.dtype[np.floating],
     kind: np.dtype[np.signedinteger[Any]],
 ) -> Counts:
     """Points per cell, for some columns of one row of chunks; one column after the other."""
     counts = np.zeros(sum(one.size - 1 for one in edges), kind)
     each = iter(zip(edges, counts_of(counts, edges), strict=True))
-    for part, some in zip(parts, columns, strict=True):
-        for column in reading.turned(part, dtype, some):
+    for chunk, some in zip(chunks, columns, strict=True):
+        for column in reading.turned(*chunk, some):
             of_column, into = next(each)
             cells.count(np.ascontiguousarray(column), of_column, weights, into)
     return counts
@@ -220,7 +220,7 @@ class CellPass:
         for at in range(0, len(columns), width):
             some = columns[at : at + width]
             held = self.cluster.hold([edges[column] for column in some])
-            count = partial(count_chunk, dtype=self.source.dtype, kind=counter_type(self.source.n_points))
+            count = partial(count_chunk, kind=counter_type(self.source.n_points))
             begun.append((some, held, self.source.counts(some, count, add_counts, FAN_IN, held)))
         futures = self.cluster.compute([counts for *_, counts in begun])
         self.groups += [

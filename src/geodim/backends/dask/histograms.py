@@ -15,7 +15,8 @@ import numpy as np
 
 from geodim.backends.dask import reading, tasks
 from geodim.backends.dask.columns import ColumnPass
-from geodim.errors import InputValueError
+from geodim.engine.steps import counter_type
+from geodim.errors import DataChangedError, InputValueError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,27 +41,29 @@ def steps_of(ranges: Ranges, step: float) -> float:
 
 
 def count_chunk(
-    parts: list[Any],
+    chunks: list[tuple[Any, reading.Declared]],
     columns: list[NDArray[np.intp]],
     weights: NDArray[np.int64] | None,
     *,
-    dtype: np.dtype[np.floating],
     step: float,
     first_steps: NDArray[np.float64],
     n_steps: int,
     kind: np.dtype[np.signedinteger[Any]],
 ) -> NDArray[np.signedinteger[Any]]:
     """Points per step, for some columns of one row of chunks; shape (columns, steps)."""
-    from geodim.engine.kernels.sorting import count_steps  # noqa: PLC0415 - imports Numba
+    from geodim.engine.kernels.sorting import OUTSIDE, count_steps  # noqa: PLC0415 - imports Numba
 
     counts = np.zeros((first_steps.size, n_steps), kind)
     at = 0
-    for part, some in zip(parts, columns, strict=True):
-        for column in reading.turned(part, dtype, some):
+    for chunk, some in zip(chunks, columns, strict=True):
+        for column in reading.turned(*chunk, some):
             first = float(first_steps[at])
             if weights is not None:
-                where = (np.floor(column.astype(np.float64) / step) - first).astype(np.intp)
-                counts[at] = np.bincount(where, weights=weights, minlength=n_steps)
+                present = weights > 0  # the first pass did not look at the others
+                where = np.floor(column[present].astype(np.float64) / step) - first
+                if not np.all((where >= 0) & (where < n_steps)):
+                    raise DataChangedError(OUTSIDE)
+                counts[at] = np.bincount(where.astype(np.intp), weights=weights[present], minlength=n_steps)
             else:  # float32 does not hold every number of a step from 2^23 on
                 wide = abs(first) + n_steps >= 2.0**23
                 values = column.astype(np.float64) if wide else np.ascontiguousarray(column)
@@ -163,7 +166,6 @@ class CountPass(ColumnPass):
                     group,
                     partial(
                         count_chunk,
-                        dtype=source.dtype,
                         step=job.step,
                         first_steps=np.floor(self.ranges.least[group] / job.step),
                         n_steps=job.n_steps,
@@ -175,8 +177,3 @@ class CountPass(ColumnPass):
                 for group in groups
             ]
         )
-
-
-def counter_type(n_points: int) -> np.dtype[np.signedinteger[Any]]:
-    """The type of counters that hold all points."""
-    return np.dtype(np.int32 if n_points < 1 << 31 else np.int64)

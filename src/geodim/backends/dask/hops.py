@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.backends.dask import tasks
-from geodim.backends.dask.columns import block_of, new_token
+from geodim.backends.dask.columns import block_of, new_token, slice_of
 from geodim.backends.dask.reduction import Reduction
 from geodim.backends.dask.source import DaskSource
 from geodim.backends.dask.tasks import Job, Part
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from geodim.backends.dask.cluster import Cluster
+    from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
     from geodim.features.operators import Operator
 
@@ -66,6 +67,7 @@ def solve_hops(
     kind: np.dtype[np.floating],
     n_features: int,
     twins: bool,
+    ranges: Ranges | None = None,
 ) -> LayerParts:
     """Take one block of attributes through all hops."""
     width = len(columns)
@@ -77,6 +79,7 @@ def solve_hops(
                 bench.lift(bars[hop], hop)
             bench.preset(profile, hop)
         worker = HopPass(tasks.open_block(block, None), kind, operator, job.hops, job.threads)
+        worker.ranges = ranges
         worker.twins = _Classes() if twins else None  # type: ignore[assignment]
         worker.run(layers, width, job.local_deadline(), lambda _layers: None, None, np.inf)
         whole = layers.profiles[0].stopped is None
@@ -156,6 +159,7 @@ class DaskHopPass(HopPass):
         job = Job(
             token=new_token(),
             n_points=self.source.n_points,
+            dtype=self.kind,
             step=layers.profiles[0].step,
             n_steps=None,
             skipped=0,
@@ -202,6 +206,7 @@ class DaskHopPass(HopPass):
                     future = self.cluster.submit(
                         solve_hops, block, home.bars(), operator, job, columns, self.kind,
                         self.source.n_features, self.twins is not None,
+                        None if self.ranges is None else slice_of(self.ranges, columns),
                     )  # fmt: skip
                     running[future] = columns
                     new.append(future)

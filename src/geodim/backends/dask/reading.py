@@ -6,15 +6,15 @@ chunks have them, each of shape (columns, points): by rows of chunks, and in eac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from geodim.data.checks import Moments, scan_moments
-from geodim.data.sources import ArraySource, WeightedSource, as_source
-from geodim.errors import NonFiniteError
+from geodim.data.sources import ArraySource, WeightedSource, as_source, check_type, working_type
+from geodim.errors import InputTypeError, NonFiniteError, ShapeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,8 +34,46 @@ class Look:
     wrong: tuple[int, int, float] | None = None
 
 
-def as_numbers(chunk: Any, dtype: np.dtype[np.floating]) -> NDArray[Any]:
+@dataclass(frozen=True)
+class Declared:
+    """What a Dask array or frame says of one of its chunks, which its tasks need not keep to."""
+
+    where: str
+    rows: int | None  # unknown, in a frame that was not counted
+    columns: int
+    dtype: np.dtype[np.floating]  # in which the values are read
+
+    def of_columns(self, count: int) -> Declared:
+        """What it says of some of the columns."""
+        return replace(self, columns=count)
+
+
+def as_declared(chunk: Any, declared: Declared) -> Any:
+    """The chunk, if it is what was declared: sizes of buffers and the type of all values follow from that."""
+    shape = tuple(np.shape(chunk))
+    if len(shape) != 2 or shape[1] != declared.columns or declared.rows not in (None, shape[0]):
+        rows = "some" if declared.rows is None else declared.rows
+        msg = (
+            f"{declared.where} has the shape {shape}, and {rows} rows and {declared.columns} columns were declared: "
+            "tell Dask the chunks that its functions return, or call compute_chunk_sizes()"
+        )
+        raise ShapeError(msg)
+    if not hasattr(chunk, "dtypes"):  # a frame is looked at column by column
+        kind = chunk.dtype
+        check_type(kind, declared.where)
+        if working_type(kind).itemsize > declared.dtype.itemsize:
+            msg = (
+                f"{declared.where} has the type {kind}, and one that {declared.dtype} holds was declared: tell Dask the dtype (or meta) "
+                "that its functions return, or convert the data with astype"
+            )
+            raise InputTypeError(msg)
+    return chunk
+
+
+def as_numbers(chunk: Any, declared: Declared) -> NDArray[Any]:
     """The values of a chunk: an array as it is, a frame or a sparse matrix made dense."""
+    dtype = declared.dtype
+    chunk = as_declared(chunk, declared)
     if isinstance(chunk, np.ndarray):
         return chunk
     if hasattr(chunk, "toarray"):
@@ -44,18 +82,24 @@ def as_numbers(chunk: Any, dtype: np.dtype[np.floating]) -> NDArray[Any]:
     if hasattr(chunk, "dtypes") and all(kind == dtype for kind in chunk.dtypes):
         plain: NDArray[Any] = chunk.to_numpy()  # no copy, for a frame of columns of one type
         return plain
+    if len(chunk) == 0:
+        return np.empty(chunk.shape, dtype)
     source = as_source(chunk)
+    if source.dtype.itemsize > dtype.itemsize:
+        msg = (
+            f"{declared.where} has columns that need {source.dtype}, and ones that {dtype} holds were declared: tell Dask the meta that its "
+            "functions return, or convert the data with astype"
+        )
+        raise InputTypeError(msg)
     out = np.empty((source.n_features, source.n_points), dtype)
     source.read(range(source.n_features), out)
     return out.T
 
 
-def look(
-    chunk: Any, dtype: np.dtype[np.floating], rows: NDArray[np.intp], weights: NDArray[np.int64] | None
-) -> Look:
+def look(chunk: Any, declared: Declared, rows: NDArray[np.intp], weights: NDArray[np.int64] | None) -> Look:
     """First pass over one chunk; ``rows`` are those of the sample."""
-    values = as_numbers(chunk, dtype)
-    sample = values[rows].astype(dtype)
+    values = as_numbers(chunk, declared)
+    sample = values[rows].astype(declared.dtype)
     if values.shape[0] == 0 or (weights is not None and not weights.any()):
         return Look(len(values), None, sample)
     source: ColumnSource = ArraySource(values)
@@ -73,17 +117,17 @@ def look(
 
 def look_at_columns(
     chunk: NDArray[np.floating],
-    dtype: np.dtype[np.floating],
+    declared: Declared,
     rows: NDArray[np.intp],
     weights: NDArray[np.int64] | None,
 ) -> Look:
     """The same for a chunk that was turned into columns."""
-    return look(chunk.T, dtype, rows, weights)
+    return look(chunk.T, declared, rows, weights)
 
 
-def take_sample(chunk: Any, dtype: np.dtype[np.floating], rows: NDArray[np.intp]) -> NDArray[np.floating]:
+def take_sample(chunk: Any, declared: Declared, rows: NDArray[np.intp]) -> NDArray[np.floating]:
     """Some rows of a chunk."""
-    return as_numbers(chunk, dtype)[rows].astype(dtype)
+    return as_numbers(chunk, declared)[rows].astype(declared.dtype)
 
 
 def rows_of(pieces: Pieces, rows: NDArray[np.intp]) -> NDArray[np.floating]:
@@ -95,12 +139,14 @@ def rows_of(pieces: Pieces, rows: NDArray[np.intp]) -> NDArray[np.floating]:
     ).T
 
 
-def turned(chunk: Any, dtype: np.dtype[np.floating], columns: NDArray[np.intp]) -> NDArray[np.floating]:
+def turned(chunk: Any, declared: Declared, columns: NDArray[np.intp]) -> NDArray[np.floating]:
     """Some columns of a chunk, one after the other; not copied if that is how they lie."""
+    dtype = declared.dtype
+    chunk = as_declared(chunk, declared)
     if not isinstance(chunk, np.ndarray):
         if columns.size < chunk.shape[1]:
             chunk = chunk.iloc[:, columns] if hasattr(chunk, "iloc") else chunk[:, columns]
-        values = as_numbers(chunk, dtype)
+        values = as_numbers(chunk, declared.of_columns(columns.size))
         return np.ascontiguousarray(values.T, dtype)
     if chunk.dtype == dtype and chunk.flags.f_contiguous and columns.size == chunk.shape[1]:
         return chunk.T
@@ -160,7 +206,7 @@ def put_together(pieces: Pieces) -> NDArray[np.floating]:
     return block
 
 
-def digest(chunk: Any, dtype: np.dtype[np.floating]) -> bytes:
+def digest(chunk: Any, declared: Declared) -> bytes:
     """What tells the values of one chunk from others."""
-    values = np.ascontiguousarray(as_numbers(chunk, dtype))
+    values = np.ascontiguousarray(as_numbers(chunk, declared))
     return blake2b(values.tobytes(), digest_size=16).digest()

@@ -151,9 +151,9 @@ class DaskSource:
             ):  # rows of an array are looked at faster as they lie, frames as columns
                 chunks, look = turned, reading.look_at_columns
         looks = [
-            self._delayed(look)(part, self.dtype, self._within(rows, i), self._weights_of(i))
+            self._delayed(look)(part, self._declared(i, j), self._within(rows, i), self._weights_of(i))
             for i, row in enumerate(chunks)
-            for part in row
+            for j, part in enumerate(row)
         ]
         first, *blocks = self._computed([[looks], *blocks])
         self.resident = dict(zip(map(tuple, groups), self._gathered(blocks, ROUNDS), strict=True))
@@ -227,7 +227,10 @@ class DaskSource:
             here = where == j
             cuts = [np.flatnonzero(np.isin(columns[here], group)) for group in groups]
             for i, row in enumerate(parts):
-                turned[i].append(self._delayed(reading.turned)(row[j], self.dtype, own[here] - edges[j]))
+                declared = self._declared(i, j)
+                if parts is not self.parts:
+                    declared = declared.of_columns(columns.size)
+                turned[i].append(self._delayed(reading.turned)(row[j], declared, own[here] - edges[j]))
                 for at, cut in enumerate(cuts):
                     if cut.size:
                         pieces[at][i].append(self._delayed(reading.cut)(turned[i][-1], cut))
@@ -266,12 +269,10 @@ class DaskSource:
         where = np.searchsorted(edges, group, side="right") - 1
         level = []
         for i, row in enumerate(self.parts):
-            some = [(row[j], np.asarray(group)[where == j] - edges[j]) for j in np.unique(where).tolist()]
-            level.append(
-                self._delayed(count)(
-                    [part for part, _ in some], [at for _, at in some], self._weights_of(i), *shared
-                )
-            )
+            here = np.unique(where).tolist()
+            chunks = [(row[j], self._declared(i, j)) for j in here]
+            columns = [np.asarray(group)[where == j] - edges[j] for j in here]
+            level.append(self._delayed(count)(chunks, columns, self._weights_of(i), *shared))
         while len(level) > 1:
             level = [self._delayed(add)(level[at : at + fan_in]) for at in range(0, len(level), fan_in)]
         return level[0]
@@ -307,9 +308,9 @@ class DaskSource:
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
         """Bring one chunk here."""
         assert self.first_rows is not None
-        part = self.parts[self.first_rows.index(rows.start)][self.first_columns.index(columns.start)]
-        (values,) = self.cluster.results(self.cluster.compute([part]))
-        return reading.as_numbers(values, self.dtype)
+        i, j = self.first_rows.index(rows.start), self.first_columns.index(columns.start)
+        (values,) = self.cluster.results(self.cluster.compute([self.parts[i][j]]))
+        return reading.as_numbers(values, self._declared(i, j))
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """A few rows of a few columns: those of the first pass, or taken now."""
@@ -323,15 +324,19 @@ class DaskSource:
             futures = [self.cluster.submit(reading.rows_of, block, rows) for block in self.resident.values()]
             return np.concatenate(self.cluster.results(futures), axis=1)
         tasks = [
-            self._delayed(reading.take_sample)(part, self.dtype, self._within(rows, i))
+            self._delayed(reading.take_sample)(part, self._declared(i, j), self._within(rows, i))
             for i, row in enumerate(self.parts)
-            for part in row
+            for j, part in enumerate(row)
         ]
         return self._laid_out(self.cluster.results(self.cluster.compute(tasks)))
 
     def digest(self) -> bytes:
         """What tells this data, chunked like this, from other data; computed where it lies."""
-        tasks = [self._delayed(reading.digest)(part, self.dtype) for row in self.parts for part in row]
+        tasks = [
+            self._delayed(reading.digest)(part, self._declared(i, j))
+            for i, row in enumerate(self.parts)
+            for j, part in enumerate(row)
+        ]
         return blake2b(b"".join(self.cluster.results(self.cluster.compute(tasks)))).digest()
 
     def _own_rows(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -345,6 +350,14 @@ class DaskSource:
             return rows[:0]
         first, stop = np.searchsorted(rows, self.first_rows[i : i + 2])
         return rows[first:stop] - self.first_rows[i]
+
+    def _declared(self, i: int, j: int) -> reading.Declared:
+        """What is known of the j-th chunk in the i-th row of chunks before it is read."""
+        chunk = f"partition {i} of the Dask frame"
+        if self._frame is None:
+            chunk = f"chunk ({i}, {j}) of the Dask array"
+        rows = None if self.first_rows is None else self.first_rows[i + 1] - self.first_rows[i]
+        return reading.Declared(chunk, rows, self.first_columns[j + 1] - self.first_columns[j], self.dtype)
 
     def _weights_of(self, i: int) -> NDArray[np.int64] | None:
         if self.weights is None or self.first_rows is None:

@@ -43,6 +43,9 @@ class Job:
 
     token: str
     n_points: int
+    dtype: np.dtype[
+        np.floating
+    ]  # in which columns are solved; that of a sparse block as it is stored may be another
     step: float
     n_steps: int | None  # if columns are counted
     skipped: int
@@ -186,7 +189,7 @@ def solve_block(
     skip = job.skipped > 0
 
     def make() -> Place:
-        kind, n = block[0][0].dtype, job.n_points
+        kind, n = job.dtype, job.n_points
         if job.n_steps is None:
             return Place(ColumnSolver(n, kind, job.step, skip_smallest=skip), n, kind)
         counting = CountingSolver(n, job.step, job.n_steps, first_steps, skip_smallest=skip)
@@ -196,6 +199,7 @@ def solve_block(
         solver = place.solver
         if isinstance(solver, CountingSolver):
             solver.first_steps = first_steps
+        solver.ranges = ranges
         if bar is not None:
             bench.lift(bar)
         bench.preset(profile)
@@ -225,7 +229,7 @@ def solve_block(
             if not complete:
                 break
             profile.finish(at)
-        profile.bytes_read += len(todo) * job.n_points * (block[0][0].dtype.itemsize)
+        profile.bytes_read += len(todo) * job.n_points * job.dtype.itemsize
         if skip and not profile.counted:  # which columns tell them on the way depends on the order
             profile.owner[1 : 1 + job.skipped] = -1
         return part_of(profile, bench, np.asarray(columns), todo, dropped, before=before)

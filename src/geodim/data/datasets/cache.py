@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from geodim.data.datasets.roots import user_cache
+from geodim.data.unchanged import Watch
 from geodim.errors import DataFileError, InputValueError
 
 if TYPE_CHECKING:
@@ -218,14 +219,15 @@ def build(
     """
     place, temporary = _temporary_folder(places)
     try:
-        # Described before they are read: a source that changes meanwhile makes the cache stale, not wrong.
+        # Described before they are read: a source that changed since then makes the cache stale, not wrong.
         described = {
             path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path): _describe_source(
                 path
             )
             for path in sources
         }
-        notes = write(temporary)
+        with Watch.of(*sources):
+            notes = write(temporary)
         manifest = {
             "format": FORMAT,
             "recipe": recipe,

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from geodim.data.graphs._jit import kernel
+from geodim.engine.kernels._bounds import require
 
 __all__ = ["coalesce_rows", "count_entries", "fill_entries", "fill_weighted", "move_down"]
 
@@ -25,6 +26,8 @@ SHORT_ROW = 48
 @kernel
 def count_entries(u: Any, v: Any, first: int, last: int, counts: Any) -> int:
     """Add each edge to ``counts[row]`` for both of its ends; return the self-loops seen, which are not counted."""
+    require(len(v) >= len(u), "count_entries: v")
+    require(first >= 0 and last <= len(counts), "count_entries: counts")
     loops = 0
     for k in range(len(u)):
         a = u[k]
@@ -42,18 +45,28 @@ def count_entries(u: Any, v: Any, first: int, last: int, counts: Any) -> int:
 
 @kernel
 def fill_entries(u: Any, v: Any, first: int, last: int, cursor: Any, keys: Any) -> None:
-    """Write the keys of a chunk at ``cursor[row]`` and advance the cursors."""
+    """Write the keys of a chunk at ``cursor[row]`` and advance the cursors.
+
+    Edges that were not there when they were counted move the cursors on, and are not written past the end: the caller sees it.
+    """
+    require(len(v) >= len(u), "fill_entries: v")
+    require(first >= 0 and last <= len(cursor), "fill_entries: cursor")
+    room = len(keys)
     for k in range(len(u)):
         a = u[k]
         b = v[k]
         if a == b:
             continue
         if first <= a < last:
-            keys[cursor[a]] = 2 * b
-            cursor[a] += 1
+            at = cursor[a]
+            if 0 <= at < room:
+                keys[at] = 2 * b
+            cursor[a] = at + 1
         if first <= b < last:
-            keys[cursor[b]] = 2 * a + 1
-            cursor[b] += 1
+            at = cursor[b]
+            if 0 <= at < room:
+                keys[at] = 2 * a + 1
+            cursor[b] = at + 1
 
 
 @kernel
@@ -61,6 +74,9 @@ def fill_weighted(
     u: Any, v: Any, w: Any, first: int, last: int, cursor: Any, keys: Any, weights: Any, loops: Any
 ) -> None:
     """Fill keys and weights; ``loops[i]`` becomes the largest weight of a self-loop listed at i."""
+    require(len(v) >= len(u) and len(w) >= len(u), "fill_weighted: v or w")
+    require(first >= 0 and last <= min(len(cursor), len(loops)), "fill_weighted: cursor or loops")
+    room = min(len(keys), len(weights))
     for k in range(len(u)):
         a = u[k]
         b = v[k]
@@ -69,13 +85,17 @@ def fill_weighted(
                 loops[a] = max(loops[a], w[k])
             continue
         if first <= a < last:
-            keys[cursor[a]] = 2 * b
-            weights[cursor[a]] = w[k]
-            cursor[a] += 1
+            at = cursor[a]
+            if 0 <= at < room:
+                keys[at] = 2 * b
+                weights[at] = w[k]
+            cursor[a] = at + 1
         if first <= b < last:
-            keys[cursor[b]] = 2 * a + 1
-            weights[cursor[b]] = w[k]
-            cursor[b] += 1
+            at = cursor[b]
+            if 0 <= at < room:
+                keys[at] = 2 * a + 1
+                weights[at] = w[k]
+            cursor[b] = at + 1
 
 
 @kernel
@@ -139,8 +159,13 @@ def coalesce_rows(
     ``indptr[first:last]`` becomes the new starts. ``indptr[last]`` is only read; the owner of the next rows writes to it
     the value it already has. stats receives: kept entries, duplicates, one-way edges, conflicting weights, empty rows.
     """
+    require(0 <= first <= last < len(indptr), "coalesce_rows: indptr")
+    require(weights is None or len(weights) >= len(keys), "coalesce_rows: weights")
+    require(len(stats) >= 5, "coalesce_rows: stats")
+    require(indptr[first] >= 0 and 0 <= digits <= 8, "coalesce_rows: indptr or digits")
     spare_length = 0
     for row in range(first, last):
+        require(indptr[row] <= indptr[row + 1] <= len(keys), "coalesce_rows: keys")
         spare_length = max(spare_length, indptr[row + 1] - indptr[row])
     if spare_length <= SHORT_ROW:
         spare_length = 0
@@ -189,5 +214,6 @@ def coalesce_rows(
 @kernel
 def move_down(array: Any, source: int, target: int, length: int) -> None:
     """Move ``array[source:source + length]`` to `target` <= `source` without a temporary copy."""
+    require(0 <= target <= source and source + length <= len(array), "move_down: array")
     for i in range(length):
         array[target + i] = array[source + i]

@@ -7,6 +7,7 @@ listed edges at 4 bytes (+ 8 with weights); see :func:`geodim.features.memory.gr
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from geodim.data.graphs.edges import checked_chunks
 from geodim.data.graphs.graph import Graph, GraphNotes
 from geodim.data.graphs.parallel import balanced_ranges, equal_ranges, run_tasks, thread_count
-from geodim.errors import InputValueError, ShapeError
+from geodim.errors import DataChangedError, InputValueError, ShapeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,8 +72,14 @@ def build_graph(
         raise ShapeError("a graph needs at least one node")
     id_type = index_dtype(n_nodes) if indices_type is None else indices_type
     indptr, self_loops = _count(source, n_nodes, threads, weighted=weighted)
+    ends = _digest(indptr[2:])
     keys, weights, loops = _fill(source, indptr, threads, id_type, weighted=weighted)
     indptr = indptr[: n_nodes + 1]  # the cursors have advanced: entry i is now where row i starts
+    if _digest(indptr[1:]) != ends:
+        raise DataChangedError(
+            "the edges changed while they were read: some rows were not filled as they were counted; read them again when "
+            "nothing writes to them"
+        )
     stats, kept = _coalesce(indptr, keys, weights, threads)
     keys.resize(kept, refcheck=False)  # gives the memory of coalesced entries back
     if weights is not None:
@@ -97,6 +104,11 @@ def build_graph(
         weights=weights,
         loop_weights=loops,
     )
+
+
+def _digest(ends: NDArray[np.int64]) -> bytes:
+    """What tells the ends of all rows from others, so that not a second array of them need be kept."""
+    return blake2b(np.ascontiguousarray(ends).data, digest_size=16).digest()
 
 
 def _infer_nodes(source: EdgeSource, *, weighted: bool) -> int:

@@ -9,6 +9,7 @@ from geodim.data.graphs.checks import whole_number
 from geodim.data.graphs.edges import WeightedEdges
 from geodim.data.graphs.graph import Graph
 from geodim.data.graphs.inputs import Orientation, open_graph, to_numpy
+from geodim.data.unchanged import Watch
 from geodim.errors import InputValueError, ShapeError
 
 __all__ = ["as_graph"]
@@ -81,25 +82,26 @@ def as_graph(
             raise InputValueError("this is a finished graph: give weights where it is made")
         _check_match(graph.n_nodes, n_nodes)
         return graph
-    opened = open_graph(graph, own_weights, orientation)
-    if opened.n_nodes is not None:
-        _check_match(opened.n_nodes, n_nodes)
-        n_nodes = opened.n_nodes
-    edges = opened.edges
-    weighted = own_weights is not False
-    if weights is not None and not isinstance(weights, bool | str):
-        values = to_numpy(weights)
-        if values.ndim != 1:
-            raise ShapeError(f"weights must be one number per edge, not an array of shape {values.shape}")
-        edges = WeightedEdges(edges, values)
-        weighted = True
-    return build_graph(
-        edges,
-        n_nodes,
-        weighted=weighted,
-        directed=opened.directed if directed is None else directed,
-        threads=threads,
-    )
+    with Watch.of(graph, None if own_weights else weights):  # edges are read two or three times
+        opened = open_graph(graph, own_weights, orientation)
+        if opened.n_nodes is not None:
+            _check_match(opened.n_nodes, n_nodes)
+            n_nodes = opened.n_nodes
+        edges = opened.edges
+        weighted = own_weights is not False
+        if weights is not None and not isinstance(weights, bool | str):
+            values = to_numpy(weights)
+            if values.ndim != 1:
+                raise ShapeError(f"weights must be one number per edge, not an array of shape {values.shape}")
+            edges = WeightedEdges(edges, values)
+            weighted = True
+        return build_graph(
+            edges,
+            n_nodes,
+            weighted=weighted,
+            directed=opened.directed if directed is None else directed,
+            threads=threads,
+        )
 
 
 def _check_match(known: int, wanted: int | None) -> None:

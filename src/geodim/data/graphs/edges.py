@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from geodim.errors import InputTypeError, InputValueError, NonFiniteError, ShapeError
+from geodim.errors import DataChangedError, InputTypeError, InputValueError, NonFiniteError, ShapeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -157,9 +157,15 @@ def checked_chunks(source: EdgeSource, n_nodes: int | None, *, weighted: bool) -
     Every pass of the builder goes through these checks: they cost next to nothing, and the kernels write wherever the
     ids say.
     """
+    listed = 0
     for chunk in source.chunks():
         u = _whole(chunk, chunk.sources)
         v = _whole(chunk, chunk.targets)
+        listed += len(u)
+        if len(u) != len(v) or (weighted and chunk.weights is not None and len(chunk.weights) != len(u)):
+            raise ShapeError(
+                f"from edge {chunk.start} on: {len(u)} sources, {len(v)} targets, or another number of weights"
+            )
         if len(u):
             low = min(int(u.min()), int(v.min()))
             high = max(int(u.max()), int(v.max()))
@@ -173,6 +179,11 @@ def checked_chunks(source: EdgeSource, n_nodes: int | None, *, weighted: bool) -
                 )
             weights = _checked_weights(chunk)
         yield EdgeChunk(chunk.start, u, v, weights)
+    if listed != source.n_edges:
+        raise DataChangedError(
+            f"a pass over the edges listed {listed:,} of them, and there were {source.n_edges:,}: the edges changed while they were "
+            "read; read them again when nothing writes to them"
+        )
 
 
 def edge_name(chunk: EdgeChunk, k: int) -> str:

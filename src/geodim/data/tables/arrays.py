@@ -10,6 +10,7 @@ import numpy as np
 
 from geodim.data.sources import check_shape, check_type
 from geodim.data.tables.columns import Table
+from geodim.data.unchanged import Watch, remember
 from geodim.errors import DataFileError, InputTypeError, ShapeError
 
 if TYPE_CHECKING:
@@ -20,8 +21,12 @@ if TYPE_CHECKING:
 
 def open_npy(file: Path) -> Any:
     """Map an .npy file into memory, for reading."""
+    watch = Watch.of(file)
     try:
-        return np.lib.format.open_memmap(file, mode="r")
+        with watch:
+            array = np.lib.format.open_memmap(file, mode="r")
+        remember(array, watch)
+        return array
     except ValueError as error:
         if "Python objects" in str(error):
             raise _refuse_objects(file) from error

@@ -10,6 +10,7 @@ from geodim.data.tables.arrays import from_array, open_npy, open_npz
 from geodim.data.tables.columns import choose_columns
 from geodim.data.tables.frames import read_csv, read_parquet
 from geodim.data.tables.lazy import read_zarr
+from geodim.data.unchanged import Watch
 from geodim.errors import DataFileError
 
 if TYPE_CHECKING:
@@ -95,13 +96,16 @@ def open_table(
         return choose_columns(names, columns, exclude, where=str(file))
 
     try:
-        if suffix == ".npy":
-            return from_array(open_npy(file), choose, str(file))
-        if suffix == ".npz":
-            return from_array(open_npz(file, key), choose, str(path))
-        if suffix == ".zarr":
-            return read_zarr(file, choose)
-        return read_parquet(file, choose) if suffix == ".parquet" else read_csv(file, suffix, choose, header)
+        with Watch.of(file):
+            if suffix == ".npy":
+                return from_array(open_npy(file), choose, str(file))
+            if suffix == ".npz":
+                return from_array(open_npz(file, key), choose, str(path))
+            if suffix == ".zarr":
+                return read_zarr(file, choose)
+            if suffix == ".parquet":
+                return read_parquet(file, choose)
+            return read_csv(file, suffix, choose, header)
     except (OSError, EOFError) as error:
         if isinstance(error, DataFileError):
             raise

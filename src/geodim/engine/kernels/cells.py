@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from geodim.engine.kernels._bounds import require
+
 BLOCK = 64  # cells that are passed over together if no window can begin there
 
 
@@ -18,7 +20,11 @@ def count_cells(values, edges, guide, per_cell, weights, counts):
     """Add the values to the ``counts`` of the cells [edges[i], edges[i + 1]).
 
     ``guide[g]`` is about where values of (value - edges[0]) * per_cell >= g begin.  No ``weights`` count as 1 each.
+    The caller makes the guide, of numbers of cells.
     """
+    require(counts.size > 0 and edges.size >= counts.size + 1, "count_cells: edges")
+    require(guide.size >= 2, "count_cells: guide")
+    require(weights.size == 0 or weights.size >= values.size, "count_cells: weights")
     last = counts.size - 1
     most = guide.size - 2
     least = np.float64(edges[0])
@@ -43,11 +49,20 @@ def count_cells(values, edges, guide, per_cell, weights, counts):
 
 
 @njit(nogil=True, cache=True)
+def require_cells(least, greatest, before):
+    """Raise unless there are cells, with two numbers each and all their counts."""
+    require(least.size > 0 and greatest.size >= least.size, "the cells: greatest")
+    require(before.size >= least.size + 1, "the cells: before")
+
+
+@njit(nogil=True, cache=True)
 def bound_windows(least, greatest, before, sizes, lower, upper):
     """Bounds on phi_k for every k of ``sizes``, ascending.
 
     Cell i has numbers from ``least[i]`` to ``greatest[i]``, and ``before[i]`` points lie before it.
     """
+    require_cells(least, greatest, before)
+    require(lower.size >= sizes.size and upper.size >= sizes.size, "bound_windows: the bounds")
     n_cells = least.size
     n_blocks = (n_cells + BLOCK - 1) // BLOCK
     ends = np.zeros(n_blocks, np.int64)  # the last cell of the run from each block's first cell
@@ -94,6 +109,9 @@ def bound_windows(least, greatest, before, sizes, lower, upper):
 @njit(nogil=True, cache=True)
 def mark_open(least, greatest, before, sizes, upper, open_cells):
     """Mark the cells in which a window of some k could begin or end that is narrower than ``upper``."""
+    require_cells(least, greatest, before)
+    require(upper.size >= sizes.size, "mark_open: upper")
+    require(open_cells.size >= least.size, "mark_open: open_cells")
     n_cells = least.size
     for s in range(sizes.size):
         k = sizes[s]

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from geodim.engine.kernels._bounds import require, require_ranges
 from geodim.engine.kernels.counters import note_range
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
-from geodim.engine.kernels.tiles import evaluate_tile
+from geodim.engine.kernels.tiles import PADDING, evaluate_tile
 
 
 @njit(nogil=True, cache=True)
 def lattice_quantum(l, n, grain):
     """The largest power of two times ``grain`` that divides every value; 0 if ``grain`` itself does not."""
+    require(l.size >= n, "lattice_quantum: l")
     low, high = 0, n
     while low < high:  # the smallest magnitudes have the finest fractions: look there first
         middle = (low + high) >> 1
@@ -45,6 +47,7 @@ def multiples(l, first, stop, grain):
 @njit(nogil=True, cache=True)
 def median_run(l, n):
     """First and one-past-last position of the run of values equal to the median: the only run that can be a majority."""
+    require(0 < n <= l.size, "median_run: l")
     value = l[n >> 1]
     low, high = 0, n >> 1
     while low < high:
@@ -67,6 +70,9 @@ def median_run(l, n):
 @njit(nogil=True, cache=True)
 def one_sided(l, n, first, stop, phi):
     """Phi of a column whose majority run [first, stop) lies at one end: each window holds the run and grows outwards."""
+    require(l.size >= n, "one_sided: l")
+    require(phi.size >= n, "one_sided: phi")
+    require(0 <= first < stop <= n and (first == 0 or stop == n), "one_sided: the run")
     weight = stop - first
     for extra in range(1, n - weight + 1):
         if first == 0:
@@ -107,6 +113,9 @@ def open_gaps(l, n, shift, known, skip, is_open):
     """
     size = 1 << shift
     count = (n + size - 1) >> shift
+    require(n > 0 and l.size >= n + PADDING, "open_gaps: l")
+    require(known.size >= n, "open_gaps: known")
+    require(is_open.size >= count, "open_gaps: is_open")
     total = 0
     guess = n >> 1
     for g in range(count - 1, 0, -1):
@@ -136,6 +145,9 @@ def open_gaps_by_counts(l, n, shift, slope, best, is_open):
     """
     size = 1 << shift
     count = (n + size - 1) >> shift
+    require(l.size >= n, "open_gaps_by_counts: l")
+    require(best.size >= n, "open_gaps_by_counts: best")
+    require(is_open.size >= count, "open_gaps_by_counts: is_open")
     total = 0
     guess = 0
     for g in range(count - 1, -1, -1):
@@ -163,6 +175,7 @@ def open_gaps_by_counts(l, n, shift, slope, best, is_open):
 @njit(nogil=True, cache=True)
 def cumulate(counts, slope, values):
     """``values[j] = slope j - (number of points in the first j steps)``."""
+    require(values.size >= counts.size + 1, "cumulate: values")
     total = np.int64(0)
     values[0] = 0.0
     for j in range(counts.size):
@@ -176,6 +189,8 @@ def along_slope(best, slope, first, stop, known):
 
     Half a point less, so that ties are not rejected.
     """
+    require(first >= 0 and stop <= best.size, "along_slope: best")
+    require(stop <= known.size, "along_slope: known")
     least = np.inf
     for w in range(stop - 1, first - 1, -1):
         least = min(least, slope * w + best[w] - 0.5)
@@ -185,6 +200,7 @@ def along_slope(best, slope, first, stop, known):
 @njit(nogil=True, cache=True)
 def tilt(phi, ranges, n_ranges, slope):
     """Take the slope out again: from ``slope w - N(w)`` to ``-N(w)``."""
+    require_ranges(ranges, n_ranges, phi.size, "tilt: ranges")
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
             phi[d] -= slope * d
@@ -208,6 +224,8 @@ def smallest_beaten(l, n, d_stop, known):
 @njit(nogil=True, cache=True)
 def solve_plainly(l, n, d_first, d_stop, phi, ranges):
     """Every window evaluated, nothing bounded: for values so large that sums of them would overflow."""
+    require(l.size >= n + PADDING, "solve_plainly: l")
+    require(d_first >= 0 and d_stop <= phi.size, "solve_plainly: phi")
     best = np.empty(BASE)
     for g in range(d_first >> BASE_SHIFT, ((d_stop - 1) >> BASE_SHIFT) + 1):
         d0 = g << BASE_SHIFT
@@ -221,6 +239,7 @@ def solve_plainly(l, n, d_first, d_stop, phi, ranges):
 @njit(nogil=True, cache=True)
 def merge(phi, ranges, n_ranges, column, best, owner):
     """Elementwise maximum of one column's phi into the result; the lowest column index owns a tie."""
+    require_ranges(ranges, n_ranges, min(phi.size, best.size, owner.size), "merge: ranges")
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
             if phi[d] > best[d]:
@@ -236,6 +255,8 @@ def share_sums(phi, owner, scale, first, sums, attains):
 
     Whoever owns anything is noted in ``attains``: phi / scale may be too small for a float.
     """
+    require(owner.size >= phi.size, "share_sums: owner")
+    require(attains.size >= sums.size, "share_sums: attains")
     i = 0
     while i < phi.size:
         column = owner[i]
@@ -244,5 +265,6 @@ def share_sums(phi, owner, scale, first, sums, attains):
             total += phi[i] / scale
             i += 1
         if column >= 0:
+            require(first <= column < first + sums.size, "share_sums: sums")
             sums[column - first] += total
             attains[column - first] = True

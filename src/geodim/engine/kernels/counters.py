@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from numba import njit
 
+from geodim.engine.kernels._bounds import require
+
 TESTS, WINDOWS, LEAVES, REJECTED, CLOSED = 0, 1, 2, 3, 4
 N_COUNTERS = 5
 
@@ -14,6 +16,7 @@ def note_range(ranges, count, first, stop):
     if count > 0 and ranges[count - 1, 1] == first:
         ranges[count - 1, 1] = stop
         return count
+    require(0 <= count < ranges.shape[0], "note_range: more intervals than there is room for")
     ranges[count, 0] = first
     ranges[count, 1] = stop
     return count + 1

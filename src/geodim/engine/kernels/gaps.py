@@ -19,9 +19,31 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from geodim.engine.kernels.counters import CLOSED, LEAVES, REJECTED, TESTS, WINDOWS, note_range
-from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT, PEAK, S0, S1, SLOPE, U0, U1, W0, W1
-from geodim.engine.kernels.tiles import evaluate_leaf, solve_smallest
+from geodim.engine.kernels._bounds import require
+from geodim.engine.kernels.counters import (
+    CLOSED,
+    LEAVES,
+    N_COUNTERS,
+    REJECTED,
+    TESTS,
+    WINDOWS,
+    note_range,
+)
+from geodim.engine.kernels.pyramid import (
+    BASE,
+    BASE_SHIFT,
+    PEAK,
+    RECORD,
+    S0,
+    S1,
+    SLOPE,
+    U0,
+    U1,
+    W0,
+    W1,
+    require_layout,
+)
+from geodim.engine.kernels.tiles import PADDING, evaluate_leaf, solve_smallest
 
 MANY = 8  # from here on the plain filter pays
 
@@ -166,6 +188,13 @@ def solve_gaps(
     quantum of a column on a lattice, since widths differ by no less, or else by minus the slack.  ``phi`` receives this feature's values for the sizes that
     matter, listed in ``ranges`` as half-open intervals.  Returns their number.
     """
+    require(l.size >= n + PADDING, "solve_gaps: l")
+    require(known.size >= n, "solve_gaps: known")
+    require(phi.size >= n, "solve_gaps: phi")
+    require(work.size >= N_COUNTERS, "solve_gaps: work")
+    require_layout(n, offsets, counts, min(records.shape[0], blocks.size, lows.size))
+    require(records.shape[1] >= RECORD, "solve_gaps: records")
+    require(first_gap >= 0 and last_gap <= counts[counts.size - 1], "solve_gaps: the gaps")
     n_levels = counts.size
     top = n_levels - 1
     gap = np.zeros(n_levels, np.int64)  # per level: the gap on the path from the root,

@@ -14,9 +14,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from geodim.engine.kernels.counters import LEAVES, REJECTED, TESTS, WINDOWS, note_range
+from geodim.engine.kernels._bounds import require
+from geodim.engine.kernels.counters import LEAVES, N_COUNTERS, REJECTED, TESTS, WINDOWS, note_range
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
-from geodim.engine.kernels.tiles import evaluate_row, evaluate_tile
+from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile
 
 EXTREMES = 512  # most extreme starts, and right ends, that give the upper bound
 GROUP = 8  # starts that are looked at together once their block survives
@@ -33,6 +34,7 @@ def grid_trend(l, n, grain):
     The spread is infinite if three values tell that it exceeds any that matters: around no line is it less than their
     bend, and the least-squares slope of ascending values is at most 3/2 of the range over the length.
     """
+    require(0 < n <= l.size, "grid_trend: l")
     count = (n + BASE - 1) >> BASE_SHIFT
     quarter = (count - 1) >> 2
     if quarter > 0:
@@ -96,8 +98,21 @@ def block_extremes(u, n, size, reach, tops, floors):
 
 
 @njit(nogil=True, cache=True)
+def require_residuals(n, u, tops, floors, fine_tops, fine_floors):
+    """Raise unless there is room for the residuals, and for the extremes with those that are looked at past the end."""
+    blocks, groups = (n + BASE - 1) >> BASE_SHIFT, (n + GROUP - 1) // GROUP
+    require(u.size >= n, "the grid: u")
+    require(tops.size >= blocks, "the grid: tops")
+    require(floors.size >= blocks + 1, "the grid: floors")
+    require(fine_tops.size >= groups, "the grid: fine_tops")
+    require(fine_floors.size >= groups + BASE // GROUP, "the grid: fine_floors")
+
+
+@njit(nogil=True, cache=True)
 def residuals(l, n, c, u, tops, floors, fine_tops, fine_floors):
     """Residuals u, and the extremes of base blocks and of groups of eight starts with all their right ends."""
+    require(l.size >= n, "residuals: l")
+    require_residuals(n, u, tops, floors, fine_tops, fine_floors)
     for i in range(n):
         u[i] = l[i] - c * i
     block_extremes(u, n, BASE, 1, tops, floors)
@@ -211,6 +226,12 @@ def solve_grid(
     l, n, u, tops, floors, fine_tops, fine_floors, c, bar, d_first, d_stop, known, phi, ranges, work
 ):
     """Solve the sizes [d_first, d_stop), d_first a multiple of BASE (or 1); results as in `gaps.solve_gaps`."""
+    require(l.size >= n + PADDING, "solve_grid: l")
+    require_residuals(n, u, tops, floors, fine_tops, fine_floors)
+    require(d_first > 0 and d_stop <= n, "solve_grid: the sizes")
+    require(known.size >= n, "solve_grid: known")
+    require(phi.size >= n, "solve_grid: phi")
+    require(work.size >= N_COUNTERS, "solve_grid: work")
     starts = np.empty(EXTREMES, np.int64)
     ends = np.empty(EXTREMES, np.int64)
     n_starts = extremes(u, n, 1.0, starts)

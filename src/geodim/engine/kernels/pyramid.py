@@ -19,6 +19,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from geodim.engine.kernels._bounds import require
+
 U0, U1, W0, W1, S0, S1, SLOPE, PEAK = 0, 1, 2, 3, 4, 5, 6, 7
 RECORD = 8  # one cache line
 
@@ -51,6 +53,9 @@ def local_slope(l, n, start, size, grain, limit):
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 def build_base(l, n, records, count, grain, span):
     """Fill the records of the finest level; ``records`` has two spare rows for blocks past the end."""
+    require(l.size >= n, "build_base: l")
+    require(count == (n + BASE - 1) >> BASE_SHIFT, "build_base: count")
+    require(records.shape[0] >= count + 2 and records.shape[1] >= RECORD, "build_base: records")
     limit = span / BASE
     for block in range(count):
         start = block << BASE_SHIFT
@@ -105,8 +110,25 @@ def close_level(records, count):
 
 
 @njit(nogil=True, cache=True)
+def require_layout(n, offsets, counts, room):
+    """Raise unless the levels halve from ceil(n / BASE) blocks on and lie, two empty blocks after each, in ``room`` places."""
+    require(counts.size > 0 and offsets.size >= counts.size, "the pyramid: offsets")
+    blocks = (n + BASE - 1) >> BASE_SHIFT
+    place = 0
+    for level in range(counts.size):
+        require(counts[level] == blocks, "the pyramid: counts")
+        require(offsets[level] >= place, "the pyramid: offsets")
+        place = offsets[level] + blocks + 2
+        blocks = (blocks + 1) >> 1
+    require(place <= room, "the pyramid: records or lists of blocks")
+
+
+@njit(nogil=True, cache=True)
 def build_parents(l, n, records, offsets, counts, grain, span):
     """Fill every coarser level from the one below it."""
+    require(l.size >= n, "build_parents: l")
+    require_layout(n, offsets, counts, records.shape[0])
+    require(records.shape[1] >= RECORD, "build_parents: records")
     for level in range(1, counts.size):
         size = BASE << level
         half = size >> 1

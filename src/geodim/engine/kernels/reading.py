@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from geodim.engine.kernels._bounds import require
+
 TILE = 64
 
 
@@ -12,6 +14,9 @@ TILE = 64
 def gather_columns(array, columns, out):
     """``out[c] = array[:, columns[c]]`` for C-contiguous ``array``."""
     n = array.shape[0]
+    require(out.shape[0] >= columns.size and out.shape[1] >= n, "gather_columns: out")
+    for c in range(columns.size):
+        require(0 <= columns[c] < array.shape[1], "gather_columns: columns")
     for first in range(0, n, TILE):
         stop = min(first + TILE, n)
         for c in range(columns.size):
@@ -27,6 +32,9 @@ def moments(array, least, greatest, total, square):
     The extremes have the type of the array, the sums are in float64, and all are started by the caller.  Comparisons pass NaN by,
     but sums do not.
     """
+    width = array.shape[1]
+    require(least.size >= width and greatest.size >= width, "moments: the extremes")
+    require(total.size >= width and square.size >= width, "moments: the sums")
     for i in range(array.shape[0]):
         for j in range(array.shape[1]):
             value = array[i, j]

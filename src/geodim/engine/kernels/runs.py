@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from geodim.engine.kernels._bounds import require
 from geodim.engine.kernels.counters import note_range
 
 
@@ -42,6 +43,12 @@ def count_value(column, value):
 @njit(nogil=True, cache=True)
 def joint_counts(keys, tables, widths, counts):
     """Count combinations of digits; ``tables`` maps the digits that occur to 0, 1, ..., ``widths`` are their numbers."""
+    require(tables.shape[0] >= widths.size and tables.shape[1] >= 2048, "joint_counts: tables")
+    combinations = np.int64(1)
+    for digit in range(widths.size):
+        combinations *= widths[digit]
+        require(tables[digit].min() >= 0 and tables[digit].max() < widths[digit], "joint_counts: widths")
+    require(counts.size >= combinations, "joint_counts: counts")
     counts[:] = 0
     eleven = keys.dtype.type(11)
     mask = keys.dtype.type(2047)
@@ -55,11 +62,26 @@ def joint_counts(keys, tables, widths, counts):
 
 
 @njit(nogil=True, cache=True)
+def require_counted(values, counts, n, phi, known):
+    """Positions are sums of the counts: there must be some, they must be of n points, and phi and ``known`` hold n sizes."""
+    require(values.size > 0 and counts.size == values.size, "solve_pairs: counts")
+    total = np.int64(0)
+    for a in range(counts.size):
+        require(counts[a] >= 0, "solve_pairs: a negative count")
+        total += counts[a]
+    require(total == n, "solve_pairs: counts of another number of points")
+    require(phi.size >= n, "solve_pairs: phi")
+    require(known.size >= n, "solve_pairs: known")
+
+
+@njit(nogil=True, cache=True)
 def solve_pairs(values, counts, n, best, phi, known, ranges):
     """Phi of the whole column from its distinct values, where it matters; ``best`` has n + 1 entries of scratch.
 
     ``best[p]`` becomes the narrowest pair that holds exactly p points; going down from n, the running minimum is phi.
     """
+    require_counted(values, counts, n, phi, known)
+    require(best.size >= n + 1, "solve_pairs: best")
     best[:] = np.inf
     for a in range(values.size):
         points = 0
@@ -85,6 +107,7 @@ def solve_pairs(values, counts, n, best, phi, known, ranges):
 @njit(nogil=True, cache=True)
 def solve_few_pairs(values, counts, n, phi, known, ranges):
     """`solve_pairs` for a handful of values: the next step down is searched among all pairs, without any scratch."""
+    require_counted(values, counts, n, phi, known)
     n_ranges = np.int64(0)
     narrowest = values[values.size - 1] - values[0]
     stop = np.int64(n)

@@ -11,12 +11,17 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from geodim.engine.kernels._bounds import require
+from geodim.errors import DataChangedError
+
 DIGIT = 11
 BUCKETS = 1 << DIGIT
 LEADING = 14  # bits that a long column is dealt out by: sign, exponent and five of the mantissa
 SHARES = 1 << LEADING
 HALF_REST = (32 - LEADING) // 2  # the other bits are two digits of so many
 HALF_BUCKETS = 1 << HALF_REST
+STEPS_OF_TWO_DIGITS = 1 << 2 * DIGIT
+OUTSIDE = "a value lies outside of the range that an earlier pass over the data found: did the data change in between?"
 INSERT = 32  # shares up to this size are sorted by insertion
 
 
@@ -35,6 +40,8 @@ def bits_of_key(key):
 @njit(nogil=True, cache=True)
 def keys_and_counts_32(bits, keys, counts):
     """Write order-preserving keys of the float32 ``bits`` and count the three digits of each."""
+    require(keys.size >= bits.size, "keys_and_counts_32: keys")
+    require(counts.shape[0] >= 3 and counts.shape[1] >= BUCKETS, "keys_and_counts_32: counts")
     counts[:] = 0
     for i in range(bits.size):
         key = key_of_bits(bits[i])
@@ -47,6 +54,8 @@ def keys_and_counts_32(bits, keys, counts):
 @njit(nogil=True, cache=True)
 def keys_and_counts_64(bits, keys, counts):
     """Write order-preserving keys of the float64 ``bits`` and count the six digits of each."""
+    require(keys.size >= bits.size, "keys_and_counts_64: keys")
+    require(counts.shape[0] >= 6 and counts.shape[1] >= BUCKETS, "keys_and_counts_64: counts")
     counts[:] = 0
     for i in range(bits.size):
         b = bits[i]
@@ -62,8 +71,13 @@ def keys_and_counts_64(bits, keys, counts):
 
 @njit(nogil=True, cache=True)
 def radix_passes(keys, spare, counts):
-    """Sort ``keys`` by all digits, least significant first; return True if the result lies in ``spare``."""
+    """Sort ``keys`` by all digits, least significant first; return True if the result lies in ``spare``.
+
+    ``counts`` must be of these very keys, as `keys_and_counts_32` and its siblings write both in one pass.
+    """
     n = keys.size
+    require(n > 0 and spare.size >= n, "radix_passes: spare")
+    require(counts.shape[1] >= BUCKETS, "radix_passes: counts")
     source, target = keys, spare
     swapped = False
     for digit in range(counts.shape[0]):
@@ -77,6 +91,7 @@ def radix_passes(keys, spare, counts):
             count = offsets[bucket]
             offsets[bucket] = total
             total += count
+        require(total == n, "radix_passes: counts of other keys")
         for i in range(n):
             key = source[i]
             bucket = (key >> shift) & mask
@@ -96,7 +111,13 @@ def keys_to_bits_32(keys):
 
 @njit(nogil=True, cache=True)
 def deal_out(bits, keys, stops):
-    """Write the keys of the float32 ``bits`` ordered by their leading bits alone; ``stops`` receives each share's end."""
+    """Write the keys of the float32 ``bits`` ordered by their leading bits alone; ``stops`` receives each share's end.
+
+    The bits are read twice, so each place is compared with the end: in between another thread may have changed them.
+    """
+    n = bits.size
+    require(keys.size >= n, "deal_out: keys")
+    require(stops.size >= SHARES, "deal_out: stops")
     shift = np.uint32(32 - LEADING)
     stops[:] = 0
     for i in range(bits.size):
@@ -110,8 +131,9 @@ def deal_out(bits, keys, stops):
         key = key_of_bits(bits[i])
         share = key >> shift
         at = stops[share]
-        keys[at] = key
-        stops[share] = at + 1
+        if at < n:
+            keys[at] = key
+            stops[share] = at + 1
 
 
 @njit(nogil=True, cache=True)
@@ -120,11 +142,18 @@ def sort_shares(keys, spare, stops, floats, values):
 
     ``floats`` is the memory of ``keys`` seen as float32.  A column has less than 2**31 points here.
     """
+    n = keys.size
+    require(spare.size >= n, "sort_shares: spare")
+    require(floats.size >= n, "sort_shares: floats")
+    require(values.size >= n, "sort_shares: values")
+    require(stops.size >= SHARES, "sort_shares: stops")
     low_counts = np.empty(HALF_BUCKETS, np.int32)
     high_counts = np.empty(HALF_BUCKETS, np.int32)
     start = 0
     for share in range(SHARES):
         stop = stops[share]
+        if stop < start or stop > n:
+            raise DataChangedError("the values of a column changed while it was sorted")
         if stop - start > INSERT:
             sort_share(keys[start:stop], spare[start:stop], low_counts, high_counts)
         else:
@@ -141,6 +170,8 @@ def sort_shares(keys, spare, stops, floats, values):
         for i in range(stop - start):
             share_values[i] = sorted_floats[i]
         start = stop
+    if start != n:
+        raise DataChangedError("the values of a column changed while it was sorted")
 
 
 @njit(nogil=True, cache=True)
@@ -179,6 +210,7 @@ def sort_share(keys, spare, low_counts, high_counts):
 @njit(nogil=True, cache=True)
 def keys_to_bits_64(keys, bits):
     """Turn sorted keys back into float64 bits."""
+    require(bits.size >= keys.size, "keys_to_bits_64: bits")
     for i in range(keys.size):
         key = keys[i]
         bits[i] = key ^ (np.uint64(np.int64(~key) >> np.int64(63)) | np.uint64(0x8000000000000000))
@@ -186,18 +218,35 @@ def keys_to_bits_64(keys, bits):
 
 @njit(nogil=True, cache=True)
 def count_steps(column, per_step, first_step, counts):
-    """Count the values of each step floor(x * per_step); ``per_step`` is a power of two, so nothing rounds."""
+    """Count the values of each step floor(x * per_step); ``per_step`` is a power of two, so nothing rounds.
+
+    The steps were laid out for the range that an earlier pass found: a value outside of it is not counted, and none may be.
+    """
+    require(counts.size > 0, "count_steps: counts")
     counts[:] = 0
-    for i in range(column.size):
-        counts[np.int32(np.floor(column[i] * per_step) - first_step)] += 1
+    steps = column.dtype.type(counts.size)
+    places = np.empty(1024, np.int32)
+    outside = 0
+    for first in range(0, column.size, places.size):
+        some = column[first : first + places.size]
+        for i in range(some.size):  # vectorised; a value outside is put where it does no harm
+            at = np.floor(some[i] * per_step) - first_step
+            inside = at >= 0 and at < steps
+            places[i] = np.int32(at) if inside else np.int32(0)
+            outside += 0 if inside else 1
+        for i in range(some.size):
+            counts[places[i]] += 1
+    if outside > 0:
+        raise DataChangedError(OUTSIDE)
 
 
 @njit(nogil=True, cache=True)
 def expand_steps(counts, step, first_step, values):
-    """Write each step's value as often as it was counted: the sorted, quantised column."""
+    """Write each step's value as often as it was counted: the sorted, quantised column; four more places are needed."""
     start = 0
     for at in range(counts.size):
         count = counts[at]
+        require(count >= 0 and start + max(count, 4) <= values.size, "expand_steps: values")
         value = (first_step + at) * step
         for i in range(
             start, start + 4
@@ -210,20 +259,32 @@ def expand_steps(counts, step, first_step, values):
 
 @njit(nogil=True, cache=True)
 def step_keys(column, per_step, first_step, keys, counts):
-    """Number every value's step from 0 and count the two digits of each number; for at most 2**22 steps."""
+    """Number every value's step from 0 and count the two digits of each number; for at most 2**22 steps.
+
+    As in `count_steps`, no value may lie outside of the steps; the number of one that does is 0, lest it points anywhere.
+    """
+    require(keys.size >= column.size, "step_keys: keys")
+    require(counts.shape[0] >= 2 and counts.shape[1] >= BUCKETS, "step_keys: counts")
     counts[:] = 0
+    outside = 0
     for first in range(0, column.size, 1024):
         stop = min(first + 1024, column.size)
         for i in range(first, stop):
-            keys[i] = np.uint32(np.floor(column[i] * per_step) - first_step)
+            at = np.floor(column[i] * per_step) - first_step
+            inside = at >= 0 and at < STEPS_OF_TWO_DIGITS
+            keys[i] = np.uint32(at) if inside else np.uint32(0)
+            outside += 0 if inside else 1
         for i in range(first, stop):
             key = keys[i]
             counts[0, key & np.uint32(2047)] += 1
             counts[1, key >> np.uint32(11)] += 1
+    if outside > 0:
+        raise DataChangedError(OUTSIDE)
 
 
 @njit(nogil=True, cache=True)
 def steps_to_values(keys, step, first_step, values):
     """Turn sorted step numbers into values."""
+    require(values.size >= keys.size, "steps_to_values: values")
     for i in range(keys.size):
         values[i] = (first_step + keys[i]) * step

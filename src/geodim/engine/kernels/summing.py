@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from geodim.engine.kernels._bounds import require
+
 EXPONENTS = 2048
 FRACTION = 52
 TOGETHER = 1 << 10  # so many numbers of 53 bits add up to less than 2^63
@@ -22,6 +24,7 @@ def add_by_exponent(bits, low, high):
     The sum of exponent e is ``low[e] + 2^32 high[e]`` units.  A run of equal exponents, which is what an ascending array has, is
     added up first.  Each addition to ``low`` is less than 2^32, so that 2^31 of them do not overflow, and to ``high`` less than 2^31.
     """
+    require(low.size >= EXPONENTS and high.size >= EXPONENTS, "add_by_exponent: sums")
     fraction = (np.int64(1) << FRACTION) - 1
     implicit = np.int64(1) << FRACTION
     mask = (np.int64(1) << LOW) - 1

@@ -1,0 +1,133 @@
+"""Files that must stay as they are while they are read.
+
+What is read twice, or bit by bit, is only one data set if nobody writes to it in between.  A `Watch` notes size, modification time and
+inode of the files behind some data before anything is read, and compares them after every read: an answer that two versions
+of a file were mixed into is never given.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from geodim.errors import DataChangedError
+
+if TYPE_CHECKING:
+    import mmap
+    from collections.abc import Iterable, Iterator
+    from types import TracebackType
+
+ARRAYS_OF_SPARSE = ("data", "indices", "indptr", "row", "col")
+
+
+@dataclass(frozen=True)
+class FileState:
+    """What tells a file from the same file after it was written to."""
+
+    path: Path
+    size: int
+    modified: int  # nanoseconds
+    inode: int
+
+    @classmethod
+    def of(cls, path: Path) -> FileState | None:
+        """As it is now; None if there is no such file."""
+        try:
+            found = path.stat()
+        except OSError:
+            return None
+        return cls(path, found.st_size, found.st_mtime_ns, found.st_ino)
+
+    def check(self) -> None:
+        """Raise if the file is no longer what it was."""
+        now = FileState.of(self.path)
+        if now == self:
+            return
+        if now is None:
+            what = "it is gone"
+        elif now.inode != self.inode:
+            what = "another file has taken its place"
+        elif now.size != self.size:
+            what = f"it had {self.size:,} bytes and has {now.size:,}"
+        else:
+            what = "it was written to"
+        msg = f"{self.path} changed while it was read ({what}): read it again when nothing writes to it"
+        raise DataChangedError(msg)
+
+
+class Watch:
+    """How the files behind some data were before it was read; as a context, compared at its end, also if that is an error.
+
+    Parameters
+    ----------
+    states : iterable of FileState
+        What must not change.
+    """
+
+    def __init__(self, states: Iterable[FileState]) -> None:
+        self.states = tuple(states)
+
+    @classmethod
+    def of(cls, *things: Any) -> Watch:
+        """The files behind paths, folders, memory maps, and sparse matrices and sequences of these; other things have none."""
+        return cls({state.path: state for thing in things for state in _behind(thing)}.values())
+
+    def check(self) -> None:
+        """Raise if a file is no longer what it was."""
+        for state in self.states:
+            state.check()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None or isinstance(error, Exception):
+            self.check()  # what went wrong before may just be a consequence, and stays its context
+
+
+_opened: WeakKeyDictionary[mmap.mmap, FileState] = WeakKeyDictionary()
+
+
+def remember(array: np.memmap[Any, Any], watch: Watch) -> None:
+    """Note how the file of a map was before it was opened: what changed since then counts as well."""
+    if watch.states:
+        _opened[array._mmap] = watch.states[0]  # type: ignore[attr-defined]
+
+
+def _behind(thing: Any) -> Iterator[FileState]:
+    if isinstance(thing, str | os.PathLike):
+        path = Path(thing)
+        paths = sorted(path.rglob("*")) if path.is_dir() else [path]
+        yield from filter(None, (FileState.of(one) for one in paths if one.is_file()))
+    elif isinstance(thing, np.ndarray):
+        mapped = _map_of(thing)
+        if mapped is not None:
+            opened: mmap.mmap = mapped._mmap
+            if mapped.mode in ("r+", "w+"):  # what this process wrote before is no change
+                opened.flush()
+            state = _opened.get(opened) or FileState.of(Path(mapped.filename))
+            if state is not None:
+                yield state
+    elif isinstance(thing, tuple | list):
+        for one in thing:
+            if isinstance(one, np.ndarray):
+                yield from _behind(one)
+    elif hasattr(thing, "tocsr"):
+        for name in ARRAYS_OF_SPARSE:
+            yield from _behind(getattr(thing, name, None))
+
+
+def _map_of(array: Any) -> Any:
+    """The memory map of a file that an array is a view of, or None."""
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap) and getattr(array, "_mmap", None) is not None and array.filename:
+            return array
+        array = array.base
+    return None

@@ -1,0 +1,27 @@
+"""What compiled code demands of the arrays it is handed: it checks no index, so sizes are checked where it is entered.
+
+Every kernel that Python calls states in its first lines, by `require`, which sizes its loops rely on: O(1), some nanoseconds, and no
+caller can forget it.  Where a position comes from the data itself, it is compared with the array before it is used, or it was
+validated by the kernel that made it; the kernel says which.  `tests/engine/test_bounds.py` hands every kernel arrays that are too short.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from geodim.errors import InternalError
+
+
+@njit(nogil=True, cache=True)
+def require(holds, what):
+    """Raise unless the condition holds; ``what`` names the kernel and the array that does not fit."""
+    if not holds:
+        raise InternalError(what)
+
+
+@njit(nogil=True, cache=True)
+def require_ranges(ranges, n_ranges, size, what):
+    """Raise unless the first ``n_ranges`` half-open intervals lie in [0, size)."""
+    require(0 <= n_ranges <= ranges.shape[0], what)
+    for r in range(n_ranges):
+        require(ranges[r, 0] >= 0 and ranges[r, 1] <= size, what)

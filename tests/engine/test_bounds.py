@@ -1,0 +1,364 @@
+"""Compiled code checks no index, so every kernel that Python calls must refuse arrays that are too short before it touches them.
+
+Each entry point is called with arguments that just fit, where it must not complain, and then with one array after the other cut by one
+entry (or one row, or one column).  What is counted by an array's own length cannot be too short, and is named as such.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from geodim.errors import DataChangedError, InputValueError, InternalError
+
+MODULES = [
+    *(
+        f"geodim.engine.kernels.{name}"
+        for name in (
+            "cells",
+            "columns",
+            "counters",
+            "gaps",
+            "grid",
+            "pyramid",
+            "reading",
+            "runs",
+            "sorting",
+            "tiles",
+        )
+    ),
+    "geodim.engine.kernels._bounds",
+    "geodim.data.graphs._kernels",
+    "geodim.explain._kernels",
+    "geodim.features._kernels",
+]
+
+# Called by other kernels only, which have checked what these rely on; and the checks themselves.
+INNER = {
+    "require", "require_ranges", "require_layout", "require_residuals", "require_cells", "require_counted", "require_neighbours",
+    "multiples", "beaten_at", "smallest_beaten", "note_range", "key_of_bits", "bits_of_key", "sort_share", "local_slope",
+    "close_level", "quantise", "starting_trend", "bound_block", "filter_blocks", "filter_plainly", "promising_first",
+    "block_extremes", "extremes", "seed_with_extremes", "survivors", "highest_line", "evaluate_survivors", "evaluate_row",
+    "evaluate_tile", "evaluate_leaf", "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_finish",
+}  # fmt: skip
+
+N = 200  # points: seven base blocks, one level
+BLOCKS = 7
+PADDING = 72
+
+
+def sorted_column():
+    """Ascending values with the padding behind them."""
+    values = np.full(N + PADDING, np.inf)
+    values[:N] = np.sort(np.random.default_rng(0).standard_normal(N))
+    return values
+
+
+def grid_column():
+    values = np.full(N + PADDING, np.inf)
+    values[:N] = np.arange(N) + 0.1 * np.sin(np.arange(N))
+    return values
+
+
+def layout():
+    """Offsets and counts of a pyramid of one level."""
+    return np.array([0]), np.array([BLOCKS])
+
+
+def pyramid():
+    from geodim.engine.kernels.pyramid import build_base
+
+    records = np.empty((BLOCKS + 2, 8))
+    build_base(sorted_column(), N, records, BLOCKS, 0.0, 5.0)
+    return records
+
+
+def residuals():
+    return np.zeros(N), np.zeros(BLOCKS), np.zeros(BLOCKS + 1), np.zeros(25), np.zeros(29)
+
+
+def keys(kind, n=N):
+    return np.random.default_rng(1).integers(0, 1 << 30, n).astype(kind)
+
+
+def counted_keys():
+    """Keys and the counts of their digits, as `keys_and_counts_32` makes them."""
+    from geodim.engine.kernels.sorting import keys_and_counts_32
+
+    made, counts = np.empty(N, np.uint32), np.empty((3, 2048), np.int64)
+    keys_and_counts_32(keys(np.uint32), made, counts)
+    return made, counts
+
+
+def dealt():
+    from geodim.engine.kernels.sorting import deal_out
+
+    made, stops = np.empty(N, np.uint32), np.empty(1 << 14, np.int64)
+    deal_out(keys(np.uint32), made, stops)
+    return made, stops
+
+
+def graph(weighted=True):
+    """A ring: compressed rows, with weights, scales, loops and factors."""
+    indptr, indices = (
+        2 * np.arange(11),
+        np.ravel([[(i + 1) % 10, (i + 9) % 10] for i in range(10)]).astype(np.int32),
+    )
+    return indptr, indices, np.ones(20), np.ones(10), True, np.ones(10), np.ones(10), False
+
+
+def calls():
+    """Name, arguments that fit, and which of the arrays may be shorter: their length is what is looped over."""
+    u, v = np.arange(9), np.arange(1, 10)
+    offsets, counts = layout()
+    found = np.array([0.0, 1.0, 2.0]), np.array([100, 60, 40])
+    ranges = np.empty((40, 2), np.int64)
+    one_range = np.array([[3, N]])
+    made, digit_counts = counted_keys()
+    shares, stops = dealt()
+    records = pyramid()
+    x, out = np.ones((10, 8)), np.ones((10, 8))
+    cells = np.arange(4.0), np.arange(4.0) + 0.5, np.array([0, 50, 100, 150, 200])
+    ladder, lines = np.array([1, 2, 4]), (np.array([0, 1], np.int32), np.ones(2), np.ones(2))
+    work = np.zeros(5, np.int64)
+    step_counts = np.full(100, 2, np.int32)
+    tables = np.zeros((2, 2048), np.int64)
+    fits = [
+        ("count_cells", (np.linspace(0, 3.5, N), np.arange(5.0), np.array([0, 1, 2, 3, 3]), 1.0, np.ones(N, np.int64), np.zeros(4, np.int64)), "values guide counts"),
+        ("bound_windows", (*cells, np.array([2, 200]), np.empty(2), np.empty(2)), "least sizes"),
+        ("mark_open", (*cells, np.array([2, 200]), np.ones(2), np.zeros(4, np.bool_)), "least sizes"),
+        ("lattice_quantum", (np.arange(float(N)), N, 1.0), ""),
+        ("median_run", (np.arange(float(N)), N), ""),
+        ("one_sided", (np.zeros(N), N, 0, 150, np.empty(N)), ""),
+        ("open_gaps", (sorted_column(), N, 5, np.zeros(N), False, np.zeros(BLOCKS, np.bool_)), ""),
+        ("open_gaps_by_counts", (np.arange(float(N)), N, 5, 2.0, np.full(N, -5.0), np.zeros(BLOCKS, np.bool_)), ""),
+        ("cumulate", (np.ones(10, np.int32), 1.0, np.empty(11)), "counts"),
+        ("along_slope", (np.zeros(N), 1.0, 0, N, np.empty(N)), ""),
+        ("tilt", (np.zeros(N), one_range, 1, 1.0), ""),
+        ("solve_plainly", (sorted_column(), N, 1, N, np.empty(N), np.empty((1, 2), np.int64)), "ranges"),
+        ("merge", (np.zeros(N), one_range, 1, 0, np.zeros(N), np.zeros(N, np.int32)), ""),
+        ("accurate_sum", (np.ones(5),), "values"),
+        ("share_sums", (np.ones(N), np.full(N, 4, np.int32), 1.0, 3, np.zeros(2)), "phi"),
+        ("solve_gaps", (sorted_column(), N, records, offsets, counts, 0.0, 1e-12, -1e-12, 5.0, 0, BLOCKS, np.zeros(N), 0.0, False, np.empty(N), ranges, np.empty(BLOCKS + 2, np.int32), np.empty(BLOCKS + 2), work), "ranges"),
+        ("grid_trend", (np.arange(float(N)), N, 0.0), ""),
+        ("snap_trend", (N, 1.0, 0.5), ""),
+        ("residuals", (grid_column()[:N], N, 1.0, *residuals()), ""),
+        ("solve_grid", (grid_column(), N, *residuals(), 1.0, 0.0, 1, N, np.zeros(N), np.empty(N), ranges, work), "ranges"),
+        ("build_base", (np.arange(float(N)), N, records, BLOCKS, 0.0, 200.0), ""),
+        ("build_parents", (np.arange(float(N)), N, records, offsets, counts, 0.0, 200.0), ""),
+        ("gather_columns", (np.ones((N, 3)), np.array([0, 2]), np.empty((2, N))), "array.0 columns"),
+        ("moments", (np.ones((N, 3)), *np.zeros((4, 3))), "array"),
+        ("distinct_values", (np.arange(3.0), np.empty(2)), "column found"),
+        ("count_value", (np.arange(3.0), 1.0), "column"),
+        ("joint_counts", (made, tables, np.array([1, 1]), np.empty(1, np.int64)), "keys widths"),
+        ("solve_pairs", (*found, N, np.empty(N + 1), np.empty(N), np.zeros(N), ranges), "ranges"),
+        ("solve_few_pairs", (*found, N, np.empty(N), np.zeros(N), ranges), "ranges"),
+        ("keys_and_counts_32", (keys(np.uint32), np.empty(N, np.uint32), np.empty((3, 2048), np.int64)), "bits"),
+        ("keys_and_counts_64", (keys(np.uint64), np.empty(N, np.uint64), np.empty((6, 2048), np.int64)), "bits"),
+        ("radix_passes", (made, np.empty(N, np.uint32), digit_counts), "counts.0"),
+        ("keys_to_bits_32", (keys(np.uint32),), "keys"),
+        ("keys_to_bits_64", (keys(np.uint64), np.empty(N, np.uint64)), "keys"),
+        ("deal_out", (keys(np.uint32), np.empty(N, np.uint32), np.empty(1 << 14, np.int64)), "bits"),
+        ("sort_shares", (shares, np.empty(N, np.uint32), stops, shares.view(np.float32), np.empty(N)), ""),
+        ("count_steps", (np.linspace(0, 9.9, N), 1.0, 0.0, np.empty(10, np.int32)), "column"),
+        ("expand_steps", (step_counts, 1.0, 0.0, np.empty(N + 2)), "counts"),
+        ("step_keys", (np.linspace(0, 9.9, N), 1.0, 0.0, np.empty(N, np.uint32), np.empty((2, 2048), np.int64)), "column"),
+        ("steps_to_values", (keys(np.uint32), 1.0, 0.0, np.empty(N)), "keys"),
+        ("count_entries", (u, v, 0, 10, np.zeros(10, np.int64)), "u"),
+        ("fill_entries", (u, v, 0, 10, np.zeros(10, np.int64), np.empty(18, np.uint32)), "u keys"),
+        ("fill_weighted", (u, v, np.ones(9), 0, 10, np.zeros(10, np.int64), np.empty(18, np.uint32), np.empty(18), np.empty(10)), "u keys weights"),
+        ("coalesce_rows", (np.array([0, 60, 120]), keys(np.uint32, 120), np.ones(120), 0, 2, 4, np.zeros(5, np.int64)), ""),
+        ("move_down", (np.arange(10), 5, 2, 5), ""),
+        ("count_values", (np.linspace(0, 1, N), np.ones(N, np.int64), 0.0, 10.0, np.empty(11, np.int32)), "values cumulative"),
+        ("reach_of", (np.arange(5), ladder, np.empty(3, np.int32)), "ladder"),
+        ("raise_to", (np.zeros(N), one_range, 1, np.zeros(N)), ""),
+        ("coarse_sum", (np.array([5, 9, 20]), ladder, 0.1, 1.0, 20), "ladder"),
+        ("reaches", (np.array([5, 9, 20]), ladder, 0.1, 1.0, np.ones(20), np.arange(20)), "ladder phi"),
+        ("draw_lines", (np.ones(N), np.zeros(N), 100, np.empty(2, np.int32), np.empty(2), np.empty(2)), "phi"),
+        ("gain_over", (np.zeros(101), 100, *lines, 2), ""),
+        ("list_excess", (np.ones(N), np.zeros(N), np.empty(300, np.int32), np.empty(300)), "phi sizes"),
+        ("excess_over", (np.zeros(6), np.array([2, 5], np.int32), np.ones(2), 2), ""),
+        ("merge_two", (np.zeros(N), one_range, 1, 0, np.zeros(N), np.zeros(N, np.int32), np.zeros(N), np.zeros(N, np.int32)), ""),
+        ("aggregate_rows", (*graph(), x, out, 0, 10), ""),
+        ("row_sums", (graph()[0], np.ones(20), 0, 10, np.ones(10)), ""),
+        ("blend", (out, 0.5, x, 0.5, 0, 10), "y.1"),
+    ]  # fmt: skip
+    return {name: (arguments, loose.split()) for name, arguments, loose in fits}
+
+
+def kernels():
+    """Every compiled function of the project, by name."""
+    from numba.core.dispatcher import Dispatcher
+
+    found = {}
+    for module in map(importlib.import_module, MODULES):
+        for name, thing in vars(module).items():
+            if isinstance(thing, Dispatcher) and thing.py_func.__module__ == module.__name__:
+                assert name not in found
+                found[name] = thing
+    return found
+
+
+def entry_point(name):
+    """The kernel as Python runs it, which compiles nothing anew and crashes nowhere, unless it is made of vectors; and its arguments."""
+    kernel = kernels()[name]
+    return kernel if name == "aggregate_rows" else kernel.py_func, calls()[name]
+
+
+def test_every_compiled_function_of_the_project_is_looked_at():
+    """By name, and in no module that is not listed."""
+    import geodim
+
+    root = Path(geodim.__file__).parent
+    compiled = {
+        ".".join(["geodim", *path.relative_to(root).with_suffix("").parts])
+        for path in root.rglob("*.py")
+        if "\n@njit" in path.read_text() or "\n@kernel" in path.read_text()
+    }
+    assert compiled == set(MODULES)
+    assert set(kernels()) == set(calls()) | INNER
+
+
+@pytest.mark.parametrize("name", sorted(calls()))
+def test_arrays_that_are_too_short_are_refused(name):
+    kernel, (arguments, loose) = entry_point(name)
+    names = list(inspect.signature(kernel).parameters)
+    with np.errstate(all="ignore"):
+        kernel(*calls()[name][0])  # what just fits is taken
+    strict = [
+        (at, axis)
+        for at, argument in enumerate(arguments)
+        if isinstance(argument, np.ndarray) and names[at] not in loose
+        for axis in range(argument.ndim)
+        if f"{names[at]}.{axis}" not in loose
+    ]
+    for at, axis in strict:
+        short = list(calls()[name][0])
+        short[at] = short[at].take(range(short[at].shape[axis] - 1), axis)
+        with pytest.raises((InternalError, InputValueError, DataChangedError)):
+            kernel(*short)
+    assert strict or len(loose) == sum(isinstance(argument, np.ndarray) for argument in arguments)
+
+
+@pytest.mark.parametrize(
+    "name", ["solve_plainly", "solve_pairs", "solve_few_pairs", "solve_gaps", "solve_grid"]
+)
+def test_more_intervals_than_there_is_room_for_are_refused(name):
+    arguments, names = list(calls()[name][0]), list(inspect.signature(kernels()[name].py_func).parameters)
+    arguments[names.index("ranges")] = np.empty((0, 2), np.int64)
+    with pytest.raises(InternalError, match=r"note_range.*please report"), np.errstate(all="ignore"):
+        kernels()[name].py_func(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "value"),
+    [
+        ("gather_columns", "columns", [0, 3]),
+        ("gather_columns", "columns", [0, -1]),
+        ("merge", "ranges", [[3, N + 1]]),
+        ("merge", "ranges", [[-1, N]]),
+        ("merge_two", "ranges", [[3, N + 1]]),
+        ("raise_to", "ranges", [[3, N + 1]]),
+        ("tilt", "ranges", [[3, N + 1]]),
+        ("share_sums", "owner", np.full(N, 5, np.int32)),
+        ("share_sums", "owner", np.full(N, 2, np.int32)),
+        ("solve_pairs", "counts", [100, 60, 41]),
+        ("solve_few_pairs", "counts", [100, 160, -60]),
+        ("joint_counts", "tables", np.ones((2, 2048), np.int64)),
+        ("radix_passes", "counts", np.ones((3, 2048), np.int64)),
+        ("expand_steps", "counts", np.full(100, 3, np.int32)),
+        ("coalesce_rows", "indptr", [0, 60, 121]),
+        ("coalesce_rows", "indptr", [0, 121, 120]),
+        ("aggregate_rows", "indices", np.full(20, 10, np.int32)),
+        ("aggregate_rows", "indices", np.full(20, -1, np.int32)),
+        ("aggregate_rows", "indptr", np.append(2 * np.arange(10), 21)),
+        ("aggregate_rows", "indptr", np.append(2 * np.arange(10) - 1, 20)),
+        ("row_sums", "indptr", np.append(2 * np.arange(10), 21)),
+        ("excess_over", "sizes", np.array([2, 6], np.int32)),
+        ("gain_over", "blocks", np.array([0, 2], np.int32)),
+        ("reach_of", "ladder", [1, 5]),
+        ("build_parents", "counts", [BLOCKS + 1]),
+        ("solve_gaps", "offsets", [1]),
+    ],
+)  # fmt: skip
+def test_positions_in_the_data_are_checked(name, argument, value):
+    arguments, names = list(calls()[name][0]), list(inspect.signature(kernels()[name].py_func).parameters)
+    at = names.index(argument)
+    arguments[at] = np.asarray(value, arguments[at].dtype)
+    with pytest.raises((InternalError, InputValueError)):
+        entry_point(name)[0](*arguments)
+
+
+@pytest.mark.parametrize("value", [-0.1, 10.0, np.nan, np.inf, -np.inf, 1e300])
+@pytest.mark.parametrize("name", ["count_steps", "step_keys", "count_values"])
+def test_values_that_the_first_pass_did_not_see_are_not_counted_anywhere(name, value):
+    arguments = list(calls()[name][0])
+    if name == "step_keys" and value == 10.0:
+        pytest.skip("there is room for four million steps")
+    arguments[0] = arguments[0].copy()
+    arguments[0][7] = value
+    with pytest.raises(DataChangedError, match="did the data change"):
+        kernels()[name](*arguments)
+
+
+def test_edges_that_were_not_counted_are_not_written():
+    """One edge more than there is room for: the cursors tell, and nothing past the end is touched."""
+    memory = np.full(20, 77, np.uint32)
+    cursor = np.array([0, 1, 3, 5, 7, 9, 11, 13, 15, 17])
+    arguments = (np.arange(9), np.arange(1, 10), 0, 10, cursor, memory[:17])
+    kernels()["fill_entries"](*arguments)
+    assert np.array_equal(cursor, [1, 3, 5, 7, 9, 11, 13, 15, 17, 18])
+    assert np.all(memory[17:] == 77)
+
+
+PROGRAM = """
+import numpy as np
+import geodim
+from distributions import COLUMNS, column
+from geodim.engine.column import ColumnSolver
+from geodim.engine.profile import Profile
+from geodim.engine.sorter import Sorter
+
+for n in (33, 1025, 8193):
+    for name in {names}:
+        values = column(name, n).astype(np.float64)
+        profile = Profile.empty(n, 1)
+        ColumnSolver(n, values.dtype).solve(values, 0, profile, lambda: False)
+        assert profile.phi[-1] == values.max() - values.min(), (name, n)
+        geodim.intrinsic_dimension(values[:, None], rtol=0.05, n_threads=1)
+normal = column("normal", 3000).astype(np.float32)
+sorted_values = np.empty(3000)
+for dealt_out in (False, True):
+    Sorter(3000, normal.dtype).by_radix(normal, sorted_values, dealt_out)
+    assert np.array_equal(sorted_values, np.sort(normal))
+ring = np.stack([np.arange(50), (np.arange(50) + 1) % 50])
+geodim.khop_dimensions(np.eye(50, 9), ring, 2)
+print("within bounds")
+"""
+
+
+def test_no_index_leaves_its_array(tmp_path):
+    """The kernels compiled once more, with every index checked by Numba."""
+    names = ["normal", "uniform", "few_integers", "grid_jitter_third", "zero_one", "exponential"]
+    root = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM.format(names=names)],
+        env={
+            **os.environ,
+            "NUMBA_BOUNDSCHECK": "1",
+            "NUMBA_CACHE_DIR": str(tmp_path),
+            "PYTHONPATH": os.pathsep.join([str(root), str(root.parent / "src")]),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "within bounds" in done.stdout
