@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.backends import choose_backend
+from geodim.certificate.remembered import remember
 from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.steps import resolution
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError, InterruptedWarning
@@ -113,6 +114,7 @@ def intrinsic_dimension(
         n_threads=threads,
         n_indistinguishable=_count_equal_rows(X, weights) if count_indistinguishable else None,
     )
+    remember(result, data=X, weighted=weights is not None)
     if profile.stopped:
         warnings.warn(
             f"stopped early ({profile.stopped}) after {int(profile.done.sum())} of {source.n_features} features: "
