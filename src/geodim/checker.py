@@ -1,34 +1,40 @@
-"""Check a certificate of an intrinsic dimension against the data it speaks of, without trusting the program that made it.
+"""Check a certificate of an intrinsic dimension against its data, without trusting the program that made it.
 
     python checker.py CERTIFICATE.json DATA.npy [EDGES.npy]
 
-This file stands alone: Python, numpy, nothing of geodim.  Exit code 0: verified; 1: refuted, with the reason; 2: usage.
+This file stands alone: Python and numpy, nothing of geodim.  Exit code 0: verified; 1: refuted, with the reason;
+2: usage, or a file that cannot be read.
 
-**What is claimed.**  Sort each feature (column) of the n points: x[0] <= ... <= x[n-1].  phi_k = min_a (x[a+k-1] - x[a]) is the
-width of its narrowest window of k points, Phi(k) the largest phi_k of all features, the discriminability is
-Delta = (Phi(2) + ... + Phi(n)) / n, divided by d_max, the largest range of a feature, if the data is normalised, and the
-intrinsic dimension is 1 / Delta^2.  The certificate claims intervals for both.  With hops, layer h claims the same for all
-columns of X, AX, ..., A^h X, with d_max of X, where A_ij = 1 / sqrt(deg_i deg_j) ("sym") or 1 / deg_i ("rw") for neighbours and
-i = j in the undirected graph of the edges; feature m * n_features + j is column j of A^m X.
+**What is claimed.**  Sort each feature (column) of the n points: x[0] <= ... <= x[n-1].  The width of its narrowest
+window of k points is phi_k = min_a (x[a+k-1] - x[a]); Phi(k) is the largest phi_k of all features.  The
+discriminability is Delta = (Phi(2) + ... + Phi(n)) / n, divided by d_max, the largest range of a feature, if the data
+is normalised (and d_max > 0), and the intrinsic dimension is 1 / Delta^2.  The certificate claims an interval for both.
 
-**How it is proved.**  The certificate lists sizes k_1 < ... < k_m = n and says, with whole numbers l and u and a unit 2^e, that
-l_i 2^e <= Phi(k_i) <= u_i 2^e.  Everything it says is checked; what only tells where to look ("by", "starts") cannot deceive.
+With hops, layer h claims the same for the columns of X, AX, ..., A^h X together, with the d_max of X.  A_ij is
+1 / sqrt(deg_i deg_j) ("sym") or 1 / deg_i ("rw") if i = j or i and j are neighbours in the graph of the edges, which is
+undirected and simple, and deg_i counts the neighbours of i and i itself.  Feature m * n_features + j is column j of A^m X.
 
-1. *Upper side* (`too_wide`).  Any window of k points is at least phi_k wide.  For every feature and size the certificate names one by
-   the rank of its first point, and it must be no wider than u 2^e.  Ranks lie on straight lines between listed knots.
-2. *Lower side* (`too_narrow`).  At each size one feature is named all of whose windows are at least l 2^e wide.  A window that starts
-   at a rank from p to q ends at x[p+k-1] or beyond and starts at x[q] or before.  So if x[p+k-1] - x[q] >= l 2^e none of them is
-   narrower; if not, both halves of [p, q] are looked at; a single start that fails is a narrower window, and named.
-3. *Between sizes* Phi only grows: k_{i-1} < k <= k_i has Phi(k) <= Phi(k_i), and Phi(k) >= Phi(k_{i-1}).  The sums are whole numbers,
-   added and compared exactly, as fractions.
-4. *Rounding.*  A difference of two float64 is off by at most 2^-53 of itself, and so is d_max: both bounds are widened by 2^-51.
-5. *Hops* (`hop_errors`).  Hops are computed in float64.  One hop multiplies, adds up to D (the largest degree) terms and scales, each
-   with factors 1 + t, |t| <= 2^-53, at most D + 7 in a row; with c = (D + 8) 2^-53 its result is off by at most c |A||x| entry by
-   entry, and after m hops by ((1 + c)^m - 1) |A|^m |x| (by induction), at most 1.01 m c max|X| max |A|^m 1 while m c < 0.01.  Where
-   numbers underflow each step adds at most 2^-1074.  A width is a difference of two such numbers, off by twice that.
+**How it is proved.**  The certificate lists sizes k_1 < ... < k_m = n and says, with whole numbers l_i, u_i and a unit
+2^e, that l_i 2^e <= Phi(k_i) <= u_i 2^e.  All of that is checked; the rest only tells where to look and cannot deceive.
 
-The cost is that of sorting every column once, a few numbers per feature and size, and on the lower side some hundred
-comparisons per size.
+1. *Upper side* (`too_wide`).  Any window of k points is at least phi_k wide.  For every feature and size the certificate
+   names one by the rank of its first point; it must be no wider than u_i 2^e.
+2. *Lower side* (`too_narrow`).  At each size the certificate names a feature all of whose windows are at least l_i 2^e
+   wide.  A window that starts at a rank from p to q ends at x[p+k-1] or beyond, and starts at x[q] or before.  So if
+   x[p+k-1] - x[q] >= l_i 2^e, none of them is narrower.  If not, both halves of the range [p, q] are looked at; a single
+   start that fails is a window that is narrower than was said.
+3. *Between the sizes* (`proved`).  Phi(k) grows with k, as a window of k + 1 points contains one of k.  So for
+   k_{i-1} < k < k_i, Phi(k_{i-1}) <= Phi(k) <= Phi(k_i).  The sums are whole numbers, added and compared exactly.
+4. *Rounding.*  A difference of two float64 numbers is off by at most 2^-53 of itself.  This holds for the widths that are
+   compared and for d_max; the interval is widened by 2^-51 on either side.
+5. *Hops* (`hop_errors`) are computed in float64.  With D the largest degree, a term of a sum goes through at most D + 5
+   operations in one hop, each of which multiplies by 1 + t, |t| <= 2^-53.  So with c = 1.02 (D + 8) 2^-53 (and c < 0.01)
+   a hop is off by at most c |A||x|, and m hops by ((1 + c)^m - 1) |A|^m |x| (by induction on m), which is at most
+   1.01 m c max|X| max(|A|^m 1) if m c < 0.01.  Where numbers underflow, an operation is off by at most 2^-1074 besides.
+   A width is the difference of two such values, and off by twice that.
+
+The cost is that of sorting every column once, of one window per feature and size, and on the lower side of some hundred
+to some thousand comparisons per size.
 """
 
 from __future__ import annotations
@@ -55,14 +61,15 @@ if TYPE_CHECKING:
 
 FORMAT = "geodim.Certificate/1"
 FIELDS = {
-    "format", "n_points", "n_features", "normalized", "d_max", "hops", "operator", "unit", "sizes", "starts", "layers",
+    "format", "n_points", "n_features", "normalized", "d_max",
+    "hops", "operator", "unit", "sizes", "starts", "layers",
 }  # fmt: skip
 LAYER_FIELDS = {"discriminability", "dimension", "lower", "upper", "by"}
 MOST_POINTS = 2**31  # products of two ranks fit an int64
-MOST_UNITS = 2**53  # whole numbers up to here are float64 numbers
+MOST_WHOLE = 2**53  # whole numbers up to here are float64 numbers
 MOST_BYTES = 2**28  # of a certificate; honest ones have a few hundred thousand
 MOST_COMPARISONS = 2**33  # on the lower side: some minutes; honest certificates need far fewer
-TOGETHER = 2**18  # ranges of starts that are compared at a time
+TOGETHER = 2**14  # ranges of starts that are compared at a time: they stay in the cache
 
 
 class RefutedError(ValueError):
@@ -73,7 +80,7 @@ class RefutedError(ValueError):
 def verify(
     certificate: Any, columns: Iterable[NDArray[Any]], shape: tuple[int, int], edges: Any = None
 ) -> list[tuple[Interval, Interval]]:
-    """Check everything; return the claims that follow, discriminability and dimension for every number of hops.
+    """Check everything; return the claims, which follow: discriminability and dimension for 0, 1, ... hops.
 
     ``columns`` gives the columns of the data in order, ``edges`` is a pair of arrays of nodes.
     """
@@ -117,13 +124,13 @@ def too_wide(feature: int, x: Floats, sizes: Ints, knots: Knots, most: Floats) -
     widths = x[first + sizes - 1] - x[first]
     for i in np.flatnonzero(widths > most)[:1]:
         refute(
-            f"Phi({sizes[i]}) is said to be at most {most[i]!r}, but the window named for feature {feature}, from rank "
-            f"{first[i]} on, is {widths[i]!r} wide"
+            f"Phi({sizes[i]}) is said to be at most {float(most[i])!r}, but the window named for feature {feature}, "
+            f"from rank {first[i]} on, is {float(widths[i])!r} wide"
         )
 
 
 def starts_at(sizes: Ints, knots: Knots, n: int) -> Ints:
-    """Ranks of the windows' first points: on lines between the knots, to rank 0 at n, and before the first knot as there."""
+    """Ranks of the windows' first points: on lines between the knots, the last one (n, 0); before the first as there."""
     k, rank = np.append(knots[0], n), np.append(knots[1], 0)
     right = np.searchsorted(k, sizes)
     left = np.maximum(right - 1, 0)
@@ -134,7 +141,7 @@ def starts_at(sizes: Ints, knots: Knots, n: int) -> Ints:
 
 
 def too_narrow(feature: int, x: Floats, sizes: Ints, least: Floats, allowed: int) -> int:
-    """Lower side: refute unless at every size all windows are at least ``least`` wide; return the comparisons made."""
+    """Lower side: refute unless at every size all windows are at least ``least`` wide; return the comparisons."""
     todo, work = [(np.zeros_like(sizes), x.size - sizes, sizes, least)], 0
     while todo:
         p, q, k, bound = todo.pop()
@@ -147,8 +154,8 @@ def too_narrow(feature: int, x: Floats, sizes: Ints, least: Floats, allowed: int
         p, q, k, bound = p[still], q[still], k[still], bound[still]
         for i in np.flatnonzero(p == q)[:1]:
             refute(
-                f"Phi({k[i]}) is said to be at least {bound[i]!r} by feature {feature}, but its window from rank {p[i]} on "
-                f"is {x[p[i] + k[i] - 1] - x[p[i]]!r} wide"
+                f"Phi({k[i]}) is said to be at least {float(bound[i])!r} by feature {feature}, but its window from rank "
+                f"{p[i]} on is {float(x[p[i] + k[i] - 1] - x[p[i]])!r} wide"
             )
         middle = (p + q) // 2
         if p.size > TOGETHER:
@@ -214,14 +221,14 @@ def hop_function(edges: Any, n: int, operator: str) -> tuple[Callable[[Floats], 
 def hop_errors(
     one_hop: Callable[[Floats], Floats] | None, n: int, hops: int, largest_degree: int, magnitude: float
 ) -> list[float]:
-    """How far values computed after 0, 1, ... hops may be off, at most; see 5. above."""
-    errors, reach, c = [0.0], np.ones(n), (largest_degree + 8) * 2.0**-53
+    """How far values computed after 0, 1, ... hops may be off, at most: see 5. above."""
+    errors, reach, most, c = [0.0], np.ones(n), 1.0, 1.02 * (largest_degree + 8) * 2.0**-53
     if hops * c >= 0.01:
         refute("so many hops and neighbours cannot be added up in float64")
     for m in range(1, hops + 1):
         reach = one_hop(reach) if one_hop else reach
-        most = 1.02 * float(reach.max())  # 0.01 more than needed, for the rounding of reach itself
-        errors.append(max(errors[-1], m * most * (c * magnitude + (largest_degree + 8) * 5e-324)))
+        most = max(most, 1.01 * float(reach.max()))  # itself rounded
+        errors.append(1.01 * m * most * (c * magnitude + (largest_degree + 8) * 5e-324))
     return errors
 
 
@@ -232,7 +239,7 @@ def checked_column(column: Any, n: int, j: int) -> NDArray[Any]:
         refute(
             f"column {j} has shape {values.shape} and type {values.dtype}, not {n} real numbers of at most 64 bits"
         )
-    if values.dtype.kind in "iu" and not -MOST_UNITS <= int(values.min()) <= int(values.max()) <= MOST_UNITS:
+    if values.dtype.kind in "iu" and not -MOST_WHOLE <= int(values.min()) <= int(values.max()) <= MOST_WHOLE:
         refute(f"column {j} has whole numbers beyond 2^53, which float64 does not hold exactly")
     return values if values.dtype.kind == "f" else values.astype(np.float64)
 
@@ -251,7 +258,7 @@ def parsed(c: Any) -> tuple[int, int, int, Ints, Ints, dict[int, Knots]]:
         refute("n_points, n_features, hops, normalized or d_max is not possible")
     if c["operator"] not in (["sym", "rw"] if hops else [None]):
         refute(f"the operator {c['operator']!r:.50} is not known")
-    whole_numbers([c["unit"]], 1, -1074, 970, "unit")  # 2^53 units do not overflow
+    whole_numbers([c["unit"]], 1, -1074, 971, "unit")  # 2^53 - 1 units do not overflow
     sizes = whole_numbers(c["sizes"], None, 2, n, "sizes")
     if np.any(np.diff(sizes) <= 0) or [1, *sizes.tolist()][-1] != n:
         refute(f"sizes do not ascend to n = {n}")
@@ -261,7 +268,7 @@ def parsed(c: Any) -> tuple[int, int, int, Ints, Ints, dict[int, Knots]]:
     for h, one in enumerate(c["layers"]):
         if not isinstance(one, dict) or set(one) != LAYER_FIELDS:
             refute(f"layer {h} does not have the fields {', '.join(sorted(LAYER_FIELDS))}")
-        most = {"lower": MOST_UNITS, "upper": MOST_UNITS, "by": d * (h + 1) - 1}
+        most = {"lower": MOST_WHOLE - 1, "upper": MOST_WHOLE - 1, "by": d * (h + 1) - 1}
         layers.append(
             [whole_numbers(one[name], sizes.size, 0, most[name], f"{name} of layer {h}") for name in most]
         )
@@ -357,7 +364,8 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"a file cannot be read: {error}\n")
         return 2
     for h, (_, (low, high)) in enumerate(claims):
-        sys.stdout.write(f"VERIFIED: after {h} hops the intrinsic dimension lies in [{low!r}, {high!r}]\n")
+        after = f" after {h} hops" if len(claims) > 1 else ""
+        sys.stdout.write(f"VERIFIED: the intrinsic dimension{after} lies in [{low!r}, {high!r}]\n")
     sys.stdout.write(f"{data.size} values in {time.perf_counter() - started:.3g} s\n")
     return 0
 

@@ -7,10 +7,13 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from geodim import checker
 from geodim.errors import CertificateError, DataFileError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -93,12 +96,17 @@ class Certificate:
         list of tuple
             The intervals proved for the dimension, for 0, 1, ... hops.
         """
-        from geodim.certificate.columns import Columns  # noqa: PLC0415
+        columns: Iterable[Any]
+        if type(data) in (np.ndarray, np.memmap):  # nothing of geodim in between
+            columns, shape = checker.columns_of(data), data.shape
+        else:
+            from geodim.certificate.columns import Columns  # noqa: PLC0415
 
-        columns = Columns(data)
-        edges = None if graph is None or not self.hops else edges_of(graph, columns.shape[0])
+            columns = Columns(data)
+            shape = columns.shape
+        edges = None if graph is None or not self.hops else edges_of(graph, shape[0])
         try:
-            return [one for _, one in checker.verify(self._values, columns, columns.shape, edges)]
+            return [one for _, one in checker.verify(self._values, columns, shape, edges)]
         except checker.RefutedError as error:
             raise CertificateError(str(error)) from error
 
@@ -147,8 +155,6 @@ class Certificate:
 
 def edges_of(graph: Any, n_nodes: int) -> tuple[Any, Any]:
     """Both ends of every edge of a graph in any form."""
-    import numpy as np  # noqa: PLC0415
-
     from geodim.data.graphs import as_graph  # noqa: PLC0415
 
     simple = as_graph(graph, n_nodes)

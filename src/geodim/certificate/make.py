@@ -195,13 +195,13 @@ def _document(
 ) -> tuple[dict[str, Any], bool]:
     """The certificate, and whether it is as accurate as was asked for."""
     n, d = task.columns.shape
-    largest = float(found.widest.max(initial=0.0))
-    smallest = min((width for width in widths if width > 0.0), default=largest)
-    unit = math.frexp(UNIT * smallest)[1] - 1
-    unit = min(max(unit, math.frexp(largest)[1] - 52, -1074), 970)
+    widest = np.maximum.accumulate(found.widest, axis=0)
+    largest = float(widest.max(initial=0.0))
+    unit = _unit(
+        [width for width, most in zip(widths, widest[:, -1:], strict=True) if np.any(most > 0.0)], largest
+    )
     scale = Fraction(found.d_max) if task.normalized and found.d_max > 0.0 else Fraction(1)
     layers, reached = [], True
-    widest = np.maximum.accumulate(found.widest, axis=0)
     for h, error in enumerate(errors):
         lower = np.floor(np.ldexp(np.maximum(found.least[h], 0.0), -unit)).astype(np.int64)
         most = np.where(widest[h] > 0.0, widest[h] + 2.0 * error, 0.0)  # hops may round otherwise elsewhere
@@ -233,6 +233,13 @@ def _document(
         "starts": sorted(found.starts),
         "layers": layers,
     }, reached
+
+
+def _unit(widths: list[float], largest: float) -> int:
+    """The exponent of a unit small enough for all layers, and so large that 2^53 units reach the largest width."""
+    smallest = UNIT * min(widths, default=1.0)
+    exponent = math.frexp(smallest)[1] - 1 if smallest > 0.0 else -1074
+    return min(max(exponent, math.frexp(largest)[1] - 52, -1074), 971)
 
 
 def _down(value: Fraction) -> float:
