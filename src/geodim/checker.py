@@ -2,39 +2,44 @@
 
     python checker.py CERTIFICATE.json DATA.npy [EDGES.npy]
 
-This file stands alone: Python and numpy, nothing of geodim.  Exit code 0: verified; 1: refuted, with the reason;
-2: usage, or a file that cannot be read.
+This file stands alone: Python and numpy, nothing of geodim.  Exit code 0: verified; 1: refuted, with the
+reason; 2: usage, or a file that cannot be read.
 
-**What is claimed.**  Sort each feature (column) of the n points: x[0] <= ... <= x[n-1].  The width of its narrowest
-window of k points is phi_k = min_a (x[a+k-1] - x[a]); Phi(k) is the largest phi_k of all features.  The
-discriminability is Delta = (Phi(2) + ... + Phi(n)) / n, divided by d_max, the largest range of a feature, if the data
-is normalised (and d_max > 0), and the intrinsic dimension is 1 / Delta^2.  The certificate claims an interval for both.
+**What is claimed.**  Sort each feature (column) of the n points: x[0] <= ... <= x[n-1].  The width of its
+narrowest window of k points is phi_k = min_a (x[a+k-1] - x[a]); Phi(k) is the largest phi_k of all features.
+The discriminability is Delta = (Phi(2) + ... + Phi(n)) / n, divided by d_max, the largest range of a feature,
+if the data is normalised (and d_max > 0), and the intrinsic dimension is 1 / Delta^2.  The certificate claims
+an interval for both.
 
-With hops, layer h claims the same for the columns of X, AX, ..., A^h X together, with the d_max of X.  A_ij is
-1 / sqrt(deg_i deg_j) ("sym") or 1 / deg_i ("rw") if i = j or i and j are neighbours in the graph of the edges, which is
-undirected and simple, and deg_i counts the neighbours of i and i itself.  Feature m * n_features + j is column j of A^m X.
+With hops, layer h claims the same for the columns of X, AX, ..., A^h X together, with the d_max of X.  A_ij
+is 1 / sqrt(deg_i deg_j) ("sym") or 1 / deg_i ("rw") if i = j or i and j are neighbours in the graph of the
+edges, which is undirected and simple, and deg_i counts the neighbours of i and i itself.  Feature m *
+n_features + j is column j of A^m X.
 
-**How it is proved.**  The certificate lists sizes k_1 < ... < k_m = n and says, with whole numbers l_i, u_i and a unit
-2^e, that l_i 2^e <= Phi(k_i) <= u_i 2^e.  All of that is checked; the rest only tells where to look and cannot deceive.
+**How it is proved.**  The certificate lists sizes k_1 < ... < k_m = n and says, with whole numbers l_i, u_i
+and a unit 2^e, that l_i 2^e <= Phi(k_i) <= u_i 2^e.  All of that is checked; the rest only tells where to
+look and cannot deceive.
 
-1. *Upper side* (`too_wide`).  Any window of k points is at least phi_k wide.  For every feature and size the certificate
-   names one by the rank of its first point; it must be no wider than u_i 2^e.
-2. *Lower side* (`too_narrow`).  At each size the certificate names a feature all of whose windows are at least l_i 2^e
-   wide.  A window that starts at a rank from p to q ends at x[p+k-1] or beyond, and starts at x[q] or before.  So if
-   x[p+k-1] - x[q] >= l_i 2^e, none of them is narrower.  If not, both halves of the range [p, q] are looked at; a single
-   start that fails is a window that is narrower than was said.
-3. *Between the sizes* (`proved`).  Phi(k) grows with k, as a window of k + 1 points contains one of k.  So for
-   k_{i-1} < k < k_i, Phi(k_{i-1}) <= Phi(k) <= Phi(k_i).  The sums are whole numbers, added and compared exactly.
-4. *Rounding.*  A difference of two float64 numbers is off by at most 2^-53 of itself.  This holds for the widths that are
-   compared and for d_max; the interval is widened by 2^-51 on either side.
-5. *Hops* (`hop_errors`) are computed in float64.  With D the largest degree, a term of a sum goes through at most D + 5
-   operations in one hop, each of which multiplies by 1 + t, |t| <= 2^-53.  So with c = 1.02 (D + 8) 2^-53 (and c < 0.01)
-   a hop is off by at most c |A||x|, and m hops by ((1 + c)^m - 1) |A|^m |x| (by induction on m), which is at most
-   1.01 m c max|X| max(|A|^m 1) if m c < 0.01.  Where numbers underflow, an operation is off by at most 2^-1074 besides.
-   A width is the difference of two such values, and off by twice that.
+1. *Upper side* (`too_wide`).  Any window of k points is at least phi_k wide.  For every feature and size the
+   certificate names one by the rank of its first point; it must be no wider than u_i 2^e.
+2. *Lower side* (`too_narrow`).  At each size the certificate names a feature all of whose windows are at
+   least l_i 2^e wide.  A window that starts at a rank from p to q ends at x[p+k-1] or beyond, and starts at
+   x[q] or before.  So if x[p+k-1] - x[q] >= l_i 2^e, none of them is narrower.  If not, both halves of the
+   range [p, q] are looked at; a single start that fails is a window that is narrower than was said.
+3. *Between the sizes* (`proved`).  Phi(k) grows with k, as a window of k + 1 points contains one of k.  So
+   for k_{i-1} < k < k_i, Phi(k_{i-1}) <= Phi(k) <= Phi(k_i).  The sums are whole numbers, added and compared
+   exactly.
+4. *Rounding.*  A difference of two float64 numbers is off by at most 2^-53 of itself.  This holds for the
+   widths that are compared and for d_max; the interval is widened by 2^-51 on either side.
+5. *Hops* (`hop_errors`) are computed in float64.  With D the largest degree, a term of a sum goes through at
+   most D + 5 operations in one hop, each of which multiplies by 1 + t, |t| <= 2^-53.  So with c = 1.02 (D +
+   8) 2^-53 (and c < 0.01) a hop is off by at most c |A||x|, and m hops by ((1 + c)^m - 1) |A|^m |x| (by
+   induction on m), which is at most 1.01 m c max|X| max(|A|^m 1) if m c < 0.01.  Where numbers underflow, an
+   operation is off by at most 2^-1074 besides. A width is the difference of two such values, and off by twice
+   that.
 
-The cost is that of sorting every column once, of one window per feature and size, and on the lower side of some hundred
-to some thousand comparisons per size.
+The cost is that of sorting every column once, of one window per feature and size, and on the lower side of
+some hundred to some thousand comparisons per size.
 """
 
 from __future__ import annotations
@@ -124,13 +129,13 @@ def too_wide(feature: int, x: Floats, sizes: Ints, knots: Knots, most: Floats) -
     widths = x[first + sizes - 1] - x[first]
     for i in np.flatnonzero(widths > most)[:1]:
         refute(
-            f"Phi({sizes[i]}) is said to be at most {float(most[i])!r}, but the window named for feature {feature}, "
-            f"from rank {first[i]} on, is {float(widths[i])!r} wide"
+            f"Phi({sizes[i]}) is said to be at most {float(most[i])!r}, but the window named for feature "
+            f"{feature}, from rank {first[i]} on, is {float(widths[i])!r} wide"
         )
 
 
 def starts_at(sizes: Ints, knots: Knots, n: int) -> Ints:
-    """Ranks of the windows' first points: on lines between the knots, the last one (n, 0); before the first as there."""
+    """Ranks where windows begin: on lines between the knots, the last one (n, 0); before the first as there."""
     k, rank = np.append(knots[0], n), np.append(knots[1], 0)
     right = np.searchsorted(k, sizes)
     left = np.maximum(right - 1, 0)
@@ -141,21 +146,19 @@ def starts_at(sizes: Ints, knots: Knots, n: int) -> Ints:
 
 
 def too_narrow(feature: int, x: Floats, sizes: Ints, least: Floats, allowed: int) -> int:
-    """Lower side: refute unless at every size all windows are at least ``least`` wide; return the comparisons."""
+    """Lower side: refute unless at every size all windows are at least ``least`` wide; count comparisons."""
     todo, work = [(np.zeros_like(sizes), x.size - sizes, sizes, least)], 0
     while todo:
         p, q, k, bound = todo.pop()
         work += p.size
         if work > allowed:
-            refute(
-                f"the lower bounds take more than {MOST_COMPARISONS} comparisons: too close to Phi to be checked"
-            )
+            refute(f"the lower bounds take more than {MOST_COMPARISONS} comparisons: too close to Phi")
         still = np.flatnonzero(x[p + k - 1] - x[q] < bound)
         p, q, k, bound = p[still], q[still], k[still], bound[still]
         for i in np.flatnonzero(p == q)[:1]:
             refute(
-                f"Phi({k[i]}) is said to be at least {float(bound[i])!r} by feature {feature}, but its window from rank "
-                f"{p[i]} on is {float(x[p[i] + k[i] - 1] - x[p[i]])!r} wide"
+                f"Phi({k[i]}) is said to be at least {float(bound[i])!r} by feature {feature}, but its window "
+                f"from rank {p[i]} on is {float(x[p[i] + k[i] - 1] - x[p[i]])!r} wide"
             )
         middle = (p + q) // 2
         if p.size > TOGETHER:
@@ -186,10 +189,10 @@ def followed(claim: Any, hops: int, low: Fraction, high: Fraction) -> tuple[Inte
     delta, dimension = interval(claim["discriminability"]), interval(claim["dimension"])
     if not delta[0] <= low <= high <= delta[1]:
         refute(
-            f"after {hops} hops Delta is claimed to lie in {list(delta)}, proved is {[float(low), float(high)]}"
+            f"after {hops} hops Delta is said to lie in {list(delta)}, proved is {[float(low), float(high)]}"
         )
     if not times_square(dimension[0], high) <= 1 <= times_square(dimension[1], low):
-        refute(f"after {hops} hops the dimension is claimed to lie in {list(dimension)}, more than is proved")
+        refute(f"after {hops} hops the dimension is said to lie in {list(dimension)}, more than is proved")
     return delta, dimension
 
 
@@ -237,7 +240,7 @@ def checked_column(column: Any, n: int, j: int) -> NDArray[Any]:
     values = np.asarray(column)
     if values.shape != (n,) or values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
         refute(
-            f"column {j} has shape {values.shape} and type {values.dtype}, not {n} real numbers of at most 64 bits"
+            f"column {j} is of shape {values.shape} and type {values.dtype}, not {n} numbers of at most 64 bits"
         )
     if values.dtype.kind in "iu" and not -MOST_WHOLE <= int(values.min()) <= int(values.max()) <= MOST_WHOLE:
         refute(f"column {j} has whole numbers beyond 2^53, which float64 does not hold exactly")
@@ -245,7 +248,7 @@ def checked_column(column: Any, n: int, j: int) -> NDArray[Any]:
 
 
 def parsed(c: Any) -> tuple[int, int, int, Ints, Ints, dict[int, Knots]]:
-    """Points, features, hops, sizes, lower and upper and by of every layer, and the knots of features: all of it valid."""
+    """Points, features, hops, sizes; lower, upper and by of every layer; knots of features: all of it valid."""
     if not isinstance(c, dict) or c.get("format") != FORMAT or set(c) != FIELDS:
         refute(
             f"this is not a certificate of the format {FORMAT} with the fields {', '.join(sorted(FIELDS))}"

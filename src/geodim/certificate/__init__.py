@@ -1,4 +1,4 @@
-"""Certificates: small files with which a short, independent program (`geodim.checker`) proves bounds from the data.
+"""Certificates: small files with which a short program of its own (`geodim.checker`) proves bounds from data.
 
 `certify` makes the certificate of a result, `Certificate` holds, writes and verifies one.
 """

@@ -23,7 +23,7 @@ LARGEST_WHOLE = 2.0**53
 
 
 class Columns:
-    """Points by features in any form that `geodim.intrinsic_dimension` takes; what lies elsewhere is brought here by columns.
+    """Points by features in any form `geodim.intrinsic_dimension` takes; from elsewhere they come by columns.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Columns:
         self.at_a_time = max(1, min(AT_A_TIME, BLOCK_BYTES // (8 * self.shape[0])))
 
     def read(self, which: Sequence[int]) -> NDArray[np.floating]:
-        """Some columns, one per row; raises where a value is not finite, or a whole number that float64 does not hold."""
+        """Some columns, one per row; raises for values that are not finite, or integers beyond float64."""
         if self._source is not None:
             block = np.empty((len(which), self.shape[0]), self._source.dtype)
             self._source.read(which, block)

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 class Certificate:
     """Bounds on an intrinsic dimension, with what proves them from the data.
 
-    Made by ``result.certificate()``; the format is described in ``docs/certificates.md``.  Nothing in it is believed: `verify`
-    and the stand-alone program ``geodim/checker.py`` derive the bounds from the data again.
+    Made by ``result.certificate()``; the format is described in ``docs/certificates.md``.  Nothing in it is
+    believed: `verify` and the stand-alone program ``geodim/checker.py`` derive the bounds from the data
+    again.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ class Certificate:
         return [delta for delta, _ in self._claims]
 
     def verify(self, data: Any, graph: Any = None) -> list[tuple[float, float]]:
-        """Derive the claims from the data; raise `CertificateError`, which names what is wrong, if they do not follow.
+        """Derive the claims from the data; raise `CertificateError`, naming what is wrong, if they do not follow.
 
         Parameters
         ----------
@@ -148,8 +149,8 @@ class Certificate:
         low, high = self.dimensions[-1]
         width = "" if low == 0.0 or high == math.inf else f", relative width {high / low - 1.0:.2g}"
         return (
-            f"Certificate(dimension in {claims}{width}; {self.n_points:,} points x {self.n_features:,} features, {sizes:,} sizes, "
-            f"windows of {starts:,} features)"
+            f"Certificate(dimension in {claims}{width}; {self.n_points:,} points x {self.n_features:,} features, "
+            f"{sizes:,} sizes, windows of {starts:,} features)"
         )
 
 

@@ -1,8 +1,9 @@
 """Makes certificates: a pass over the columns that finds, at chosen sizes, what proves bounds on Phi.
 
-The allowed width of the interval for Delta is shared out: most of it to the sizes that are left out, some to how far the lower side
-may stay below Phi (so that few comparisons confirm it), some to windows that need not be the narrowest (so that they lie on few
-straight lines), and the rest to rounding to whole units.  If what comes out is too wide, the next pass knows Phi better.
+The allowed width of the interval for Delta is shared out: most of it to the sizes that are left out, some to
+how far the lower side may stay below Phi (so that few comparisons confirm it), some to windows that need not
+be the narrowest (so that they lie on few straight lines), and the rest to rounding to whole units.  If what
+comes out is too wide, the next pass knows Phi better.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ class Findings:
         )
 
     def add(self, feature: int, hops: int, x: Floats) -> None:
-        """Look at one feature, sorted, after so many hops: where it exceeds all others, and a window at every size."""
+        """Look at one feature, sorted, after so many hops: where it exceeds the others, and a window per size."""
         first, widths = np.empty_like(self.sizes), np.empty(self.sizes.size)
         margin = self.margins[hops]
         narrow_windows(x, self.sizes, self.reached[hops], margin, first, widths)
@@ -115,7 +116,7 @@ class Findings:
 
 
 def make(task: Task, curves: list[Floats]) -> dict[str, Any]:
-    """The certificate as plain values; ``curves`` is about what Phi is at k = 1, ..., n for every number of hops."""
+    """The certificate as plain values; ``curves`` is about what Phi(1), ..., Phi(n) are for every number of hops."""
     n, _ = task.columns.shape
     s = math.sqrt(1.0 + task.rtol)
     finer = 1.0
@@ -236,7 +237,7 @@ def _document(
 
 
 def _unit(widths: list[float], largest: float) -> int:
-    """The exponent of a unit small enough for all layers, and so large that 2^53 units reach the largest width."""
+    """The exponent of a unit small enough for all layers, so large that 2^53 units reach the largest width."""
     smallest = UNIT * min(widths, default=1.0)
     exponent = math.frexp(smallest)[1] - 1 if smallest > 0.0 else -1074
     return min(max(exponent, math.frexp(largest)[1] - 52, -1074), 971)

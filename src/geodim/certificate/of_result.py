@@ -89,8 +89,8 @@ def _check_sizes(columns: Columns, first: IDResult) -> None:
     n, d = columns.shape
     if (n, d) != (first.n_points, first.n_features):
         msg = (
-            f"this is the result of {first.n_points:,} points and {first.n_features:,} features, the data has {n:,} and "
-            f"{d:,}: pass the same data (of weighted points, the repeated ones; of hops, ask the KHopResult)"
+            f"this is the result of {first.n_points:,} points and {first.n_features:,} features, the data has "
+            f"{n:,} and {d:,}: pass the same data (of weighted points, the repeated ones; of hops, ask the KHopResult)"
         )
         raise ShapeError(msg)
     if n > MOST_POINTS:
@@ -101,15 +101,18 @@ def _check_sizes(columns: Columns, first: IDResult) -> None:
 def _check_agreement(made: Certificate, layers: list[IDResult]) -> None:
     """Certificate and result must have a value in common, up to the rounding of hops."""
     if made.d_max != layers[0].d_max:
-        msg = f"the data has d_max {made.d_max!r}, that of the result {layers[0].d_max!r}: pass the data it was computed from"
+        msg = (
+            f"the data has d_max {made.d_max!r}, the result {layers[0].d_max!r}: pass the data that it was "
+            "computed from"
+        )
         raise CertificateError(msg)
     for h, (layer, (low, high)) in enumerate(zip(layers, made.discriminabilities, strict=True)):
         error = getattr(layer, "feature_error", None if h else 0.0)
         off = np.inf if error is None else 2.0 * float(error) / layer.scale
         if layer.discriminability_lower - off > high or layer.discriminability_upper + off < low:
             msg = (
-                f"after {h} hops the result has Delta {layer.discriminability!r}, but the data proves that it lies between "
-                f"{low!r} and {high!r}: pass the data that the result was computed from"
+                f"after {h} hops the result has Delta {layer.discriminability!r}, but the data proves that it lies "
+                f"between {low!r} and {high!r}: pass the data that the result was computed from"
             )
             raise CertificateError(msg)
 

@@ -1,4 +1,4 @@
-"""Which data a result was computed from, as long as both are alive: by weak references, apart from the result itself.
+"""Which data a result was computed from, as long as both are alive: by weak references, apart from it.
 
 So nothing keeps large data alive, and results are copied, pickled and written as before.
 """

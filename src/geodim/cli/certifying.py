@@ -18,7 +18,7 @@ CertificatePath = Annotated[
     typer.Option(
         "--certificate",
         metavar="PATH",
-        help="Write what proves the bounds from the data, for `geodim verify` or anyone who does not trust geodim.",
+        help="Write what proves the bounds from the data, for `geodim verify` and all who want proof.",
     ),
 ]
 CertificateRtol = Annotated[

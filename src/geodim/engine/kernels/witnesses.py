@@ -1,7 +1,7 @@
-"""What proves Phi at chosen sizes: a narrow window of a sorted column for each, on as few straight lines as will do.
+"""What proves Phi at chosen sizes: a narrow window of a sorted column for each, on few straight lines.
 
-A window of k points that starts at a rank from p to q is at least x[p+k-1] - x[q] wide (the column is sorted), so the narrowest one is
-found by halving ranges of starts, and most of them are passed over at once.
+A window of k points that starts at a rank from p to q is at least x[p+k-1] - x[q] wide (the column is
+sorted), so the narrowest one is found by halving ranges of starts, and most of them are passed over at once.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ DEPTH = 128  # of the halving: more than twice the bits of a rank
 
 @njit(nogil=True, cache=True)
 def narrow_windows(x, sizes, enough, margin, starts, widths):
-    """For every size the start and the width of a window of ``x`` that is at most ``enough`` or ``margin`` above the narrowest.
+    """Start and width of a window for every size, at most ``enough`` or ``margin`` above the narrowest.
 
-    Where ``widths`` exceeds ``enough``, no window is narrower than ``widths - margin``, in these very float64 numbers.
+    Where ``widths`` exceeds ``enough``, no window is narrower than ``widths - margin``, in these very float64
+    numbers.
     """
     n = x.size
     firsts = np.empty(DEPTH, np.int64)
@@ -57,7 +58,7 @@ def narrow_windows(x, sizes, enough, margin, starts, widths):
 
 @njit(nogil=True, cache=True)
 def _on_line(x, sizes, low, high, k, rank, k_high, rank_high, limit):
-    """Whether windows on the line from (k, rank) to (k_high, rank_high) are within the limit at sizes low, ..., high - 1."""
+    """Whether windows on the line between two knots are within the limit at sizes number low to high - 1."""
     across = max(k_high - k, 1)
     for at in range(high - 1, low - 1, -1):
         size = sizes[at]
@@ -69,10 +70,10 @@ def _on_line(x, sizes, low, high, k, rank, k_high, rank_high, limit):
 
 @njit(nogil=True, cache=True)
 def straighten(x, sizes, starts, limit, knots):
-    """Fill ``knots`` with few (size, rank) such that windows on the lines between them, and on to (n, 0), are within the limit.
+    """Fill ``knots`` with few (size, rank): windows on the lines between them and (n, 0) are within the limit.
 
-    The windows at ``starts`` are.  Below the last knot the rank stays the same.  Knots are given from the largest size down; returns
-    how many there are.
+    The windows at ``starts`` are.  Below the last knot the rank stays the same.  Knots are given from the
+    largest size down; returns how many there are.
     """
     right, count = sizes.size - 1, 0  # the size n, whose window starts at 0
     k_right, rank_right = sizes[right], 0
@@ -100,7 +101,7 @@ def straighten(x, sizes, starts, limit, knots):
 
 @njit(nogil=True, cache=True)
 def _cheap_sizes(curve, most, sizes):
-    """Sizes between which (gap - 1) * growth of the curve stays at most ``most``; how many, and the sum of these costs."""
+    """Sizes between which (gap - 1) * growth of the curve is at most ``most``; how many, and the sum of that."""
     n = curve.size  # curve[k - 1] is Phi(k)
     count, total, k = 0, 0.0, 1
     while k < n:
@@ -125,7 +126,7 @@ def _cheap_sizes(curve, most, sizes):
 
 @njit(nogil=True, cache=True)
 def choose_sizes(curve, budget, sizes):
-    """About the fewest sizes up to n between which an ascending curve leaves a sum of at most ``budget`` open; how many there are.
+    """About the fewest sizes up to n that leave at most ``budget`` of an ascending curve open; how many.
 
     At most as many as ``sizes`` has room for are filled in; more are needed if more are returned.
     """
