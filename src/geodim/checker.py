@@ -198,16 +198,10 @@ def followed(claim: Any, hops: int, low: Fraction, high: Fraction) -> tuple[Inte
 
 def hop_function(edges: Any, n: int, operator: str) -> tuple[Callable[[Floats], Floats], int]:
     """One hop as a function of a column, and the largest degree."""
-    a, b = (None, None) if edges is None else (np.asarray(side) for side in edges)
-    if (
-        a is None
-        or b is None
-        or a.ndim != 1
-        or a.shape != b.shape
-        or {a.dtype.kind, b.dtype.kind} - {"i", "u"}
-    ):
+    pairs = np.asarray(() if edges is None else edges)
+    if pairs.ndim != 2 or len(pairs) != 2 or pairs.dtype.kind not in "iu":
         refute("hops need the edges of a graph: two equally long arrays of whole numbers")
-    a, b = a.astype(np.int64), b.astype(np.int64)
+    a, b = pairs.astype(np.int64)
     if np.any((a < 0) | (b < 0) | (a >= n) | (b >= n)):
         refute(f"an edge leads to a node that is not one of 0, ..., {n - 1}")
     a, b = np.divmod(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from geodim.cli.tables import check_json
+from geodim.errors import GeodimWarning
 
 if TYPE_CHECKING:
     from geodim.khop_result import KHopResult
@@ -45,5 +47,11 @@ def write_certificate(
     result: IDResult | KHopResult, path: Path | None, rtol: float, *data: Any, stopped: str | None
 ) -> None:
     """Write the certificate, if one is wanted; of a run that was stopped there is none, for lack of time."""
-    if path is not None and stopped is None:
+    if path is None:
+        return
+    if stopped is None:
         result.certificate(*data, rtol=rtol).save(path)
+    else:
+        warnings.warn(
+            f"stopped early, so that no certificate was written to {path}", GeodimWarning, stacklevel=2
+        )
