@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.backends import choose_backend
+from geodim.certificate.remembered import remember
 from geodim.data.integers import measured_exactly
 from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.steps import resolution, tolerance, within
@@ -127,6 +128,7 @@ def intrinsic_dimension(
         profile, result = solved(0.0)
     if count_indistinguishable:
         result = replace(result, n_indistinguishable=_count_equal_rows(X, weights))
+    remember(result, data=X, weighted=weights is not None)
     if profile.stopped:
         warnings.warn(
             f"stopped early ({profile.stopped}) after {int(profile.done.sum())} of {source.n_features} features: "

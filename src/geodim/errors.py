@@ -8,6 +8,7 @@ from __future__ import annotations
 
 __all__ = [
     "BackendError",
+    "CertificateError",
     "ClusterError",
     "DataChangedError",
     "DataFileError",
@@ -72,6 +73,10 @@ class BackendError(GeodimError, RuntimeError):
 
 class ClusterError(BackendError, ConnectionError):
     """The Dask cluster cannot be reached, was lost in mid-run, or has no worker that could do the work."""
+
+
+class CertificateError(GeodimError, ValueError):
+    """A certificate cannot be made, or is not valid, or says something that the data contradicts."""
 
 
 class MissingExtraError(GeodimError, ImportError):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.backends import choose_backend
+from geodim.certificate.remembered import remember
 from geodim.data.sources import SparseSource
 from geodim.dimension import check_arguments
 from geodim.engine.layers import Layers
@@ -199,7 +200,9 @@ def khop_dimensions(
         if store is not None:
             store.clear()
     _warn(layers, results)
-    return KHopResult(results=results, operator=hop_operator.to_dict(), graph=notes)
+    result = KHopResult(results=results, operator=hop_operator.to_dict(), graph=notes)
+    remember(result, data=X, graph=graph)
+    return result
 
 
 def fingerprint(source: ColumnSource, kind: np.dtype[np.floating], operator: Operator) -> dict[str, Any]:

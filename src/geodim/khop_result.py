@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from geodim.certificate import Certificate
+
 FORMAT = "geodim.KHopResult/1"
 
 
@@ -121,6 +123,20 @@ class KHopResult:
         from geodim.data.files import read_json  # noqa: PLC0415
 
         return cls.from_dict(read_json(source))
+
+    def certificate(self, data: Any = None, graph: Any = None, *, rtol: float = 1e-3) -> Certificate:
+        """A small file with which a short, independent program proves bounds on all dimensions from attributes and edges.
+
+        Parameters
+        ----------
+        data, graph : optional
+            What the result was computed from; needed if that is gone, or the result was read from JSON.
+        rtol : float
+            Relative width of the intervals that are proved for the dimensions, at most.
+        """
+        from geodim.certificate import certify  # noqa: PLC0415 - imports Numba
+
+        return certify(self, data, graph, rtol=rtol)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Intrinsic dimension against k with its bounds; returns the matplotlib Axes."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from geodim.certificate import Certificate
     from geodim.data.checks import Ranges
     from geodim.engine.profile import Profile, Steps
 
@@ -243,6 +244,20 @@ class IDResult:
         from geodim.data.files import read_json  # noqa: PLC0415
 
         return cls.from_dict(read_json(source))
+
+    def certificate(self, data: Any = None, *, rtol: float = 1e-3) -> Certificate:
+        """A small file with which a short, independent program proves bounds on the dimension from the data.
+
+        Parameters
+        ----------
+        data : optional
+            What the result was computed from; needed if that is gone, or the result was read from JSON.
+        rtol : float
+            Relative width of the interval that is proved for the dimension, at most.
+        """
+        from geodim.certificate import certify  # noqa: PLC0415 - imports Numba
+
+        return certify(self, data, rtol=rtol)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Observable diameter against alpha, the area Delta shaded; returns the matplotlib Axes."""

@@ -20,6 +20,7 @@ from geodim.cli.hops import hops
 from geodim.cli.report import report
 from geodim.cli.reproduce import reproduce
 from geodim.cli.select import select
+from geodim.cli.verify import VERIFY_EPILOG, verify
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -33,6 +34,7 @@ app.command(epilog=EPILOG)(guarded(hops))
 app.command(epilog=EPILOG)(guarded(compare))
 app.command(epilog=EPILOG)(guarded(select))
 app.command(epilog=EPILOG)(guarded(report))
+app.command(epilog=VERIFY_EPILOG)(guarded(verify))
 app.add_typer(datasets, name="datasets")
 app.command(epilog=EPILOG)(guarded(reproduce))
 app.command()(guarded(demo))
@@ -65,6 +67,7 @@ def geodim(
     * `geodim select points.npy` finds few features that keep most of it
     * `geodim hops digits` measures a graph with attributes, hop by hop
     * `geodim report result.json` makes a page of plots and words to look at and send
+    * `geodim verify proof.json points.npy` proves a result anew from the data
     * `geodim compare points.npy` sets MLE, TwoNN and others beside ours
     * `geodim datasets list` shows the graphs known by name
     * `geodim reproduce --quick` runs the paper's experiments and compares

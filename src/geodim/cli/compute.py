@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from geodim.cli.certifying import (
+    CertificatePath,
+    CertificateRtol,
+    check_certificate,
+    write_certificate,
+)
 from geodim.cli.compute_plan import check_sizes, show_plan
 from geodim.cli.console import err, notes, out, print_json, progress_bar, shares_table, summary_table
 from geodim.cli.exits import ExitCode
@@ -60,6 +66,8 @@ def compute(
         Path | None, typer.Option(metavar="PATH", help="Write a plot of the curve: .png, .pdf or .svg.")
     ] = None,
     report: Report = None,
+    certificate: CertificatePath = None,
+    certificate_rtol: CertificateRtol = 1e-3,
     dry_run: DryRun = False,
     points: Annotated[
         float | None,
@@ -90,6 +98,7 @@ def compute(
     * `geodim compute iris.csv --exclude species --plot iris.png --report iris.html`
     * `geodim compute big.npy --rtol 0.01 --time-limit 600 --json big.json`
     * `geodim compute points.parquet | jq .dimension`
+    * `geodim compute points.npy --certificate proof.json`, then `geodim verify proof.json points.npy`
     * `geodim compute points.parquet --scheduler tcp://head:8786`
     * `geodim compute --dry-run --points 1e9 --features 64 --backend cuda` says what that would take
     """
@@ -99,6 +108,7 @@ def compute(
     check_sizes(file, points, features, dry_run=dry_run)
     _check_targets(json, plot)
     check_report(report)
+    check_certificate(certificate)
     if dry_run:
         budget = None if memory is None else parse_memory(memory)
         with notes(console, quiet=quiet):
@@ -129,6 +139,8 @@ def compute(
             console,
             scheduler,
             quiet=quiet,
+            certificate=certificate,
+            certificate_rtol=certificate_rtol,
             **where,
             rtol=rtol,
             normalize=not no_normalize,
@@ -149,8 +161,9 @@ def compute(
         if result.shares:
             terminal.print()
             terminal.print(shares_table(result))
-        for path in [*written, *([report] if report is not None else [])]:
-            terminal.print(f"wrote {path}", soft_wrap=True, markup=False)
+        for path in [*written, report, certificate if result.stopped is None else None]:
+            if path is not None:
+                terminal.print(f"wrote {path}", soft_wrap=True, markup=False)
     if result.stopped:
         raise typer.Exit(int(ExitCode.STOPPED))
 
@@ -173,6 +186,8 @@ def _measure(
     scheduler: str | None,
     *,
     quiet: bool,
+    certificate: Path | None,
+    certificate_rtol: float,
     **options: Any,
 ) -> IDResult:
     """Read and compute; shares name the columns of the file."""
@@ -181,9 +196,11 @@ def _measure(
     with (
         connected(scheduler) as there,
         opened(file, columns, exclude, header=header, lazily=bool(there)) as (data, names),
-        progress_bar(console, quiet=quiet) as progress,
     ):
-        return intrinsic_dimension(data, feature_names=names, progress=progress, **{**options, **there})
+        with progress_bar(console, quiet=quiet) as progress:
+            result = intrinsic_dimension(data, feature_names=names, progress=progress, **{**options, **there})
+        write_certificate(result, certificate, certificate_rtol, data, stopped=result.stopped)
+        return result
 
 
 def _write(result: IDResult, json: Path | None, plot: Path | None) -> list[Path]:

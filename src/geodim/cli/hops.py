@@ -8,6 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from geodim.cli.certifying import (
+    CertificatePath,
+    CertificateRtol,
+    check_certificate,
+    write_certificate,
+)
 from geodim.cli.console import err, notes, out, print_json
 from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
 from geodim.cli.exits import ExitCode
@@ -114,6 +120,8 @@ def hops(
         Path | None, typer.Option(metavar="PATH", help="Write the whole result, with the curves, to a file.")
     ] = None,
     report: Report = None,
+    certificate: CertificatePath = None,
+    certificate_rtol: CertificateRtol = 1e-3,
     dry_run: DryRun = False,
     workers: Workers = None,
     worker_memory: WorkerMemory = None,
@@ -138,6 +146,7 @@ def hops(
     * `geodim hops cora --root data | jq .dimensions`
     * `geodim hops --features points.npy --edges edges.csv --hops 3`
     * `geodim hops ogbn-papers100M --memory 48GB --dry-run` says whether that fits, before the download
+    * `geodim hops cora --certificate proof.json`, then `geodim verify proof.json cora`
     * `geodim hops ogbn-products --rtol 0.01 --checkpoint state --json products.json`
     """
     console = err()
@@ -146,6 +155,7 @@ def hops(
     weights = check_inputs(name, features, edges, edge_weights)
     check_json(json)
     check_report(report)
+    check_certificate(certificate, operator.value, weighted=edge_weights is not None)
     only_for_plans(dry_run, {"--workers": workers, "--worker-memory": worker_memory})
     where = {} if dry_run else place(backend, scheduler)
     with notes(console, quiet=quiet):
@@ -170,6 +180,8 @@ def hops(
             hops,
             scheduler,
             quiet=quiet,
+            certificate=certificate,
+            certificate_rtol=certificate_rtol,
             **where,
             operator=operator.value,
             operator_parameters=parameters,
@@ -194,7 +206,7 @@ def hops(
         print(*(f"{value:.10g}" for value in result.dimensions), sep="\n")
     else:
         _show(result, given.title, terminal)
-        for path in (json, report):
+        for path in (json, report, None if result.results[0].stopped else certificate):
             if path is not None:
                 terminal.print(f"wrote {path}", soft_wrap=True, markup=False)
     if result.results[0].stopped:
@@ -202,18 +214,28 @@ def hops(
 
 
 def _measure(
-    given: Given, console: Any, hops: int, scheduler: str | None, *, quiet: bool, **options: Any
+    given: Given,
+    console: Any,
+    hops: int,
+    scheduler: str | None,
+    *,
+    quiet: bool,
+    certificate: Path | None,
+    certificate_rtol: float,
+    **options: Any,
 ) -> KHopResult:
     """Compute, with a table that fills; errors in a file's values name the file."""
     from geodim.khop import khop_dimensions
 
     try:
-        with (
-            connected(scheduler) as there,
-            _filling(given, console, hops, quiet=quiet) as progress,
-            given.watch,
-        ):
-            return khop_dimensions(given.x, given.graph, hops, progress=progress, **{**options, **there})
+        with connected(scheduler) as there, given.watch:
+            with _filling(given, console, hops, quiet=quiet) as progress:
+                result = khop_dimensions(
+                    given.x, given.graph, hops, progress=progress, **{**options, **there}
+                )
+            stopped = result.results[0].stopped
+            write_certificate(result, certificate, certificate_rtol, given.x, given.graph, stopped=stopped)
+            return result
     except (InputValueError, InputTypeError) as error:
         if "features" not in given.source or str(error).startswith(given.source["edges"]):
             raise

@@ -1,0 +1,36 @@
+"""Which data a result was computed from, as long as both are alive: by weak references, apart from it.
+
+So nothing keeps large data alive, and results are copied, pickled and written as before.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+_INPUTS: weakref.WeakKeyDictionary[Any, dict[str, weakref.ref[Any]]] = weakref.WeakKeyDictionary()
+_WEIGHTED: weakref.WeakSet[Any] = weakref.WeakSet()  # results of points with multiplicities
+
+
+def remember(result: Any, *, weighted: bool = False, **inputs: Any) -> None:
+    """Note what a result was computed from; lists and other things without weak references are left out."""
+    if weighted:
+        _WEIGHTED.add(result)
+    noted = {}
+    for name, value in inputs.items():
+        try:
+            noted[name] = weakref.ref(value)
+        except TypeError:
+            continue
+    _INPUTS[result] = noted
+
+
+def recall(result: Any, name: str) -> Any:
+    """The input of that name, or None if it is gone."""
+    noted = _INPUTS.get(result, {}).get(name)
+    return None if noted is None else noted()
+
+
+def is_weighted(result: Any) -> bool:
+    """Whether its points were given multiplicities, as far as is known."""
+    return result in _WEIGHTED

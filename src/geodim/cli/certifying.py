@@ -1,0 +1,57 @@
+"""What the computing commands share to write a certificate: the options, their check, and the writing."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from geodim.cli.tables import check_json
+from geodim.errors import GeodimWarning
+
+if TYPE_CHECKING:
+    from geodim.khop_result import KHopResult
+    from geodim.result import IDResult
+
+CertificatePath = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificate",
+        metavar="PATH",
+        help="Write what proves the bounds from the data, for `geodim verify` and all who want proof.",
+    ),
+]
+CertificateRtol = Annotated[
+    float,
+    typer.Option(
+        metavar="E", min=1e-9, max=1.0, help="For --certificate: how far apart the proved bounds may be."
+    ),
+]
+
+
+def check_certificate(path: Path | None, operator: str = "sym", *, weighted: bool = False) -> None:
+    """Find out before the work, not after it, that there can be no certificate."""
+    if path is None:
+        return
+    if operator not in ("sym", "rw") or weighted:
+        raise typer.BadParameter(
+            "only the operators sym and rw, without edge weights, can be certified",
+            param_hint="--certificate",
+        )
+    check_json(path)
+
+
+def write_certificate(
+    result: IDResult | KHopResult, path: Path | None, rtol: float, *data: Any, stopped: str | None
+) -> None:
+    """Write the certificate, if one is wanted; of a run that was stopped there is none, for lack of time."""
+    if path is None:
+        return
+    if stopped is None:
+        result.certificate(*data, rtol=rtol).save(path)
+    else:
+        warnings.warn(
+            f"stopped early, so that no certificate was written to {path}", GeodimWarning, stacklevel=2
+        )

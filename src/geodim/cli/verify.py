@@ -1,0 +1,147 @@
+"""``geodim verify``: a certificate against the data it speaks of."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path  # noqa: TC003 - typer looks at the annotations
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from geodim.cli.console import err, notes, out, print_json
+from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
+from geodim.cli.exits import EPILOG, ExitCode
+from geodim.cli.hop_inputs import load
+from geodim.cli.tables import Columns, Exclude, opened
+from geodim.errors import CertificateError
+
+if TYPE_CHECKING:
+    from geodim.certificate import Certificate
+
+FORMAT = "geodim.verify/1"
+VERIFY_EPILOG = EPILOG.replace(
+    "* 0: done, exactly or within the tolerance asked for\n* 1: something unexpected",
+    "* 0: verified\n* 1: refuted, with the reason; or something unexpected",
+)
+
+
+def verify(
+    certificate: Annotated[
+        Path, typer.Argument(metavar="CERTIFICATE", help="As --certificate of compute or hops writes it.")
+    ],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA",
+            help="What it speaks of: a file of points, as compute takes it, or the name of a data set.",
+        ),
+    ],
+    edges: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="For hops, the edges, as `geodim hops --edges` takes them."),
+    ] = None,
+    root: Root = None,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No notes; on a terminal only the verdict.")
+    ] = False,
+) -> None:
+    """Verify a certificate: derive its bounds on the intrinsic dimension from the data again.
+
+    Nothing in the certificate is believed, and nothing of the engine that made it is used: every statement is
+    checked by a short program that needs only numpy, and that can be read and run without geodim: `python
+    checker.py CERTIFICATE DATA.npy EDGES.npy`, where checker.py lies in the folder of the package. If a
+    statement is false, it is named. The columns must be those that were measured: give the same **--columns**
+    and **--exclude**.
+
+    **Examples**
+
+    * `geodim compute points.npy --certificate proof.json`, then `geodim verify proof.json points.npy`
+    * `geodim verify proof.json iris.csv --exclude species`
+    * `geodim hops --features x.npy --edges e.csv --certificate proof.json`, then `geodim verify proof.json
+      x.npy --edges e.csv`
+    * `geodim verify proof.json cora --root data`
+    * `geodim verify proof.json points.npy | jq .verified`
+    """
+    from geodim.certificate import Certificate
+
+    with notes(err(), quiet=quiet):
+        try:
+            claim = Certificate.from_json(certificate)
+            intervals, seconds = _checked(claim, data, edges, root, columns, exclude)
+        except CertificateError as error:
+            _show_refuted(certificate, data, str(error))
+            raise typer.Exit(int(ExitCode.UNEXPECTED)) from error
+    _show_verified(claim, intervals, certificate, data, seconds, quiet=quiet)
+
+
+def _checked(
+    claim: Certificate,
+    data: Path,
+    edges: Path | None,
+    root: Path | None,
+    columns: str | None,
+    exclude: str | None,
+) -> tuple[list[tuple[float, float]], float]:
+    """Open the data and check the certificate; the intervals proved, and how many seconds that took."""
+    named = not data.exists() and len(data.parts) == 1 and "." not in data.name
+    if not named and edges is None and not claim.hops:
+        with opened(data, columns, exclude) as (table, _):
+            return _timed(claim, table)
+    if columns is not None or exclude is not None:
+        raise typer.BadParameter("hops take all columns", param_hint="--columns / --exclude")
+    if not named and edges is None:
+        raise typer.BadParameter(
+            f"the certificate is about {claim.hops} hops on a graph: give its edges", param_hint="--edges"
+        )
+    given = load(str(data) if named else None, root, None if named else data, None if named else edges)
+    return _timed(claim, given.x, given.graph)
+
+
+def _timed(claim: Certificate, *data: Any) -> tuple[list[tuple[float, float]], float]:
+    started = time.perf_counter()
+    return claim.verify(*data), time.perf_counter() - started
+
+
+def _show_refuted(certificate: Path, data: Path, reason: str) -> None:
+    terminal = out()
+    if terminal.is_terminal:
+        terminal.print(f"[bold red]REFUTED[/] {certificate}", soft_wrap=True)
+        terminal.print(reason, soft_wrap=True, markup=False)
+    else:
+        print_json(_document(certificate, data, verified=False, reason=reason))
+
+
+def _show_verified(
+    claim: Certificate,
+    intervals: list[tuple[float, float]],
+    certificate: Path,
+    data: Path,
+    seconds: float,
+    *,
+    quiet: bool,
+) -> None:
+    from geodim.result import to_json_value
+
+    terminal = out()
+    if not terminal.is_terminal:
+        plain = [[to_json_value(end) for end in one] for one in intervals]
+        sizes = {"n_points": claim.n_points, "n_features": claim.n_features}
+        print_json(_document(certificate, data, verified=True, dimensions=plain, **sizes, seconds=seconds))
+        return
+    terminal.print(f"[bold green]VERIFIED[/] {certificate}", soft_wrap=True)
+    if quiet:
+        return
+    for h, (low, high) in enumerate(intervals):
+        after = f" after {h} hops" if claim.hops else ""
+        terminal.print(f"the intrinsic dimension{after} lies between {low:.10g} and {high:.10g}")
+    values = claim.n_points * claim.n_features * (claim.hops + 1)
+    terminal.print(
+        f"{claim.n_points:,} points x {claim.n_features:,} features checked in {seconds:.3g} s, "
+        f"{1e9 * seconds / values:.3g} ns a value"
+    )
+
+
+def _document(certificate: Path, data: Path, **values: Any) -> dict[str, Any]:
+    return {"format": FORMAT, "certificate": str(certificate), "data": str(data), **values}

@@ -1,0 +1,146 @@
+"""What proves Phi at chosen sizes: a narrow window of a sorted column for each, on few straight lines.
+
+A window of k points that starts at a rank from p to q is at least x[p+k-1] - x[q] wide (the column is
+sorted), so the narrowest one is found by halving ranges of starts, and most of them are passed over at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+DEPTH = 128  # of the halving: more than twice the bits of a rank
+
+
+@njit(nogil=True, cache=True)
+def narrow_windows(x, sizes, enough, margin, starts, widths):
+    """Start and width of a window for every size, at most ``enough`` or ``margin`` above the narrowest.
+
+    Where ``widths`` exceeds ``enough``, no window is narrower than ``widths - margin``, in these very float64
+    numbers.
+    """
+    n = x.size
+    firsts = np.empty(DEPTH, np.int64)
+    lasts = np.empty(DEPTH, np.int64)
+    start, size = 0, n
+    for at in range(sizes.size - 1, -1, -1):
+        k = sizes[at]
+        shrunk = (
+            size - k
+        )  # by so many points the window before is too large: leave them out on either side, or half on both
+        size = k
+        best = x[start + k - 1] - x[start]
+        for other in (start + shrunk, start + shrunk // 2):
+            width = x[other + k - 1] - x[other]
+            if width < best:
+                best, start = width, other
+        depth = 0
+        if best > enough[at]:
+            firsts[0], lasts[0] = 0, n - k
+            depth = 1
+        while depth > 0:
+            depth -= 1
+            p, q = firsts[depth], lasts[depth]
+            if x[p + k - 1] - x[q] >= best - margin:
+                continue
+            middle = (p + q) >> 1
+            width = x[middle + k - 1] - x[middle]
+            if width < best:
+                best, start = width, middle
+                if best <= enough[at]:
+                    break
+            if p < q:
+                firsts[depth], lasts[depth] = middle + 1, q
+                firsts[depth + 1], lasts[depth + 1] = p, middle
+                depth += 2
+        starts[at], widths[at] = start, best
+
+
+@njit(nogil=True, cache=True)
+def _on_line(x, sizes, low, high, k, rank, k_high, rank_high, limit):
+    """Whether windows on the line between two knots are within the limit at sizes number low to high - 1."""
+    across = max(k_high - k, 1)
+    for at in range(high - 1, low - 1, -1):
+        size = sizes[at]
+        start = rank + (rank_high - rank) * (size - k) // across
+        if x[start + size - 1] - x[start] > limit[at]:
+            return False
+    return True
+
+
+@njit(nogil=True, cache=True)
+def straighten(x, sizes, starts, limit, knots):
+    """Fill ``knots`` with few (size, rank): windows on the lines between them and (n, 0) are within the limit.
+
+    The windows at ``starts`` are.  Below the last knot the rank stays the same.  Knots are given from the
+    largest size down; returns how many there are.
+    """
+    right, count = sizes.size - 1, 0  # the size n, whose window starts at 0
+    k_right, rank_right = sizes[right], 0
+    while right > 0:
+        if _on_line(x, sizes, 0, right, 0, rank_right, 0, rank_right, limit):
+            break
+        good, step = right - 1, 2
+        while right - step >= 0:  # as far as a line goes, in growing steps,
+            at = right - step
+            if not _on_line(x, sizes, at, right, sizes[at], starts[at], k_right, rank_right, limit):
+                break
+            good, step = at, 2 * step
+        low = max(right - step, -1)
+        while good - low > 1:  # and then by halving
+            at = (good + low) >> 1
+            if _on_line(x, sizes, at, right, sizes[at], starts[at], k_right, rank_right, limit):
+                good = at
+            else:
+                low = at
+        right, k_right, rank_right = good, sizes[good], starts[good]
+        knots[count, 0], knots[count, 1] = k_right, rank_right
+        count += 1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _cheap_sizes(curve, most, sizes):
+    """Sizes between which (gap - 1) * growth of the curve is at most ``most``; how many, and the sum of that."""
+    n = curve.size  # curve[k - 1] is Phi(k)
+    count, total, k = 0, 0.0, 1
+    while k < n:
+        here = curve[k - 1]
+        good, step = k + 1, 2
+        while k + step <= n and (step - 1) * (curve[k + step - 1] - here) <= most:
+            good, step = k + step, 2 * step
+        stop = min(k + step, n + 1)
+        while stop - good > 1:
+            middle = (good + stop) >> 1
+            if (middle - k - 1) * (curve[middle - 1] - here) <= most:
+                good = middle
+            else:
+                stop = middle
+        total += (good - k - 1) * (curve[good - 1] - here)
+        k = good
+        if count < sizes.size:
+            sizes[count] = k
+        count += 1
+    return count, total
+
+
+@njit(nogil=True, cache=True)
+def choose_sizes(curve, budget, sizes):
+    """About the fewest sizes up to n that leave at most ``budget`` of an ascending curve open; how many.
+
+    At most as many as ``sizes`` has room for are filled in; more are needed if more are returned.
+    """
+    count, total = _cheap_sizes(curve, budget, sizes)
+    low, high = 0.0, budget
+    if total > budget:
+        for _ in range(40):  # equal costs for all gaps are nearly the best; which cost, is found by halving
+            most = 0.5 * (low + high)
+            count, total = _cheap_sizes(curve, most, sizes)
+            if total > budget:
+                high = most
+            else:
+                low = most
+                if total > 0.98 * budget:
+                    break
+        count, total = _cheap_sizes(curve, low, sizes)
+    return count
