@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis import HealthCheck, settings
 
 # The first call of a kernel compiles it, so single examples may take seconds.  Examples follow from the seed alone, not from
 # what failed before; HYPOTHESIS_PROFILE=explore looks at ten times as many.
@@ -58,7 +58,7 @@ def pytest_report_header(config: pytest.Config) -> str:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
     report = yield
-    varies = "rng" in getattr(item, "fixturenames", ()) or is_hypothesis_test(getattr(item, "obj", None))
+    varies = "rng" in getattr(item, "fixturenames", ()) or item.get_closest_marker("hypothesis")
     if report.failed and varies:
         seed = item.config.getoption("--seed")
         report.sections.append(("seed", f"repeat with: pytest '{item.nodeid}' --seed {seed}"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,9 +95,9 @@ def holds_dimension(lower: float, delta: Fraction, upper: float) -> bool:
     if delta == 0:
         return upper == math.inf
     dimension = 1 / delta**2
-    return (lower == math.inf and dimension > Fraction(1.7e308) or holds(lower, dimension, math.inf)) and (
-        upper < 2.3e-308 and dimension < Fraction(2.3e-308) or holds(0.0, dimension, upper)
-    )
+    too_large, too_small = dimension > Fraction(1.7e308), dimension < Fraction(2.3e-308)
+    below = holds(lower, dimension, math.inf) if lower < math.inf else too_large
+    return below and (holds(0.0, dimension, upper) or (too_small and upper < 2.3e-308))
 
 
 # ---------------------------------------------------------------- hops
@@ -145,7 +145,7 @@ def hop_columns(columns: list[Column], hops: int, hop: Any, *arguments: Any) -> 
     layers = [columns]
     for _ in range(hops):
         layers.append(hop(layers[-1], *arguments))
-    return [sum(layers[: k + 1], []) for k in range(hops + 1)]
+    return [list(chain(*layers[: k + 1])) for k in range(hops + 1)]
 
 
 def never_falls(numbers: Sequence[Fraction]) -> bool:
