@@ -13,7 +13,7 @@ import multiprocessing
 import sys
 import time
 from collections import Counter
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -105,12 +105,13 @@ def is_wrong(X: NDArray[Any], options: dict[str, Any]) -> bool:
 def batches(
     seed: int, number: int, minutes: float, processes: int, without: frozenset[str]
 ) -> Iterator[Batch]:
-    """Batches of cases from several processes until there are enough comparisons, or no time is left."""
+    """Batches of cases until there are enough comparisons, or no time is left; from this process if one will do."""
     ends, done = time.monotonic() + 60.0 * minutes, 0
     firsts = itertools.count(0, BATCH)
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
-        running = {pool.submit(run_batch, seed, next(firsts), BATCH, without) for _ in range(processes + 1)}
+    pool = ThreadPoolExecutor(1) if processes == 1 else ProcessPoolExecutor(processes, mp_context=context)
+    with pool:
+        running = {pool.submit(run_batch, seed, next(firsts), BATCH, without) for _ in range(processes)}
         while running:
             finished, running = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
