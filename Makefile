@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint types tests browser docs-check bench clean
+.PHONY: demo test lint types tests browser docs-check oracle coverage mutants test-lowest bench clean
 
 demo: $(VENV)/.installed-plot,report
 	$(BIN)/geodim demo --output demo
@@ -36,6 +36,23 @@ browser:
 # The examples in docstrings and pages, run as they stand.
 docs-check: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest --doctest-modules --doctest-glob='*.md' --override-ini='doctest_optionflags=ELLIPSIS' src README.md docs
+
+# A million results against independent oracles; NUMBER, SEED and OPTIONS (see --help) change that.  Writes its log.
+oracle: NUMBER ?= 1000000
+oracle: $(VENV)/.installed-dev
+	PYTHONPATH=tests $(BIN)/python -m oracles.campaign --number $(NUMBER) $(if $(SEED),--seed $(SEED)) \
+	  --output docs/results/oracle $(OPTIONS)
+
+# The suite with the lowest version of every dependency that pyproject.toml allows, in an environment of its own.  torch
+# stays at the build that constraints.txt pins: older ones bring several GB of CUDA packages.
+LOWEST := $(VENV)-lowest
+test-lowest:
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python tests/lowest.py > $(LOWEST)/lowest.txt
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check install --quiet --force-reinstall --no-deps .
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt \
+	  --constraint $(LOWEST)/lowest.txt '.[test,oracles]'
+	MPLCONFIGDIR=$(CURDIR)/$(LOWEST)/matplotlib $(LOWEST)/bin/python -m pytest $(TESTS)
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/engine.py

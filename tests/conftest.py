@@ -31,6 +31,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "geodim"))
 if not Path("/dev/nvidia0").exists():
     os.environ.setdefault("TRITON_INTERPRET", "1")
 
+if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+    import interpreted
+
+    interpreted.replace_vectors()
+
 _PLANETOID = Path(
     os.environ.get("GEODIM_DATA") or Path(__file__).parents[1].parent / "shared" / "data" / "planetoid"
 )

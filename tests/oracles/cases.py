@@ -232,7 +232,7 @@ def explained(draw: Draw) -> None:
         rest = [column for column in core if column != gone]
         dimension = quietly(geodim.intrinsic_dimension, X[:, rest], **options).dimension
         ask((dimension == whole) == (gone is None), "the core is enough, and minimal", core, gone)
-    if core:
+    if core and 1e-300 < whole < 1e300:  # else the dimension is 0 or infinite, whatever Delta is
         scale = (
             truth.scale if not options["normalize"] else float(np.ptp(X[:, core].astype(float), axis=0).max())
         )
