@@ -8,12 +8,17 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LEFT_OUT = {"torch", "ruff", "mypy", "pre-commit"}  # tools that check the source do not run with it
 
 
-def lowest(requirements: list[str]) -> dict[str, str]:
+def lowest(requirements: Iterable[str]) -> dict[str, str]:
     """Name and least version of every requirement that has one."""
     found = {}
     for requirement in requirements:
@@ -26,8 +31,8 @@ def lowest(requirements: list[str]) -> dict[str, str]:
 def main() -> None:
     """Print one line per package."""
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"].values()
-    for name, version in sorted(lowest([*project["dependencies"], *sum(extras, [])]).items()):
+    requirements = chain(project["dependencies"], *project["optional-dependencies"].values())
+    for name, version in sorted(lowest(requirements).items()):
         sys.stdout.write(f"{name}=={version}\n")
 
 
