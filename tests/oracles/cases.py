@@ -226,26 +226,27 @@ def explained(draw: Draw) -> None:
     truth = draw.truth(X, options["normalize"])
     explanation = quietly(geodim.explain_dimension, X, **options)
     numbers = compare(explanation.result, truth)
-    core, whole = explanation.core_columns, explanation.result.dimension
+    core, whole = explanation.core_columns, explanation.result
+    # Where the dimension is beyond floats, 0 or infinite, Delta takes its place.
+    what = "dimension" if 0.0 < whole.dimension < math.inf else "discriminability"
     ask(core == sorted(set(core)), "core", core)
     for gone in [None, *core] if len(core) > 1 else [None] if core else []:
         rest = [column for column in core if column != gone]
-        dimension = quietly(geodim.intrinsic_dimension, X[:, rest], **options).dimension
-        ask((dimension == whole) == (gone is None), "the core is enough, and minimal", core, gone)
-    if core and 1e-300 < whole < 1e300:  # else the dimension is 0 or infinite, whatever Delta is
-        scale = (
-            truth.scale if not options["normalize"] else float(np.ptp(X[:, core].astype(float), axis=0).max())
-        )
-        delta = delta_of(truth.phi[:, core].max(axis=1), truth.n, scale)
-        ask(within(explanation.result.discriminability, delta, DELTA_ULPS), "Delta of the core", core)
+        without = quietly(geodim.intrinsic_dimension, X[:, rest], **options)
+        same = getattr(without, what) == getattr(whole, what)
+        ask(same == (gone is None), "the core is enough, and minimal", core, gone)
+    if core:
+        own = float(np.ptp(X[:, core].astype(float), axis=0).max())
+        delta = delta_of(truth.phi[:, core].max(axis=1), truth.n, own if options["normalize"] else 1.0)
+        ask(within(whole.discriminability, delta, DELTA_ULPS), "Delta of the core", core)
     draw.tally.add("explain", numbers + len(core))
     ranking = quietly(geodim.feature_ranking, X, **options)
-    own = {str(f): delta_of(truth.phi[:, f], truth.n, truth.scale) for f in range(X.shape[1])}
-    ask(set(ranking) == set(own), "who is ranked", ranking)
+    alone = {str(f): delta_of(truth.phi[:, f], truth.n, truth.scale) for f in range(X.shape[1])}
+    ask(set(ranking) == set(alone), "who is ranked", ranking)
     ask(list(ranking.values()) == sorted(ranking.values(), reverse=True), "the order of the ranking", ranking)
-    for name, delta in ranking.items():
-        ask(within(delta, own[name], DELTA_ULPS), "Delta of one feature", name, delta)
-    draw.tally.add("ranking", len(own))
+    for name, found in ranking.items():
+        ask(within(found, alone[name], DELTA_ULPS), "Delta of one feature", name, found)
+    draw.tally.add("ranking", len(alone))
 
 
 def selected(draw: Draw) -> None:
