@@ -31,7 +31,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "geodim"))
 if not Path("/dev/nvidia0").exists():
     os.environ.setdefault("TRITON_INTERPRET", "1")
 
-if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+if INTERPRETED:
     import interpreted
 
     interpreted.replace_vectors()
@@ -54,6 +55,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(config.getoption("--seed"))
+    if INTERPRETED:  # machine code makes infinities and wraps around without a word
+        config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")
 
 
 def pytest_report_header(config: pytest.Config) -> str:

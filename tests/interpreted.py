@@ -5,7 +5,6 @@ What Numba cannot interpret, the vectors of eight lanes, is replaced by numpy ar
 
 from __future__ import annotations
 
-import warnings
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -57,5 +56,3 @@ def replace_vectors() -> None:
     assert _simd.LANES == WIDE
     for name in set(_simd.__all__) - {"LANES"}:
         setattr(_simd, name, globals()[name])
-    # Machine code wraps around and makes infinities without a word; numpy warns.
-    warnings.filterwarnings("ignore", "overflow encountered|invalid value encountered", RuntimeWarning)
