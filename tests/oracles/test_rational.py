@@ -20,6 +20,7 @@ from distributions import COLUMNS, random_matrix
 from engine.oracle import bounds_of, solve
 from geodim import paper
 from geodim.errors import InterruptedWarning
+from oracles.cases import InterruptAt
 from oracles.rational import (
     diameter,
     discriminability,
@@ -159,6 +160,34 @@ def test_stopped_at_once(seed, n, d, normalize):
     with pytest.warns(InterruptedWarning):
         result = geodim.intrinsic_dimension(X, time_limit=0, normalize=normalize)
     assert_holds(result, fractions_of(X), normalize)
+
+
+def interrupted(X, **options):
+    """Stopped at once by the clock, or after some columns by Ctrl-C."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InterruptedWarning)
+        return solve(X, normalize=False, n_threads=1, **options)
+
+
+@pytest.mark.parametrize("width", range(1, 12))
+def test_bounds_on_the_smallest_floats(width):
+    """Half of five times the smallest float is rounded to two of them: the bounds must hold two and a half."""
+    X = np.array([[0.0], [width * 5e-324]])
+    result = interrupted(X, time_limit=0)
+    assert not result.exact
+    assert_holds(result, fractions_of(X), normalize=False)
+
+
+def test_the_middle_of_large_bounds():
+    """The sum of the bounds on Delta overflows; what lies between them does not."""
+    X = np.zeros((40, 6))
+    X[:, 0] = np.linspace(-8.9e307, 8.9e307, 40)
+    X[:20, 1:], X[20:, 1:] = -8.9e307, 8.9e307
+    for at in (2, 3):
+        result = interrupted(X, progress=InterruptAt(at))
+        if not result.exact:
+            assert result.discriminability_lower <= result.discriminability <= result.discriminability_upper
+            assert_holds(result, fractions_of(X), normalize=False)
 
 
 def test_sparse_and_weighted(rng):
