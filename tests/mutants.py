@@ -14,9 +14,12 @@ import random
 import shutil
 import subprocess
 import sys
+import warnings
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 ROOT = Path(__file__).parents[1]
 MODULES = [
@@ -24,8 +27,18 @@ MODULES = [
     "engine/profile.py", "engine/cells.py", "engine/steps.py", "data/checks.py", "features/_kernels.py",
     "features/operators.py", "khop.py",
 ]  # fmt: skip
-TESTS = "tests/engine/test_kernels.py tests/oracles/test_campaign.py tests/engine/test_cells.py"
-CHOSEN = "not dask and not frames and not short and not what-if and not select and not explain and not json"
+CASES = {
+    "dense": 50,
+    "sparse": 12,
+    "rtol": 25,
+    "stopped": 25,
+    "weights": 12,
+    "hops": 25,
+}  # of the oracle campaign
+COLUMNS = (
+    "normal", "exponential", "two_clusters", "rounded", "half_zero", "sparse_both_signs", "grid_jitter_third", "linspace",
+    "duplicates", "two_scales", "heavy_offset", "signed_zeros_32", "constant_but_a_few", "integers_below_n",
+)  # fmt: skip
 # Changes that a person might make: others, as of + into <<, fail at once and say nothing.
 OPERATORS = (
     "Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "Mul_Add", "ReplaceComparisonOperator", "NumberReplacer", "AddNot",
@@ -37,7 +50,7 @@ CONFIG = """
 module-path = {modules}
 timeout = {timeout}.0
 excluded-modules = []
-test-command = "{python} -m pytest -x -q -p no:cacheprovider --seed 1 {tests} -k '{chosen}'"
+test-command = "{python} tests/mutants.py --check"
 
 [cosmic-ray.distributor]
 name = "local"
@@ -53,44 +66,36 @@ def prepared(folder: Path, timeout: int) -> Path:
     shutil.copy(ROOT / "pyproject.toml", folder)
     modules = json.dumps([f"src/geodim/{name}" for name in MODULES])
     config = folder / "mutants.toml"
-    text = CONFIG.format(modules=modules, timeout=timeout, python=sys.executable, tests=TESTS, chosen=CHOSEN)
+    text = CONFIG.format(modules=modules, timeout=timeout, python=sys.executable)
     config.write_text(text, encoding="utf-8")
     return config
 
 
 def sample(session: Path, number: int, seed: int) -> None:
-    """Keep so many mutants of every module; the others are marked as skipped."""
+    """Keep so many mutants of every module."""
     from cosmic_ray.work_db import use_db
-    from cosmic_ray.work_item import WorkerOutcome, WorkResult
 
     with use_db(str(session)) as database:
         by_module = defaultdict(list)
         for item in database.work_items:
             mutation = item.mutations[0]
             if any(name in mutation.operator_name for name in OPERATORS):
-                by_module[str(mutation.module_path)].append(item.job_id)
+                by_module[str(mutation.module_path)].append(item)
         draw = random.Random(seed)
-        kept = {
-            job for jobs in by_module.values() for job in draw.sample(sorted(jobs), min(number, len(jobs)))
-        }
-        skipped = WorkResult(output=None, test_outcome=None, diff=None, worker_outcome=WorkerOutcome.SKIPPED)
-        for item in list(database.work_items):
-            if item.job_id not in kept:
-                database.set_result(item.job_id, skipped)
+        database.clear()
+        for items in by_module.values():
+            database.add_work_items(draw.sample(items, min(number, len(items))))
 
 
 def outcome(session: Path) -> dict[str, Any]:
     """Counts for every module, and the survivors."""
-    from cosmic_ray.work_db import use_db
-    from cosmic_ray.work_item import WorkerOutcome
+    from cosmic_ray.work_db import WorkDB, use_db
 
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     survivors = []
-    with use_db(str(session), mode=use_db.__globals__["WorkDB"].Mode.open) as database:
+    with use_db(str(session), mode=WorkDB.Mode.open) as database:
         items = {item.job_id: item.mutations[0] for item in database.work_items}
         for job, result in database.results:
-            if result.worker_outcome == WorkerOutcome.SKIPPED:
-                continue
             mutation = items[job]
             module = str(mutation.module_path).partition("geodim/")[2]
             survived = result.test_outcome is not None and result.test_outcome.value == "survived"
@@ -106,6 +111,43 @@ def outcome(session: Path) -> dict[str, Any]:
     return {"modules": {name: dict(count) for name, count in sorted(counts.items())}, "survivors": survivors}
 
 
+def check() -> None:
+    """What a mutant must get past: quick comparisons with the oracles, with kernels interpreted."""
+    import interpreted
+
+    interpreted.replace_vectors()
+    warnings.simplefilter("ignore")
+    import pytest
+    from hypothesis import settings
+
+    from engine import test_cells, test_kernels as kernels
+    from oracles.cases import run_case
+    from oracles.comparing import Tally
+    from oracles.test_campaign import NOT_YET
+
+    for name in COLUMNS:
+        kernels.test_every_kind_of_column(name)
+    kernels.test_alike_columns()
+    kernels.test_sparse_and_weighted()
+    kernels.test_grid_like_columns()
+    with pytest.MonkeyPatch.context() as patch:
+        kernels.test_radix_sort_of_short_columns(patch, np.float32)
+        kernels.test_radix_sort_of_short_columns(patch, np.float64)
+    with pytest.MonkeyPatch.context() as patch:
+        kernels.test_every_gap_a_piece(patch, "normal")
+    for operator, d in (("sym", 19), ("rw", 8), ("ppr", 3), ("heat", 3), ("matrix", 8)):
+        kernels.test_hop_features(operator, np.float64, d)
+    kernels.test_means_of_equal_values_are_those_values()
+    for kind, count in CASES.items():
+        for number in range(count):
+            run_case(1, number, Tally(), NOT_YET, kind)
+    settings.register_profile("mutants", max_examples=15, deadline=None, database=None, derandomize=True)
+    settings.load_profile("mutants")
+    for name, test in vars(test_cells).items():
+        if name.startswith("test_") and hasattr(test, "hypothesis"):
+            settings(max_examples=15, deadline=None, database=None, derandomize=True)(test)()
+
+
 def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -116,11 +158,19 @@ def main() -> int:
     )
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants")
     parser.add_argument("--report", action="store_true", help="only say what an earlier run found so far")
+    parser.add_argument("--check", action="store_true", help="what a mutant must get past")
     options = parser.parse_args()
+    if options.check:
+        check()
+        return 0
     session = options.folder / "session.sqlite"
     if not options.report:
         config = prepared(options.folder, options.timeout)
-        environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(options.folder / "src")}
+        environment = {
+            **os.environ,
+            "NUMBA_DISABLE_JIT": "1",
+            "PYTHONPATH": f"{options.folder / 'src'}:{options.folder / 'tests'}",
+        }
         cosmic = [sys.executable, "-m", "cosmic_ray.cli"]
         subprocess.run(
             [*cosmic, "init", config.name, session.name], cwd=options.folder, env=environment, check=True
