@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint types tests browser docs-check bench clean
+.PHONY: demo test lint types tests browser docs-check oracle coverage mutants test-lowest bench clean
 
 demo: $(VENV)/.installed-plot,report
 	$(BIN)/geodim demo --output demo
@@ -37,6 +37,40 @@ browser:
 docs-check: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest --doctest-modules --doctest-glob='*.md' --override-ini='doctest_optionflags=ELLIPSIS' src README.md docs
 
+# A million results against independent oracles; NUMBER, SEED and OPTIONS (see --help) change that.  Writes its log.
+oracle: NUMBER ?= 1000000
+oracle: $(VENV)/.installed-dev
+	PYTHONPATH=tests $(BIN)/python -m oracles.campaign --number $(NUMBER) $(if $(SEED),--seed $(SEED)) \
+	  --output docs/results/oracle $(OPTIONS)
+
+# Branch coverage of everything but GPU code, children included.  Kernels are compiled afresh, so that what generates their
+# code is measured, and once more interpreted, on a selection that is quick enough, so that they are measured themselves.
+INTERPRETED := tests/engine/test_kernels.py tests/engine/test_cells.py tests/engine/test_sorter.py tests/oracles/test_campaign.py \
+  tests/features/test_operators.py tests/explain/test_whatif.py
+coverage: export COVERAGE_FILE = $(CURDIR)/build/coverage/data
+coverage: export NUMBA_CACHE_DIR = $(CURDIR)/build/coverage/numba
+coverage: $(VENV)/.installed-dev
+	rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/python -m coverage run -m pytest
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(INTERPRETED) -k 'not dask and not frames and not thousand'
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --fail-under=95 > docs/results/coverage.txt; status=$$?; tail -1 docs/results/coverage.txt; exit $$status
+
+# Small changes of kernels, bounds and hops that the suite should notice; docs/results/mutants.md judges what it did not.
+mutants: $(VENV)/.installed-dev,mutation
+	$(BIN)/python tests/mutants.py $(OPTIONS)
+
+# The suite with the lowest version of every dependency that pyproject.toml allows, in an environment of its own.  torch
+# stays at the build that constraints.txt pins: older ones bring several GB of CUDA packages.
+LOWEST := $(VENV)-lowest
+test-lowest:
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python tests/lowest.py > $(LOWEST)/lowest.txt
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check install --quiet --force-reinstall --no-deps .
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt \
+	  --constraint $(LOWEST)/lowest.txt '.[test,oracles]'
+	MPLCONFIGDIR=$(CURDIR)/$(LOWEST)/matplotlib $(LOWEST)/bin/python -m pytest $(TESTS)
+
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/engine.py
 
@@ -49,4 +83,4 @@ $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,27 +1,83 @@
-"""What all tests share: reproducible Hypothesis runs, and the folder with the real Planetoid files."""
+"""What all tests share: the seed of the day, Hypothesis, and the folder with the real Planetoid files.
+
+Random tests see other data every day.  The seed is printed at the start, and with every failure of such a test:
+``pytest --seed 20261116`` repeats that day.  What must not vary (regressions, statistics) has seeds of its own.
+"""
 
 from __future__ import annotations
 
 import os
+import zlib
+from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-# The first call of a kernel compiles it, so single examples may take seconds. The default is the same on every run;
-# HYPOTHESIS_PROFILE=explore looks for new examples, and longer.
-_SHARED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
-settings.register_profile("geodim", derandomize=True, max_examples=100, **_SHARED)
-settings.register_profile("explore", max_examples=1000, print_blob=True, **_SHARED)
+# The first call of a kernel compiles it, so single examples may take seconds.  Examples follow from the seed alone, not from
+# what failed before; HYPOTHESIS_PROFILE=explore looks at ten times as many.
+_SHARED = {
+    "deadline": None,
+    "database": None,
+    "print_blob": False,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+}
+settings.register_profile("geodim", max_examples=100, **_SHARED)
+settings.register_profile("explore", max_examples=1000, **_SHARED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "geodim"))
 
 # Without a GPU Triton interprets the kernels, which it must know before anything imports it.
 if not Path("/dev/nvidia0").exists():
     os.environ.setdefault("TRITON_INTERPRET", "1")
 
+INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+if INTERPRETED:
+    import interpreted
+
+    interpreted.replace_vectors()
+
 _PLANETOID = Path(
     os.environ.get("GEODIM_DATA") or Path(__file__).parents[1].parent / "shared" / "data" / "planetoid"
 )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--seed",
+        type=int,
+        default=int(f"{datetime.now(UTC):%Y%m%d}"),
+        help="seed of the random tests; today's date by default, as in 20261116",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)  # before Hypothesis reads its option
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--hypothesis-seed") is None:
+        config.option.hypothesis_seed = str(config.getoption("--seed"))
+    if INTERPRETED:  # machine code makes infinities and wraps around without a word
+        config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"seed of the random tests: {config.getoption('--seed')} (repeat them with --seed)"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
+    report = yield
+    varies = "rng" in getattr(item, "fixturenames", ()) or item.get_closest_marker("hypothesis")
+    if report.failed and varies:
+        seed = item.config.getoption("--seed")
+        report.sections.append(("seed", f"repeat with: pytest '{item.nodeid}' --seed {seed}"))
+    return report
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Random numbers that are others every day and in every test; see the option --seed."""
+    seed = request.config.getoption("--seed")
+    return np.random.default_rng([seed, zlib.crc32(request.node.nodeid.encode())])
 
 
 @pytest.fixture(scope="session")

@@ -364,6 +364,18 @@ def versions() -> dict[str, str]:
     }
 
 
+def _above(delta: float, widths: NDArray[np.float64]) -> float:
+    """More than what a rounded sum of widths may have been; the smallest floats have no 2^-50th part, but a next one."""
+    if delta == 0.0 and not widths.any():
+        return 0.0
+    return math.nextafter(delta * (1.0 + 2.0**-50), math.inf)
+
+
+def _below(delta: float) -> float:
+    """Less than what a rounded sum may have been, and not below 0."""
+    return max(math.nextafter(delta * (1.0 - 2.0**-50), -math.inf), 0.0)
+
+
 def summarise(
     profile: Profile,
     ranges: Ranges,
@@ -396,9 +408,9 @@ def summarise(
         support, lower, upper = profile.bounds(ranges, n_threads)
         # Counted: all k of a step share its width.  Otherwise every k is in the support.  The sums round by an ulp or so.
         here = np.diff(support, prepend=1) if profile.counted else None
-        delta_upper = mean(upper if here is None else upper * here, n, scale, n_threads) * (1.0 + 2.0**-50)
-        delta_lower = mean(lower if here is None else lower * here, n, scale, n_threads) * (1.0 - 2.0**-50)
-        delta = 0.5 * (delta_lower + delta_upper) if delta_upper < math.inf else delta_lower
+        delta_upper = _above(mean(upper if here is None else upper * here, n, scale, n_threads), upper)
+        delta_lower = _below(mean(lower if here is None else lower * here, n, scale, n_threads))
+        delta = delta_lower + 0.5 * (delta_upper - delta_lower) if delta_upper < math.inf else delta_lower
     if feature_error > 0.0:  # each of the n - 1 widths is the difference of two values
         off = 2.0 * feature_error * ((n - 1) / n)
         if delta_error is not None:

@@ -50,6 +50,17 @@ def assert_core(X: Any, explanation: geodim.Explanation, **options: Any) -> None
         assert not rest or measure(X[:, rest], **options).dimension != whole, f"{one} could be dropped"
 
 
+@pytest.mark.parametrize("unit", [2.0**-700, 2.0**700])
+def test_core_where_the_dimension_is_beyond_floats(unit: float) -> None:
+    """1 / Delta^2 is infinite or 0 whatever the features; the core is still that of the same data in other units."""
+    x = np.arange(10.0)
+    X = np.stack([x / 2, x, x**2 / 5, x**2 / 5], axis=1)
+    explanation, usual = explain(X * unit, normalize=False), explain(X, normalize=False)
+    assert explanation.result.dimension in (0.0, np.inf)
+    assert explanation.core == usual.core == ["1", "2"]
+    assert explanation.core_shares == pytest.approx(usual.core_shares, rel=1e-12)
+
+
 class TestShares:
     def test_definition(self) -> None:
         X = random_matrix(np.random.default_rng(3), 60, 7)

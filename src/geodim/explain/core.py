@@ -3,6 +3,7 @@
 The features that own Phi(k) somewhere (the lowest column of those that attain it) suffice, since the maximum over them is Phi.
 Of these, features without which the dimension would change are kept; the others are tried for removal one after the other,
 the smallest share first and of equal shares the highest column first, and removed where the dimension stays the same.
+A dimension beyond the range of floats would always stay the same: there the discriminability takes its place.
 """
 
 from __future__ import annotations
@@ -51,12 +52,18 @@ class CoreFinder:
         self.scale = scale
         self.target = 0.0
 
-    def dimension(self, phi: NDArray[np.float64]) -> float:
-        """The dimension of features with this Phi, to the bit as `intrinsic_dimension` computes it."""
+    def measure(self, phi: NDArray[np.float64]) -> float:
+        """The dimension of features with this Phi, to the bit as `intrinsic_dimension` computes it.
+
+        Where that is too large or too small for a float, Delta tells features apart in its place; negative, so that no
+        dimension equals it.
+        """
         scale = self.scale
         if scale is None:
             scale = float(phi[-1]) if self.normalize and phi[-1] > 0.0 else 1.0  # Phi(n) is the largest range
-        return inverse_square(mean(phi[1:], self.source.n_points, scale))
+        delta = mean(phi[1:], self.source.n_points, scale)
+        dimension = inverse_square(delta)
+        return dimension if 0.0 < dimension < np.inf else -delta
 
     def find(self, owners: dict[int, float]) -> dict[int, float]:
         """The core in ascending order, with shares among themselves, given the owners of Phi and their shares."""
@@ -66,7 +73,7 @@ class CoreFinder:
         while True:
             two = TopTwo(self.source.n_points)
             two.solve(self.columns, core)
-            self.target = self.dimension(two.best)
+            self.target = self.measure(two.best)
             spare = self._spare(two, core)
             if not spare:
                 return _shares(two, core)
@@ -81,7 +88,7 @@ class CoreFinder:
         """Features that could go, each alone, without a change of the dimension."""
         losses = two.losses(self.source.n_features)
         doubtful = [column for column in core if losses[column] <= VISIBLE or column == two.owner[-1]]
-        return [column for column in doubtful if self.dimension(two.without(column)[0]) == self.target]
+        return [column for column in doubtful if self.measure(two.without(column)[0]) == self.target]
 
     def _raised(self, phi: NDArray[np.float64], which: Iterable[int]) -> NDArray[np.float64]:
         """Phi with some more features."""
@@ -96,7 +103,7 @@ class CoreFinder:
         By halves: the first half is tried while the second is there, then the second beside what stays of the first; so
         that each feature is solved about log2(len(spare)) times, and never more than that many profiles are held.
         """
-        if self.dimension(phi) == self.target:
+        if self.measure(phi) == self.target:
             return []
         if len(spare) == 1:
             return spare

@@ -1,0 +1,59 @@
+"""The seed of the day: printed at the start and on failure, and enough to repeat a run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+RANDOM = """
+from hypothesis import given, strategies as st
+
+def test_generator(rng):
+    print("drawn", rng.integers(2**40))
+    assert False
+
+@given(st.integers(0, 2**40))
+def test_examples(number):
+    print("example", number)
+    assert number < 1000
+
+def test_without():
+    assert False
+"""
+
+
+def run(folder: Path, *options: str) -> str:
+    """What pytest prints about random tests that fail."""
+    (folder / "test_random.py").write_text(RANDOM)
+    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider", "-rN", *options]
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    return done.stdout
+
+
+def lines(output: str, word: str) -> list[str]:
+    return [line for line in output.splitlines() if line.startswith(word)]
+
+
+def test_a_seed_repeats_a_run(tmp_path):
+    first, again, other = (run(tmp_path, "--seed", seed) for seed in ("17", "17", "18"))
+    assert "seed of the random tests: 17 (repeat them with --seed)" in first
+    for word in ("drawn", "example"):
+        assert lines(first, word)
+        assert lines(first, word) == lines(again, word) != lines(other, word)
+    repeat = lines(first, "repeat with")
+    assert repeat == [
+        f"repeat with: pytest 'test_random.py::{name}' --seed 17"
+        for name in ("test_generator", "test_examples")
+    ]
+
+
+def test_the_seed_is_today_by_default(tmp_path):
+    before = f"{datetime.now(UTC):%Y%m%d}"
+    output = run(tmp_path)
+    assert any(f"--seed {day}" in output for day in (before, f"{datetime.now(UTC):%Y%m%d}"))
