@@ -119,6 +119,17 @@ def test_streamed_is_resident(name):
     assert_same_bits(ours, operator, some_block(3))
 
 
+@pytest.mark.parametrize("name", ["sym", "weighted sym"])
+def test_coefficients_in_several_blocks(name, monkeypatch):
+    monkeypatch.setattr("geodim.backends.cuda.operators.COEFFICIENTS", 20)
+    operator = OPERATORS[name]()
+    for split in (4096, 5):
+        ours = to_device(operator, DEVICE, split=split)
+        assert ours.resident
+        assert len(ours.entries.cuts) > 3
+        assert_same_bits(ours, operator, some_block(2))
+
+
 def test_the_budget_decides_what_is_streamed():
     operator = OPERATORS["sym"]()
     assert to_device(operator, DEVICE, budget=4 * len(operator.rows.indices)).resident
