@@ -208,6 +208,44 @@ def test_rtol_is_reached_when_the_first_resolution_was_too_coarse(monkeypatch):
         assert_encloses(one, other)
 
 
+@pytest.mark.parametrize("rtol", [1e-300, 1e-17, 1e-15, 1e-13, 1e-11])
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_tolerances_that_floats_hardly_express(rtol, kind):
+    """What cannot be told from exact is exact, and features that are rounded keep no pass going."""
+    X = np.arange(24.0).reshape(8, 3) ** 1.5
+    exact = geodim.khop_dimensions(X, [(0, 1), (1, 2), (3, 4)], hops=2, dtype=kind)
+    result = geodim.khop_dimensions(X, [(0, 1), (1, 2), (3, 4)], hops=2, dtype=kind, rtol=rtol)
+    for one, other in zip(result, exact, strict=True):
+        assert 0.0 <= one.error <= max(rtol, 3.0 * other.error)
+        assert_encloses(one, other)
+
+
+@pytest.mark.parametrize("guess", [1e-8, 1.0, 1e8])
+def test_the_number_of_passes_is_bounded(guess, monkeypatch):
+    """Whatever the pilot guesses; the last pass is exact."""
+    from geodim.engine import steps
+
+    monkeypatch.setattr("geodim.khop.resolution", lambda *a: guess * steps.resolution(*a))
+    passes = []
+    run = HopPass.run
+    monkeypatch.setattr(
+        HopPass, "run", lambda self, *a: (passes.append(a[0].profiles[0].step), run(self, *a))
+    )
+    result = geodim.khop_dimensions(X64.astype(np.float32), EDGES, hops=2, rtol=1e-3)
+    assert len(passes) <= 7
+    assert passes == sorted(passes, reverse=True)
+    for one, other in zip(result, geodim.khop_dimensions(X64.astype(np.float32), EDGES, hops=2), strict=True):
+        assert one.error <= 1e-3
+        assert_encloses(one, other)
+
+
+def test_a_tolerance_finer_than_the_features_says_what_was_reached():
+    result = geodim.khop_dimensions(X64.astype(np.float32), EDGES, hops=2, rtol=1e-9)
+    assert result[0].error <= 1e-9
+    assert 1e-9 < result[1].error < 1e-5
+    assert result[1].error < 4.0 * geodim.khop_dimensions(X64.astype(np.float32), EDGES, hops=2)[1].error
+
+
 def test_edge_weights(reference):
     ones = geodim.khop_dimensions(X64, EDGES, hops=3, edge_weights=np.ones(len(EDGES)))
     np.testing.assert_allclose(ones.dimensions, reference.dimensions, rtol=1e-12)

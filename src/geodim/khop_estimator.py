@@ -42,6 +42,8 @@ class KHopIntrinsicDimension(BaseEstimator):  # type: ignore[misc] # scikit-lear
         Bytes that may be used.
     time_limit : float, optional
         Seconds after which the bounds known by then are taken, with a warning.
+    dtype : {"float32", "float64"}, optional
+        Type that features are rounded to after every hop.
 
     Attributes
     ----------
@@ -78,6 +80,7 @@ class KHopIntrinsicDimension(BaseEstimator):  # type: ignore[misc] # scikit-lear
         n_threads: int | None = None,
         memory: int | None = None,
         time_limit: float | None = None,
+        dtype: Any = None,
     ) -> None:
         self.graph = graph
         self.hops = hops
@@ -89,6 +92,7 @@ class KHopIntrinsicDimension(BaseEstimator):  # type: ignore[misc] # scikit-lear
         self.n_threads = n_threads
         self.memory = memory
         self.time_limit = time_limit
+        self.dtype = dtype
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Measure the attributes on the graph.

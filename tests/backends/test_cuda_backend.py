@@ -188,7 +188,7 @@ def test_hops_that_do_not_fit_are_computed_in_halves(monkeypatch):
     apply, left = DeviceMatrix.apply_device, [1]
 
     def failing(self, *blocks):
-        if left[0] > 0:
+        if left[0] > 0 and blocks[0].shape[1] > 1:
             left[0] -= 1
             raise torch.OutOfMemoryError
         apply(self, *blocks)

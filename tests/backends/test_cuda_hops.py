@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from exact_hops import distance, exact_hops
 from geodim.data.graphs import as_graph
 from geodim.errors import InputTypeError, InputValueError, RangeOverflowError, ShapeError
 from geodim.features import iter_hop_blocks, make_operator
 from geodim.features.operators import Operator
+from geodim.features.rounding import feature_errors, growth
 
 torch = pytest.importorskip("torch", reason="the CUDA backend needs PyTorch")
 pytest.importorskip("triton", reason="the CUDA backend needs Triton")
@@ -117,6 +119,17 @@ def test_streamed_is_resident(name):
     assert_same_bits(ours, operator, some_block(3))
 
 
+@pytest.mark.parametrize("name", ["sym", "weighted sym"])
+def test_coefficients_in_several_blocks(name, monkeypatch):
+    monkeypatch.setattr("geodim.backends.cuda.operators.COEFFICIENTS", 20)
+    operator = OPERATORS[name]()
+    for split in (4096, 5):
+        ours = to_device(operator, DEVICE, split=split)
+        assert ours.resident
+        assert len(ours.entries.cuts) > 3
+        assert_same_bits(ours, operator, some_block(2))
+
+
 def test_the_budget_decides_what_is_streamed():
     operator = OPERATORS["sym"]()
     assert to_device(operator, DEVICE, budget=4 * len(operator.rows.indices)).resident
@@ -124,6 +137,48 @@ def test_the_budget_decides_what_is_streamed():
     ours = to_device(operator, DEVICE)
     assert ours.resident
     assert to_device(ours, DEVICE) is ours
+
+
+@pytest.mark.parametrize("name", ["sym", "weighted rw", "ppr", "signs"])
+@pytest.mark.parametrize("options", [{}, STREAMED, {"split": 5}], ids=["resident", "streamed", "pieces"])
+def test_the_same_bounds_on_the_rounding(name, options):
+    """Row sums of absolute entries, computed there; entries of both signs stay as they are."""
+    if name == "signs":
+        operator = make_operator(
+            None,
+            sp.random(
+                N, N, 0.1, format="csr", random_state=1, data_rvs=np.random.default_rng(2).standard_normal
+            ),
+        )
+    else:
+        operator = OPERATORS[name]()
+    ours = to_device(operator, DEVICE, **options)
+    assert ours.arithmetic() == operator.arithmetic()
+    kind = np.dtype(np.float64)
+    np.testing.assert_allclose(growth(ours, 2, kind), growth(operator, 2, kind), rtol=1e-14)
+    if name == "signs":
+        assert growth(ours, 1, kind)[1] > np.abs(operator.rows.weights).max()
+        assert_same_bits(ours, operator, some_block(2))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_where_most_of_a_sum_cancels_pieces_stay_within_the_error(dtype):
+    """A hub whose large neighbours cancel: orders of summation differ, but not beyond what is stated."""
+    n = 80
+    rng = np.random.default_rng(4)
+    X = rng.choice([-1e17, 1e17], (n, 2)) * (1.0 + rng.random((n, 2))) + 0.0
+    X[1::2] = -X[::2]
+    X[rng.random(X.shape) < 0.3] = 1.0
+    X = X.astype(dtype)
+    edges = [(0, j) for j in range(1, n)]
+    operator = make_operator(as_graph(edges, n, orientation="rows"))
+    kind = X.dtype
+    errors = feature_errors(operator, growth(operator, 2, kind), float(np.abs(X).max()), kind)
+    exact = exact_hops(X, 2, "sym", n=n, edges=edges)
+    for split in (4096, 7):
+        blocks = iter_hop_blocks(X, to_device(operator, DEVICE, split=split), 2, slice(0, 2))
+        for block, hop, error in zip(blocks, exact, errors, strict=True):
+            assert distance(block, hop) <= error.largest
 
 
 @pytest.mark.parametrize("operator", ["sym", "rw"])

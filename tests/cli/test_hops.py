@@ -72,13 +72,26 @@ class TestNamed:
         assert ended.json["dimensions"] == expected.dimensions
         assert [one["k"] for one in ended.json["results"]] == [0, 1, 2]
         for k, one in enumerate(ended.json["results"]):
-            assert one["dimension"] == one["lower"] == one["upper"] == expected[k].dimension
+            assert one["dimension"] == expected[k].dimension
+            assert (one["lower"], one["upper"]) == (expected[k].lower, expected[k].upper)
+            assert (one["exact"], one["feature_error"] > 0.0) == (k == 0, k > 0)
+            assert one["parameters"]["dtype"] == "float32"
             assert not {"support", "phi_lower", "phi_upper", "shares"} & set(one)
         written = json.loads((tmp_path / "r.json").read_text())
         assert written["dimensions"] == expected.dimensions
         assert len(written["results"]) == 3
         again = geodim.KHopResult.from_json(tmp_path / "r.json")
         assert np.array_equal(again[2].phi_lower, expected[2].phi_lower)
+
+    def test_the_type_of_the_features(self, files: list[str]) -> None:
+        single, double = (answer(*files, "--hops", 1, "--dtype", kind) for kind in ("float32", "float64"))
+        assert double["dimensions"] == geodim.khop_dimensions(X, EDGES, 1).dimensions
+        assert [one["parameters"]["dtype"] for one in single["results"]] == ["float32"] * 2
+        assert single["results"][1]["error"] > 1e6 * double["results"][1]["error"] > 0.0
+        assert [
+            answer(*files, "--dtype", kind, "--dry-run")["itemsize"] for kind in ("float32", "float64")
+        ] == [4, 8]
+        assert run(*files, "--dtype", "float16").exit_code == 2
 
     def test_cora_as_in_the_paper(self, planetoid_root: Path) -> None:
         """The first number is printed in the paper; the place comes from the environment."""
@@ -329,10 +342,11 @@ class TestOnTerminals:
         assert "5/5 attributes" in ended.err
         assert re.search(r"k +intrinsic dimension +certified bounds +drop", ended.err)
         assert re.search(rf"^ 0 +\.\.\. +at most {expected.dimensions[0]:.6g}", ended.err, re.MULTILINE)
-        assert re.search(rf"^ 0 +{expected.dimensions[0]:.6g} +equal", ended.err, re.MULTILINE)
+        assert re.search(rf"^ 0 +{expected.dimensions[0]:.6g} +exact", ended.err, re.MULTILINE)
         for k in (1, 2):
-            row = rf"^ {k} +{expected.dimensions[k]:.6g} +equal +{expected.drops[k - 1]:.1%}"
+            row = rf"^ {k} +{expected.dimensions[k]:.6g} +within {expected[k].error:.0e} +{expected.drops[k - 1]:.1%}"
             assert re.search(row, ended.err, re.MULTILINE)
+        assert "within: hops are sums, rounded to float64, and" in ended.err
         assert "150 nodes" in ended.err
         assert f"wrote {tmp_path / 'r.json'}" in ended.err
 

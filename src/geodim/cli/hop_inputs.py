@@ -21,6 +21,13 @@ UNITS = {"": 1, "B": 1} | {
 }
 
 
+class FeatureType(StrEnum):
+    """What hops are rounded to."""
+
+    float32 = "float32"
+    float64 = "float64"
+
+
 class OperatorName(StrEnum):
     """What one hop does."""
 

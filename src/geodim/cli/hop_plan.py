@@ -31,6 +31,7 @@ class Trial:
     x: Any
     operator: Any
     loaded: bool
+    dtype: str | None = None
 
     @property
     def tried_entries(self) -> int:
@@ -97,7 +98,7 @@ def problem_of(trial: Trial, hops: int, rtol: float) -> tuple[Problem, CoreRates
     from geodim.plan.rates import SAMPLE, TRIED, best_of, speed_up
 
     some = slice(0, min(TRIED, as_source(trial.x).n_features))
-    block = np.ascontiguousarray(next(iter_hop_blocks(trial.x, trial.operator, 0, some)))
+    block = np.ascontiguousarray(next(iter_hop_blocks(trial.x, trial.operator, 0, some, dtype=trial.dtype)))
     problem = Problem(
         trial.n_nodes,
         trial.attributes,

@@ -17,7 +17,15 @@ from geodim.cli.certifying import (
 from geodim.cli.console import err, notes, out, print_json
 from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
 from geodim.cli.exits import ExitCode
-from geodim.cli.hop_inputs import Given, OperatorName, check_inputs, load, operator_parameters, parse_memory
+from geodim.cli.hop_inputs import (
+    FeatureType,
+    Given,
+    OperatorName,
+    check_inputs,
+    load,
+    operator_parameters,
+    parse_memory,
+)
 from geodim.cli.hop_plan import make_plan, make_trial, show_plan
 from geodim.cli.planning import (
     BackendName,
@@ -37,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from geodim.khop_result import KHopResult
+    from geodim.result import IDResult
 
 FORMAT = "geodim.hops/1"
 
@@ -92,6 +101,13 @@ def hops(
         typer.Option(
             metavar="COLUMN",
             help="Weights, from this column of --edges; 2 is the third one. By default all edges count the same.",
+        ),
+    ] = None,
+    dtype: Annotated[
+        FeatureType | None,
+        typer.Option(
+            help="Type of the features after each hop; by default float32 where that holds all attributes. Bounds say how much "
+            "its rounding matters."
         ),
     ] = None,
     threads: Threads = None,
@@ -152,6 +168,7 @@ def hops(
     console = err()
     budget = None if memory is None else parse_memory(memory)
     parameters = operator_parameters(operator, alpha, t, order)
+    kind = None if dtype is None else dtype.value
     weights = check_inputs(name, features, edges, edge_weights)
     check_json(json)
     check_report(report)
@@ -161,6 +178,7 @@ def hops(
     with notes(console, quiet=quiet):
         if dry_run:
             trial = make_trial(name, root, features, edges, weights, operator, parameters, threads, header)
+            trial.dtype = kind
             plan = make_plan(
                 trial,
                 hops,
@@ -188,6 +206,7 @@ def hops(
             rtol=rtol,
             normalize=not no_normalize,
             edge_weights=weights,
+            dtype=kind,
             n_threads=threads,
             memory=budget,
             time_limit=time_limit,
@@ -301,17 +320,33 @@ def _table(title: str, rows: list[tuple[int, str, str, str]]) -> Any:
     return table
 
 
+def _bounds(one: IDResult) -> str:
+    """How well a dimension is known, in a few characters."""
+    if one.exact:
+        return "exact"
+    if one.one_number:
+        return "equal" if one.lower == one.upper else f"within {one.error:.0e}"
+    return f"{one.lower:.6g} .. {one.upper:.6g}"
+
+
 def _show(result: KHopResult, title: str, terminal: Any) -> None:
     rows = [
         (
             row["k"],
             f"{row['dimension']:.6g}",
-            "equal" if row["lower"] == row["upper"] else f"{row['lower']:.6g} .. {row['upper']:.6g}",
+            _bounds(result[row["k"]]),
             "" if row["drop"] is None else f"{row['drop']:.1%}",
         )
         for row in result.rows()
     ]
     terminal.print(_table(title, rows))
+    if any(one.one_number and not one.exact for one in result):
+        kind = result.results[-1].parameters.get("dtype", "float32")
+        terminal.print(
+            f"\nwithin: hops are sums, rounded to {kind}, and their dimension is off by no more than this share of it"
+            + ("" if kind == "float64" else " (--dtype float64 makes it smaller)"),
+            soft_wrap=True,
+        )
     first, graph = result.results[0], result.graph
     threads = first.parameters.get("n_threads", 1)
     terminal.print(

@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "gpu", "the CUDA backend")
 
-__all__ = ["AbsoluteEntries", "Entries", "ResidentEntries", "StreamedEntries", "Work", "to_tensor"]
+__all__ = [
+    "AbsoluteEntries",
+    "Entries",
+    "ResidentEntries",
+    "StreamedEntries",
+    "Work",
+    "row_cuts",
+    "to_tensor",
+]
 
 WINDOW = 1 << 20  # rows that are ordered by length among themselves
 CHUNK = 1 << 24  # elements that are copied at once
@@ -87,17 +95,34 @@ class Entries(ABC):
         """Yield neighbours and weights of every block."""
 
 
-class ResidentEntries(Entries):
-    """Entries that stay on the device, as one block."""
+def row_cuts(indptr: NDArray[np.int64], block_entries: int) -> tuple[list[int], list[int]]:
+    """The first row of every block of so many entries at most, or of a single longer row; and its first entry.  Both with the end."""
+    cuts = [0]
+    while cuts[-1] < len(indptr) - 1:
+        here = cuts[-1]
+        there = int(np.searchsorted(indptr, indptr[here] + block_entries, side="right")) - 1
+        cuts.append(max(there, here + 1))
+    return cuts, [int(indptr[row]) for row in cuts]
 
-    def __init__(self, n_nodes: int, indices: torch.Tensor, weights: torch.Tensor | None = None) -> None:
+
+class ResidentEntries(Entries):
+    """Entries that stay on the device, as one block or several."""
+
+    def __init__(
+        self,
+        n_nodes: int,
+        indices: torch.Tensor,
+        weights: torch.Tensor | None = None,
+        cuts: tuple[list[int], list[int]] | None = None,
+    ) -> None:
         self.indices, self.weights = indices, weights
-        self.cuts = [0, n_nodes]
+        self.cuts, self._starts = cuts or ([0, n_nodes], [0, indices.numel()])
         self.nbytes = sum(t.numel() * t.element_size() for t in (indices, weights) if t is not None)
 
     def blocks(self) -> Iterator[tuple[torch.Tensor, torch.Tensor | None]]:
         """Yield all of them."""
-        yield self.indices, self.weights
+        for start, stop in pairwise(self._starts):
+            yield self.indices[start:stop], None if self.weights is None else self.weights[start:stop]
 
 
 class AbsoluteEntries(Entries):
@@ -129,12 +154,8 @@ class StreamedEntries(Entries):
     ) -> None:
         self.indptr, self.indices, self.weights = indptr, indices, weights
         self.device = device
-        self.cuts = [0]
-        while self.cuts[-1] < len(indptr) - 1:
-            here = self.cuts[-1]
-            there = int(np.searchsorted(indptr, indptr[here] + block_entries, side="right")) - 1
-            self.cuts.append(max(there, here + 1))  # a longer row is a block by itself
-        self._most = max(int(indptr[b] - indptr[a]) for a, b in pairwise(self.cuts))
+        self.cuts, starts = row_cuts(indptr, block_entries)
+        self._most = max(b - a for a, b in pairwise(starts))
         self._slots = [_Slot(self._most, weights, device) for _ in range(2)]
         self.nbytes = sum(slot.nbytes for slot in self._slots)
 

@@ -21,6 +21,7 @@ USABLE = 0.95  # of the memory that is free: the rest goes to the allocator's ro
 RESIDENT = 0.5  # the graph stays on the device if its entries take no more than this part of it
 STAGE = 1 << 26  # bytes of a pinned buffer for rows
 BLOCK_ENTRIES = 1 << 26  # entries of a block of rows that is streamed: 256 MiB of ids
+COEFFICIENTS = 1 << 24  # entries of a block of rows whose coefficients are formed together: 128 MiB
 
 
 class Widths(NamedTuple):
@@ -91,12 +92,14 @@ def hop_widths(
 def graph_bytes(n_nodes: int, entries: int, budget: int, *, weighted: bool = False) -> tuple[int, bool]:
     """Bytes of a graph on the device, and whether its entries stay there: else two blocks of them are streamed.
 
-    Pointers and degrees take 8 bytes a node each, the order in which rows are worked on 4, an entry 4, with weights 8 more.
+    Pointers and degrees take 8 bytes a node each, the order in which rows are worked on 4, an entry 4, with weights 8 more, and
+    8 for the coefficients of those in work.
     """
     per_entry = 12 if weighted else 4
     resident = entries * per_entry <= budget
     held = entries if resident else min(2 * BLOCK_ENTRIES, 2 * entries)
-    return 8 * (n_nodes + 1) + 8 * n_nodes * (2 if weighted else 1) + 4 * n_nodes + held * per_entry, resident
+    held = held * per_entry + 8 * min(entries, COEFFICIENTS if resident else BLOCK_ENTRIES)
+    return 8 * (n_nodes + 1) + 8 * n_nodes * (2 if weighted else 1) + 4 * n_nodes + held, resident
 
 
 def peak_of_columns(n_points: int, itemsize: int, widths: Widths, *, on_device: bool = False) -> int:

@@ -7,7 +7,8 @@ rounded total then is the correctly rounded sum, which knows no order. Beyond th
 orders may differ by more than the last bit of the result; both lie within the error that
 :mod:`geodim.features.rounding` states, relative to the sum of the absolute terms, and the results' bounds include it.
 
-Graphs without weights store none: the degrees are one float64 for each node. Where the entries do not fit
+Graphs without weights store none: the degrees are one float64 for each node, and the coefficients of ``sym`` are formed in
+blocks of rows, just before these are summed. Where the entries do not fit
 into the device's memory they stay on the host and are streamed, with the same bits.
 """
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from copy import copy
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -28,9 +30,11 @@ from geodim.backends.cuda.entries import (
     ResidentEntries,
     StreamedEntries,
     Work,
+    row_cuts,
     to_tensor,
 )
 from geodim.backends.cuda.graphs import MOST_NODES, DeviceGraph
+from geodim.backends.cuda.memory import COEFFICIENTS
 from geodim.data.graphs import Graph, GraphNotes
 from geodim.errors import InputTypeError, InputValueError, RangeOverflowError, ShapeError
 from geodim.features.operators import MatrixOperator, Operator, SeriesOperator, make_operator
@@ -51,6 +55,10 @@ SPLIT = 4096  # neighbours past which a row is cut into pieces
 MOST_COLUMNS = 64  # columns of one program
 TILE = 256  # values that a program holds: 2 for each thread, which leaves registers for many programs
 WARPS = 4
+ROWS, LANES = (
+    32,
+    8,
+)  # rows of a program that forms coefficients, and how many entries of each it takes at a time
 CHECKED = 1 << 28  # values that are looked at in one go
 
 
@@ -158,7 +166,15 @@ class DeviceMatrix(DeviceOperator):
         self.loops, self.degrees = loops, degrees
         self.add_loops, self.roots = add_loops, roots
         self._work = Work(indptr, entries.cuts, split)
-        held = sum(t.numel() * t.element_size() for t in (indptr, loops, degrees) if t is not None)
+        self._coefficients: torch.Tensor | None = None
+        if roots:
+            most = max(int(indptr[b] - indptr[a]) for a, b in pairwise(entries.cuts))
+            self._coefficients = torch.empty(most, dtype=torch.float64, device=self.device)
+        held = sum(
+            t.numel() * t.element_size()
+            for t in (indptr, loops, degrees, self._coefficients)
+            if t is not None
+        )
         self.nbytes = held + entries.nbytes + self._work.nbytes
 
     @property
@@ -202,14 +218,15 @@ class DeviceMatrix(DeviceOperator):
         rows, across = TILE // columns, -(-width // columns)
         flag = torch.zeros(4, dtype=torch.int32, device=self.device)
         sums = torch.empty((2, work.most_pieces, width), dtype=torch.float64, device=self.device)
-        given = {"WIDTH": width, "COLUMNS": columns, "num_warps": WARPS, "enable_fp_fusion": False}
+        every = {"WIDTH": width, "COLUMNS": columns, "num_warps": WARPS, "enable_fp_fusion": False}
         divide = self.degrees is not None and not self.roots
         many = {
-            **given, "ROWS": rows, "ADD_LOOPS": self.add_loops, "ROOTS": self.roots, "SPLIT": self.split,
+            **every, "ROWS": rows, "ADD_LOOPS": self.add_loops, "ROOTS": self.roots, "SPLIT": self.split,
         }  # fmt: skip
-        for at, (indices, weights) in enumerate(self.entries.blocks()):
+        for at, (indices, given) in enumerate(self.entries.blocks()):
             whole, pieces, hubs = work.counts[at]
             meta = work.meta[at]
+            weights = self._fill(meta, indices, given, whole, pieces) if self.roots else given
             matrix = (self.indptr, indices, weights, self.loops, self.degrees, block)
             if pieces:
                 hop_kernels.aggregate_rows[(-(-pieces // rows), across)](
@@ -217,7 +234,7 @@ class DeviceMatrix(DeviceOperator):
                 )
                 hop_kernels.join_pieces[(hubs, across)](
                     meta[2], work.hubs, work.places, sums[0], sums[1], self.degrees, out, flag, DIVIDE=divide,
-                    **(given | {"num_warps": 1}),
+                    **(every | {"num_warps": 1}),
                 )  # fmt: skip
             if whole:
                 hop_kernels.aggregate_rows[(-(-whole // rows), across)](
@@ -225,6 +242,21 @@ class DeviceMatrix(DeviceOperator):
                 )
         if int(flag[0]):
             _raise_overflow(out)
+
+    def _fill(
+        self, meta: torch.Tensor, indices: torch.Tensor, weights: torch.Tensor | None, whole: int, pieces: int
+    ) -> torch.Tensor | None:
+        """What the entries of a block are multiplied by, in the one buffer there is for that."""
+        work = self._work
+        matrix = (self.indptr, indices, weights, self.degrees, self._coefficients)
+        options = {"ROWS": ROWS, "LANES": LANES, "SPLIT": self.split, "num_warps": WARPS}
+        if pieces:
+            hop_kernels.coefficients[(-(-pieces // ROWS),)](
+                meta[1], work.pieces, work.cuts, *matrix, **options
+            )
+        if whole:
+            hop_kernels.coefficients[(-(-whole // ROWS),)](meta[0], work.order, None, *matrix, **options)
+        return self._coefficients
 
 
 class DeviceSeries(DeviceOperator):
@@ -338,7 +370,9 @@ def _copy_matrix(
     entries: Entries
     if resident:
         weights = None if rows.weights is None else to_tensor(rows.weights, device, kind)
-        entries = ResidentEntries(rows.n_nodes, to_tensor(rows.indices, device, torch.int32), weights)
+        indices = to_tensor(rows.indices, device, torch.int32)
+        cuts = row_cuts(rows.indptr, COEFFICIENTS) if rows.roots else None
+        entries = ResidentEntries(rows.n_nodes, indices, weights, cuts)
     else:
         size = {} if block_entries is None else {"block_entries": block_entries}
         entries = StreamedEntries(rows.indptr, rows.indices, rows.weights, device, **size)
@@ -381,10 +415,11 @@ def device_operator(
     nowhere = np.zeros(2, np.int64), np.zeros(0, np.int32)
     plain = make_operator(Graph(1, *nowhere, 1, GraphNotes(0, 0, 0, 0, False)), operator, **parameters)
     name = plain.transition.name if isinstance(plain, SeriesOperator) else operator
+    cuts = row_cuts(graph.indptr.cpu().numpy(), COEFFICIENTS) if name == "sym" else None
     matrix = DeviceMatrix(
         name,
         graph.indptr,
-        ResidentEntries(graph.n_nodes, graph.indices),
+        ResidentEntries(graph.n_nodes, graph.indices, cuts=cuts),
         add_loops=True,
         degrees=graph.degrees(),
         roots=name == "sym",
