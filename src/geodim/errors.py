@@ -17,6 +17,7 @@ __all__ = [
     "InputTypeError",
     "InputValueError",
     "InterruptedWarning",
+    "MachineMemoryError",
     "MissingExtraError",
     "NonFiniteError",
     "QuadraticCostWarning",
@@ -70,6 +71,10 @@ class MissingExtraError(GeodimError, ImportError):
         )
         self.package = package
         self.extra = extra
+
+
+class MachineMemoryError(InputValueError, MemoryError):
+    """So many points, weights counted, do not fit the memory of this machine; the message says what would help."""
 
 
 class DeviceMemoryError(BackendError, MemoryError):
