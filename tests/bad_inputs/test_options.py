@@ -138,6 +138,11 @@ class TestManyPoints:
         assert many.lower <= few.dimension <= many.upper
         assert many.error <= 0.01
 
+    def test_counts_that_float64_does_not_hold(self):
+        """2^41 points in one of some 10^5 steps: their products are beyond 2^53."""
+        with pytest.raises(InputValueError, match=r"too many to count exactly: use a larger rtol"):
+            geodim.intrinsic_dimension(self.X, weights=self.weights, rtol=1e-4)
+
     def test_wrong_values_are_named_all_the_same(self):
         X = self.X.copy()
         X[2, 1] = np.nan

@@ -13,12 +13,13 @@ steps, however many points there are.  Phi asks for the least N_f(w) over all fe
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from geodim.engine.column import LATTICE_BITS, ColumnSolver
 from geodim.engine.kernels import columns, sorting
+from geodim.errors import InputValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,17 @@ if TYPE_CHECKING:
 
     from geodim.engine.helpers import Helpers
     from geodim.engine.profile import Profile
+
+
+def check_counts(counts: NDArray[Any], column: int) -> None:
+    """Raise where K j - C[j] would not be exact in float64: so many points, by their weights, in one of so many steps."""
+    most = int(counts.max())
+    if most * (counts.size + 1) >= 2**53:
+        msg = (
+            f"column {column} has {most:,} points in one of {counts.size:,} steps, too many to count exactly: "
+            "use a larger rtol, or divide the weights by a common divisor"
+        )
+        raise InputValueError(msg)
 
 
 class CountingSolver(ColumnSolver):
@@ -106,6 +118,7 @@ class CountingSolver(ColumnSolver):
         executor: Executor | Helpers | None = None,
     ) -> bool:
         """Solve one column that was counted already: the number of its points in every step."""
+        check_counts(counts, index)
         self.slope = float(counts.max())
         columns.cumulate(counts, self.slope, self.values)
         self._pad(self.n)
