@@ -20,6 +20,7 @@ __all__ = [
     "InputValueError",
     "InternalError",
     "InterruptedWarning",
+    "MachineMemoryError",
     "MissingExtraError",
     "NonFiniteError",
     "QuadraticCostWarning",
@@ -88,6 +89,10 @@ class MissingExtraError(GeodimError, ImportError):
         )
         self.package = package
         self.extra = extra
+
+
+class MachineMemoryError(InputValueError, MemoryError):
+    """So many points, weights counted, do not fit the memory of this machine; the message says what would help."""
 
 
 class DeviceMemoryError(BackendError, MemoryError):

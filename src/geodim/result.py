@@ -58,8 +58,8 @@ class IDResult:
     phi_lower, phi_upper : array of float
         Bounds on Phi(k) of the features as they were computed, in the data's own units; the same array if ``phi_exact``.
     feature_error : float
-        How far a computed feature may lie from its definition, in the data's own units: 0 for columns, the rounding of
-        the sums for hops.  Phi of the definition is within twice this of what is held here; the bounds on the
+        How far a computed feature may lie from its definition, in the data's own units: 0 for columns (but for
+        integers whose range is beyond 2^53), the rounding of the sums for hops.  Phi of the definition is within twice this of what is held here; the bounds on the
         discriminability and the dimension include it.
     shares : dict
         For every feature that attains Phi somewhere, the share of the discriminability at the k it attains (the lowest

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 import geodim
-from geodim.errors import GeodimError, InputTypeError, InputValueError, ShapeError
+from geodim.errors import (
+    GeodimError,
+    InputTypeError,
+    InputValueError,
+    MachineMemoryError,
+    NonFiniteError,
+    ShapeError,
+)
 
 X = np.arange(8.0).reshape(4, 2)
 
@@ -87,6 +94,66 @@ def test_weights_that_overflow():
     """The number of points would not fit any counter."""
     refuses(InputValueError, "too many|too large|overflow", weights=[2**62, 2**62, 2**62, 2**62])
     refuses(InputValueError, "too many|too large|overflow", weights=np.array([2**64 - 1, 1, 1, 1], np.uint64))
+
+
+@pytest.mark.parametrize("weights", [[1e300, 1, 1, 1], [-1e300, 1, 1, 1]])
+def test_weights_that_no_integer_holds(weights):
+    refuses(InputValueError, "too large", weights=weights)
+
+
+@pytest.mark.parametrize("weights", [[0.5, 1, 1, 1], [np.nan, 1, 1, 1], [np.inf, 1, 1, 1], [2**70, 1, 1, 1]])
+def test_weights_that_are_no_integers(weights):
+    refuses(InputTypeError, "multiplicities and must be integers", weights=weights)
+
+
+class TestManyPoints:
+    """Weights that stand for more points than the memory holds: refused before anything is allocated, or only counted."""
+
+    X = np.array([[0.0, 1.0], [1.0, 5.0], [3.0, 2.0], [7.0, 2.0]])
+    weights = np.array([2**40, 2**41, 2**41, 2**40])
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            geodim.intrinsic_dimension,
+            geodim.explain_dimension,
+            geodim.select_features,
+            geodim.feature_ranking,
+            geodim.WhatIf,
+        ],
+    )
+    def test_exactly_they_are_too_many(self, call):
+        points = f"{int(self.weights.sum()):,} points"
+        with pytest.raises(
+            MachineMemoryError, match=f"^{points} need at least .* GB .*rtol=0.01.*common divisor"
+        ):
+            call(self.X, weights=self.weights)
+        assert issubclass(MachineMemoryError, MemoryError)
+
+    def test_the_ways_out(self):
+        """A common divisor changes nothing, and a tolerance needs counts alone."""
+        few = geodim.intrinsic_dimension(self.X, weights=self.weights // 2**40)
+        many = geodim.intrinsic_dimension(self.X, weights=self.weights, rtol=0.01)
+        assert many.n_points == int(self.weights.sum())
+        assert many.lower <= few.dimension <= many.upper
+        assert many.error <= 0.01
+
+    def test_counts_that_float64_does_not_hold(self):
+        """2^41 points in one of some 10^5 steps: their products are beyond 2^53."""
+        with pytest.raises(InputValueError, match=r"too many to count exactly: use a larger rtol"):
+            geodim.intrinsic_dimension(self.X, weights=self.weights, rtol=1e-4)
+
+    def test_wrong_values_are_named_all_the_same(self):
+        X = self.X.copy()
+        X[2, 1] = np.nan
+        with pytest.raises(NonFiniteError, match="row 2, column 1 is nan"):
+            geodim.intrinsic_dimension(X, weights=self.weights)
+        geodim.intrinsic_dimension(X, weights=[1, 1, 0, 1])  # of weight 0 it is not there
+
+    def test_points_without_weights(self, monkeypatch):
+        monkeypatch.setattr("geodim.memory.machine_memory", lambda: 100)
+        with pytest.raises(MachineMemoryError, match=r"^4 points need"):
+            geodim.intrinsic_dimension(self.X)
 
 
 def test_unknown_options():

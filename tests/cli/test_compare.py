@@ -41,7 +41,18 @@ def run(*arguments: object) -> Result:
 
 
 def job(**more: object) -> dict[str, object]:
-    keys = ("file", "name", "root", "edges", "columns", "exclude", "neighbors", "threads", "time_limit")
+    keys = (
+        "file",
+        "name",
+        "root",
+        "edges",
+        "columns",
+        "exclude",
+        "header",
+        "neighbors",
+        "threads",
+        "time_limit",
+    )
     return {**dict.fromkeys(keys), "hops": 0, "rtol": 0.0, "seed": 0, **more}
 
 

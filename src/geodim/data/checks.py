@@ -207,7 +207,7 @@ def raise_not_finite(source: ColumnSource, row: int, columns: slice, chunk: NDAr
     """Name the first value of a chunk that is not finite, by row and column."""
     at, column = (int(i) for i in np.argwhere(~np.isfinite(chunk))[0])
     value = chunk[at, column]
-    row = source.own_row(row + at) if isinstance(source, WeightedSource) else row + at
+    row += at
     kind = "NaN" if np.isnan(value) else "infinity"
     msg = (
         f"row {row}, {_name(source, columns.start + column)} is {value}: the data contains {kind}; "
@@ -218,14 +218,15 @@ def raise_not_finite(source: ColumnSource, row: int, columns: slice, chunk: NDAr
 
 def _first_not_finite(source: ColumnSource) -> None:
     """Find the first offender in row order when the data is stored by columns."""
-    best: tuple[int, int] | None = None
+    best: tuple[int, int, float] | None = None
+    rows = source.present if isinstance(source, WeightedSource) else slice(None)  # the points that are there
+    source = source.source if isinstance(source, WeightedSource) else source
     out = np.empty((1, source.n_points), source.dtype)
     for column in range(source.n_features):
         source.read([column], out)
-        bad = np.flatnonzero(~np.isfinite(out[0]))
+        bad = np.arange(source.n_points)[rows][~np.isfinite(out[0, rows])]
         if bad.size and (best is None or bad[0] < best[0]):
-            best = (int(bad[0]), column)
+            best = (int(bad[0]), column, float(out[0, bad[0]]))
     if best is not None:
-        row, column = best
-        source.read([column], out)
-        raise_not_finite(source, row, slice(column, column + 1), out[:, row : row + 1].T)
+        row, column, value = best
+        raise_not_finite(source, row, slice(column, column + 1), np.array([[value]]))

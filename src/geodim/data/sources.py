@@ -344,10 +344,6 @@ class WeightedSource:
         other.source, other.long_integers = source, False
         return other
 
-    def own_row(self, row: int) -> int:
-        """The row of the original data behind a row of the repeated data."""
-        return int(self.present[np.searchsorted(np.cumsum(self.weights), row, side="right")])
-
     def _column(self, column: int) -> NDArray[np.floating]:
         out = np.empty((1, self.source.n_points), self.source.dtype)
         self.source.read([column], out)
@@ -411,6 +407,9 @@ def check_weights(weights: Any, n_points: int) -> NDArray[np.int64]:
         msg = f"weights must have one entry per point ({n_points}), got shape {array.shape}"
         raise ShapeError(msg)
     if array.dtype.kind == "f" and np.all(np.isfinite(array)) and np.all(array == np.floor(array)):
+        if np.any(np.abs(array) > MOST_POINTS):
+            msg = f"weight {array[np.abs(array).argmax()]:g} is too large: at most {MOST_POINTS:.0e} points can be counted"
+            raise InputValueError(msg)
         array = array.astype(np.int64)
     if array.dtype.kind not in "iub":
         msg = f"weights are multiplicities and must be integers, got {array.dtype}; round or scale them first"

@@ -21,7 +21,7 @@ from geodim.engine.column import ColumnSolver
 from geodim.engine.kernels import columns, sorting
 from geodim.engine.rounding import LATTICE_BITS
 from geodim.engine.steps import counter_type
-from geodim.errors import DataChangedError, InternalError
+from geodim.errors import DataChangedError, InputValueError, InternalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +31,17 @@ if TYPE_CHECKING:
 
     from geodim.engine.helpers import Helpers
     from geodim.engine.profile import Profile
+
+
+def check_exact(counts: NDArray[Any], column: int) -> None:
+    """Raise where K j - C[j] would not be exact in float64: so many points, by their weights, in one of so many steps."""
+    most = int(counts.max())
+    if most * (counts.size + 1) >= 2**53:
+        msg = (
+            f"column {column} has {most:,} points in one of {counts.size:,} steps, too many to count exactly: "
+            "use a larger rtol, or divide the weights by a common divisor"
+        )
+        raise InputValueError(msg)
 
 
 class CountingSolver(ColumnSolver):
@@ -116,13 +127,14 @@ class CountingSolver(ColumnSolver):
         executor: Executor | Helpers | None = None,
     ) -> bool:
         """Solve one column that was counted already: the number of its points in every step."""
-        self._check_counts(counts, index)
+        self._check_complete(counts, index)
+        check_exact(counts, index)
         self.slope = float(counts.max())
         columns.cumulate(counts, self.slope, self.values)
         self._pad(self.n)
         return self._solve_gaps(self.values, self.n, index, profile, stop, executor, 0)
 
-    def _check_counts(self, counts: NDArray[np.integer[Any]] | NDArray[np.float64], index: int) -> None:
+    def _check_complete(self, counts: NDArray[np.integer[Any]] | NDArray[np.float64], index: int) -> None:
         """All points were counted, and some at either end of the range that the first pass found, but for roundings."""
         if counts.size != self.n - 1:
             msg = f"counts of {counts.size} steps for a solver of {self.n - 1}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from geodim.memory import check_points
 from geodim.parts import filled, in_parts, mean, whole_numbers
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Profile:
     ) -> Profile:
         """A profile to which no column has contributed yet; by counts if a number of steps is given."""
         size = n_points if n_steps is None else n_steps + 1
+        check_points(size)
         return cls(
             phi=filled(size, 0.0 if n_steps is None else -float(n_points), np.float64, n_threads),
             owner=filled(size, -1, np.int32, n_threads),

@@ -21,6 +21,7 @@ from geodim.engine.helpers import Helpers
 from geodim.engine.interrupt import heeding_interrupts
 from geodim.engine.profile import Profile
 from geodim.engine.steps import steps_needed
+from geodim.memory import PROFILE_BYTES, check_points
 from geodim.parts import available_threads
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ def compute_profile(
         first_steps, n_steps = steps_needed(ranges.least, ranges.greatest, step)
         if n_steps > min(MOST_STEPS, COUNT_BELOW * n):
             first_steps = None
+    if first_steps is None:  # every solver sorts a whole column, see docs/architecture.md
+        check_points(n, PROFILE_BYTES + 8 + 2 * source.dtype.itemsize)
     if profile is None:
         steps = None if first_steps is None else int(n_steps)
         left_out = SMALLEST if skip_smallest and (n if steps is None else steps) > 64 * SMALLEST else 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import platform
 import time
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from geodim.memory import GUESS, machine_memory
 from geodim.parts import available_threads
 
 __all__ = ["describe_machine", "physical_memory", "slowness"]
@@ -52,16 +52,8 @@ def _processor() -> str:
 
 
 def physical_memory() -> int:
-    """Bytes of memory: of the machine, or what its control group allows if that is less; 8 GiB where nobody says."""
-    try:
-        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not on every system
-        return 8 << 30
-    try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="utf-8").strip()
-    except OSError:
-        limit = "max"
-    return min(total, int(limit)) if limit.isdigit() else total
+    """Bytes of memory, or a careful guess."""
+    return machine_memory() or GUESS
 
 
 @functools.cache

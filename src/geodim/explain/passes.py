@@ -16,6 +16,7 @@ import numpy as np
 from geodim.data.checks import scan_ranges
 from geodim.data.integers import measured_exactly
 from geodim.engine.blocks import MOST_COLUMNS
+from geodim.memory import PROFILE_BYTES, check_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -136,6 +137,7 @@ class Slot:
 
 def exact_source(source: ColumnSource, threads: int) -> tuple[ColumnSource, Ranges]:
     """The first pass: the ranges, and the source to solve, which is another one for long integers."""
+    check_points(source.n_points, 2 * PROFILE_BYTES)
     ranges = scan_ranges(source, threads)
     source, ranges, _ = measured_exactly(source, ranges, lambda other: scan_ranges(other, threads))
     return source, ranges

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.memory import PROFILE_BYTES, check_points
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -39,6 +41,7 @@ class TopTwo:
     step = 0.0
 
     def __init__(self, n_points: int) -> None:
+        check_points(n_points, 2 * PROFILE_BYTES)
         self.best, self.second = np.zeros(n_points), np.zeros(n_points)
         self.owner, self.runner = np.full(n_points, -1, np.int32), np.full(n_points, -1, np.int32)
         self._lock = threading.Lock()

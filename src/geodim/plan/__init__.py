@@ -13,6 +13,7 @@ True
 False
 """
 
+from geodim.memory import machine_memory
 from geodim.plan.choose import plan
 from geodim.plan.hops import (
     NARROWEST,
@@ -23,7 +24,7 @@ from geodim.plan.hops import (
     peak_memory,
     plan_hops,
 )
-from geodim.plan.problem import Plan, Problem, machine_memory, normal_spread, reachable_rtol
+from geodim.plan.problem import Plan, Problem, normal_spread, reachable_rtol
 from geodim.plan.rates import CORE, H200, CoreRates, DeviceRates, calibrate
 
 __all__ = [

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from geodim.memory import machine_memory
 from geodim.plan.hops import NARROWEST, HopPlan, plan_hops
-from geodim.plan.problem import PROCESS_BYTES, Plan, Problem, machine_memory, reachable_rtol
+from geodim.plan.problem import PROCESS_BYTES, Plan, Problem, reachable_rtol
 from geodim.plan.rates import CORE, CoreRates, speed_up
 
 CACHE_LINE = 64

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import asdict, dataclass, field
 from statistics import NormalDist
 from typing import Any
@@ -197,11 +196,3 @@ class Plan:
         if self.hops is None:
             return {name: value for name, value in values.items() if name not in ("hops", "stored_entries")}
         return values | {"n_nodes": self.n_points, "attributes": self.n_features}
-
-
-def machine_memory() -> int | None:
-    """Bytes of this machine's memory, where the system tells."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None

@@ -18,6 +18,7 @@ from geodim.backends.cuda.timing import Timing
 from geodim.engine.interrupt import heeding_interrupts
 from geodim.engine.profile import Profile
 from geodim.errors import DeviceMemoryError
+from geodim.memory import check_points
 from geodim.optional import require
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ def compute_profile(
 ) -> Profile:
     """Solve every column; see `geodim.engine.solve.compute_profile`.  ``memory`` is what may be used on the device."""
     n, d, itemsize = source.n_points, source.n_features, source.dtype.itemsize
+    check_points(n)
     budget = int(USABLE * free_memory(device)) if memory is None else memory
     feed = Feed(source, device, source.dtype, n_threads or 1)
     batch, width = widths_for(n, itemsize, d, budget, on_device=feed.on_device)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
@@ -15,6 +14,7 @@ from geodim.backends.cuda.memory import STAGE
 from geodim.backends.cuda.tensors import TensorSource
 from geodim.data.sources import ArraySource, as_slice
 from geodim.errors import DeviceMemoryError
+from geodim.memory import GUESS, machine_memory
 from geodim.optional import require
 
 if TYPE_CHECKING:
@@ -135,7 +135,9 @@ class Feed:
     def _by_columns(self, group: list[int], block: torch.Tensor, by_row: bool) -> None:
         """Columns one by one, from sources that are stored by columns or make them; several are read at the same time."""
         n = self.source.n_points
-        slots = max(1, min(self.threads, int(PINNED * host_memory()) // (n * self.kind.itemsize)))
+        slots = max(
+            1, min(self.threads, int(PINNED * (machine_memory() or GUESS)) // (n * self.kind.itemsize))
+        )
         with ThreadPoolExecutor(slots) as pool:
             for first in range(0, len(group), slots):
                 some = group[first : first + slots]
@@ -181,11 +183,3 @@ def halves(columns: list[int], n_points: int, error: Exception) -> list[list[int
         raise DeviceMemoryError(msg) from error
     middle = len(columns) // 2
     return [columns[:middle], columns[middle:]]
-
-
-def host_memory() -> int:
-    """Bytes of the machine's memory; a careful guess where the system does not tell."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return 8 << 30

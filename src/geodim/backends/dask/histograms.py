@@ -16,7 +16,7 @@ import numpy as np
 from geodim.backends.dask import reading, tasks
 from geodim.backends.dask.columns import ColumnPass
 from geodim.engine.steps import counter_type
-from geodim.errors import DataChangedError, InputValueError
+from geodim.errors import DataChangedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ def solve_counts(
     before: Part | None = None,
 ) -> Part:
     """Solve the columns ``todo`` by their counts; see `geodim.backends.dask.tasks.solve_block`."""
-    from geodim.engine.counting import CountingSolver  # noqa: PLC0415 - imports Numba
+    from geodim.engine.counting import CountingSolver, check_exact  # noqa: PLC0415 - imports Numba
 
     assert job.n_steps is not None
     n_steps = job.n_steps
@@ -113,13 +113,7 @@ def solve_counts(
             tasks.take_up(profile, before, columns)
         profile.done[~np.isin(columns, todo)] = True
         for at in np.flatnonzero(~profile.done).tolist():
-            most = int(counts[at].max())
-            if float(most) * n_steps >= 2.0**53:
-                msg = (
-                    f"column {columns[at]} has {most:,} points in one of {n_steps:,} steps, too many to count exactly: "
-                    "use a larger rtol"
-                )
-                raise InputValueError(msg)
+            check_exact(counts[at], columns[at])
             if not solver.solve_counts(counts[at].astype(np.float64), at, profile, job.clock()):
                 break
             profile.finish(at)

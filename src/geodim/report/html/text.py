@@ -80,7 +80,7 @@ def describe_dimension(result: IDResult) -> list[str]:
     elif result.one_number:
         first = (
             f"These {size} have intrinsic dimension {number(result.dimension)}. Its relative error is at most "
-            f"{result.error:.1g}: the features are sums that were rounded, all else is exact."
+            f"{result.error:.1g}: the features were rounded, all else is exact."
         )
     elif result.upper == math.inf:
         first = f"The intrinsic dimension of these {size} is at least {number(result.lower)}; an upper bound is not known yet."
