@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from exact_hops import distance, exact_hops
 from geodim.data.graphs import as_graph
 from geodim.errors import InputTypeError, InputValueError, RangeOverflowError, ShapeError
 from geodim.features import iter_hop_blocks, make_operator
-from geodim.features.operators import Operator
+from geodim.features.operators import MatrixOperator, Operator
 from geodim.features.rounding import feature_errors, growth
 
 torch = pytest.importorskip("torch", reason="the CUDA backend needs PyTorch")
@@ -335,3 +336,25 @@ def test_the_benchmark_draws_the_graph_it_is_asked_for():
     assert torch.equal(graph.indices, again.indices)
     other = rmat.rmat_graph(900, 2000, device=DEVICE, surplus=1.1, seed=1)
     assert not torch.equal(graph.indptr, other.indptr)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("indices", [1, 2]),
+        ("indices", [1, -1]),
+        ("indptr", [0, 1, 3]),
+        ("indptr", [0, 3, 2]),
+        ("indptr", [1, 1, 2]),
+    ],
+)
+def test_matrices_that_name_what_is_not_there_are_not_copied(part, value):
+    """The kernels of a device read wherever the entries say; and so does nobody here."""
+    matrix = sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    operator = make_operator(None, matrix)
+    wrong = replace(operator.rows, **{part: np.asarray(value, getattr(operator.rows, part).dtype)})
+    with pytest.raises(InputValueError, match="not there"):
+        to_device(MatrixOperator("matrix", wrong), "cpu")
+    if value != [1, 1, 2]:  # rows that begin later have fewer entries, and that is all
+        with pytest.raises(InputValueError, match="not there"):
+            MatrixOperator("matrix", wrong).apply(np.ones((2, 8)), np.empty((2, 8)))

@@ -23,13 +23,13 @@ from geodim.data.graphs._jit import kernel
 from geodim.engine.kernels._bounds import require
 from geodim.errors import InputValueError
 from geodim.features._simd import LANES, fma, load, prefetch, splat, store
+from geodim.features.aggregate import STRANGERS
 
 __all__ = ["aggregate_rows", "blend", "row_sums"]
 
 # How many edges ahead to prefetch: about the latency of memory over the time an edge takes.
 AHEAD = 16
 TILE = 2 * LANES
-STRANGERS = "a row of the graph or matrix names entries or nodes that are not there: were its arrays changed after it was made?"
 
 
 @kernel

@@ -9,13 +9,14 @@ import numpy as np
 
 from geodim.data.graphs.graph import freeze
 from geodim.data.graphs.parallel import balanced_ranges, run_tasks
-from geodim.errors import InputTypeError, RangeOverflowError, ShapeError
+from geodim.errors import InputTypeError, InputValueError, RangeOverflowError, ShapeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["MIN_WIDTH", "Rows", "aggregate", "aligned_empty", "raise_overflow", "useful_threads"]
 
+STRANGERS = "a row of the graph or matrix names entries or nodes that are not there: were its arrays changed after it was made?"
 MIN_WIDTH = 8  # columns the kernel needs at least: one vector
 CACHE_LINE = 64
 # Below this many (edge, column) pairs a product takes less time than starting threads for it.
@@ -57,6 +58,13 @@ class Rows:
     def n_nodes(self) -> int:
         """Number of rows."""
         return len(self.indptr) - 1
+
+    def check(self) -> None:
+        """Raise unless all entries are there and name nodes; for kernels that read wherever these say (the one here looks itself)."""
+        starts, entries = self.indptr, self.indices
+        ordered = starts[0] == 0 and starts[-1] <= len(entries) and not np.any(starts[1:] < starts[:-1])
+        if not ordered or (len(entries) and not 0 <= entries.min() <= entries.max() < self.n_nodes):
+            raise InputValueError(STRANGERS)
 
 
 def aligned_empty(shape: tuple[int, int], dtype: np.dtype[np.floating]) -> NDArray[np.floating]:

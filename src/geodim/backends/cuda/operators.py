@@ -356,6 +356,7 @@ def _copy_matrix(
     block_entries: int | None,
 ) -> DeviceMatrix:
     rows = operator.rows
+    rows.check()
     if rows.n_nodes > MOST_NODES:
         raise InputValueError(
             f"the device takes graphs of fewer than 2**31 nodes, not {rows.n_nodes}: use backend='cpu'"
