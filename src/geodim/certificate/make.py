@@ -80,6 +80,7 @@ class Findings:
     starts: list[list[int]] = field(default_factory=list)
     d_max: float = 0.0
     magnitude: float = 0.0
+    work: int = 0  # comparisons; the checker makes some of them again, and no others
 
     @classmethod
     def at(cls, sizes: Ints, margins: list[float], rooms: list[float]) -> Findings:
@@ -99,7 +100,11 @@ class Findings:
         """Look at one feature, sorted, after so many hops: where it exceeds the others, and a window per size."""
         first, widths = np.empty_like(self.sizes), np.empty(self.sizes.size)
         margin = self.margins[hops]
-        narrow_windows(x, self.sizes, self.reached[hops], margin, first, widths)
+        allowed = checker.MOST_COMPARISONS - self.work
+        self.work += narrow_windows(x, self.sizes, self.reached[hops], margin, allowed, first, widths)
+        if self.work > checker.MOST_COMPARISONS:
+            msg = "so small an rtol takes too many comparisons to confirm, in making and checking: ask for a larger one"
+            raise InputValueError(msg)
         for h in range(hops, len(self.margins)):
             more = np.flatnonzero(widths > self.reached[h])
             self.reached[h, more], self.by[h, more] = widths[more], feature
