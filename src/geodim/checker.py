@@ -81,6 +81,9 @@ class RefutedError(ValueError):
     """The certificate is not valid, or says something that the data contradicts."""
 
 
+# The proof.
+
+
 @np.errstate(over="ignore", invalid="ignore")  # infinite widths are found wrong like others
 def verify(
     certificate: Any, columns: Iterable[NDArray[Any]], shape: tuple[int, int], edges: Any = None
@@ -204,9 +207,8 @@ def hop_function(edges: Any, n: int, operator: str) -> tuple[Callable[[Floats], 
     a, b = pairs.astype(np.int64)
     if np.any((a < 0) | (b < 0) | (a >= n) | (b >= n)):
         refute(f"an edge leads to a node that is not one of 0, ..., {n - 1}")
-    a, b = np.divmod(
-        np.unique((np.minimum(a, b) * n + np.maximum(a, b))[a != b]), n
-    )  # each once, without loops
+    numbers = np.unique((np.minimum(a, b) * n + np.maximum(a, b))[a != b])  # every edge once, and no loops
+    a, b = np.divmod(numbers, n)
     source, target = np.concatenate([a, b, np.arange(n)]), np.concatenate([b, a, np.arange(n)])
     degree = np.bincount(target, minlength=n).astype(np.float64)
     if operator == "rw":
@@ -227,6 +229,9 @@ def hop_errors(
         most = max(most, 1.01 * float(reach.max()))  # itself rounded
         errors.append(1.01 * m * most * (c * magnitude + (largest_degree + 8) * 5e-324))
     return errors
+
+
+# Reading: what is malformed is refused.  Beyond that, nothing below decides what is true.
 
 
 def checked_column(column: Any, n: int, j: int) -> NDArray[Any]:

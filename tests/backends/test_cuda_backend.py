@@ -266,3 +266,12 @@ def test_the_backend_is_chosen_by_name_or_by_where_the_data_is(X):
         geodim.intrinsic_dimension(X, backend="gpu")
     with pytest.raises(InputTypeError, match="backend must be a name"):
         geodim.intrinsic_dimension(X, backend=1)
+
+
+def test_certificates(X):
+    tensor = torch.from_numpy(X).to(DEVICE)
+    result = geodim.intrinsic_dimension(tensor, backend="cuda")
+    certificate = result.certificate()
+    assert certificate.to_dict() == geodim.intrinsic_dimension(X).certificate().to_dict()
+    ((low, high),) = certificate.verify(tensor)
+    assert low <= result.dimension <= high <= 1.001 * low
