@@ -74,7 +74,7 @@ def _on_line(x, sizes, low, high, k, rank, k_high, rank_high, limit):
 
 @njit(nogil=True, cache=True)
 def straighten(x, sizes, starts, limit, knots):
-    """Fill ``knots`` with few (size, rank): windows on the lines between them and (n, 0) are within the limit.
+    """Fill ``knots`` with few (size, rank): windows on lines between them and (n, 0) are within the limit.
 
     The windows at ``starts`` are.  Below the last knot the rank stays the same.  Knots are given from the
     largest size down; returns how many there are.
@@ -105,7 +105,7 @@ def straighten(x, sizes, starts, limit, knots):
 
 @njit(nogil=True, cache=True)
 def _cheap_sizes(curve, most, sizes):
-    """Sizes between which (gap - 1) * growth of the curve is at most ``most``; how many, and the sum of that."""
+    """Sizes between which (gap - 1) * growth of the curve is at most ``most``; how many, and the sum."""
     n = curve.size  # curve[k - 1] is Phi(k)
     count, total, k = 0, 0.0, 1
     while k < n:
