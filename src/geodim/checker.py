@@ -238,9 +238,7 @@ def checked_column(column: Any, n: int, j: int) -> NDArray[Any]:
     """A column of real numbers that float64 holds exactly."""
     values = np.asarray(column)
     if values.shape != (n,) or values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
-        refute(
-            f"column {j} is of shape {values.shape} and type {values.dtype}, not {n} numbers of 64 bits or less"
-        )
+        refute(f"column {j} is {values.dtype} of shape {values.shape}, not {n} numbers of 64 bits or less")
     if values.dtype.kind in "iu" and not -MOST_WHOLE <= int(values.min()) <= int(values.max()) <= MOST_WHOLE:
         refute(f"column {j} has whole numbers beyond 2^53, which float64 does not hold exactly")
     return values if values.dtype.kind == "f" else values.astype(np.float64)
