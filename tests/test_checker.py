@@ -199,8 +199,8 @@ FALSE_STATEMENTS: dict[str, tuple[Callable[[Any], None], str]] = {
     "other sizes": (put("sizes", to=lambda values: [value - 1 for value in values[:-1]] + values[-1:]), "Phi"),
     "sizes left out": (
         all_of(
-            put("sizes", to=lambda values: values[::2] + values[-1:]),
-            *[layer(name, to=lambda values: values[1::2] + values[-1:]) for name in ("lower", "upper", "by")],
+            put("sizes", to=lambda values: values[:40:2] + values[-1:]),
+            *[layer(name, to=lambda values: values[1:41:2] + values[-1:]) for name in ("lower", "upper", "by")],
         ),
         "Phi",
     ),
@@ -298,15 +298,15 @@ def test_other_data(plain: Certified) -> None:
         (moved(0, 0, 100.0), "at most"),
         (moved(0, 0, np.nan), "column 0 is not finite"),
         (moved(5, 2, -np.inf), "column 2 is not finite"),
-        (X.astype(complex), "type complex128"),
-        (X.astype(str), "type <U32"),
+        (X.astype(complex), "column 0 is complex128"),
+        (X.astype(str), "column 0 is <U32"),
         ((X * 2**54).astype(np.int64), "whole numbers beyond"),
-        (X.astype(np.longdouble), "at most 64 bits"),
+        (X.astype(np.longdouble), "64 bits or less"),
     ):
         with pytest.raises(checker.RefutedError, match=reason):
             check(certificate, other)
     check(certificate, X[::-1])  # the order of the points does not count
-    with pytest.raises(checker.RefutedError, match=r"column 0 is of shape \(299,\)"):
+    with pytest.raises(checker.RefutedError, match=r"column 0 is float64 of shape \(299,\)"):
         checker.verify(certificate, iter(X[:-1].T), X.shape)
     with pytest.raises(checker.RefutedError, match=r"said are 3 columns .* found are 2"):
         checker.verify(recomputed(copy.deepcopy(certificate)), iter(X.T[:2]), X.shape)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from geodim._version import __version__
 
 _WHERE = {
+    "Certificate": "geodim.certificate",
     "DiscriminabilitySelector": "geodim.explain.selector",
     "Explanation": "geodim.explain.shares",
     "FeatureSelection": "geodim.explain.select",
@@ -38,6 +39,7 @@ _WHERE = {
 _MODULES = {"baselines", "errors", "gnn", "paper", "torch"}  # torch needs PyTorch, so it is not in __all__
 
 __all__ = [
+    "Certificate",
     "DiscriminabilitySelector",
     "Explanation",
     "FeatureSelection",
@@ -64,6 +66,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from geodim import baselines, errors, gnn, paper, torch as torch
+    from geodim.certificate import Certificate
     from geodim.data.datasets import load_dataset
     from geodim.dimension import intrinsic_dimension
     from geodim.estimator import IntrinsicDimension

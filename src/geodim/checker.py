@@ -81,6 +81,9 @@ class RefutedError(ValueError):
     """The certificate is not valid, or says something that the data contradicts."""
 
 
+# The proof.
+
+
 @np.errstate(over="ignore", invalid="ignore")  # infinite widths are found wrong like others
 def verify(
     certificate: Any, columns: Iterable[NDArray[Any]], shape: tuple[int, int], edges: Any = None
@@ -135,7 +138,7 @@ def too_wide(feature: int, x: Floats, sizes: Ints, knots: Knots, most: Floats) -
 
 
 def starts_at(sizes: Ints, knots: Knots, n: int) -> Ints:
-    """Ranks where windows begin: on lines between the knots, the last one (n, 0); before the first as there."""
+    """Ranks where windows begin: on lines between knots, the last one (n, 0); before the first as there."""
     k, rank = np.append(knots[0], n), np.append(knots[1], 0)
     right = np.searchsorted(k, sizes)
     left = np.maximum(right - 1, 0)
@@ -157,8 +160,8 @@ def too_narrow(feature: int, x: Floats, sizes: Ints, least: Floats, allowed: int
         p, q, k, bound = p[still], q[still], k[still], bound[still]
         for i in np.flatnonzero(p == q)[:1]:
             refute(
-                f"Phi({k[i]}) is said to be at least {float(bound[i])!r} by feature {feature}, but its window "
-                f"from rank {p[i]} on is {float(x[p[i] + k[i] - 1] - x[p[i]])!r} wide"
+                f"Phi({k[i]}) is said to be at least {float(bound[i])!r} by feature {feature}, but its "
+                f"window from rank {p[i]} on is {float(x[p[i] + k[i] - 1] - x[p[i]])!r} wide"
             )
         middle = (p + q) // 2
         if p.size > TOGETHER:
@@ -204,9 +207,8 @@ def hop_function(edges: Any, n: int, operator: str) -> tuple[Callable[[Floats], 
     a, b = pairs.astype(np.int64)
     if np.any((a < 0) | (b < 0) | (a >= n) | (b >= n)):
         refute(f"an edge leads to a node that is not one of 0, ..., {n - 1}")
-    a, b = np.divmod(
-        np.unique((np.minimum(a, b) * n + np.maximum(a, b))[a != b]), n
-    )  # each once, without loops
+    numbers = np.unique((np.minimum(a, b) * n + np.maximum(a, b))[a != b])  # every edge once, and no loops
+    a, b = np.divmod(numbers, n)
     source, target = np.concatenate([a, b, np.arange(n)]), np.concatenate([b, a, np.arange(n)])
     degree = np.bincount(target, minlength=n).astype(np.float64)
     if operator == "rw":
@@ -229,20 +231,21 @@ def hop_errors(
     return errors
 
 
+# Reading: what is malformed is refused.  Beyond that, nothing below decides what is true.
+
+
 def checked_column(column: Any, n: int, j: int) -> NDArray[Any]:
     """A column of real numbers that float64 holds exactly."""
     values = np.asarray(column)
     if values.shape != (n,) or values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
-        refute(
-            f"column {j} is of shape {values.shape} and type {values.dtype}, not {n} numbers of at most 64 bits"
-        )
+        refute(f"column {j} is {values.dtype} of shape {values.shape}, not {n} numbers of 64 bits or less")
     if values.dtype.kind in "iu" and not -MOST_WHOLE <= int(values.min()) <= int(values.max()) <= MOST_WHOLE:
         refute(f"column {j} has whole numbers beyond 2^53, which float64 does not hold exactly")
     return values if values.dtype.kind == "f" else values.astype(np.float64)
 
 
 def parsed(c: Any) -> tuple[int, int, int, Ints, Ints, dict[int, Knots]]:
-    """Points, features, hops, sizes; lower, upper and by of every layer; knots of features: all of it valid."""
+    """Points, features, hops, sizes; lower, upper and by of every layer; knots: all of it valid."""
     if not isinstance(c, dict) or c.get("format") != FORMAT or set(c) != FIELDS:
         refute(
             f"this is not a certificate of the format {FORMAT} with the fields {', '.join(sorted(FIELDS))}"
@@ -332,8 +335,9 @@ def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def columns_of(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
     """The columns of an array, which may be a mapped file, read by blocks."""
-    for j in range(0, array.shape[1], 8):
-        yield from np.ascontiguousarray(array[:, j : j + 8].T)
+    step = max(1, min(8, 2**28 // max(array.itemsize * array.shape[0], 1)))
+    for j in range(0, array.shape[1], step):
+        yield from np.ascontiguousarray(array[:, j : j + step].T)
 
 
 def main(arguments: list[str]) -> int:

@@ -316,3 +316,12 @@ def test_attributes_that_change_after_the_first_pass(X, monkeypatch):
     monkeypatch.setattr(CudaBackend, "hop_pass", changing)
     with pytest.raises(DataChangedError, match="column"):
         geodim.khop_dimensions(data, [(0, 1)], 1, backend="cuda")
+
+
+def test_certificates(X):
+    tensor = torch.from_numpy(X).to(DEVICE)
+    result = geodim.intrinsic_dimension(tensor, backend="cuda")
+    certificate = result.certificate()
+    assert certificate.to_dict() == geodim.intrinsic_dimension(X).certificate().to_dict()
+    ((low, high),) = certificate.verify(tensor)
+    assert low <= result.dimension <= high <= 1.001 * low

@@ -431,3 +431,19 @@ def test_without_workers_there_is_an_error(monkeypatch):
         pytest.raises(ClusterError, match="no workers"),
     ):
         solve(da.zeros((10, 2)))
+
+
+def test_certificates():
+    """The data comes from the cluster a few columns at a time."""
+    X = random_matrix(np.random.default_rng(12), 300, 9)
+    data = da.from_array(X, chunks=(100, 4))
+    result = geodim.intrinsic_dimension(data)
+    certificate = result.certificate()
+    assert certificate.to_dict() == geodim.intrinsic_dimension(X).certificate().to_dict()
+    ((low, high),) = certificate.verify(data)
+    assert low <= result.dimension <= high <= 1.001 * low
+    hopped = geodim.khop_dimensions(data[:, :3], EDGES, 2)
+    for dimension, (low, high) in zip(
+        hopped.dimensions, hopped.certificate(data[:, :3], EDGES).verify(X[:, :3], EDGES), strict=True
+    ):
+        assert low <= dimension <= high

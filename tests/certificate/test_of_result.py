@@ -18,6 +18,7 @@ from sklearn.datasets import load_digits
 import geodim
 from distributions import COLUMNS, column, random_matrix
 from exact_delta import GRANTED, exact_deltas, holds
+from geodim import checker
 from geodim.errors import (
     CertificateError,
     DegenerateDataWarning,
@@ -289,6 +290,10 @@ def test_an_accuracy_that_takes_too_many_sizes(monkeypatch: pytest.MonkeyPatch) 
     result = geodim.intrinsic_dimension(X)
     monkeypatch.setattr(make, "MOST_SIZES", 100)
     with pytest.raises(InputValueError, match="more than 100 sizes"):
+        result.certificate(rtol=1e-4)
+    monkeypatch.undo()
+    monkeypatch.setattr(checker, "MOST_COMPARISONS", 100)
+    with pytest.raises(InputValueError, match="too many comparisons"):
         result.certificate(rtol=1e-4)
     monkeypatch.undo()
     monkeypatch.setattr(make, "SIZES", 50.0)

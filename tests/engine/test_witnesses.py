@@ -28,7 +28,7 @@ def test_narrow_windows(name: str) -> None:
     for margin in (0.0, 1e-3 * spread):
         for enough in (np.zeros(sizes.size), narrowest + 0.1 * spread):
             starts, widths = np.empty_like(sizes), np.empty(sizes.size)
-            narrow_windows(x, sizes, enough, margin, starts, widths)
+            assert narrow_windows(x, sizes, enough, margin, 2**62, starts, widths) <= 2 * 91 * sizes.size
             np.testing.assert_array_equal(widths, x[starts + sizes - 1] - x[starts])
             solved = widths > enough
             assert np.all(widths[solved] - margin <= narrowest[solved])
@@ -40,7 +40,7 @@ def test_lines_of_windows_stay_within_the_limit(name: str) -> None:
     x = np.sort(column(name, 120).astype(np.float64))
     sizes = np.arange(2, 121)
     starts, widths = np.empty_like(sizes), np.empty(sizes.size)
-    narrow_windows(x, sizes, np.zeros(sizes.size), 0.0, starts, widths)
+    narrow_windows(x, sizes, np.zeros(sizes.size), 0.0, 2**62, starts, widths)
     counts = []
     for room in (0.0, 0.01 * (x[-1] - x[0]), x[-1] - x[0]):
         knots = np.empty((sizes.size, 2), np.int64)

@@ -83,7 +83,7 @@ class Certificate:
         return [delta for delta, _ in self._claims]
 
     def verify(self, data: Any, graph: Any = None) -> list[tuple[float, float]]:
-        """Derive the claims from the data; raise `CertificateError`, naming what is wrong, if they do not follow.
+        """Derive the claims from the data; raise `CertificateError`, naming what is wrong, if they fail.
 
         Parameters
         ----------
@@ -149,8 +149,8 @@ class Certificate:
         low, high = self.dimensions[-1]
         width = "" if low == 0.0 or high == math.inf else f", relative width {high / low - 1.0:.2g}"
         return (
-            f"Certificate(dimension in {claims}{width}; {self.n_points:,} points x {self.n_features:,} features, "
-            f"{sizes:,} sizes, windows of {starts:,} features)"
+            f"Certificate(dimension in {claims}{width}; {self.n_points:,} points x {self.n_features:,} "
+            f"features, {sizes:,} sizes, windows of {starts:,} features)"
         )
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-SIZES, BELOW, ABOVE, UNIT = 0.6, 0.25, 0.1, 0.02  # shares of the width; two units are lost at a size
+SIZES, BELOW, ABOVE, UNIT = 0.65, 0.25, 0.1, 0.02  # shares of 0.95 of the width; two units are lost at a size
 MOST_SIZES = 1 << 20
 ROUNDS = 12
 NOISE = 64  # errors of the hops: an interval no wider than these cannot be made narrower
@@ -80,6 +80,7 @@ class Findings:
     starts: list[list[int]] = field(default_factory=list)
     d_max: float = 0.0
     magnitude: float = 0.0
+    work: int = 0  # comparisons; the checker makes some of them again, and no others
 
     @classmethod
     def at(cls, sizes: Ints, margins: list[float], rooms: list[float]) -> Findings:
@@ -96,10 +97,14 @@ class Findings:
         )
 
     def add(self, feature: int, hops: int, x: Floats) -> None:
-        """Look at one feature, sorted, after so many hops: where it exceeds the others, and a window per size."""
+        """Look at a sorted feature after so many hops: where it exceeds the others, and a window per size."""
         first, widths = np.empty_like(self.sizes), np.empty(self.sizes.size)
         margin = self.margins[hops]
-        narrow_windows(x, self.sizes, self.reached[hops], margin, first, widths)
+        allowed = checker.MOST_COMPARISONS - self.work
+        self.work += narrow_windows(x, self.sizes, self.reached[hops], margin, allowed, first, widths)
+        if self.work > checker.MOST_COMPARISONS:
+            msg = "so small an rtol takes too many comparisons, to make and to check: ask for a larger one"
+            raise InputValueError(msg)
         for h in range(hops, len(self.margins)):
             more = np.flatnonzero(widths > self.reached[h])
             self.reached[h, more], self.by[h, more] = widths[more], feature
@@ -116,7 +121,7 @@ class Findings:
 
 
 def make(task: Task, curves: list[Floats]) -> dict[str, Any]:
-    """The certificate as plain values; ``curves`` is about what Phi(1), ..., Phi(n) are for every number of hops."""
+    """The certificate as plain values; ``curves`` are about Phi(1), ..., Phi(n) for every number of hops."""
     n, _ = task.columns.shape
     s = math.sqrt(1.0 + task.rtol)
     finer = 1.0
@@ -237,7 +242,7 @@ def _document(
 
 
 def _unit(widths: list[float], largest: float) -> int:
-    """The exponent of a unit small enough for all layers, so large that 2^53 units reach the largest width."""
+    """The exponent of a unit small enough for all layers, of which 2^53 reach the largest width."""
     smallest = UNIT * min(widths, default=1.0)
     exponent = math.frexp(smallest)[1] - 1 if smallest > 0.0 else -1074
     return min(max(exponent, math.frexp(largest)[1] - 52, -1074), 971)

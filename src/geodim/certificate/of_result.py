@@ -89,8 +89,9 @@ def _check_sizes(columns: Columns, first: IDResult) -> None:
     n, d = columns.shape
     if (n, d) != (first.n_points, first.n_features):
         msg = (
-            f"this is the result of {first.n_points:,} points and {first.n_features:,} features, the data has "
-            f"{n:,} and {d:,}: pass the same data (of weighted points, the repeated ones; of hops, ask the KHopResult)"
+            f"this is the result of {first.n_points:,} points and {first.n_features:,} features, the data "
+            f"has {n:,} and {d:,}: pass the same data (if points were weighted, the repeated ones; if "
+            "this is one of several numbers of hops, ask the KHopResult)"
         )
         raise ShapeError(msg)
     if n > MOST_POINTS:
@@ -111,8 +112,8 @@ def _check_agreement(made: Certificate, layers: list[IDResult]) -> None:
         off = np.inf if error is None else 2.0 * float(error) / layer.scale
         if layer.discriminability_lower - off > high or layer.discriminability_upper + off < low:
             msg = (
-                f"after {h} hops the result has Delta {layer.discriminability!r}, but the data proves that it lies "
-                f"between {low!r} and {high!r}: pass the data that the result was computed from"
+                f"after {h} hops the result has Delta {layer.discriminability!r}, but the data proves that "
+                f"it lies between {low!r} and {high!r}: pass the data that the result was computed from"
             )
             raise CertificateError(msg)
 

@@ -13,8 +13,10 @@ DEPTH = 128  # of the halving: more than twice the bits of a rank
 
 
 @njit(nogil=True, cache=True)
-def narrow_windows(x, sizes, enough, margin, starts, widths):
+def narrow_windows(x, sizes, enough, margin, allowed, starts, widths):
     """Start and width of a window for every size, at most ``enough`` or ``margin`` above the narrowest.
+
+    Returns how many ranges of starts were compared; after more than ``allowed`` it gives up.
 
     Where ``widths`` exceeds ``enough``, no window is narrower than ``widths - margin``, in these very float64
     numbers.
@@ -22,7 +24,7 @@ def narrow_windows(x, sizes, enough, margin, starts, widths):
     n = x.size
     firsts = np.empty(DEPTH, np.int64)
     lasts = np.empty(DEPTH, np.int64)
-    start, size = 0, n
+    start, size, work = 0, n, 0
     for at in range(sizes.size - 1, -1, -1):
         k = sizes[at]
         shrunk = (
@@ -38,7 +40,8 @@ def narrow_windows(x, sizes, enough, margin, starts, widths):
         if best > enough[at]:
             firsts[0], lasts[0] = 0, n - k
             depth = 1
-        while depth > 0:
+        while depth > 0 and work <= allowed:
+            work += 1
             depth -= 1
             p, q = firsts[depth], lasts[depth]
             if x[p + k - 1] - x[q] >= best - margin:
@@ -54,6 +57,7 @@ def narrow_windows(x, sizes, enough, margin, starts, widths):
                 firsts[depth + 1], lasts[depth + 1] = p, middle
                 depth += 2
         starts[at], widths[at] = start, best
+    return work
 
 
 @njit(nogil=True, cache=True)
@@ -70,7 +74,7 @@ def _on_line(x, sizes, low, high, k, rank, k_high, rank_high, limit):
 
 @njit(nogil=True, cache=True)
 def straighten(x, sizes, starts, limit, knots):
-    """Fill ``knots`` with few (size, rank): windows on the lines between them and (n, 0) are within the limit.
+    """Fill ``knots`` with few (size, rank): windows on lines between them and (n, 0) are within the limit.
 
     The windows at ``starts`` are.  Below the last knot the rank stays the same.  Knots are given from the
     largest size down; returns how many there are.
@@ -101,7 +105,7 @@ def straighten(x, sizes, starts, limit, knots):
 
 @njit(nogil=True, cache=True)
 def _cheap_sizes(curve, most, sizes):
-    """Sizes between which (gap - 1) * growth of the curve is at most ``most``; how many, and the sum of that."""
+    """Sizes between which (gap - 1) * growth of the curve is at most ``most``; how many, and the sum."""
     n = curve.size  # curve[k - 1] is Phi(k)
     count, total, k = 0, 0.0, 1
     while k < n:
