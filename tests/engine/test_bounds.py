@@ -31,7 +31,9 @@ MODULES = [
             "reading",
             "runs",
             "sorting",
+            "summing",
             "tiles",
+            "witnesses",
         )
     ),
     "geodim.engine.kernels._bounds",
@@ -46,7 +48,8 @@ INNER = {
     "multiples", "beaten_at", "smallest_beaten", "note_range", "key_of_bits", "bits_of_key", "sort_share", "local_slope",
     "close_level", "quantise", "starting_trend", "bound_block", "filter_blocks", "filter_plainly", "promising_first",
     "block_extremes", "extremes", "seed_with_extremes", "survivors", "highest_line", "evaluate_survivors", "evaluate_row",
-    "evaluate_tile", "evaluate_leaf", "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_finish",
+    "evaluate_tile", "evaluate_leaf", "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_divided", "require_sizes",
+    "_on_line", "_cheap_sizes",
 }  # fmt: skip
 
 N = 200  # points: seven base blocks, one level
@@ -106,12 +109,12 @@ def dealt():
 
 
 def graph(weighted=True):
-    """A ring: compressed rows, with weights, scales, loops and factors."""
+    """A ring: compressed rows, with weights, loops and degrees."""
     indptr, indices = (
         2 * np.arange(11),
         np.ravel([[(i + 1) % 10, (i + 9) % 10] for i in range(10)]).astype(np.int32),
     )
-    return indptr, indices, np.ones(20), np.ones(10), True, np.ones(10), np.ones(10), False
+    return indptr, indices, np.ones(20), True, np.ones(10), np.ones(10), True
 
 
 def calls():
@@ -144,8 +147,11 @@ def calls():
         ("tilt", (np.zeros(N), one_range, 1, 1.0), ""),
         ("solve_plainly", (sorted_column(), N, 1, N, np.empty(N), np.empty((1, 2), np.int64)), "ranges"),
         ("merge", (np.zeros(N), one_range, 1, 0, np.zeros(N), np.zeros(N, np.int32)), ""),
-        ("accurate_sum", (np.ones(5),), "values"),
-        ("share_sums", (np.ones(N), np.full(N, 4, np.int32), 1.0, 3, np.zeros(2)), "phi"),
+        ("add_by_exponent", (np.ones(5).view(np.int64), *np.zeros((2, 2048), np.int64)), "bits"),
+        ("share_sums", (np.ones(N), np.full(N, 4, np.int32), 1.0, 3, np.zeros(2), np.zeros(2, np.bool_)), "phi"),
+        ("narrow_windows", (np.arange(9.0), np.array([2, 9]), np.zeros(2), 0.5, 99, np.empty(2, np.int64), np.empty(2)), "sizes"),
+        ("straighten", (np.arange(9.0), np.array([2, 9]), np.zeros(2, np.int64), np.full(2, 9.0), np.empty((1, 2), np.int64)), "sizes"),
+        ("choose_sizes", (np.arange(9.0), 1.0, np.empty(9, np.int64)), "curve sizes"),
         ("solve_gaps", (sorted_column(), N, records, offsets, counts, 0.0, 1e-12, -1e-12, 5.0, 0, BLOCKS, np.zeros(N), 0.0, False, np.empty(N), ranges, np.empty(BLOCKS + 2, np.int32), np.empty(BLOCKS + 2), work), "ranges"),
         ("grid_trend", (np.arange(float(N)), N, 0.0), ""),
         ("snap_trend", (N, 1.0, 0.5), ""),

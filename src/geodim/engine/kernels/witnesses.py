@@ -9,7 +9,18 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from geodim.engine.kernels._bounds import require
+
 DEPTH = 128  # of the halving: more than twice the bits of a rank
+
+
+@njit(nogil=True, cache=True)
+def require_sizes(sizes, n, what):
+    """Raise unless sizes ascend from 1 or more to n at most: positions are counted from them."""
+    before = 0
+    for size in sizes:
+        require(before < size <= n, what)
+        before = size
 
 
 @njit(nogil=True, cache=True)
@@ -22,6 +33,8 @@ def narrow_windows(x, sizes, enough, margin, allowed, starts, widths):
     numbers.
     """
     n = x.size
+    require_sizes(sizes, n, "narrow_windows: sizes")
+    require(min(enough.size, starts.size, widths.size) >= sizes.size, "narrow_windows: windows")
     firsts = np.empty(DEPTH, np.int64)
     lasts = np.empty(DEPTH, np.int64)
     start, size, work = 0, n, 0
@@ -79,6 +92,11 @@ def straighten(x, sizes, starts, limit, knots):
     The windows at ``starts`` are.  Below the last knot the rank stays the same.  Knots are given from the
     largest size down; returns how many there are.
     """
+    require_sizes(sizes, x.size, "straighten: sizes")
+    require(min(starts.size, limit.size, knots.shape[0] + 1) >= sizes.size, "straighten: windows")
+    require(knots.shape[1] == 2, "straighten: knots")
+    for at in range(sizes.size):
+        require(0 <= starts[at] <= x.size - sizes[at], "straighten: starts")
     right, count = sizes.size - 1, 0  # the size n, whose window starts at 0
     k_right, rank_right = sizes[right], 0
     while right > 0:
