@@ -405,3 +405,31 @@ def test_bad_options(options):
 def test_memory_in_words():
     with pytest.raises((InputTypeError, InputValueError)):
         geodim.khop_dimensions(X64, EDGES, memory="1GB")
+
+
+def test_hops_of_integers_that_floats_do_not_hold():
+    """What is rounded on reading widens the bounds of every hop, and d_max is rounded, too: the rational value is inside."""
+    from fractions import Fraction
+
+    rng = np.random.default_rng(4)
+    for trial in range(20):
+        X = rng.integers(2**61, 2**61 + 2 ** (11 + 2 * trial), (5, 1))
+        result = geodim.khop_dimensions(X, [(0, 1), (1, 2), (3, 4)], 1, operator="rw")
+        raw = [Fraction(int(value)) for value in X[:, 0]]
+        near = [(0, 1), (0, 1, 2), (1, 2), (3, 4), (3, 4)]
+        hop = [sum(raw[j] for j in group) / len(group) for group in near]
+        d_max = max(raw) - min(raw)
+        for k, columns in enumerate(([raw], [raw, hop])):
+            widths = [
+                max(
+                    min(b - a for a, b in zip(sorted(c), sorted(c)[size - 1 :], strict=False))
+                    for c in columns
+                )
+                for size in range(2, 6)
+            ]
+            delta = sum(widths, Fraction(0)) / 5 / d_max
+            assert not result[k].exact
+            assert Fraction(result[k].discriminability_lower) <= delta
+            assert result[k].discriminability_upper == np.inf or delta <= Fraction(
+                result[k].discriminability_upper
+            )

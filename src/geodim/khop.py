@@ -16,6 +16,7 @@ import numpy as np
 
 from geodim.backends import choose_backend
 from geodim.certificate.remembered import remember
+from geodim.data.integers import conversion_error
 from geodim.data.sources import SparseSource
 from geodim.dimension import check_arguments
 from geodim.engine.layers import Layers
@@ -148,14 +149,15 @@ def khop_dimensions(
     kind = feature_type(X, source, dtype)
     _check_size(ranges, kind)
     job = place.hop_pass(source, kind, hop_operator, int(hops), threads)
-    job.ranges = ranges
+    job.ranges = ranges.read_as(kind)
     width = job.width_for(memory)
     deadline = None if time_limit is None else started + time_limit
     pilot = look_ahead(source, ranges) if rtol > 0.0 else None
     step = _step(rtol, CAUTION * pilot.delta, ranges.magnitude) if pilot else 0.0
     sums = growth(job.operator, int(hops), kind, threads)
-    certain = _holds(X, kind, ranges, feature_type(X, source))
-    errors = feature_errors(job.operator, sums, ranges.magnitude, kind, exact_attributes=certain)
+    converted = conversion_error(source, ranges)
+    held = converted == 0.0 and kind.itemsize >= feature_type(X, source).itemsize
+    errors = feature_errors(job.operator, sums, ranges.magnitude, kind, exact_attributes=held)
     bounds = hop_ranges(ranges, job.operator, sums, errors)
     rms = _root_mean_square(source, ranges, job.operator)
     scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
@@ -187,7 +189,17 @@ def khop_dimensions(
             replace(result, n_indistinguishable=count, parameters={**result.parameters, "dtype": kind.name})
             for result, count in zip(
                 _summaries(
-                    layers, ranges, bounds, errors, rms, source.names, normalize, rtol, started, threads
+                    layers,
+                    ranges,
+                    bounds,
+                    errors,
+                    rms,
+                    source.names,
+                    normalize,
+                    rtol,
+                    started,
+                    threads,
+                    d_max_error=2.0 * converted,
                 ),
                 twins,
                 strict=True,
@@ -259,6 +271,7 @@ def _summaries(
     rtol: float,
     started: float,
     threads: int,
+    d_max_error: float,
 ) -> list[IDResult]:
     base = names or [str(j) for j in range(layers.n_features)]
     labels = [name if m == 0 else f"hop {m}: {name}" for m in range(len(layers.profiles)) for name in base]
@@ -274,6 +287,7 @@ def _summaries(
             n_threads=threads,
             feature_error=error.largest,
             delta_error=partial(error.of_delta, rms),
+            d_max_error=d_max_error,
         )
         for profile, known, error in zip(layers.profiles, bounds, errors, strict=True)
     ]
@@ -284,15 +298,6 @@ def _check_size(ranges: Ranges, kind: np.dtype[np.floating]) -> None:
     if ranges.magnitude > float(np.finfo(kind).max):
         msg = f"attributes reach up to {ranges.magnitude:.6g}, too large for {kind}: use dtype='float64', or rescale them"
         raise RangeOverflowError(msg)
-
-
-def _holds(X: Any, kind: np.dtype[np.floating], ranges: Ranges, natural: np.dtype[np.floating]) -> bool:
-    """Whether the type of the features holds all attributes, of which it is known what float type holds them."""
-    if np.dtype(kind).itemsize < natural.itemsize:
-        return False
-    own = getattr(X, "dtype", None)
-    fractions = (isinstance(own, np.dtype) and own.kind == "f") or getattr(own, "is_floating_point", False)
-    return fractions or ranges.magnitude <= 2.0**53  # beyond, integers were rounded
 
 
 def _root_mean_square(source: ColumnSource, ranges: Ranges, operator: Operator) -> float:

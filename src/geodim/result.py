@@ -398,6 +398,8 @@ def summarise(
     """
     n = profile.n_points
     solved = profile.step == 0.0 and profile.stopped is None
+    # No width exceeds d_max where that is the largest range of the features themselves.
+    largest_delta = 1.0 if d_max is None else math.inf
     d_max = ranges.d_max if d_max is None else d_max
     scale = d_max if normalize and d_max > 0.0 else 1.0
     if solved:
@@ -421,8 +423,8 @@ def summarise(
     if d_max_error > 0.0 and normalize:
         least, most = d_max - d_max_error, d_max + d_max_error
         delta_lower *= d_max / most * (1.0 - 2.0**-50)
-        # Where d_max is that of the features themselves, no width exceeds it.
-        delta_upper = min(delta_upper * (scale / least) * (1.0 + 2.0**-50), 1.0) if least > 0.0 else 1.0
+        stretched = delta_upper * (scale / least) * (1.0 + 2.0**-50) if least > 0.0 else math.inf
+        delta_upper = min(stretched, largest_delta)
     steps = profile.steps() if profile.counted else None
     order, shares = _shares(profile, steps, names, n_threads)
     starts, owners = attained_runs(profile, steps, n_threads=n_threads)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -44,6 +44,11 @@ class Ranges:
     def magnitude(self) -> float:
         """The largest absolute value."""
         return float(max(-self.least.min(), self.greatest.max()))
+
+    def read_as(self, kind: np.dtype[np.floating]) -> Ranges:
+        """Where the columns begin and end once they are rounded to another type; rounding keeps the order."""
+        least, greatest = (ends.astype(kind).astype(np.float64) for ends in (self.least, self.greatest))
+        return replace(self, least=least, greatest=greatest)
 
     def at_most(self, column: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
         """Upper bounds on phi_k of a column that was never sorted.
