@@ -109,3 +109,11 @@ def test_errors():
     bad[3, 1] = np.inf
     with pytest.raises(NonFiniteError, match="row 3, column 1"):
         KHopIntrinsicDimension(EDGES).fit(bad)
+
+
+def test_the_type_of_the_features():
+    single, double = (
+        KHopIntrinsicDimension(EDGES, hops=1, dtype=kind).fit(X).result_ for kind in ("float32", "float64")
+    )
+    assert [one[1].parameters["dtype"] for one in (single, double)] == ["float32", "float64"]
+    assert double[1].error < 1e-6 * single[1].error

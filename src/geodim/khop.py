@@ -323,8 +323,11 @@ def _step(rtol: float, delta: float, magnitude: float) -> float:
 
 
 def _close(result: IDResult, step: float, rtol: float) -> bool:
-    """Whether a result is as close as was asked for, or as the rounding of its features lets it be."""
-    return 0.0 <= result.error <= rtol or 0.0 < step <= result.feature_error
+    """Whether a result is as close as was asked for, or would be but for the rounding of its features."""
+    if 0.0 <= result.error <= rtol or result.feature_error == 0.0:
+        return 0.0 <= result.error <= rtol
+    delta, off = result.discriminability, step / result.scale
+    return delta > off and ((delta + off) / (delta - off)) ** 2 - 1.0 <= 0.5 * rtol
 
 
 def _warn(layers: Layers, results: list[Any]) -> None:

@@ -294,6 +294,7 @@ def test_values_that_are_not_finite(bad):
         "features.hops",
         "features.memory",
         "features.operators",
+        "features.rounding",
     ],
 )
 def test_examples_in_the_documentation(name):

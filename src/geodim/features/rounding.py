@@ -1,55 +1,63 @@
 r"""How far the features of hops, as computed, may lie from their definition.
 
-Exact means exact for the definition on the data given. A hop is a sum that is rounded, so its features come with a bound on their
-error, and the bounds of a result include it (``IDResult.feature_error``).
+Exact means exact for the definition on the data given. A hop is a sum that is rounded, so its features come
+with a bound on their error, and the bounds of a result include it (``IDResult.feature_error``).
 
-**One application.** Let A be the operator in real arithmetic, u = 2^-53, N the most terms of a row, and S = (\|A\| \|x\|)_i the sum
-of the absolute terms of row i, for the values x that the application is given.
+**One application.** Let A be the operator in real arithmetic, u = 2^-53, N the most terms of a row, and S =
+(\|A\| \|x\|)_i the sum of the absolute terms of row i, for the values x that the application is given.
 
-*Coefficients.* Weights given as integers are rounded to float64: u. A degree is a sum of weights that are not negative, and so has a
-relative error of 2 u + 3 (N u)^2, by the lemma below. The product of two of them adds u, the root halves what there is and adds u, the
-division adds u: all in all 5.5 u + 3 (N u)^2 for ``sym``. Whole degrees, those of a graph without weights, are exact.
+*Coefficients.* Weights given as integers are rounded to float64: u. A degree is a sum of weights that are not
+negative, and so has a relative error of 2 u + 3 (N u)^2, by the lemma below. The product of two of them adds
+u, the root halves what there is and adds u, the division adds u: all in all 5.5 u + 3 (N u)^2 for ``sym``.
+Whole degrees, those of a graph without weights, are exact.
 
-*Sums.* Lemma: let t_1, ..., t_N be added in any order, or in pieces, each addition by TwoSum, and let the errors of the additions be added up
-in e, in any order with no more than 2 N additions. Then s + e differs from the sum of the terms by at most 3 (N u)^2 sum \|t\|, if
-N <= 2^48. Proof: TwoSum is exact, so s plus all errors d is the sum. A partial sum is at most (1 + u)^N sum \|t\|, an
-error d at most u times that, and all N - 1 of them together at most (N - 1) u (1 + u)^N sum \|t\|. Adding these up loses at most
-(1 + u)^(2N) - 1 of it, and (N - 1) ((1 + u)^(2N) - 1) u (1 + u)^N < 3 (N u)^2.  Then s + e is rounded: u. Note that this is relative to
-sum \|t\|, whatever cancels.
+*Sums.* Lemma: let t_1, ..., t_N be added in any order, or in pieces, each addition by TwoSum, and let the
+errors of the additions be added up in e, in any order with no more than 2 N additions. Then s + e differs
+from the sum of the terms by at most 3 (N u)^2 sum \|t\|, if N <= 2^48. Proof: TwoSum is exact, so s plus all
+errors d is the sum. A partial sum is at most (1 + u)^N sum \|t\|, an error d at most u times that, and all N
+- 1 of them together at most (N - 1) u (1 + u)^N sum \|t\|. Adding these up loses at most (1 + u)^(2N) - 1 of
+it, and (N - 1) ((1 + u)^(2N) - 1) u (1 + u)^N < 3 (N u)^2. Then s + e is rounded: u. Note that this is
+relative to sum \|t\|, whatever cancels.
 
-*Quotients.* ``rw`` divides: with h + r = s + e without error, q = fl(h / d), and the correction (h - q d + r) / d at most 3 u of the
-quotient and good to 2 u of itself, the result is that of (s + e) / d to u + 6 u^2 < 2 u. The degree counts 2 u + 3 (N u)^2, the weights 2 u.
+*Quotients.* ``rw`` divides: with h + r = s + e without error, q = fl(h / d), and the correction (h - q d + r)
+/ d at most 3 u of the quotient and good to 2 u of itself, the result is that of (s + e) / d to u + 6 u^2 < 2
+u. The degree counts 2 u + 3 (N u)^2, the weights 2 u.
 
-Together, with the rounding u of each product c_j x_j, an application is off by at most
+Together, with the rounding u of each product, an application is off by at most
 
     eps S + omega,     eps = 8 u + 6 (N u)^2   (+ 2^-24 (1 + eps) if features are float32, which rounds once more)
 
-where omega is what underflow adds: half the smallest number of the type for storing, and 2^-1075 for each product, each coefficient times
-\|x\|, and each quotient, divided by the least degree d if that is less than 1: less than 2^-1074 (N (1 + max \|x\|) + 3) / min(1, d). Sums do
-not underflow.
+where omega is what underflow adds: half the smallest number of the type for storing, and 2^-1075 for each
+product, each coefficient times \|x\|, and each quotient, divided by the least degree d if that is less than
+1: less than 2^-1074 (N (1 + max \|x\|) + 3) / min(1, d). Sums do not underflow.
 
-*Series* are Horner's rule in float64, and the definition is the series as truncated, with the parameters as given. The term of
-order k passes k <= K applications of T, each followed by a product with a rounded coefficient and an addition (3 u), and
-6 u at the ends: eps = (1 + 8 u + 6 (N u)^2 + 3 u)^K (1 + 6 u) - 1. An error of underflow at some step is multiplied by what its power
-of T is multiplied by, which divided by the first coefficient (alpha, or 1) sums to the row sums of the series: omega is K + 1
-times as large as for T, times these row sums, divided by that coefficient.
+*Series* are Horner's rule in float64, and the definition is the series as truncated, with the parameters as
+given. The term of order k passes k <= K applications of T, each followed by a product with a rounded
+coefficient and an addition (3 u), and 6 u at the ends: eps = (1 + 8 u + 6 (N u)^2 + 3 u)^K (1 + 6 u) - 1. An
+error of underflow at some step is multiplied by what its power of T is multiplied by, which divided by the
+first coefficient (alpha, or 1) sums to the row sums of the series: omega is K + 1 times as large as for T,
+times these row sums, divided by that coefficient.
 
-**m hops.** Let e_m bound the error of the features of hop m, row by row, eps_0 and omega_0 that of reading X in the type of the features, and
-x_m = A^m X. Then e_m <= \|A\| e_(m-1) + eps \|A\| (\|x_(m-1)\| + e_(m-1)) + omega, and with \|x_m\| <= \|A\|^m \|X\|, by induction,
+**m hops.** Let e_m bound the error of the features of hop m, row by row, eps_0 and omega_0 that of reading X
+in the type of the features, and x_m = A^m X. Then e_m <= \|A\| e_(m-1) + eps \|A\| (\|x_(m-1)\| + e_(m-1)) +
+omega, and with \|x_m\| <= \|A\|^m \|X\|, by induction,
 
     e_m <= ((1 + eps)^m (1 + eps_0) - 1) \|A\|^m \|X\| + sum over l <= m of (1 + eps)^(m-l) \|A\|^(m-l) omega_l,
 
-at most ((1 + eps)^m (1 + eps_0) - 1) s_m max \|X\| + ..., where s_m = max_i (\|A\|^m 1)_i is the largest sum of a row of \|A\|^m: 1 for ``rw`` and its
-series, and otherwise computed, by applying \|A\| to a column of ones. As computed, r_m >= (1 - eps) \|A\| r_(m-1) - omega, so that
-s_m <= (max r_m + sum over l < m of omega s_l) / (1 - eps)^m.
+at most ((1 + eps)^m (1 + eps_0) - 1) s_m max \|X\| + ..., where s_m = max_i (\|A\|^m 1)_i is the largest sum
+of a row of \|A\|^m: 1 for ``rw`` and its series, and otherwise computed, by applying \|A\| to a column of
+ones. As computed, r_m >= (1 - eps) \|A\| r_(m-1) - omega, so that s_m <= (max r_m + sum over l < m of omega
+s_l) / (1 - eps)^m.
 
-**Delta.** Every width is the difference of two features, so that Phi(k), and Delta with it, is off by twice the largest error at most. The
-largest error is that of the hubs, and far above that of most nodes. Where neither A nor X is negative, \|A\|^m \|X\| is the feature
-itself, and the error is *relative*: a feature x is computed as a value between (1 - E) x - F and (1 + E) x + F. These are monotone in x,
-so the same is true of the j-th smallest values of a column, x_(j). The narrowest window of k values begins at some x_(j) with j <= n - k + 1,
-above which there are k values: x_(j) <= sqrt(Q / k), with Q the sum of squares of the column. Its width w is thus off by at most
-E (w + 2 x_(j)) + 2 F <= E (w + 2 sqrt(Q / k)) + 2 F, and so is Phi(k), with the largest Q of a column. As 1/sqrt(k) summed up to n is less than
-2 sqrt(n), Delta is off by at most E (Delta + 4 sqrt(Q / n)) + 2 F. ``sym`` and its series do not enlarge Q. With Delta as computed in the place of
+**Delta.** Every width is the difference of two features, so that Phi(k), and Delta with it, is off by twice
+the largest error at most. The largest error is that of the hubs, and far above that of most nodes. Where
+neither A nor X is negative, \|A\|^m \|X\| is the feature itself, and the error is *relative*: a feature x is
+computed as a value between (1 - E) x - F and (1 + E) x + F. These are monotone in x, so the same is true of
+the j-th smallest values of a column, x_(j). The narrowest window of k values begins at some x_(j) with j <= n
+- k + 1, above which there are k values: x_(j) <= sqrt(Q / k), with Q the sum of squares of the column. Its
+width w is thus off by at most E (w + 2 x_(j)) + 2 F <= E (w + 2 sqrt(Q / k)) + 2 F, and so is Phi(k), with
+the largest Q of a column. As 1/sqrt(k) summed up to n is less than 2 sqrt(n), Delta is off by at most E
+(Delta + 4 sqrt(Q / n)) + 2 F. ``sym`` and its series do not enlarge Q. With Delta as computed in the place of
 the true one, this is to be divided by 1 - E.
 """
 
