@@ -24,6 +24,31 @@ def _delta(features: list[list[Any]], n: int) -> Any:
     return Fraction(total) / n
 
 
+def exact_hops(X: Any, edges: Sequence[tuple[int, int]], hops: int, operator: str) -> list[list[list[Any]]]:
+    """The columns of X, AX, ..., A^hops X: rationals, or decimals if square roots are needed."""
+    kind: Any = Decimal if operator == "sym" and hops else Fraction
+    n = len(X)
+    around = [{i} for i in range(n)]
+    for a, b in edges:
+        around[a].add(b)
+        around[b].add(a)
+
+    def entry(i: int, j: int) -> Any:
+        if operator == "rw":
+            return Fraction(1, len(around[i]))
+        return 1 / Decimal(len(around[i]) * len(around[j])).sqrt()
+
+    with localcontext() as context:
+        context.prec = DIGITS
+        columns = [[kind(value) for value in column] for column in X.T.tolist()]
+        layers = [columns]
+        for _ in range(hops):
+            rows = [[(j, entry(i, j)) for j in around[i]] for i in range(n)]
+            columns = [[sum((a * column[j] for j, a in row), kind(0)) for row in rows] for column in columns]
+            layers.append(columns)
+    return layers
+
+
 def exact_deltas(
     X: Any,
     edges: Sequence[tuple[int, int]] = (),
@@ -33,32 +58,14 @@ def exact_deltas(
     normalize: bool = True,
 ) -> list[Fraction]:
     """Delta for 0, ..., hops."""
-    kind: Any = Decimal if operator == "sym" and hops else Fraction
-    n = len(X)
-    around = [{i} for i in range(n)]
-    for a, b in edges:
-        around[a].add(b)
-        around[b].add(a)
+    layers = exact_hops(X, edges, hops, operator)
     with localcontext() as context:
         context.prec = DIGITS
-        columns = [[kind(value) for value in column] for column in X.T.tolist()]
-        d_max = Fraction(max(max(column) - min(column) for column in columns))
+        d_max = Fraction(max(max(column) - min(column) for column in layers[0]))
         scale = d_max if normalize and d_max else Fraction(1)
-        features, deltas = list(columns), [_delta(columns, n) / scale]
-        for _ in range(hops):
-
-            def entry(i: int, j: int) -> Any:
-                if operator == "rw":
-                    return Fraction(1, len(around[i]))
-                return 1 / Decimal(len(around[i]) * len(around[j])).sqrt()
-
-            columns = [
-                [sum((entry(i, j) * column[j] for j in sorted(around[i])), kind(0)) for i in range(n)]
-                for column in columns
-            ]
-            features += columns
-            deltas.append(_delta(features, n) / scale)
-    return deltas
+        features = [column for columns in layers for column in columns]
+        d = len(layers[0])
+        return [_delta(features[: d * (h + 1)], len(X)) / scale for h in range(hops + 1)]
 
 
 def holds(delta: Fraction, interval: tuple[float, float], granted: Fraction = Fraction(0)) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import geodim
-from exact_delta import GRANTED, exact_deltas, holds
+from exact_delta import GRANTED, exact_deltas, exact_hops, holds
 from geodim import checker
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def recomputed(certificate: dict[str, Any]) -> dict[str, Any]:
         unit = Fraction(2) ** certificate["unit"] / scale
         low, high = checker.proved(table, sizes, certificate["n_points"], unit, Fraction(0))
         layer["discriminability"] = [
-            float(low * (1 - Fraction(1, 2**48))),
-            float(high * (1 + Fraction(1, 2**48))),
+            float(low * (1 - Fraction(1, 2**51))),
+            float(high * (1 + Fraction(1, 2**51))),
         ]
         layer["dimension"] = [float(1 / high**2) * (1 - 1e-14), float(1 / low**2) * (1 + 1e-14)]
     return certificate
@@ -279,6 +279,73 @@ def test_lies_about_hops(lie: str, hopped: Certified) -> None:
     HOP_LIES[lie][0](certificate)
     with pytest.raises(checker.RefutedError, match=HOP_LIES[lie][1]):
         check(certificate, *hopped[1:])
+
+
+def of_two_points(lower: int, upper: int, unit: int, claim: list[Any]) -> dict[str, Any]:
+    """A certificate by hand: Phi(2) of one feature, not normalised."""
+    layer = {
+        "discriminability": claim,
+        "dimension": [0.0, "inf"],
+        "lower": [lower],
+        "upper": [upper],
+        "by": [0],
+    }
+    return {
+        "format": checker.FORMAT, "n_points": 2, "n_features": 1, "normalized": False, "d_max": 1.0, "hops": 0,
+        "operator": None, "unit": unit, "sizes": [2], "starts": [], "layers": [layer],
+    }  # fmt: skip
+
+
+def test_differences_that_are_rounded() -> None:
+    """The width is less than 1, or more than 1 - 2^-53, but float64 has nothing in between."""
+    ulp = 2.0**-53
+    X = np.array([[0.25 * ulp], [1.0]])
+    assert X[1] - X[0] == 1.0
+    for low in (0.5, np.nextafter(0.5, 0.0)):
+        with pytest.raises(checker.RefutedError, match="Delta"):
+            check(of_two_points(1, 1, 0, [float(low), 0.6]), X)
+    check(of_two_points(1, 1, 0, [0.5 * (1.0 - 4.0 * ulp), 0.6]), X)
+    X = np.array([[0.75 * ulp], [1.0]])
+    assert X[1] - X[0] == 1.0 - ulp
+    units = 2**53 - 1  # of 2^-53
+    certificate = of_two_points(0, units, -53, [0.0, 0.5 * (1.0 - ulp)])
+    certificate["d_max"] = 1.0 - ulp
+    with pytest.raises(checker.RefutedError, match="Delta"):
+        check(certificate, X)
+    certificate["layers"][0]["discriminability"][1] = 0.5 * (1.0 + 4.0 * ulp)
+    check(certificate, X)
+
+
+@pytest.mark.parametrize("operator", ["sym", "rw"])
+@pytest.mark.parametrize("scale", [1.0, 2.0**-1070, 1e300])
+def test_how_far_hops_are_off(operator: str, scale: float) -> None:
+    """Computed values against 60 digits, on graphs with long and short sums."""
+    rng = np.random.default_rng(13)
+    for n, m in ((30, 400), (30, 20), (1, 0)):
+        edges = rng.integers(0, n, (2, m))
+        x = rng.normal(size=n) * scale
+        hop, degree = checker.hop_function(edges, n, operator)
+        errors = checker.hop_errors(hop, n, 4, degree, float(np.abs(x).max()))
+        exact = exact_hops(x[:, np.newaxis], edges.T.tolist(), 4, operator)
+        assert errors[0] == 0.0
+        for error, ((values,), computed) in zip(
+            errors,
+            zip(exact, (x, hop(x), hop(hop(x)), hop(hop(hop(x))), hop(hop(hop(hop(x))))), strict=True),
+            strict=True,
+        ):
+            off = max(abs(Fraction(a) - Fraction(b)) for a, b in zip(values, computed.tolist(), strict=True))
+            assert off <= Fraction(error) + GRANTED * Fraction(scale)
+            assert error <= 1e-12 * scale + 2.0**-1050
+
+
+def test_claims_leave_room_for_the_rounding_of_hops(hopped: Certified) -> None:
+    certificate, X, edges = hopped
+    tight = recomputed(copy.deepcopy(certificate))["layers"][2]["discriminability"]
+    for claim in ([tight[0], "inf"], [0.0, tight[1]]):
+        other = copy.deepcopy(certificate)
+        other["layers"][2] |= {"discriminability": claim, "dimension": [0.0, "inf"]}
+        with pytest.raises(checker.RefutedError, match="after 2 hops Delta"):
+            check(other, X, edges)
 
 
 def test_other_data(plain: Certified) -> None:
