@@ -14,8 +14,6 @@ from oracles import brute, campaign, rational
 from oracles.cases import KINDS, run_case
 from oracles.comparing import Mismatch, Tally, Truth, compare
 
-# What is known not to hold yet is left out here, and may be left out of a campaign with --without.
-NOT_YET = frozenset({"denormal", "feature-error", "large-integers", "tiny-rtol"})
 STOPPED = {"exact": False, "stopped": "time limit"}
 SLOW = {"dask": 3, "dask-sparse": 3, "dask-hops": 3, "hops": 60, "explain-hops": 20}
 
@@ -25,7 +23,7 @@ def seed(request: pytest.FixtureRequest, rng) -> int:
     return int(request.config.getoption("--seed"))
 
 
-@pytest.mark.parametrize("kind", sorted(set(KINDS) - NOT_YET))
+@pytest.mark.parametrize("kind", sorted(KINDS))
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::ResourceWarning")
 def test_cases_of_the_day(seed, kind):
     if kind.startswith("dask"):
@@ -33,7 +31,7 @@ def test_cases_of_the_day(seed, kind):
     tally = Tally()
     for number in range(SLOW.get(kind, 100)):
         try:
-            run_case(seed, number, tally, NOT_YET, kind)
+            run_case(seed, number, tally, frozenset(), kind)
         except Mismatch as error:
             pytest.fail(f"case {number} of {kind}, seed {seed}: {error}")
     assert sum(tally.values()) >= SLOW.get(kind, 100)
@@ -112,7 +110,7 @@ def test_shrinking_keeps_the_mismatch(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::ResourceWarning")
 def test_a_short_campaign(tmp_path, capsys):
-    left_out = [f"--without={kind}" for kind in (*NOT_YET, "dask", "dask-sparse", "dask-hops")]
+    left_out = [f"--without={kind}" for kind in ("dask", "dask-sparse", "dask-hops")]
     options = ["--number", "50", "--seed", "3", "--processes", "1", "--output", str(tmp_path / "oracle")]
     assert campaign.main([*options, *left_out]) == 0
     printed = capsys.readouterr().out
