@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-# The first call of a kernel compiles it, so single examples may take seconds.  Examples follow from the seed alone, not from
-# what failed before; HYPOTHESIS_PROFILE=explore looks at ten times as many.
+# The first call of a kernel compiles it, so single examples may take seconds.  Examples follow from the seed, not from what
+# failed before; but Hypothesis also tries constants of the modules that are loaded, so that another selection of tests may
+# see others: a failure comes with the line that repeats its example.  HYPOTHESIS_PROFILE=explore looks at ten times as many.
 _SHARED = {
     "deadline": None,
     "database": None,
-    "print_blob": False,
+    "print_blob": True,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
 }
 settings.register_profile("geodim", max_examples=100, **_SHARED)
