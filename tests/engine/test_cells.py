@@ -158,3 +158,18 @@ def test_costs_are_shared_by_the_fewest_parts():
         alike = int(np.ceil(costs.sum() / budget))  # equally many parts for all
         assert parts.sum() <= 50 * alike + 50
     assert np.all(cells.parts_for(np.zeros(3), 1.0) == 1)
+
+
+def test_cells_up_to_the_largest_number():
+    """There is no next float32 to end the last cell with: it goes on in float64."""
+    largest = float(np.finfo(np.float32).max)
+    values = np.array([0.0, largest / 4, largest / 4, largest / 2, largest], np.float32)
+    edges = cells.first_edges(values, 0.0, largest, largest / 64)
+    assert edges[0] == 0.0
+    assert largest < edges[-1] < np.inf
+    counts = counted(values, edges)
+    assert counts.sum() == values.size
+    lower, upper = cells.bounds_at(np.arange(2, values.size + 1), edges, counts)
+    phi = paper.phi_all(values.astype(np.float64)[:, np.newaxis])
+    assert np.all(lower <= phi)
+    assert np.all(phi <= upper)
