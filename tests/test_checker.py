@@ -267,6 +267,8 @@ HOP_LIES: dict[str, tuple[Callable[[Any], None], str]] = {
     "more after a hop": (
         put("layers", 2, "lower", to=lambda values: [value + 3000 for value in values]), "at least",
     ),
+    "more before the hops": (layer("lower", to=lambda values: [value + 3000 for value in values]), "at least"),
+    "less before the hops": (layer("upper", to=lambda values: [value // 2 for value in values]), "at most"),
     "a claim that leaves no room for rounding": (
         lambda c: recomputed(c)["layers"][2].update(dimension=[0.0, "inf"]), "after [12] hops Delta",
     ),

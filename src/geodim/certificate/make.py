@@ -149,17 +149,21 @@ def _mean(curve: Floats) -> float:
 
 
 def _sizes(curves: list[Floats], budgets: list[float]) -> Ints:
-    """Sizes that do for all layers."""
-    chosen = []
-    for curve, budget in zip(curves, budgets, strict=True):
+    """Sizes that do for all layers; those of many hops are often alike, and one set does for them."""
+    chosen = np.array([curves[0].size] if curves[0].size > 1 else [], np.int64)
+    for curve, budget in zip(curves[::-1], budgets[::-1], strict=True):
         unit = max(float(curve[-1]), 5e-324)  # sums of widths could overflow
+        curve, budget = curve / unit, budget / unit * curve.size  # noqa: PLW2901
+        before = np.append(1, chosen[:-1])
+        if np.sum((chosen - before - 1) * (curve[chosen - 1] - curve[before - 1])) <= budget:
+            continue
         room = np.empty(min(curve.size, MOST_SIZES), np.int64)
-        count = choose_sizes(curve / unit, budget / unit * curve.size, room)
+        count = choose_sizes(curve, budget, room)
         if count > room.size:
             msg = f"so small an rtol needs more than {MOST_SIZES} sizes: ask for a larger one"
             raise InputValueError(msg)
-        chosen.append(room[:count])
-    return np.unique(np.concatenate(chosen))
+        chosen = np.union1d(chosen, room[:count])
+    return chosen
 
 
 def _pass(task: Task, found: Findings) -> tuple[Findings, Any, int]:
