@@ -96,8 +96,7 @@ def test_sums_by_owner_are_those_of_the_fractions(data):
         again = parts.sums_by_owner(phi, owner, 6)
         assert np.array_equal(found, again[0])
         assert np.array_equal(attains, again[1])
-    if phi.max() > 0.0:
-        assert np.flatnonzero(attains).tolist() == sorted(set(owner[owner >= 0].tolist()))
+    assert np.flatnonzero(attains).tolist() == sorted(set(owner[(owner >= 0) & (phi > 0.0)].tolist()))
     largest = Fraction(float(phi.max())) or Fraction(1)
     for column in range(6):
         true = sum((Fraction(value) for value in phi[owner == column].tolist()), Fraction(0)) / largest

@@ -24,7 +24,9 @@ AT_ONCE = 96  # points up to which all windows are held together
 LONG = np.longdouble
 UNIT = float(np.finfo(LONG).eps)  # twice the rounding error of one operation
 
-DELTA_ULPS = 3  # differences, d_max, and the quotient of an exact sum: half an ulp each, and a change of binade
+DELTA_ULPS = (
+    3  # differences, d_max, and the quotient of an exact sum: half an ulp each, and a change of binade
+)
 DIMENSION_ULPS = 9
 
 

@@ -41,6 +41,7 @@ class TestText:
         table = open_table(text_file(tmp_path, text))
         assert table.names == names
         assert dense(table.data).tolist() == [[1, 2], [3, 4]]
+        assert bool(table.note) is text.startswith(("1", "#"))  # names that are words need none
 
     @pytest.mark.parametrize(
         ("text", "header", "names", "points"),

@@ -95,9 +95,11 @@ def _sniff(file: Path, suffix: str, header: bool | None) -> tuple[list[str], int
                 raise DataFileError(msg)
             names = [cell.strip() for cell in row]
             named = _is_header(names, file) if header is None else header
-            note = f"{file}: the first line holds the names of the columns"
+            note = ""  # where all names are words nothing is in doubt
             if named:
                 skip = rows.line_num
+                if any(map(_is_number, names)):
+                    note = f"{file}: the first line holds the names of the columns"
             elif len(comment) == len(names):  # as written by numpy.savetxt(header=...)
                 names = [cell.strip("# ") for cell in comment]
                 note = f"{file}: the comment above the first line holds the names of the columns"

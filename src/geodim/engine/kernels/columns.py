@@ -253,7 +253,7 @@ def merge(phi, ranges, n_ranges, column, best, owner):
 def share_sums(phi, owner, scale, first, sums, attains):
     """Add each phi / scale to the sum of the column that owns it, run by run; columns below 0 own nothing.
 
-    Whoever owns anything is noted in ``attains``: phi / scale may be too small for a float.
+    Whoever owns a phi above 0 is noted in ``attains``: phi / scale may be too small for a float.
     """
     require(owner.size >= phi.size, "share_sums: owner")
     require(attains.size >= sums.size, "share_sums: attains")
@@ -261,10 +261,12 @@ def share_sums(phi, owner, scale, first, sums, attains):
     while i < phi.size:
         column = owner[i]
         total = 0.0
+        largest = 0.0
         while i < phi.size and owner[i] == column:
             total += phi[i] / scale
+            largest = max(largest, phi[i])
             i += 1
-        if column >= 0:
+        if column >= 0 and largest > 0.0:
             require(first <= column < first + sums.size, "share_sums: sums")
             sums[column - first] += total
             attains[column - first] = True
