@@ -250,7 +250,7 @@ class TestFirstLines:
 
     @pytest.mark.parametrize(
         ("first", "told", "points"),
-        [("x,y", "first line holds the names", 3), ("3,7", "first line is a point", 4)],
+        [("x,2", "first line holds the names", 3), ("3,7", "first line is a point", 4)],
     )
     def test_what_was_decided_is_told(self, tmp_path: Path, first: str, told: str, points: int) -> None:
         path = tmp_path / "points.csv"

@@ -257,3 +257,19 @@ class TestRanking:
             X = X.astype(np.float32)
         own = geodim.feature_ranking(X, normalize=False)["0"]
         assert own == measure(X, normalize=False).discriminability
+
+
+def test_the_core_where_delta_has_few_digits():
+    """Of denormals, or of a dimension that is one, a loss of several per cent may leave no trace: such features may go."""
+    rng = np.random.default_rng(12)
+    for scale in (5e-322, 3e-320, 1e155, 1e159):
+        for _ in range(30):
+            X = rng.uniform(-1.0, 1.0, (12, 5)) * scale
+            explanation = geodim.explain_dimension(X, normalize=False)
+            whole = explanation.result
+            what = "dimension" if 0.0 < whole.dimension < np.inf else "discriminability"
+            core = explanation.core_columns
+            for gone in [None, *core] if len(core) > 1 else [None]:
+                rest = [column for column in core if column != gone]
+                value = getattr(geodim.intrinsic_dimension(X[:, rest], normalize=False), what)
+                assert (value == getattr(whole, what)) == (gone is None)

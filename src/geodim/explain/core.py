@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from geodim.data.sources import ColumnSource
 
-VISIBLE = 1e-12  # a change of Delta by this part of it certainly changes its bits
+VISIBLE = 1e-12  # a change of Delta by this part of it certainly changes its bits,
+NORMAL = (1e-290, 1e150)  # if it lies here, and so does 1 / Delta^2 where floats have all their digits
 
 
 class CoreFinder:
@@ -58,12 +59,15 @@ class CoreFinder:
         Where that is too large or too small for a float, Delta tells features apart in its place; negative, so that no
         dimension equals it.
         """
+        delta = self._delta(phi)
+        dimension = inverse_square(delta)
+        return dimension if 0.0 < dimension < np.inf else -delta
+
+    def _delta(self, phi: NDArray[np.float64]) -> float:
         scale = self.scale
         if scale is None:
             scale = float(phi[-1]) if self.normalize and phi[-1] > 0.0 else 1.0  # Phi(n) is the largest range
-        delta = mean(phi[1:], self.source.n_points, scale)
-        dimension = inverse_square(delta)
-        return dimension if 0.0 < dimension < np.inf else -delta
+        return mean(phi[1:], self.source.n_points, scale)
 
     def find(self, owners: dict[int, float]) -> dict[int, float]:
         """The core in ascending order, with shares among themselves, given the owners of Phi and their shares."""
@@ -87,7 +91,8 @@ class CoreFinder:
     def _spare(self, two: TopTwo, core: list[int]) -> list[int]:
         """Features that could go, each alone, without a change of the dimension."""
         losses = two.losses(self.source.n_features)
-        doubtful = [column for column in core if losses[column] <= VISIBLE or column == two.owner[-1]]
+        visible = VISIBLE if NORMAL[0] < self._delta(two.best) < NORMAL[1] else np.inf
+        doubtful = [column for column in core if losses[column] <= visible or column == two.owner[-1]]
         return [column for column in doubtful if self.measure(two.without(column)[0]) == self.target]
 
     def _raised(self, phi: NDArray[np.float64], which: Iterable[int]) -> NDArray[np.float64]:
