@@ -433,3 +433,23 @@ def test_hops_of_integers_that_floats_do_not_hold():
             assert result[k].discriminability_upper == np.inf or delta <= Fraction(
                 result[k].discriminability_upper
             )
+
+
+def test_a_tolerance_takes_one_pass_whatever_the_features_are_rounded_by(monkeypatch):
+    """The tolerance is about Phi: what the rounding of hubs adds to the bounds is no reason to look again."""
+    from geodim.engine.hop_pass import HopPass
+
+    passes = []
+    run = HopPass.run
+    monkeypatch.setattr(HopPass, "run", lambda self, *given: (passes.append(1), run(self, *given))[1])
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((3000, 3)).astype(np.float32)
+    star = [(0, other) for other in range(1, 3000)]
+    beyond = 0
+    for rtol in np.geomspace(2e-5, 1e-4, 9).tolist():
+        passes.clear()
+        result = geodim.khop_dimensions(X, star, 2, rtol=rtol)
+        assert len(passes) == 1
+        assert result[0].error <= rtol
+        beyond += result[2].error > rtol
+    assert beyond > 0

@@ -21,7 +21,7 @@ from geodim.data.sources import SparseSource
 from geodim.dimension import check_arguments
 from geodim.engine.layers import Layers
 from geodim.engine.pilot import look_ahead
-from geodim.engine.steps import resolution
+from geodim.engine.steps import resolution, within
 from geodim.errors import (
     DegenerateDataWarning,
     InputValueError,
@@ -326,8 +326,7 @@ def _close(result: IDResult, step: float, rtol: float) -> bool:
     """Whether a result is as close as was asked for, or would be but for the rounding of its features."""
     if 0.0 <= result.error <= rtol or result.feature_error == 0.0:
         return 0.0 <= result.error <= rtol
-    delta, off = result.discriminability, step / result.scale
-    return delta > off and ((delta + off) / (delta - off)) ** 2 - 1.0 <= 0.5 * rtol
+    return within(result.discriminability, step / result.scale, rtol)
 
 
 def _warn(layers: Layers, results: list[Any]) -> None:
