@@ -21,6 +21,7 @@ from geodim.experiments.machine import physical_memory, slowness
 from geodim.experiments.printed import printed
 from geodim.experiments.support_sums import bounds_on_support
 from geodim.experiments.verdicts import Claim, Comparison, absent, judge
+from geodim.output import make_folder, writing
 from geodim.paper import log_scale_support
 from geodim.parts import available_threads, mean
 
@@ -170,11 +171,9 @@ def _work(n: int, d: int, repetition: int, threads: int, context: Context) -> Ro
 
 def _keep(path: Path, profile: Profile) -> None:
     """Save the columns that are done, so that none of them is solved again."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}")
-    with part.open("wb") as stream:
+    make_folder(path.parent)
+    with writing(path) as stream:
         np.savez(stream, phi=profile.phi, owner=profile.owner, done=profile.done)
-    part.replace(path)
 
 
 def _resumed(path: Path, n: int, d: int) -> Profile | None:

@@ -6,15 +6,14 @@ what is missing, and a new version computes afresh.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import TYPE_CHECKING, Any
 
 from geodim._version import __version__
-from geodim.data.files import read_json, write_text
+from geodim.data.files import csv_text, read_json
 from geodim.errors import DataFileError
 from geodim.experiments.machine import describe_machine
+from geodim.output import make_folder, write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,11 +137,7 @@ class Store:
         return next((entry for entry in self._current() if entry["key"] == unit.key), None)
 
     def _write(self) -> None:
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            msg = f"cannot make the folder {self.folder}: {error.strerror or error}; choose another with --output"
-            raise DataFileError(msg) from error
+        make_folder(self.folder, "choose another with --output")
         document = {
             "format": FORMAT,
             "experiment": self.experiment.name,
@@ -161,11 +156,7 @@ class Store:
     def _csv(self) -> str:
         lines = [row for entry in self._current() for row in _flat(entry)]
         names = list(dict.fromkeys(name for line in lines for name in line if name not in TAIL)) + list(TAIL)
-        stream = io.StringIO()
-        writer = csv.DictWriter(stream, names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
-        return stream.getvalue()
+        return csv_text(names, lines)
 
 
 def _packed(rows: Rows) -> dict[str, Any]:

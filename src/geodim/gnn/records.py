@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.data.files import read_json, write_text
+from geodim.data.files import csv_text, read_json
 from geodim.errors import DataFileError, InputValueError
+from geodim.output import make_folder, write_text
 
 if TYPE_CHECKING:
     import os
@@ -81,10 +80,7 @@ class RunStore:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DataFileError(f"cannot make the folder {self.folder}: {error.strerror or error}") from error
+        make_folder(self.folder)
 
     def path(self, dataset: str, k: int, repetition: int) -> Path:
         """Where a run is kept."""
@@ -160,12 +156,6 @@ def write_runs(runs: Sequence[SignRun], path: str | Path) -> None:
     if target.suffix == ".json":
         write_text(target, json.dumps(rows, indent=1, allow_nan=False) + "\n")
     elif target.suffix == ".csv":
-        text = io.StringIO()
-        writer = csv.DictWriter(
-            text, [each.name for each in dataclasses.fields(SignRun)], lineterminator="\n"
-        )
-        writer.writeheader()
-        writer.writerows(rows)
-        write_text(target, text.getvalue())
+        write_text(target, csv_text([each.name for each in dataclasses.fields(SignRun)], rows))
     else:
         raise InputValueError(f"{target}: runs are written as .csv or .json")

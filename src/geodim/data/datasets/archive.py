@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import stat
 import zipfile
@@ -10,6 +9,7 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 from geodim.errors import DataFileError
+from geodim.output import make_folder, writing
 
 __all__ = ["extract"]
 
@@ -75,11 +75,6 @@ def _target(archive: Path, member: zipfile.ZipInfo, strip: str) -> PurePosixPath
 
 
 def _extract_file(content: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}-{os.getpid()}")
-    try:
-        with content.open(member) as source, temporary.open("wb") as target:
-            shutil.copyfileobj(source, target, 1 << 20)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    make_folder(path.parent)
+    with content.open(member) as source, writing(path) as target:
+        shutil.copyfileobj(source, target, 1 << 20)
