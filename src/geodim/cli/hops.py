@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_json
-from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
+from geodim.cli.console import err, notes, out, print_json, print_written
+from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import Given, OperatorName, check_inputs, load, operator_parameters, parse_memory
 from geodim.cli.hop_plan import make_plan, make_trial, show_plan
@@ -24,8 +24,10 @@ from geodim.cli.planning import (
 )
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
 from geodim.cli.scheduler import Scheduler, connected
-from geodim.cli.tables import Rtol, Threads, TimeLimit, check_json
+from geodim.cli.tables import Rtol, Threads, TimeLimit  # noqa: TC001 - typer looks at the annotations
 from geodim.errors import InputTypeError, InputValueError
+from geodim.output import check_outputs
+from geodim.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -143,8 +145,11 @@ def hops(
     budget = None if memory is None else parse_memory(memory)
     parameters = operator_parameters(operator, alpha, t, order)
     weights = check_inputs(name, features, edges, edge_weights)
-    check_json(json)
     check_report(report)
+    check_outputs(
+        {"--json": json, "--report": report},
+        [features, edges, checkpoint, None if name is None else dataset_folder(name, root)],
+    )
     only_for_plans(dry_run, {"--workers": workers, "--worker-memory": worker_memory})
     where = {} if dry_run else place(backend, scheduler)
     with notes(console, quiet=quiet):
@@ -195,7 +200,7 @@ def hops(
         _show(result, given.title, terminal)
         for path in (json, report):
             if path is not None:
-                terminal.print(f"wrote {path}", soft_wrap=True, markup=False)
+                print_written(terminal, path)
     if result.results[0].stopped:
         raise typer.Exit(int(ExitCode.STOPPED))
 
@@ -266,7 +271,9 @@ def _table(title: str, rows: list[tuple[int, str, str, str]]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=None, header_style="bold")
+    table = Table(
+        title=Text(visible(title), style="bold"), title_justify="left", box=None, header_style="bold"
+    )
     for heading in ("k", "intrinsic dimension", "certified bounds", "drop"):
         table.add_column(heading, justify="right", no_wrap=True)
     for k, dimension, bounds, drop in rows:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_json
+from geodim.cli.console import err, notes, out, print_json, print_written
 from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import parse_memory
-from geodim.errors import DataFileError, GeodimWarning
+from geodim.errors import GeodimWarning
+from geodim.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -112,8 +113,6 @@ def reproduce(
     )
     chosen = _chosen(names or ["all"], NAMES)
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    if output.exists() and not output.is_dir():
-        raise DataFileError(f"cannot write to {output}: it is a file")
     for folder in merge or []:
         merge_results(folder, output)
     plans = make_plan(chosen, options, output, fresh=fresh)
@@ -223,7 +222,7 @@ def _show_plan(plans: Sequence[Plan]) -> None:
     terminal.print(table)
     terminal.print(f"\nabout {duration(sum(plan.seconds for plan in plans))} in all, by a rough model")
     for text in dict.fromkeys(f"{unit.missing}" for plan in plans for unit in plan.missing):
-        terminal.print(Text(f"not at hand: {text}", style="yellow"), soft_wrap=True)
+        terminal.print(Text(visible(f"not at hand: {text}"), style="yellow"), soft_wrap=True)
 
 
 @contextmanager
@@ -289,9 +288,9 @@ def _show(outcome: Outcome, written: list[Path]) -> None:
             by_reason.setdefault((name, why), []).append(unit)
         for (name, why), labels in by_reason.items():
             which = labels[0] if len(labels) == 1 else f"{labels[0]} and {len(labels) - 1} more"
-            terminal.print(Text(f"{name}, {which}: {kind}: {why}", style=style), soft_wrap=True)
+            terminal.print(Text(visible(f"{name}, {which}: {kind}: {why}"), style=style), soft_wrap=True)
     for path in written:
-        terminal.print(Text(f"wrote {path}"), soft_wrap=True)
+        print_written(terminal, path)
 
 
 def duration(seconds: float) -> str:
