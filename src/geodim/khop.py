@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib import import_module
 from numbers import Integral
@@ -148,28 +149,29 @@ def khop_dimensions(
 
         same = {"hops": int(hops), "rtol": float(rtol), **fingerprint(source, kind, hop_operator)}
         store = Checkpoint(checkpoint, same)
-        step = store.saved_step(step)
-    while True:
-        layers = Layers(source.n_points, source.n_features, int(hops), step, threads)
-        if store is not None:
-            store.load(layers)
-        job.twins = Twins(source.n_points, int(hops)) if count_indistinguishable else None
-        job.run(layers, width, deadline, report, store, save_every)
-        whole = job.twins is not None and layers.profiles[0].stopped is None
-        twins = job.twins.counts() if job.twins is not None and whole else [None] * (int(hops) + 1)
-        results = [
-            replace(result, n_indistinguishable=count)
-            for result, count in zip(
-                _summaries(layers, ranges, source.names, hop_operator, normalize, rtol, started, threads),
-                twins,
-                strict=True,
-            )
-        ]
-        if step == 0.0 or layers.profiles[0].stopped or all(result.error <= rtol for result in results):
-            break
-        step *= 0.5
-        if store is not None:
-            store.clear()
+    with store or nullcontext():
+        step = step if store is None else store.saved_step(step)
+        while True:
+            layers = Layers(source.n_points, source.n_features, int(hops), step, threads)
+            if store is not None:
+                store.load(layers)
+            job.twins = Twins(source.n_points, int(hops)) if count_indistinguishable else None
+            job.run(layers, width, deadline, report, store, save_every)
+            whole = job.twins is not None and layers.profiles[0].stopped is None
+            twins = job.twins.counts() if job.twins is not None and whole else [None] * (int(hops) + 1)
+            results = [
+                replace(result, n_indistinguishable=count)
+                for result, count in zip(
+                    _summaries(layers, ranges, source.names, hop_operator, normalize, rtol, started, threads),
+                    twins,
+                    strict=True,
+                )
+            ]
+            if step == 0.0 or layers.profiles[0].stopped or all(result.error <= rtol for result in results):
+                break
+            step *= 0.5
+            if store is not None:
+                store.clear()
     _warn(layers, results)
     return KHopResult(results=results, operator=hop_operator.to_dict(), graph=notes)
 

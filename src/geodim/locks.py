@@ -60,6 +60,8 @@ class FolderLock:
         It must exist.
     purpose
         What the folder is, for messages: "checkpoint folder".
+    name
+        The file that is locked.
 
     Examples
     --------
@@ -70,8 +72,8 @@ class FolderLock:
     1
     """
 
-    def __init__(self, folder: Path, purpose: str) -> None:
-        self.path, self.purpose = folder / LOCK_FILE, purpose
+    def __init__(self, folder: Path, purpose: str, name: str = LOCK_FILE) -> None:
+        self.path, self.purpose = folder / name, purpose
         self._descriptor: int | None = None
 
     def __enter__(self) -> Self:

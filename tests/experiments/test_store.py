@@ -161,7 +161,9 @@ def test_results_of_two_machines(tmp_path):
     )  # neither what is here nor what failed there
     assert rows(tmp_path / "here") == [{"number": 2, "square": 4}, {"number": 3, "square": 9}]
     assert here.merge(Store(tmp_path / "there", experiment([]))) == 0
-    assert merge_results(tmp_path / "there", tmp_path / "here") == 0  # squares are no experiment of the paper
+    assert (
+        merge_results([tmp_path / "there"], tmp_path / "here") == 0
+    )  # squares are no experiment of the paper
 
 
 def test_watch_sees_every_unit(tmp_path):

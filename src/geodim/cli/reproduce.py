@@ -15,6 +15,8 @@ from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotat
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import parse_memory
 from geodim.errors import GeodimWarning
+from geodim.locks import FolderLock
+from geodim.output import make_folder
 from geodim.text import visible
 
 if TYPE_CHECKING:
@@ -113,14 +115,17 @@ def reproduce(
     )
     chosen = _chosen(names or ["all"], NAMES)
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    for folder in merge or []:
-        merge_results(folder, output)
-    plans = make_plan(chosen, options, output, fresh=fresh)
-    if dry_run:
-        _show_plan(plans)
+    if dry_run and not merge:
+        _show_plan(make_plan(chosen, options, output, fresh=fresh))
         return
+    make_folder(output, "choose another with --output")
     console = err()
-    with notes(console, quiet=quiet):
+    with notes(console, quiet=quiet), FolderLock(output, "folder of results"):
+        merge_results(merge or [], output)
+        plans = make_plan(chosen, options, output, fresh=fresh)
+        if dry_run:
+            _show_plan(plans)
+            return
         with _watched(plans, console, quiet=quiet) as watch:
             outcome = run_plan(plans, options, output, deadline=deadline, watch=watch)
         written = _write(output, quiet)

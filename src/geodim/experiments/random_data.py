@@ -8,14 +8,15 @@ follows from Phi on the support.
 from __future__ import annotations
 
 import math
-import zipfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim._version import __version__
 from geodim.data.sources import column_chunks
 from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
+from geodim.engine.state import FAULTS, read_array, read_profile
 from geodim.experiments.experiment import Context, Cost, Experiment, Options, StoppedError, Unit
 from geodim.experiments.machine import physical_memory, slowness
 from geodim.experiments.printed import printed
@@ -173,7 +174,14 @@ def _keep(path: Path, profile: Profile) -> None:
     """Save the columns that are done, so that none of them is solved again."""
     make_folder(path.parent)
     with writing(path) as stream:
-        np.savez(stream, phi=profile.phi, owner=profile.owner, done=profile.done)
+        np.savez(
+            stream,
+            version=np.frombuffer(__version__.encode(), np.uint8),
+            phi=profile.phi,
+            owner=profile.owner,
+            work=profile.work,
+            done=profile.done,
+        )
 
 
 def _resumed(path: Path, n: int, d: int) -> Profile | None:
@@ -181,10 +189,13 @@ def _resumed(path: Path, n: int, d: int) -> Profile | None:
         return None
     profile = Profile.empty(n, d)
     try:
-        with np.load(path) as saved:
-            profile.phi[:], profile.owner[:], profile.done[:] = saved["phi"], saved["owner"], saved["done"]
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-        return None  # cut or foreign: compute it again
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as saved:
+            if bytes(saved["version"]).decode() != __version__:
+                return None
+            read_profile(saved, profile)
+            profile.done[:] = read_array(saved, "done", (d,), np.bool_)
+    except FAULTS:
+        return None  # cut, edited or foreign: compute it again
     return profile
 
 
