@@ -53,7 +53,7 @@ def test_those_of_a_killed_process_are_removed_by_the_next_writer(tmp_path, hold
 def test_those_of_another_machine_stay(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("socket.gethostname", lambda: "elsewhere")
-        name = temporary._new_name()
+        name = temporary.new_name()
     (tmp_path / name).mkdir()
     sweep(tmp_path)
     assert (tmp_path / name).is_dir()
@@ -62,9 +62,9 @@ def test_those_of_another_machine_stay(tmp_path, monkeypatch):
 def test_other_files_and_links_stay(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "x").write_text("x")
-    (tmp_path / temporary._new_name()).symlink_to(tmp_path / "data")
+    (tmp_path / temporary.new_name()).symlink_to(tmp_path / "data")
     (tmp_path / ".geodim-notes").write_text("mine")
-    os.mkfifo(tmp_path / temporary._new_name())
+    os.mkfifo(tmp_path / temporary.new_name())
     before = sorted(tmp_path.iterdir())
     sweep(tmp_path)
     assert sorted(tmp_path.iterdir()) == before
@@ -73,7 +73,7 @@ def test_other_files_and_links_stay(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
 def test_those_of_another_user_stay(tmp_path):
-    path = tmp_path / temporary._new_name()
+    path = tmp_path / temporary.new_name()
     path.write_text("x")
     os.chown(path, 1234, 1234)
     sweep(tmp_path)
@@ -82,7 +82,7 @@ def test_those_of_another_user_stay(tmp_path):
 
 def test_where_nothing_can_be_locked_nothing_is_swept(tmp_path, monkeypatch):
     monkeypatch.setattr(temporary, "try_lock", lambda _descriptor: None)
-    path = tmp_path / temporary._new_name()
+    path = tmp_path / temporary.new_name()
     path.write_text("x")
     sweep(tmp_path)
     assert path.exists()

@@ -47,7 +47,10 @@ def naming(path: str | Path, verb: str = "write") -> Iterator[None]:
     except GeodimError:
         raise
     except OSError as error:
-        reason = REASONS.get(error.errno or 0) or error.strerror or str(error)
+        reason = REASONS.get(error.errno or 0)
+        if reason is None:
+            reason = error.strerror or str(error)
+            reason += f" ({error.filename})" if error.filename not in (None, str(path)) else ""
         raise _cannot(path, reason, verb) from error
 
 

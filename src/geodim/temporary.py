@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["sweep", "temporary_file", "temporary_folder"]
+__all__ = ["new_name", "sweep", "sweep_once", "temporary_file", "temporary_folder"]
 
 PREFIX = ".geodim-"
 _CLOSED_ON_EXEC = getattr(os, "O_CLOEXEC", 0)
@@ -35,16 +35,17 @@ def _machine() -> str:
     return hashlib.blake2b(socket.gethostname().encode(), digest_size=4).hexdigest()
 
 
-def _new_name() -> str:
+def new_name() -> str:
+    """A name for a temporary of this process."""
     return f"{PREFIX}{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
 @contextmanager
 def temporary_file(folder: Path) -> Iterator[tuple[int, Path]]:
     """An empty file, as readable as others are, open for writing; gone afterwards unless it was renamed."""
-    _sweep_once(folder)
+    sweep_once(folder)
     while True:
-        path = folder / _new_name()
+        path = folder / new_name()
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _CLOSED_ON_EXEC, 0o666)
         try_lock(descriptor)
         if still_at(descriptor, path):
@@ -60,13 +61,13 @@ def temporary_file(folder: Path) -> Iterator[tuple[int, Path]]:
 
 
 @contextmanager
-def temporary_folder(folder: Path) -> Iterator[Path]:
+def temporary_folder(folder: Path, mode: int = 0o777) -> Iterator[Path]:
     """An empty folder, as readable as others are; gone afterwards unless it was renamed."""
-    _sweep_once(folder)
+    sweep_once(folder)
     descriptor: int | None = None
     while True:
-        path = folder / _new_name()
-        path.mkdir()
+        path = folder / new_name()
+        path.mkdir(mode)
         if not hasattr(os, "O_DIRECTORY"):  # folders cannot be opened, and so not be locked
             break
         try:
@@ -85,7 +86,8 @@ def temporary_folder(folder: Path) -> Iterator[Path]:
             os.close(descriptor)
 
 
-def _sweep_once(folder: Path) -> None:
+def sweep_once(folder: Path) -> None:
+    """Remove the temporaries of dead processes, if this process has not done so yet."""
     key = os.path.realpath(folder)
     if key not in _swept:
         _swept.add(key)

@@ -13,6 +13,9 @@ from geodim.output import make_folder, writing
 
 __all__ = ["extract"]
 
+# The files of data sets are compressed themselves, so that their archives hardly grow.
+MOST_GROWTH, SMALLEST_LIMIT = 20, 1 << 30
+
 
 def extract(archive: Path, folder: Path, strip: str) -> list[Path]:
     """Extract ``archive`` into ``folder``, without its top folder ``strip``.
@@ -43,6 +46,12 @@ def extract(archive: Path, folder: Path, strip: str) -> list[Path]:
             ]
             if not plan:
                 raise DataFileError(f"{archive}: has no files under {strip!r}")
+            limit = max(MOST_GROWTH * archive.stat().st_size, SMALLEST_LIMIT)
+            size = sum(member.file_size for member, _ in plan)
+            if size > limit:
+                raise DataFileError(
+                    f"{archive}: refused, because it unpacks to {size:,} bytes, more than {limit:,}"
+                )
             for member, path in plan:
                 _extract_file(content, member, path)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
