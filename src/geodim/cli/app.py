@@ -25,7 +25,7 @@ from geodim.cli.report import report
 from geodim.cli.reproduce import reproduce
 from geodim.cli.select import select
 from geodim.cli.streams import prepare_streams, silence
-from geodim.engine.interrupt import heed_termination, terminated_by
+from geodim.engine.interrupt import interruptible, terminated_by
 from geodim.errors import DataFileError
 from geodim.text import visible
 
@@ -111,10 +111,10 @@ def geodim(
 def main() -> None:
     """Run the command line; whatever the streams are, there is an exit code and no traceback."""
     prepare_streams()
-    heed_termination()
     code: Any = ExitCode.UNEXPECTED
     try:
-        app(prog_name="geodim")
+        with interruptible():
+            app(prog_name="geodim")
     except SystemExit as left:
         code = left.code
     try:

@@ -16,29 +16,37 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-_heard: list[int] = []  # signals that ask to end, since `heed_termination`
+_heard: list[int] = []  # in a program of ours: the signals so far, also those whose exception was forgotten
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP: an interrupt by somebody else, with the same rights to what is known so far."""
+    """SIGTERM or SIGHUP: an interrupt by somebody else, with the same right to what is known so far."""
 
 
-def _terminate(number: int, _frame: Any) -> NoReturn:
+def _raise(number: int, _frame: Any) -> NoReturn:
     _heard.append(number)
-    raise Terminated
+    raise Terminated if number in ENDS else KeyboardInterrupt
 
 
-def heed_termination() -> None:
-    """Let SIGTERM and SIGHUP raise `Terminated`: for programs, never for a library; ignored ones stay ignored."""
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP be interrupts as Ctrl-C is: for programs, never for a library; what is ignored stays ignored."""
     _heard.clear()
-    for number in ENDS:
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _terminate)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *ENDS)}
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    ours = {number: handler for number, handler in before.items() if handler in usual}
+    for number in ours:
+        signal.signal(number, _raise)
+    try:
+        yield
+    finally:
+        for number, handler in ours.items():
+            signal.signal(number, handler)
 
 
 def terminated_by() -> int | None:
-    """The last such signal."""
-    return _heard[-1] if _heard else None
+    """The last SIGTERM or SIGHUP."""
+    return next((number for number in reversed(_heard) if number in ENDS), None)
 
 
 @contextmanager
@@ -47,26 +55,28 @@ def heeding_interrupts(halt: Callable[[str], None]) -> Iterator[None]:
 
     Where somebody else handles a signal, or outside the main thread, everything stays as it is.
     """
-    usual: dict[int, Any] = {signal.SIGINT: signal.default_int_handler} | dict.fromkeys(ENDS, _terminate)
-    ours = {number: raises for number, raises in usual.items() if signal.getsignal(number) is raises}
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    ours = {
+        number: handler
+        for number in (signal.SIGINT, *ENDS)
+        if (handler := signal.getsignal(number)) in (signal.default_int_handler, _raise)
+    }
 
     def restore() -> None:
-        for number, raises in ours.items():
-            signal.signal(number, raises)
+        for number, handler in ours.items():
+            signal.signal(number, handler)
 
     def handle(number: int, _frame: Any) -> None:
         restore()
-        if number in ENDS:
-            _heard.append(number)
+        _heard.append(number)
         halt("interrupted")
 
     for number in ours:
         signal.signal(number, handle)
-    if _heard:  # before, where the exception was forgotten
-        halt("interrupted")
+    if any(handler is _raise for handler in ours.values()) and _heard:
+        halt("interrupted")  # the exception was forgotten
     try:
         yield
     finally:

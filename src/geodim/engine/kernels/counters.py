@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
+from geodim.compiled import njit
 
 TESTS, WINDOWS, LEAVES, REJECTED, CLOSED = 0, 1, 2, 3, 4
 N_COUNTERS = 5

@@ -17,8 +17,8 @@ is constant over the gap, or the gap is one base block wide and its windows are 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from geodim.compiled import njit
 from geodim.engine.kernels.counters import CLOSED, LEAVES, REJECTED, TESTS, WINDOWS, note_range
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT, PEAK, S0, S1, SLOPE, U0, U1, W0, W1
 from geodim.engine.kernels.tiles import evaluate_leaf, solve_smallest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
+from geodim.compiled import njit
 
 TILE = 64
 
