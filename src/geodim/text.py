@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["spreadsheet_cell", "visible", "visible_lines"]
+__all__ = ["boxed", "spreadsheet_cell", "visible", "visible_lines"]
 
 # C0, DEL and C1; line and paragraph separators; bidirectional embeddings, overrides and isolates; lone surrogates.
 _OBEYED = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
@@ -36,6 +36,11 @@ def visible(text: str) -> str:
 def visible_lines(text: str) -> str:
     """As `visible`, for text that has lines and tabs of its own."""
     return text if text.isprintable() else _ANY_BUT_LINES.sub(_escape, text)
+
+
+def boxed(text: str) -> str:
+    """As `visible_lines`, for pages: a box, since HTML allows no such characters, and escapes would be taken for text."""
+    return text if text.isprintable() else _ANY_BUT_LINES.sub("\ufffd", text)
 
 
 def _escape(found: re.Match[str]) -> str:
