@@ -26,7 +26,7 @@ def njit(**options: Any) -> Any:
 
     Examples
     --------
-    >>> @njit(cache=True)
+    >>> @njit(nogil=True)
     ... def double(x):
     ...     return 2 * x
     >>> double(21)

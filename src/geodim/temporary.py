@@ -14,6 +14,7 @@ import secrets
 import shutil
 import socket
 import stat
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -96,6 +97,8 @@ def sweep_once(folder: Path) -> None:
 
 def sweep(folder: Path) -> None:
     """Remove the temporaries of dead processes."""
+    if sys.platform == "win32":  # nothing can be told to be dead without locks
+        return
     beginning = f"{PREFIX}{_machine()}-"
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for name in [entry.name for entry in entries if entry.name.startswith(beginning)]:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import re
-import subprocess
+import resource
 import sys
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-PROGRAM = [sys.executable, "-m", "geodim"]
+from geodim.cli import main
+
+SPAWN = multiprocessing.get_context("forkserver")
+SPAWN.set_forkserver_preload(
+    ["faults.jobs", "geodim.engine.column", "geodim.khop", "geodim.explain", "geodim.experiments.runner"]
+)
 OLD = {".json": '{"old": true}\n', ".html": "<!DOCTYPE html>old</html>\n"}
 NOT_OURS = {
     "seconds",
@@ -66,7 +73,7 @@ def jobs() -> list[Job]:
             "hops",
             [
                 "hops", "--features", "f.npy", "--edges", "e.npy", "--hops", "3", "--checkpoint", "state", "--save-every", "0",
-                "--memory", "150MB", "--json", "h.json",
+                "--memory", "60MB", "--json", "h.json",
             ],
             ["h.json"],
             "h.json",
@@ -74,7 +81,7 @@ def jobs() -> list[Job]:
         ),
         Job(
             "reproduce",
-            ["reproduce", "random", "--points", "20000,30000", "--features", "2,3", "--repetitions", "2", "--output", "out"],
+            ["reproduce", "random", "--points", "9000,20000", "--features", "2,3", "--repetitions", "2", "--output", "out"],
             [],
             "out/random.json",
             resumes=True,
@@ -86,9 +93,9 @@ def make_inputs(folder: Path) -> None:
     """What the commands read."""
     rng = np.random.default_rng(0)
     folder.mkdir(parents=True, exist_ok=True)
-    np.save(folder / "x.npy", rng.normal(size=(40_000, 12)))
-    np.save(folder / "f.npy", rng.normal(size=(20_000, 64)).astype(np.float32))
-    np.save(folder / "e.npy", rng.integers(0, 20_000, (2, 60_000)))
+    np.save(folder / "x.npy", rng.normal(size=(20_000, 8)))
+    np.save(folder / "f.npy", rng.normal(size=(10_000, 48)).astype(np.float32))
+    np.save(folder / "e.npy", rng.integers(0, 10_000, (2, 30_000)))
 
 
 def place_old(job: Job, folder: Path) -> None:
@@ -97,23 +104,53 @@ def place_old(job: Job, folder: Path) -> None:
         (folder / name).write_text(OLD[Path(name).suffix])
 
 
-def start(job: Job, folder: Path, **options: Any) -> subprocess.Popen[bytes]:
-    """Run the command, quietly."""
-    return subprocess.Popen(
-        [*PROGRAM, *job.arguments],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "COLUMNS": "100"},
-        **options,
-    )
+class Running:
+    """The real program in a process of its own, forked from one that has imported it, so that faults hit the work."""
+
+    def __init__(self, job: Job, folder: Path, limits: dict[int, int] | None = None) -> None:
+        self._said, self._end = SPAWN.Pipe(duplex=False)
+        self.process = SPAWN.Process(
+            target=_program, args=(job.arguments, str(folder), limits or {}, self._end)
+        )
+        self.process.start()
+        self._end.close()
+
+    def finish(self) -> tuple[int, str]:
+        """Exit code, and what it said."""
+        heard: list[bytes] = []
+        reader = threading.Thread(target=self._listen, args=(heard,))
+        reader.start()
+        self.process.join(300)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+            heard.append(b" and then nothing for minutes")
+        reader.join()
+        code = self.process.exitcode
+        self.process.close()
+        assert code is not None
+        return code, b"".join(heard).decode(errors="replace")
+
+    def _listen(self, heard: list[bytes]) -> None:
+        with open(self._said.fileno(), "rb", closefd=False) as stream:
+            heard.append(stream.read())
+        self._said.close()
 
 
-def run(job: Job, folder: Path, **options: Any) -> tuple[int, str]:
-    """Run the command to its end; exit code, and what it said."""
-    with start(job, folder, **options) as process:
-        _, said = process.communicate(timeout=300)
-    return process.returncode, said.decode(errors="replace")
+def _program(arguments: list[str], folder: str, limits: dict[int, int], said: Any) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.dup2(said.fileno(), 2)
+    said.close()
+    os.chdir(folder)
+    for which, most in limits.items():
+        resource.setrlimit(which, (most, most))
+    sys.argv = ["geodim", *arguments]
+    main()
+
+
+def run(job: Job, folder: Path, limits: dict[int, int] | None = None) -> tuple[int, str]:
+    """Run the command to its end, if it comes to that; exit code, and what it said."""
+    return Running(job, folder, limits).finish()
 
 
 def is_whole(path: Path) -> bool:

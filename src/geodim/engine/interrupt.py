@@ -32,6 +32,9 @@ def _raise(number: int, _frame: Any) -> NoReturn:
 def interruptible() -> Iterator[None]:
     """Let SIGTERM and SIGHUP be interrupts as Ctrl-C is: for programs, never for a library; what is ignored stays ignored."""
     _heard.clear()
+    if threading.current_thread() is not threading.main_thread():  # signals are not for others
+        yield
+        return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, *ENDS)}
     usual = (signal.SIG_DFL, signal.default_int_handler)
     ours = {number: handler for number, handler in before.items() if handler in usual}
