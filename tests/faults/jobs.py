@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
 import re
 import resource
+import signal
 import sys
 import threading
 from dataclasses import dataclass, field
@@ -115,6 +117,14 @@ class Running:
         self.process.start()
         self._end.close()
 
+    def send(self, number: int) -> bool:
+        """A signal, and whether it still ran."""
+        with contextlib.suppress(ProcessLookupError):
+            if self.process.is_alive() and self.process.pid is not None:
+                os.kill(self.process.pid, number)
+                return True
+        return False
+
     def finish(self) -> tuple[int, str]:
         """Exit code, and what it said."""
         heard: list[bytes] = []
@@ -138,6 +148,7 @@ class Running:
 
 
 def _program(arguments: list[str], folder: str, limits: dict[int, int], said: Any) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a shell
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(said.fileno(), 2)
     said.close()
