@@ -26,7 +26,7 @@ tests: $(VENV)/.installed-dev browser
 
 # Signals, full disks, memory limits and two at once, on every command that writes; takes minutes.
 faults: $(VENV)/.installed-dev
-	PYTHONPATH=tests $(BIN)/python -m faults.inject --kills 120 --seed 0 --log docs/results/faults.log
+	PYTHONPATH=tests $(BIN)/python -m faults.inject --kills 100 --seed 0 --log docs/results/faults.log
 
 # A browser for the tests of the report, where one can be installed; where not, they are skipped with a reason.
 browser:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from cli.running import PROGRAM, called, environment, on_terminal
 from data.datasets.layouts import write_ogb_csv
+from geodim.cli import main
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -138,3 +140,17 @@ def test_what_is_ignored_stays_ignored(tmp_path):
         check=False,
     )
     assert (heard.returncode, heard.stderr) == (129, "error: terminated before there was a result\n")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_before_there_is_a_command(monkeypatch, number, code):
+    """While the commands are put together, which takes a moment."""
+
+    def interrupted(**_options):
+        os.kill(os.getpid(), number)
+        time.sleep(5.0)
+
+    monkeypatch.setattr("geodim.cli.app.app", interrupted)
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == code

@@ -20,7 +20,7 @@ def test_killed_and_on_a_full_disk(tmp_path):
     kills(tmp_path, which, 2, random.Random(0), tally)
     full_disks(tmp_path, which, tally)
     assert tally.wrong == []
-    assert tally.done["kills"] == 2
+    assert tally.done["hits"] == 2
     assert tally.done["answers the same as undisturbed"] == 2
     assert tally.done["size limit: old outputs kept"] == 1
 

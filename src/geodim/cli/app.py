@@ -117,6 +117,8 @@ def main() -> None:
             app(prog_name="geodim")
     except SystemExit as left:
         code = left.code
+    except KeyboardInterrupt:  # while the commands were put together
+        code = int(ExitCode.INTERRUPTED)
     try:
         sys.stdout.flush()
     except DataFileError as error:
