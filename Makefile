@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint types tests browser docs-check oracle coverage mutants test-lowest bench clean
+.PHONY: demo test lint types tests faults browser docs-check oracle coverage mutants test-lowest bench clean
 
 demo: $(VENV)/.installed-plot,report
 	$(BIN)/geodim demo --output demo
@@ -23,6 +23,10 @@ tests: export MPLCONFIGDIR = $(CURDIR)/$(VENV)/matplotlib
 tests: $(VENV)/.installed-dev browser
 	@$(BIN)/python -c 'import matplotlib.font_manager'
 	$(BIN)/python -m pytest
+
+# Signals, full disks, memory limits and two at once, on every command that writes; takes minutes.
+faults: $(VENV)/.installed-dev
+	PYTHONPATH=tests $(BIN)/python -m faults.inject --kills 100 --seed 0 --log docs/results/faults.log
 
 # A browser for the tests of the report, where one can be installed; where not, they are skipped with a reason.
 browser:

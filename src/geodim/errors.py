@@ -6,6 +6,8 @@ expect (``ValueError``, ``TypeError``, ``ImportError``), so that both styles of 
 
 from __future__ import annotations
 
+from geodim.text import visible
+
 __all__ = [
     "BackendError",
     "CertificateError",
@@ -30,7 +32,10 @@ __all__ = [
 
 
 class GeodimError(Exception):
-    """Base of all errors raised by geodim."""
+    """Base of all errors raised by geodim; names of files and columns in the message are safe to print."""
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
 
 class InputValueError(GeodimError, ValueError):
@@ -100,7 +105,10 @@ class DeviceMemoryError(BackendError, MemoryError):
 
 
 class GeodimWarning(UserWarning):
-    """Base of all warnings given by geodim."""
+    """Base of all warnings given by geodim; names in the message are safe to print."""
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
 
 class DegenerateDataWarning(GeodimWarning):

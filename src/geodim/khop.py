@@ -6,6 +6,7 @@ import hashlib
 import math
 import time
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -176,41 +177,44 @@ def khop_dimensions(
 
         same = {"hops": int(hops), "rtol": float(rtol), **fingerprint(source, kind, hop_operator)}
         store = Checkpoint(checkpoint, same)
-        step = store.saved_step(step)
-    for left in range(MOST_PASSES, -1, -1):
-        layers = Layers(source.n_points, source.n_features, int(hops), step, threads)
-        if store is not None:
-            store.load(layers)
-        job.twins = Twins(source.n_points, int(hops)) if count_indistinguishable else None
-        job.run(layers, width, deadline, report, store, save_every)
-        whole = job.twins is not None and layers.profiles[0].stopped is None
-        twins = job.twins.counts() if job.twins is not None and whole else [None] * (int(hops) + 1)
-        results = [
-            replace(result, n_indistinguishable=count, parameters={**result.parameters, "dtype": kind.name})
-            for result, count in zip(
-                _summaries(
-                    layers,
-                    ranges,
-                    bounds,
-                    errors,
-                    rms,
-                    source.names,
-                    normalize,
-                    rtol,
-                    started,
-                    threads,
-                    d_max_error=2.0 * converted,
-                ),
-                twins,
-                strict=True,
-            )
-        ]
-        if step == 0.0 or layers.profiles[0].stopped or all(_close(one, step, rtol) for one in results):
-            break
-        finer = _step(rtol, layers.means()[0], ranges.magnitude)
-        step = min(0.5 * step, finer) if left > 1 else 0.0  # exact at last: no tolerance goes on for ever
-        if store is not None:
-            store.clear()
+    with store or nullcontext():
+        step = step if store is None else store.saved_step(step)
+        for left in range(MOST_PASSES, -1, -1):
+            layers = Layers(source.n_points, source.n_features, int(hops), step, threads)
+            if store is not None:
+                store.load(layers)
+            job.twins = Twins(source.n_points, int(hops)) if count_indistinguishable else None
+            job.run(layers, width, deadline, report, store, save_every)
+            whole = job.twins is not None and layers.profiles[0].stopped is None
+            twins = job.twins.counts() if job.twins is not None and whole else [None] * (int(hops) + 1)
+            results = [
+                replace(
+                    result, n_indistinguishable=count, parameters={**result.parameters, "dtype": kind.name}
+                )
+                for result, count in zip(
+                    _summaries(
+                        layers,
+                        ranges,
+                        bounds,
+                        errors,
+                        rms,
+                        source.names,
+                        normalize,
+                        rtol,
+                        started,
+                        threads,
+                        d_max_error=2.0 * converted,
+                    ),
+                    twins,
+                    strict=True,
+                )
+            ]
+            if step == 0.0 or layers.profiles[0].stopped or all(_close(one, step, rtol) for one in results):
+                break
+            finer = _step(rtol, layers.means()[0], ranges.magnitude)
+            step = min(0.5 * step, finer) if left > 1 else 0.0  # exact at last: no tolerance goes on for ever
+            if store is not None:
+                store.clear()
     _warn(layers, results)
     result = KHopResult(results=results, operator=hop_operator.to_dict(), graph=notes)
     remember(result, data=X, graph=graph)

@@ -95,7 +95,7 @@ class KHopResult:
         """JSON text, also written to ``path`` (whole or not at all) if given."""
         text = json.dumps(self.to_dict(**options), indent=1, allow_nan=False) + "\n"
         if path is not None:
-            from geodim.data.files import write_text  # noqa: PLC0415
+            from geodim.output import write_text  # noqa: PLC0415
 
             write_text(path, text)
         return text

@@ -15,6 +15,7 @@ from geodim._version import __version__
 from geodim.attained import attained_runs
 from geodim.errors import DataFileError, InputValueError
 from geodim.parts import mean, sums_by_owner, whole_numbers
+from geodim.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -198,7 +199,7 @@ class IDResult:
         """JSON text, also written to ``path`` (whole or not at all) if given.  Infinity is the string "inf"."""
         text = json.dumps(self.to_dict(max_support=max_support), indent=1, allow_nan=False) + "\n"
         if path is not None:
-            from geodim.data.files import write_text  # noqa: PLC0415
+            from geodim.output import write_text  # noqa: PLC0415
 
             write_text(path, text)
         return text
@@ -282,7 +283,7 @@ class IDResult:
         rows.append(("normalised by d_max", f"{self.d_max:.6g}" if self.normalized else "no"))
         if self.shares:
             leading = list(self.shares.items())[:3]
-            text = ", ".join(f"{name} {share:.1%}" for name, share in leading)
+            text = ", ".join(f"{visible(name)} {share:.1%}" for name, share in leading)
             more = len(self.shares) - len(leading)
             rows.append(("carried by", text + (f" and {more} more" if more else "")))
         if self.n_indistinguishable is not None:

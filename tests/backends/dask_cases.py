@@ -33,10 +33,15 @@ def assert_same(result, reference):
     assert_same_bits(result.phi_upper, reference.phi_upper)
     assert np.array_equal(result.support, reference.support)
     for name in (
-        "dimension", "lower", "upper", "d_max", "discriminability", "shares", "exact", "n_points", "n_features",
-        "n_indistinguishable",
+        "dimension", "d_max", "discriminability", "shares", "exact", "n_points", "n_features", "n_indistinguishable",
+        "feature_error",
     ):  # fmt: skip
         assert getattr(result, name) == getattr(reference, name), name
+    for name in ("lower", "upper"):
+        if result.feature_error == 0.0:
+            assert getattr(result, name) == getattr(reference, name), name
+        else:  # sums of squares, known more or less well by kinds of data, bound what rounding does to Delta
+            assert getattr(result, name) == pytest.approx(getattr(reference, name), rel=1e-4), name
     assert np.array_equal(result.attained_from, reference.attained_from)
     assert np.array_equal(result.attained_by, reference.attained_by)
 

@@ -83,8 +83,8 @@ def called(*arguments: object, **variables: str) -> Ended:
     return Ended(done.exit_code, done.stdout, done.stderr)
 
 
-def called_on_terminal(*arguments: object) -> Ended:
-    """As ``on_terminal``, but in this process: for what does not depend on a new one."""
+def called_on_terminal(*arguments: object, raw: bool = False) -> Ended:
+    """As ``on_terminal``, but in this process: for what does not depend on a new one; ``raw`` keeps the escapes."""
     words = list(map(str, arguments))
     master, slave = pty.openpty()
     shown: list[bytes] = []
@@ -108,7 +108,8 @@ def called_on_terminal(*arguments: object) -> Ended:
     finally:
         reader.join()
         os.close(master)
-    return Ended(left.value.code, "", as_text(b"".join(shown)))
+    sent = b"".join(shown)
+    return Ended(left.value.code, "", sent.decode() if raw else as_text(sent))
 
 
 def as_text(shown: bytes) -> str:

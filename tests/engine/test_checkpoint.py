@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import json
 import os
 import signal
@@ -10,6 +11,8 @@ import subprocess
 import sys
 import time
 import warnings
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -313,7 +316,9 @@ def test_a_flipped_byte_of_phi_is_noticed(tmp_path):
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataFileError, match="cannot make the checkpoint folder"):
+    with pytest.raises(
+        DataFileError, match=r"cannot make the folder .*: Not a directory; choose another for the checkpoint"
+    ):
         geodim.khop_dimensions(X, EDGES, checkpoint=tmp_path / "file" / "folder")
 
 
@@ -324,8 +329,8 @@ def filled(seed=0):
     layers = Layers(6, 2, hops=1)
     rng = np.random.default_rng(seed)
     for profile in layers.profiles:
-        profile.phi[:] = rng.random(6)
-        profile.owner[:] = rng.integers(0, 4, 6)
+        profile.phi[1:] = rng.random(5)
+        profile.owner[:] = rng.integers(0, profile.done.size, 6)
     layers.finish([1])
     return layers
 
@@ -354,13 +359,6 @@ def test_nothing_saved_nothing_loaded(tmp_path):
     assert not layers.profiles[0].phi.any()
 
 
-def test_a_temporary_file_of_a_killed_run_is_swept_away(tmp_path):
-    (tmp_path / ".layers.killed").write_bytes(b"half")
-    (tmp_path / "mine.txt").write_text("keep")
-    assert not Checkpoint(tmp_path, {}).load(Layers(6, 2, hops=1))
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
 def test_a_failed_write_leaves_the_old_state(tmp_path, monkeypatch):
     store = Checkpoint(tmp_path, {})
     store.save(filled())
@@ -370,6 +368,112 @@ def test_a_failed_write_leaves_the_old_state(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(DataFileError, match=r"layers\.npz: the disk is full"):
         store.save(filled(1))
     assert only_file(tmp_path).read_bytes() == before
+
+
+# ---------------------------------------------------------------- states that were edited
+
+
+def edited(folder, **changes):
+    """Change arrays of a state; its checksums are those of the new content."""
+    with np.load(only_file(folder)) as saved:
+        arrays = dict(saved)
+    np.savez(folder / NAME, **(arrays | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"phi0": np.float64(0.5)}, "shape"),
+        ({"phi1": np.zeros(1)}, "shape"),
+        ({"phi1": np.zeros((N, 1))}, "shape"),
+        ({"phi1": np.zeros(N, np.float32)}, "float32"),
+        ({"phi0": np.full(N, np.nan)}, "no width"),
+        ({"phi0": np.full(N, np.inf)}, "no width"),
+        ({"phi0": np.full(N, -1.0)}, "no width"),
+        ({"phi0": np.ones(N)}, "no width"),
+        ({"owner0": np.full(N, D, np.int32)}, "not there"),
+        ({"owner2": np.full(N, -2, np.int32)}, "not there"),
+        ({"owner2": np.zeros(N, np.int64)}, "int64"),
+        ({"work0": np.full(5, -1)}, "negative"),
+        ({"work0": np.zeros(4, np.int64)}, "shape"),
+        ({"done": np.ones(1, bool)}, "shape"),
+        ({"done": np.ones(D)}, "float64"),
+        ({"step": np.float64(0.25)}, "step"),
+        ({"step": np.float64(np.nan)}, "step"),
+        ({"step": np.zeros(1)}, "shape"),
+    ],
+    ids=str,
+)
+def test_an_edited_state_is_refused(tmp_path, changes, why):
+    geodim.khop_dimensions(X, EDGES, hops=2, checkpoint=tmp_path)
+    edited(tmp_path, **changes)
+    with pytest.raises(DataFileError, match=f"was edited or damaged .*{why}.*: delete it to start anew"):
+        geodim.khop_dimensions(X, EDGES, hops=2, checkpoint=tmp_path)
+
+
+@pytest.mark.parametrize("step", [np.nan, np.inf, -1.0, 0.0, 1e300, 5e-324, 0.3])
+def test_an_edited_step_does_not_go_on_for_ever(tmp_path, step):
+    geodim.khop_dimensions(X, EDGES, hops=1, rtol=0.05, checkpoint=tmp_path)
+    edited(tmp_path, step=np.float64(step))
+    with pytest.raises(DataFileError, match=r"was edited or damaged .*step"):
+        geodim.khop_dimensions(X, EDGES, hops=1, rtol=0.05, checkpoint=tmp_path)
+
+
+@LEAK
+def test_a_header_that_asks_for_all_memory(tmp_path):
+    """Checked before memory is taken."""
+    geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**15,)})
+    with zipfile.ZipFile(only_file(tmp_path)) as old:
+        members = {name: old.read(name) for name in old.namelist()} | {"phi0.npy": header.getvalue()}
+    with zipfile.ZipFile(tmp_path / NAME, "w") as new:
+        for name, content in members.items():
+            new.writestr(name, content)
+    with pytest.raises(DataFileError, match="was edited or damaged"):
+        geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
+
+
+def test_another_version_is_refused(tmp_path, monkeypatch):
+    geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
+    before = only_file(tmp_path).read_bytes()
+    monkeypatch.setattr("geodim.engine.checkpoint.__version__", "99.0")
+    with pytest.raises(DataFileError, match=rf"was saved by geodim {geodim.__version__}, and this is 99\.0"):
+        geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
+    assert only_file(tmp_path).read_bytes() == before
+
+
+# ---------------------------------------------------------------- one run at a time
+
+
+def test_a_folder_in_use_is_refused(tmp_path):
+    with (
+        Checkpoint(tmp_path, {}),
+        pytest.raises(DataFileError, match=rf"in use by process {os.getpid()} on "),
+    ):
+        geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
+    geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
+    only_file(tmp_path)
+
+
+def test_two_threads_do_not_share_a_folder(tmp_path):
+    """Each either finishes with the right answer or is told that the folder is in use; none harms the other."""
+    reference = geodim.khop_dimensions(X, EDGES, hops=2)
+
+    def run(_):
+        try:
+            assert_same_result(
+                geodim.khop_dimensions(X, EDGES, hops=2, checkpoint=tmp_path, save_every=0.0), reference
+            )
+        except DataFileError as error:
+            assert "in use by process" in str(error)  # noqa: PT017
+            return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert any(pool.map(run, range(12)))
+    assert_same_result(geodim.khop_dimensions(X, EDGES, hops=2, checkpoint=tmp_path), reference)
+    only_file(tmp_path)

@@ -132,7 +132,7 @@ def test_coarse_steps_are_counted_and_fine_ones_not():
 @pytest.mark.parametrize("name", COLUMNS)
 def test_an_empty_profile_still_bounds_phi(name):
     """Before any column is solved only the first pass over the data is known."""
-    X = np.stack([column(name, 500, seed) for seed in range(3)], axis=1)
+    X = np.stack([column(name, 500, seed) for seed in range(3)], axis=1).astype(np.float64)
     ranges = scan_ranges(as_source(X))
     lower, upper = everywhere(500, *Profile.empty(500, 3).bounds(ranges))
     assert not lower.any()

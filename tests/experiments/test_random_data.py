@@ -11,7 +11,9 @@ import pytest
 import geodim
 from geodim import paper
 from geodim.data.sources import ArraySource
+from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
+from geodim.experiments import random_data
 from geodim.experiments.experiment import Context, Options, StoppedError
 from geodim.experiments.random_data import EXPERIMENT, NormalColumns, claims, compare, threads_within
 from geodim.experiments.verdicts import Verdict
@@ -113,3 +115,25 @@ def test_comparison_and_claims():
     assert wrong.sentence.startswith("different, because")
     assert [claim.holds for claim in claims(rows)] == [True, True]
     assert [claim.holds for claim in claims([])] == [None, None]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"phi": np.float64(1.0)}, {"phi": np.full(500, np.nan)}, {"owner": np.full(500, 4, np.int32)},
+        {"done": np.ones(1, bool)}, {"version": np.frombuffer(b"0.0", np.uint8)},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_an_edited_state_is_computed_again(tmp_path, change):
+    profile = Profile.empty(500, 4)
+    profile.phi[1:] = 0.25
+    profile.done[2] = True
+    random_data._keep(tmp_path / "state.npz", profile)
+    kept = random_data._resumed(tmp_path / "state.npz", 500, 4)
+    assert kept is not None
+    assert kept.done.tolist() == [False, False, True, False]
+    with np.load(tmp_path / "state.npz") as saved:
+        arrays = dict(saved)
+    np.savez(tmp_path / "state.npz", **(arrays | change))
+    assert random_data._resumed(tmp_path / "state.npz", 500, 4) is None

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -161,7 +162,57 @@ def test_results_of_two_machines(tmp_path):
     )  # neither what is here nor what failed there
     assert rows(tmp_path / "here") == [{"number": 2, "square": 4}, {"number": 3, "square": 9}]
     assert here.merge(Store(tmp_path / "there", experiment([]))) == 0
-    assert merge_results(tmp_path / "there", tmp_path / "here") == 0  # squares are no experiment of the paper
+    assert (
+        merge_results([tmp_path / "there"], tmp_path / "here") == 0
+    )  # squares are no experiment of the paper
+
+
+FOREIGN = [
+    {"rows": [{"square": "=cmd"}]},
+    {"rows": [{}]},
+    {"rows": ["square"]},
+    {"rows": None},
+    {"key": "number 3"},
+    {"status": "finished"},
+    {"seconds": "long"},
+    {"seconds": -1.0},
+    {"machine": 3},
+    {"version": None},
+    {"note": ["x"]},
+]
+
+
+@pytest.mark.parametrize("change", FOREIGN, ids=str)
+def test_foreign_rows_are_tried_before_any_is_written(tmp_path, change):
+    def compare(found):
+        assert all(row["number"] ** 2 == row["square"] for row in found)
+        return []
+
+    strict = replace(experiment([]), compare=compare)
+    run(tmp_path / "here", squares(2))
+    run(tmp_path / "there", squares(3, 4))
+    before = {path: path.read_bytes() for path in (tmp_path / "here").iterdir()}
+    path = tmp_path / "there" / "squares.json"
+    document = json.loads(path.read_text())
+    document["units"][-1] |= change
+    path.write_text(json.dumps(document))
+    with pytest.raises(DataFileError, match=r"there/squares\.json"):
+        Store(tmp_path / "here", strict).merge(Store(tmp_path / "there", strict))
+    assert {path: path.read_bytes() for path in (tmp_path / "here").iterdir()} == before
+
+
+def test_all_folders_are_tried_before_any_is_written(tmp_path, monkeypatch):
+    made = {name: replace(experiment([]), name=name) for name in ("first", "second")}
+    monkeypatch.setattr("geodim.experiments.runner.NAMES", tuple(made))
+    monkeypatch.setattr("geodim.experiments.runner.get_experiment", made.__getitem__)
+    for folder in ("one", "two"):
+        for name, one in made.items():
+            Store(tmp_path / folder, one).put(squares(len(folder + name))[0], [{"square": 1}])
+    (tmp_path / "two" / "second.json").write_text('{"format": "geodim.experiment/1", "units": [{}]}')
+    with pytest.raises(DataFileError, match=r"two/second\.json"):
+        merge_results([tmp_path / "one", tmp_path / "two"], tmp_path / "here")
+    assert not (tmp_path / "here").exists()
+    assert merge_results([tmp_path / "one"], tmp_path / "here") == 2
 
 
 def test_watch_sees_every_unit(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 
 import numpy as np
 import pytest
@@ -101,3 +102,16 @@ def test_bad_arguments():
     with pytest.raises(NonFiniteError):
         hop_inputs(np.where(X > 2, np.nan, X), EDGES, 1)
     assert "70 of 70 nodes" in repr(hop_inputs(X, EDGES, 1))
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the system sets no space aside")
+def test_a_disk_that_fills_up_is_an_error_and_not_the_end(tmp_path, monkeypatch):
+    """A memory map that meets a full disk is ended by SIGBUS: the space is set aside before."""
+
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(DataFileError, match=r"cannot write .*hops: the disk is full"):
+        hop_inputs(np.eye(6), [(0, 1), (1, 2)], 1, folder=tmp_path / "hops")
+    assert not list(tmp_path.iterdir())

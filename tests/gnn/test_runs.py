@@ -13,9 +13,11 @@ from gnn.gnn_cases import SMALL, block_graph
 
 torch = pytest.importorskip("torch", reason="SIGN needs PyTorch")
 
-from geodim.errors import DataFileError, InputValueError, InterruptedWarning
+from geodim.errors import DataFileError, GeodimWarning, InputValueError, InterruptedWarning
 from geodim.gnn import SignRun, fit_sign, hop_inputs, load_model, run_grid, summarise, write_runs
+from geodim.gnn.records import RunStore
 from geodim.gnn.runs import data_digest, run_seed
+from geodim.locks import FolderLock
 
 DATA = block_graph(nodes=150)
 SHORT = replace(SMALL, max_epochs=6)
@@ -200,3 +202,45 @@ def test_bad_arguments():
         run_grid(["cora", "corra"])
     with pytest.raises(InputValueError, match="no labels or no splits"):
         run_grid(replace(DATA, splits={}), settings=SHORT)
+
+
+# ---------------------------------------------------------------- runs that were edited, and folders in use
+
+
+RUN = SignRun("cora", 1, 0, 7, 0.5, 0.6, 20, 5, 9, 1.0, "cpu", 2, "2.13")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"test_accuracy": 1.5}, {"test_accuracy": -0.1}, {"valid_accuracy": "0.5"}, {"test_accuracy": None},
+        {"epochs": 2.5}, {"epochs": -1}, {"k": 2}, {"seed": 8}, {"dataset": "pubmed"}, {"threads": True}, {"device": 3},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_an_edited_run_is_refused(tmp_path, change):
+    store, job = RunStore(tmp_path), {"seed": 7}
+    store.save(RUN, job)
+    path = store.path("cora", 1, 0)
+    document = json.loads(path.read_text())
+    assert store.load("cora", 1, 0, job) == RUN
+    document["run"] |= change
+    path.write_text(json.dumps(document))
+    with pytest.raises(DataFileError, match=r"is damaged .*: delete it"):
+        store.load("cora", 1, 0, job)
+
+
+def test_a_run_of_another_version_is_done_again(tmp_path, monkeypatch):
+    store, job = RunStore(tmp_path), {"seed": 7}
+    store.save(RUN, job)
+    monkeypatch.setattr("geodim.gnn.records.__version__", "99.0")
+    with pytest.warns(GeodimWarning, match="was trained by geodim .*: trained again"):
+        assert store.load("cora", 1, 0, job) is None
+
+
+def test_a_folder_in_use(tmp_path):
+    with (
+        FolderLock(tmp_path, "test"),
+        pytest.raises(DataFileError, match=r"folder of runs .* is in use by process"),
+    ):
+        grid(directory=tmp_path)

@@ -121,7 +121,7 @@ class Certificate:
 
     def save(self, path: str | Path) -> None:
         """Write the JSON document, whole or not at all."""
-        from geodim.data.files import write_text  # noqa: PLC0415
+        from geodim.output import write_text  # noqa: PLC0415
 
         write_text(path, self.to_json())
 

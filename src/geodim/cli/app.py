@@ -5,24 +5,60 @@ Commands import the engine, pandas or matplotlib when they run, so that ``geodim
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from geodim._version import __version__
 from geodim.cli.compare import compare
 from geodim.cli.compute import compute
+from geodim.cli.console import print_error
 from geodim.cli.datasets import datasets
 from geodim.cli.demo import demo
 from geodim.cli.doctor import doctor
-from geodim.cli.exits import EPILOG, guarded
+from geodim.cli.exits import EPILOG, ExitCode, guarded
 from geodim.cli.hops import hops
 from geodim.cli.report import report
 from geodim.cli.reproduce import reproduce
 from geodim.cli.select import select
+from geodim.cli.streams import prepare_streams, silence
 from geodim.cli.verify import VERIFY_EPILOG, verify
+from geodim.engine.interrupt import interruptible, terminated_by
+from geodim.errors import DataFileError
+from geodim.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def _visible_messages() -> Iterator[None]:
+    """Wrong arguments, which may be names of files, are repeated in messages that are not ours."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(message := getattr(error, "message", None), str):
+            error.message = visible(message)  # type: ignore[attr-defined]
+        raise
+
+
+class _Commands(TyperGroup):
+    """All commands; what a wrong argument says of itself is made visible."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        with _visible_messages():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _visible_messages():
+            return super().invoke(ctx)
+
 
 app = typer.Typer(
+    cls=_Commands,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
@@ -76,5 +112,24 @@ def geodim(
 
 
 def main() -> None:
-    """Run the command line."""
-    app(prog_name="geodim")
+    """Run the command line; whatever the streams are, there is an exit code and no traceback."""
+    prepare_streams()
+    code: Any = ExitCode.UNEXPECTED
+    try:
+        with interruptible():
+            app(prog_name="geodim")
+    except SystemExit as left:
+        code = left.code
+    except KeyboardInterrupt:  # while the commands were put together
+        code = int(ExitCode.INTERRUPTED)
+    try:
+        sys.stdout.flush()
+    except DataFileError as error:
+        if not code:  # else it was said before
+            print_error(str(error))
+            code = int(ExitCode.FILE)
+    except SystemExit as left:
+        code = code or left.code
+    silence()
+    number = terminated_by()
+    sys.exit(128 + number if code == ExitCode.INTERRUPTED and number else code)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geodim.cli.tables import check_json
 from geodim.errors import GeodimWarning
 
 if TYPE_CHECKING:
@@ -40,7 +39,6 @@ def check_certificate(path: Path | None, operator: str = "sym", *, weighted: boo
             "only the operators sym and rw, without edge weights, can be certified",
             param_hint="--certificate",
         )
-    check_json(path)
 
 
 def write_certificate(

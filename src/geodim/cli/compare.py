@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json as json_
+import os
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path  # noqa: TC003 - typer looks at the annotations
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from geodim.cli.compare_child import ESTIMATORS, READY
-from geodim.cli.console import err, out, print_error, print_json
-from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
+from geodim.cli.console import err, out, print_error, print_json, print_written
+from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.exits import ExitCode
 from geodim.cli.reporting import Report, check_report, with_provenance
-from geodim.cli.tables import Columns, Exclude, Header, check_json
+from geodim.cli.tables import Columns, Exclude, Header  # noqa: TC001 - typer looks at the annotations
 from geodim.errors import InputValueError, MissingExtraError
+from geodim.output import check_outputs, write_text
+from geodim.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,10 +97,10 @@ def compare(
     * `geodim compare cora --root data --hops 2`
     * `geodim compare points.parquet | jq '.rows[] | {estimator, value}'`
     """
-    check_json(json)
     check_report(report)
     names = parse_estimators(estimators)
     job: dict[str, Any] = {
+        "parent": os.getpid(),
         **_where(data, hops, root, edges, columns, exclude),
         "header": header,
         "neighbors": neighbors,
@@ -106,12 +109,12 @@ def compare(
         "threads": threads,
         "time_limit": time_limit,
     }
+    inputs = [edges, data if job["file"] else dataset_folder(data, root)]
+    check_outputs({"--json": json, "--report": report}, inputs)
     rows, interrupted = _all_rows(job, names, quiet=quiet)
     ours = rows[0].pop("result", None)
     document = _document(job, rows)
     if json is not None:
-        from geodim.data.files import write_text
-
         write_text(json, json_.dumps(document, indent=1, allow_nan=False) + "\n")
     if report is not None and ours is not None:
         from geodim.report.html.document import write_report
@@ -127,7 +130,7 @@ def compare(
         _show(rows, data if hops is None else f"{data}, hops 0 to {hops}", terminal)
         for path in (json, report if ours is not None else None):
             if path is not None:
-                terminal.print(f"wrote {path}", soft_wrap=True, markup=False)
+                print_written(terminal, path)
     if interrupted or any(row["stopped"] for row in rows):
         raise typer.Exit(int(ExitCode.STOPPED))
     failed = [row["error"] for row in rows if row["error"] is not None]
@@ -240,8 +243,9 @@ def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]
     said: list[str] = []  # drained all the time: a full pipe would hold the child up
     listener = Thread(target=said.extend, args=(child.stderr,), daemon=True)
     listener.start()
-    child.stdin.write(json_.dumps(job))
-    child.stdin.close()
+    with suppress(BrokenPipeError):  # it has ended already, and will not say why
+        child.stdin.write(json_.dumps(job))
+        child.stdin.close()
     limit = job["time_limit"]
     first = child.stdout.readline().strip()
     answers: list[str] = []
@@ -328,7 +332,9 @@ def _show(rows: list[dict[str, Any]], title: str, terminal: Any) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=None, header_style="bold")
+    table = Table(
+        title=Text(visible(title), style="bold"), title_justify="left", box=None, header_style="bold"
+    )
     for heading in ("estimator", "dimension", "bounds", "time", "memory"):
         table.add_column(heading, justify="left" if heading == "estimator" else "right", no_wrap=True)
     table.add_column("note", overflow="fold")
@@ -344,6 +350,8 @@ def _show(rows: list[dict[str, Any]], title: str, terminal: Any) -> None:
             bounds,
             "" if row["seconds"] is None else f"{row['seconds']:.3g} s",
             "" if row["peak_bytes"] is None else f"{row['peak_bytes'] / 1e6:.3g} MB",
-            Text(row["error"]["message"] if failed else row["note"], style="red" if failed else "dim"),
+            Text(
+                visible(row["error"]["message"] if failed else row["note"]), style="red" if failed else "dim"
+            ),
         )
     terminal.print(table)

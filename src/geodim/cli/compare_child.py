@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from geodim.cli.lifeline import end_with_parent
 from geodim.errors import DataFileError, GeodimError, GeodimWarning, MissingExtraError
 
 if TYPE_CHECKING:
@@ -33,9 +34,12 @@ class Data:
 
 def main() -> None:
     """Run the job; whatever goes wrong becomes a line of JSON too."""
+    end_with_parent()
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what estimators print is not the answer
-    job = json.load(sys.stdin)
+    job = json.loads(sys.stdin.read() or "null")
+    if job is None or os.getppid() != job["parent"]:  # it was ended before the system was asked to tell
+        return
     try:
         data, sizes = load(job)
     except Exception as error:  # noqa: BLE001 - reported, not hidden

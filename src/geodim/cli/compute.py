@@ -14,7 +14,16 @@ from geodim.cli.certifying import (
     write_certificate,
 )
 from geodim.cli.compute_plan import check_sizes, show_plan
-from geodim.cli.console import err, notes, out, print_json, progress_bar, shares_table, summary_table
+from geodim.cli.console import (
+    err,
+    notes,
+    out,
+    print_json,
+    print_written,
+    progress_bar,
+    shares_table,
+    summary_table,
+)
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import parse_memory
 from geodim.cli.planning import (
@@ -28,7 +37,8 @@ from geodim.cli.planning import (
 )
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
 from geodim.cli.scheduler import Scheduler, connected
-from geodim.cli.tables import Columns, Exclude, Header, Rtol, Threads, TimeLimit, check_json, opened
+from geodim.cli.tables import Columns, Exclude, Header, Rtol, Threads, TimeLimit, opened
+from geodim.output import check_outputs
 
 if TYPE_CHECKING:
     from geodim.result import IDResult
@@ -106,9 +116,13 @@ def compute(
     plans = {"--points": points, "--features": features, "--memory": memory}
     only_for_plans(dry_run, {**plans, "--workers": workers, "--worker-memory": worker_memory})
     check_sizes(file, points, features, dry_run=dry_run)
-    _check_targets(json, plot)
+    if plot is not None:
+        from geodim.report.plots import check_plot_path
+
+        check_plot_path(plot)
     check_report(report)
     check_certificate(certificate)
+    check_outputs({"--json": json, "--plot": plot, "--report": report, "--certificate": certificate}, [file])
     if dry_run:
         budget = None if memory is None else parse_memory(memory)
         with notes(console, quiet=quiet):
@@ -163,18 +177,9 @@ def compute(
             terminal.print(shares_table(result))
         for path in [*written, report, certificate if result.stopped is None else None]:
             if path is not None:
-                terminal.print(f"wrote {path}", soft_wrap=True, markup=False)
+                print_written(terminal, path)
     if result.stopped:
         raise typer.Exit(int(ExitCode.STOPPED))
-
-
-def _check_targets(json: Path | None, plot: Path | None) -> None:
-    """Find out before the work, not after it, that its result cannot be written."""
-    if plot is not None:
-        from geodim.report.plots import check_plot_path
-
-        check_plot_path(plot)
-    check_json(json)
 
 
 def _measure(

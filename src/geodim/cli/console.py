@@ -1,17 +1,24 @@
-"""What the terminal shows: consoles, notes, errors, tables and the progress bar."""
+"""What the terminal shows: consoles, notes, errors, tables and the progress bar.
+
+Everything is shown by the consoles of `out` and `err`, which write out what a terminal would obey: names of columns and files come
+from strangers.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from geodim.errors import GeodimWarning
+from geodim.text import visible, visible_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from rich.console import Console
     from rich.table import Table
@@ -21,30 +28,51 @@ if TYPE_CHECKING:
 TOP_FEATURES = 8
 
 
+@cache
+def _safe_console() -> type[Console]:
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class SafeConsole(Console):
+        """A console whose text moves no cursor: escapes are Rich's own, which come as styles and control segments."""
+
+        def render(self, *args: Any, **kwargs: Any) -> Iterable[Segment]:
+            for segment in super().render(*args, **kwargs):
+                text = segment.text if segment.control else visible_lines(segment.text)
+                yield segment if text == segment.text else Segment(text, segment.style)
+
+    return SafeConsole
+
+
 def out() -> Console:
     """Console on stdout: plain text without colours where that is no terminal."""
-    from rich.console import Console
-
-    return Console(highlight=False)
+    return _safe_console()(highlight=False)
 
 
 def err() -> Console:
     """Console on stderr, for everything that is not the answer."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False)
+    return _safe_console()(stderr=True, highlight=False)
 
 
 def print_error(message: str) -> None:
     """Print one message, never broken into lines, so that paths can be copied."""
     from rich.text import Text
 
-    err().print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
+    with suppress(OSError):  # where nobody listens, the exit code has to do
+        err().print(Text.assemble(("error: ", "bold red"), visible(message)), soft_wrap=True)
+
+
+def print_written(console: Console, path: Path, before: str = "wrote ") -> None:
+    """Say which file was written, never broken into lines."""
+    console.print(f"{before}{visible(str(path))}", soft_wrap=True, markup=False)
 
 
 def print_json(values: dict[str, Any]) -> None:
     """Print one JSON document on one line: ready for jq, and for appending to a file of results."""
-    sys.stdout.write(json.dumps(values, allow_nan=False) + "\n")
+    text = json.dumps(values, allow_nan=False).replace(
+        "\x7f", "\\u007f"
+    )  # the one control that JSON lets pass
+    sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
@@ -59,7 +87,7 @@ def notes(console: Console, *, quiet: bool = False) -> Iterator[None]:
 
         def show_note(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
             if not issubclass(category, GeodimWarning):
-                show(message, category, *rest, **more)
+                show(visible_lines(str(message)), category, *rest, **more)
             elif not quiet:
                 console.print(Text.assemble(("note: ", "bold yellow"), str(message)), soft_wrap=True)
 
@@ -108,7 +136,7 @@ def summary_table(result: IDResult, title: str) -> Table:
     from rich.text import Text
 
     table = Table(
-        title=Text(title, style="bold"),
+        title=Text(visible(title), style="bold"),
         title_justify="left",
         show_header=False,
         box=None,
@@ -134,7 +162,9 @@ def shares_table(result: IDResult) -> Table:
     table.add_column("share", justify="right")
     table.add_column()
     for name, share in list(result.shares.items())[:TOP_FEATURES]:
-        table.add_row(Text(name), f"{share:.1%}", Text("━" * max(1, round(30 * share)), style="blue"))
+        table.add_row(
+            Text(visible(name)), f"{share:.1%}", Text("━" * max(1, round(30 * share)), style="blue")
+        )
     more = len(result.shares) - TOP_FEATURES
     if more > 0:
         rest = sum(list(result.shares.values())[TOP_FEATURES:])

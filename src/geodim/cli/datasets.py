@@ -11,6 +11,7 @@ import typer
 from geodim.cli.console import err, notes, out, print_json
 from geodim.cli.exits import EPILOG, guarded
 from geodim.errors import InputValueError
+from geodim.text import visible
 
 if TYPE_CHECKING:
     from geodim.data.datasets import DatasetInfo, DatasetNotFoundError
@@ -93,7 +94,10 @@ def list_(root: Root = None, json: Json = False) -> None:
         )
     terminal.print(table)
     terminal.print(
-        f"\nFiles are looked for in {resolve_root(root)}", soft_wrap=True, markup=False, highlight=False
+        f"\nFiles are looked for in {visible(str(resolve_root(root)))}",
+        soft_wrap=True,
+        markup=False,
+        highlight=False,
     )
 
 
@@ -176,6 +180,11 @@ def describe(name: str, root: Path | None) -> DatasetInfo:
         raise typer.BadParameter(str(error), param_hint="NAME") from error
 
 
+def dataset_folder(name: str, root: Path | None) -> Path | None:
+    """Where the files of a data set are, or would be: no output belongs there."""
+    return describe(name, root).folder
+
+
 def not_here(described: DatasetInfo, root: Path | None) -> DatasetNotFoundError:
     """Say which files belong in which folder, and the command that gets them."""
     from geodim.data.datasets import DatasetNotFoundError
@@ -195,7 +204,7 @@ def _done(name: str, key: str, folder: Path | None, text: str, json: bool) -> No
     if json or not terminal.is_terminal:
         print_json({"format": FORMAT, "name": name, key: None if folder is None else str(folder)})
     else:
-        terminal.print(f"{name}: {text}", soft_wrap=True, markup=False)
+        terminal.print(f"{name}: {visible(text)}", soft_wrap=True, markup=False)
 
 
 def _count(value: int | None) -> str:
@@ -230,12 +239,12 @@ def _show(described: DatasetInfo, terminal: Any) -> None:
         row(label, _count(value))
     row("edges are", "directed" if described.directed else "undirected")
     if described.folder is not None:
-        row("folder", str(described.folder))
+        row("folder", visible(str(described.folder)))
         row("here", "yes" if described.present else "no", "green" if described.present else "yellow")
         if described.missing:
             row("missing", "\n".join(described.missing))
         if described.converted is not None:
-            row("converted", str(described.converted))
+            row("converted", visible(str(described.converted)))
         row("download", f"about {_size(described.download_bytes)}")
     row("source", described.source)
     if described.license:

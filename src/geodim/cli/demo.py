@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geodim.cli.console import err, out, progress_bar, shares_table
+from geodim.cli.console import err, out, print_written, progress_bar, shares_table
 from geodim.cli.reporting import with_provenance
-from geodim.errors import DataFileError, MissingExtraError
+from geodim.errors import MissingExtraError
+from geodim.output import check_outputs, make_folder
 
 if TYPE_CHECKING:
     from geodim.report.html.sources import Item, Result
@@ -41,11 +42,8 @@ def demo(
 
     from geodim.dimension import intrinsic_dimension
 
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        msg = f"cannot make the folder {output}: {error.strerror or error}; choose another with --output"
-        raise DataFileError(msg) from error
+    make_folder(output, "choose another with --output")
+    check_outputs({name: output / name for name in ("digits.json", "digits.png", "report.html")})
     digits = load_digits()
     X, names = digits.data, list(digits.feature_names)
     console, terminal = err(), out()
@@ -104,7 +102,7 @@ def demo(
         f"\nintrinsic dimension {exact.dimension:.6g}, discriminability {exact.discriminability:.6g}, written to"
     )
     for path in paths:
-        terminal.print(f"  {path}", markup=False, soft_wrap=True)
+        print_written(terminal, path, "  ")
     terminal.print("Next, a file of your own: geodim compute FILE")
 
 

@@ -17,6 +17,7 @@ import typer
 from geodim._version import __version__
 from geodim.cli.console import out, print_json
 from geodim.cli.exits import ExitCode
+from geodim.text import visible
 
 REQUIRED = ("numpy", "scipy", "numba", "scikit-learn", "typer", "rich")
 FOR_DEVELOPERS = {"test", "dev", "docs"}
@@ -122,7 +123,7 @@ def _show(report: dict[str, Any], terminal: Any) -> None:
 
     def row(good: bool | None, label: str, text: str) -> None:
         mark = {True: ("ok", "green"), False: ("missing", "bold red"), None: ("optional", "yellow")}[good]
-        table.add_row(Text(mark[0], style=mark[1]), Text(label), Text(text))
+        table.add_row(Text(mark[0], style=mark[1]), Text(label), Text(visible(text)))
 
     row(True, "geodim", f"{report['geodim']}, Python {report['python']}, {report['platform']}")
     for name, version in report["required"].items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import traceback
 from enum import IntEnum
 from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
@@ -11,7 +12,10 @@ from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
 import typer
 
 from geodim.cli.console import print_error
+from geodim.cli.streams import READER_GONE
+from geodim.engine.interrupt import Terminated, terminated_by
 from geodim.errors import ClusterError, DataFileError, GeodimError, MissingExtraError
+from geodim.text import visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,9 +30,11 @@ EPILOG = """**Exit codes**
 * 2: an option or argument is wrong
 * 3: the data cannot be used: NaN, text, wrong shape, no such column
 * 4: a file cannot be read or written, or a cluster not be reached
-* 5: stopped early, by the time limit or Ctrl-C; the bounds known by then are printed
+* 5: stopped early, by the time limit, Ctrl-C or SIGTERM; the bounds known by then are printed
 * 6: an optional package is missing; the message names it
 * 130: Ctrl-C before there was a result
+* 141: nobody reads the answer any more, as in `| head -0`
+* 143: SIGTERM before there was a result (129: SIGHUP)
 """
 
 
@@ -52,8 +58,10 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return command(*args, **kwargs)
-        except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
+        except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
+        except BrokenPipeError as error:
+            raise typer.Exit(READER_GONE) from error
         except MissingExtraError as error:
             _leave(error, ExitCode.EXTRA)
         except (DataFileError, ClusterError) as error:
@@ -62,6 +70,8 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             _leave(error, ExitCode.DATA)
         except OSError as error:
             _leave(error, ExitCode.FILE)
+        except Terminated as error:
+            _leave(error, 128 + (terminated_by() or 0), "terminated before there was a result")
         except KeyboardInterrupt as error:
             _leave(error, ExitCode.INTERRUPTED, "interrupted before there was a result")
         except MemoryError as error:
@@ -73,8 +83,8 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-def _leave(error: BaseException, code: ExitCode, message: str | None = None) -> NoReturn:
+def _leave(error: BaseException, code: int, message: str | None = None) -> NoReturn:
     if os.environ.get("GEODIM_DEBUG", "0") not in {"", "0"}:
-        traceback.print_exception(error)
+        print(visible_lines("".join(traceback.format_exception(error))), end="", file=sys.stderr)
     print_error(message or str(error))
     raise typer.Exit(int(code)) from error

@@ -14,8 +14,8 @@ from geodim.cli.certifying import (
     check_certificate,
     write_certificate,
 )
-from geodim.cli.console import err, notes, out, print_json
-from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
+from geodim.cli.console import err, notes, out, print_json, print_written
+from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import (
     FeatureType,
@@ -38,8 +38,10 @@ from geodim.cli.planning import (
 )
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
 from geodim.cli.scheduler import Scheduler, connected
-from geodim.cli.tables import Header, Rtol, Threads, TimeLimit, check_json
+from geodim.cli.tables import Header, Rtol, Threads, TimeLimit  # noqa: TC001 - typer looks at the annotations
 from geodim.errors import InputTypeError, InputValueError
+from geodim.output import check_outputs
+from geodim.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -170,9 +172,12 @@ def hops(
     parameters = operator_parameters(operator, alpha, t, order)
     kind = None if dtype is None else dtype.value
     weights = check_inputs(name, features, edges, edge_weights)
-    check_json(json)
     check_report(report)
     check_certificate(certificate, operator.value, weighted=edge_weights is not None)
+    check_outputs(
+        {"--json": json, "--report": report, "--certificate": certificate},
+        [features, edges, checkpoint, None if name is None else dataset_folder(name, root)],
+    )
     only_for_plans(dry_run, {"--workers": workers, "--worker-memory": worker_memory})
     where = {} if dry_run else place(backend, scheduler)
     with notes(console, quiet=quiet):
@@ -227,7 +232,7 @@ def hops(
         _show(result, given.title, terminal)
         for path in (json, report, None if result.results[0].stopped else certificate):
             if path is not None:
-                terminal.print(f"wrote {path}", soft_wrap=True, markup=False)
+                print_written(terminal, path)
     if result.results[0].stopped:
         raise typer.Exit(int(ExitCode.STOPPED))
 
@@ -312,7 +317,9 @@ def _table(title: str, rows: list[tuple[int, str, str, str]]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=None, header_style="bold")
+    table = Table(
+        title=Text(visible(title), style="bold"), title_justify="left", box=None, header_style="bold"
+    )
     for heading in ("k", "intrinsic dimension", "certified bounds", "drop"):
         table.add_column(heading, justify="right", no_wrap=True)
     for k, dimension, bounds, drop in rows:

@@ -10,6 +10,7 @@ import typer
 from geodim.cli.console import out, print_json
 from geodim.cli.exits import ExitCode
 from geodim.cli.scheduler import connected
+from geodim.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,7 +135,7 @@ def show(plan: Plan, title: str, source: dict[str, str], more: dict[str, Any], *
         from rich.text import Text
 
         table = Table(
-            title=Text(f"plan for {title}", style="bold"),
+            title=Text(visible(f"plan for {title}"), style="bold"),
             title_justify="left",
             show_header=False,
             box=None,

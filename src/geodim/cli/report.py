@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from geodim.cli.console import out
+from geodim.cli.console import out, print_written
+from geodim.output import check_outputs
 
 
 def report(
@@ -39,9 +40,10 @@ def report(
     from geodim.report.html.sources import read_item
 
     check_report_path(output)
+    check_outputs({"--output": output}, files)
     write_report([read_item(file) for file in files], output, title=title)
     terminal = out()
     if terminal.is_terminal:
-        terminal.print(f"wrote {output}", soft_wrap=True, markup=False)
+        print_written(terminal, output)
     else:
         print(output)

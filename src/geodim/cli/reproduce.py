@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_json
+from geodim.cli.console import err, notes, out, print_json, print_written
 from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import parse_memory
-from geodim.errors import DataFileError, GeodimWarning
+from geodim.errors import GeodimWarning
+from geodim.locks import FolderLock
+from geodim.output import make_folder
+from geodim.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -112,16 +115,17 @@ def reproduce(
     )
     chosen = _chosen(names or ["all"], NAMES)
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    if output.exists() and not output.is_dir():
-        raise DataFileError(f"cannot write to {output}: it is a file")
-    for folder in merge or []:
-        merge_results(folder, output)
-    plans = make_plan(chosen, options, output, fresh=fresh)
-    if dry_run:
-        _show_plan(plans)
+    if dry_run and not merge:
+        _show_plan(make_plan(chosen, options, output, fresh=fresh))
         return
+    make_folder(output, "choose another with --output")
     console = err()
-    with notes(console, quiet=quiet):
+    with notes(console, quiet=quiet), FolderLock(output, "folder of results"):
+        merge_results(merge or [], output)
+        plans = make_plan(chosen, options, output, fresh=fresh)
+        if dry_run:
+            _show_plan(plans)
+            return
         with _watched(plans, console, quiet=quiet) as watch:
             outcome = run_plan(plans, options, output, deadline=deadline, watch=watch)
         written = _write(output, quiet)
@@ -223,7 +227,7 @@ def _show_plan(plans: Sequence[Plan]) -> None:
     terminal.print(table)
     terminal.print(f"\nabout {duration(sum(plan.seconds for plan in plans))} in all, by a rough model")
     for text in dict.fromkeys(f"{unit.missing}" for plan in plans for unit in plan.missing):
-        terminal.print(Text(f"not at hand: {text}", style="yellow"), soft_wrap=True)
+        terminal.print(Text(visible(f"not at hand: {text}"), style="yellow"), soft_wrap=True)
 
 
 @contextmanager
@@ -289,9 +293,9 @@ def _show(outcome: Outcome, written: list[Path]) -> None:
             by_reason.setdefault((name, why), []).append(unit)
         for (name, why), labels in by_reason.items():
             which = labels[0] if len(labels) == 1 else f"{labels[0]} and {len(labels) - 1} more"
-            terminal.print(Text(f"{name}, {which}: {kind}: {why}", style=style), soft_wrap=True)
+            terminal.print(Text(visible(f"{name}, {which}: {kind}: {why}"), style=style), soft_wrap=True)
     for path in written:
-        terminal.print(Text(f"wrote {path}"), soft_wrap=True)
+        print_written(terminal, path)
 
 
 def duration(seconds: float) -> str:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_json
+from geodim.cli.console import err, notes, out, print_json, print_written
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
-from geodim.cli.tables import Columns, Exclude, Header, Threads, check_json, opened
+from geodim.cli.tables import Columns, Exclude, Header, Threads, opened
+from geodim.output import check_outputs
+from geodim.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,8 +76,8 @@ def select(
         raise typer.BadParameter("give -m or --fraction, not both")
     if fraction is not None and not 0.0 < fraction <= 1.0:
         raise typer.BadParameter(f"--fraction must be above 0 and at most 1, not {fraction:g}")
-    check_json(json)
     check_report(report)
+    check_outputs({"--json": json, "--report": report}, [file])
     with notes(console, quiet=quiet):
         selection = _choose(
             file,
@@ -97,12 +99,12 @@ def select(
     if not terminal.is_terminal:
         print_json({**selection.to_dict(), "format": FORMAT, "file": str(file)})
     elif quiet:
-        print(*selection.names, sep="\n")
+        print(*map(visible, selection.names), sep="\n")
     else:
         _show(selection, str(file), terminal)
         for path in (json, report):
             if path is not None:
-                terminal.print(f"wrote {path}", soft_wrap=True, markup=False)
+                print_written(terminal, path)
 
 
 def _choose(
@@ -155,7 +157,9 @@ def _show(selection: FeatureSelection, title: str, terminal: Any) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=None, header_style="bold")
+    table = Table(
+        title=Text(visible(title), style="bold"), title_justify="left", box=None, header_style="bold"
+    )
     for heading, side in (
         ("", "right"),
         ("feature", "left"),
@@ -167,7 +171,11 @@ def _show(selection: FeatureSelection, title: str, terminal: Any) -> None:
     for row in selection.rows()[:MOST_ROWS]:
         bar = Text("━" * max(1, round(30 * row["fraction"])), style="blue")
         table.add_row(
-            str(row["rank"]), Text(row["feature"]), f"{row['fraction']:.2%}", f"{row['dimension']:.6g}", bar
+            str(row["rank"]),
+            Text(visible(row["feature"])),
+            f"{row['fraction']:.2%}",
+            f"{row['dimension']:.6g}",
+            bar,
         )
     more = len(selection.names) - MOST_ROWS
     if more > 0:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geodim.errors import DataFileError, GeodimWarning, InputTypeError, InputValueError
+from geodim.errors import GeodimWarning, InputTypeError, InputValueError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,14 +41,6 @@ TimeLimit = Annotated[
     float | None,
     typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the bounds known so far."),
 ]
-
-
-def check_json(path: Path | None) -> None:
-    """Find out before the work, not after it, that its result cannot be written."""
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        problem = "it is a folder" if path.is_dir() else f"there is no folder {path.absolute().parent}"
-        msg = f"cannot write {path}: {problem}"
-        raise DataFileError(msg)
 
 
 def told(table: Table) -> Table:

@@ -1,34 +1,34 @@
-"""Files in and out: written whole or not at all, read with errors that name the file."""
+"""Files of text: tables for spreadsheets, and JSON read with errors that name the file."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-import os
-import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from geodim.errors import DataFileError
+from geodim.text import spreadsheet_cell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """Write through a temporary file in the same folder, so that no half-written file is ever seen."""
-    target = Path(path)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        msg = f"cannot write {target}: {error.strerror or error}; does the folder exist and is it writable?"
-        raise DataFileError(msg) from error
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)  # mkstemp makes private files; ours are ordinary ones
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows as CSV with a heading; text that a spreadsheet would take for a formula gets a leading apostrophe.
+
+    Examples
+    --------
+    >>> print(csv_text(["name", "x"], [{"name": "=A1", "x": -1.5}]), end="")
+    name,x
+    '=A1,-1.5
+    """
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([spreadsheet_cell(name) for name in names])
+    writer.writerows([spreadsheet_cell(row.get(name, "")) for name in names] for row in rows)
+    return stream.getvalue()
 
 
 def read_json(source: str | Path) -> Any:

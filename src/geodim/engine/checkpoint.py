@@ -1,26 +1,32 @@
-"""Checkpoints of a pass over many columns: whole or not at all, and only ever continued for the same job."""
+"""Checkpoints of a pass over many columns: whole or not at all, for one run at a time, and only ever continued for the same job."""
 
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-import zipfile
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from geodim._version import __version__
+from geodim.engine.state import FAULTS, StateError, read_array, read_profile
 from geodim.errors import DataFileError
+from geodim.locks import FolderLock
+from geodim.output import make_folder, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import TracebackType
+    from typing import Self
 
     from geodim.engine.layers import Layers
 
 T = TypeVar("T")
 
 NAME = "layers.npz"
+MOST_HALVINGS = 64  # of the step; far fewer are ever needed
+ANEW = "delete it to start anew"
 
 
 class Checkpoint:
@@ -29,57 +35,62 @@ class Checkpoint:
     Parameters
     ----------
     folder
-        Made if it does not exist.
+        Made if it does not exist.  As a context manager, a checkpoint keeps it to itself.
     job
-        What is being computed; a checkpoint of another job is refused.
+        What is being computed; a checkpoint of another job, or of another version of geodim, is refused.
     """
 
     def __init__(self, folder: str | Path, job: dict[str, Any]) -> None:
         self.folder = Path(folder)
-        self.job = json.dumps(job, sort_keys=True)
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            msg = f"cannot make the checkpoint folder {self.folder}: {error.strerror or error}"
-            raise DataFileError(msg) from error
+        self.job = json.dumps({**job, "version": __version__}, sort_keys=True)
+        make_folder(self.folder, "choose another for the checkpoint")
+        self._lock = FolderLock(self.folder, "checkpoint folder")
+
+    def __enter__(self) -> Self:
+        self._lock.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.__exit__(kind, error, trace)
 
     def clear(self) -> None:
         """Forget what was saved."""
         (self.folder / NAME).unlink(missing_ok=True)
 
     def save(self, layers: Layers) -> None:
-        """Write the state to a temporary file and rename it: a kill at any moment leaves the old or the new one."""
+        """Write the state; a kill at any moment leaves the old or the new one."""
         arrays: dict[str, Any] = {"job": np.frombuffer(self.job.encode(), np.uint8)}
         for k, profile in enumerate(layers.profiles):
             arrays |= {f"phi{k}": profile.phi, f"owner{k}": profile.owner, f"work{k}": profile.work}
         arrays |= {"done": layers.profiles[0].done, "step": np.float64(layers.profiles[0].step)}
-        handle, name = tempfile.mkstemp(dir=self.folder, prefix=".layers.")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                np.savez(stream, **arrays)
-                stream.flush()
-                os.fsync(stream.fileno())
-            Path(name).replace(self.folder / NAME)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with writing(self.folder / NAME) as stream:
+            np.savez(stream, **arrays)
 
-    def saved_step(self, otherwise: float) -> float:
-        """The resolution of what was saved, or the given one if nothing was."""
-        return self._read(lambda saved: float(saved["step"]), otherwise)
+    def saved_step(self, first: float) -> float:
+        """The resolution of what was saved, or the given one, with which the pass begins, if nothing was."""
+
+        def read(saved: Any) -> float:
+            step = float(read_array(saved, "step", (), np.float64))
+            halvings = math.log2(first / step) if first > 0.0 and 0.0 < step < math.inf else math.nan
+            if step != first and not (halvings.is_integer() and 0 <= halvings <= MOST_HALVINGS):
+                msg = f"the step is {step:g}, which {first:g} halved some times never is"
+                raise StateError(msg)
+            return step
+
+        return self._read(read, first)
 
     def load(self, layers: Layers) -> bool:
         """Fill ``layers`` with what was saved; False if nothing was."""
-        for leftover in self.folder.glob(".layers.*"):
-            leftover.unlink(missing_ok=True)
 
         def fill(saved: Any) -> bool:
-            if float(saved["step"]) != layers.profiles[0].step:
+            if float(read_array(saved, "step", (), np.float64)) != layers.profiles[0].step:
                 return False
+            done = read_array(saved, "done", (layers.n_features,), np.bool_)
             for k, profile in enumerate(layers.profiles):
-                profile.phi[:], profile.owner[:] = saved[f"phi{k}"], saved[f"owner{k}"]
-                profile.work[:] = saved[f"work{k}"]
-            layers.finish(np.flatnonzero(saved["done"]).tolist())
+                read_profile(saved, profile, str(k))
+            layers.finish(np.flatnonzero(done).tolist())
             return True
 
         return self._read(fill, False)
@@ -88,14 +99,26 @@ class Checkpoint:
         path = self.folder / NAME
         try:
             with path.open("rb") as stream, np.load(stream, allow_pickle=False) as saved:
-                if bytes(saved["job"]).decode() != self.job:
-                    msg = f"{path} belongs to another computation: choose another folder, or delete this one"
-                    raise DataFileError(msg)
+                self._check_job(bytes(saved["job"]).decode())
                 return use(saved)
         except FileNotFoundError:
             return otherwise
         except DataFileError:
             raise
-        except (OSError, EOFError, TypeError, ValueError, KeyError, IndexError, zipfile.BadZipFile) as error:
-            msg = f"the checkpoint {path} cannot be read ({error}): delete it to start anew"
+        except StateError as error:
+            msg = f"the checkpoint {path} was edited or damaged ({error}): {ANEW}"
             raise DataFileError(msg) from error
+        except FAULTS as error:
+            msg = f"the checkpoint {path} cannot be read ({error}): {ANEW}"
+            raise DataFileError(msg) from error
+
+    def _check_job(self, saved: str) -> None:
+        if saved == self.job:
+            return
+        path = self.folder / NAME
+        version = json.loads(saved).get("version", "an earlier version")
+        if version != __version__:
+            msg = f"{path} was saved by geodim {version}, and this is {__version__}: go on with that one, or {ANEW}"
+            raise DataFileError(msg)
+        msg = f"{path} belongs to another computation: choose another folder, or delete this one"
+        raise DataFileError(msg)

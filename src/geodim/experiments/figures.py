@@ -6,6 +6,7 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from geodim.optional import require
+from geodim.output import writing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,6 +54,5 @@ def save_figure(figure: Any, path: Path) -> None:
     unsaid = ("Software",) if kind == "png" else ("Creator", "Producer", "CreationDate")  # versions and dates
     stream = io.BytesIO()
     figure.savefig(stream, format=kind, metadata=dict.fromkeys(unsaid))
-    part = path.with_name(f".{path.name}")
-    part.write_bytes(stream.getvalue())
-    part.replace(path)
+    with writing(path) as file:
+        file.write(stream.getvalue())

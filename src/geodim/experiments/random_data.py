@@ -8,19 +8,21 @@ follows from Phi on the support.
 from __future__ import annotations
 
 import math
-import zipfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim._version import __version__
 from geodim.data.sources import column_chunks
 from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
+from geodim.engine.state import FAULTS, read_array, read_profile
 from geodim.experiments.experiment import Context, Cost, Experiment, Options, StoppedError, Unit
 from geodim.experiments.machine import physical_memory, slowness
 from geodim.experiments.printed import printed
 from geodim.experiments.support_sums import bounds_on_support
 from geodim.experiments.verdicts import Claim, Comparison, absent, judge
+from geodim.output import make_folder, writing
 from geodim.paper import log_scale_support
 from geodim.parts import available_threads, mean
 from geodim.result import inverse_square
@@ -171,11 +173,16 @@ def _work(n: int, d: int, repetition: int, threads: int, context: Context) -> Ro
 
 def _keep(path: Path, profile: Profile) -> None:
     """Save the columns that are done, so that none of them is solved again."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}")
-    with part.open("wb") as stream:
-        np.savez(stream, phi=profile.phi, owner=profile.owner, done=profile.done)
-    part.replace(path)
+    make_folder(path.parent)
+    with writing(path) as stream:
+        np.savez(
+            stream,
+            version=np.frombuffer(__version__.encode(), np.uint8),
+            phi=profile.phi,
+            owner=profile.owner,
+            work=profile.work,
+            done=profile.done,
+        )
 
 
 def _resumed(path: Path, n: int, d: int) -> Profile | None:
@@ -183,10 +190,13 @@ def _resumed(path: Path, n: int, d: int) -> Profile | None:
         return None
     profile = Profile.empty(n, d)
     try:
-        with np.load(path) as saved:
-            profile.phi[:], profile.owner[:], profile.done[:] = saved["phi"], saved["owner"], saved["done"]
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-        return None  # cut or foreign: compute it again
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as saved:
+            if bytes(saved["version"]).decode() != __version__:
+                return None
+            read_profile(saved, profile)
+            profile.done[:] = read_array(saved, "done", (d,), np.bool_)
+    except FAULTS:
+        return None  # cut, edited or foreign: compute it again
     return profile
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from geodim._version import __version__
-from geodim.data.files import write_text
 from geodim.experiments import NAMES, get_experiment
 from geodim.experiments.correlation import Correlation, Curves, claims_of, correlations, printed_curves
 from geodim.experiments.document import (
@@ -23,6 +22,7 @@ from geodim.experiments.document import (
 )
 from geodim.experiments.store import Store
 from geodim.experiments.verdicts import Claim, Comparison, Verdict, summary
+from geodim.output import make_folder, write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +56,7 @@ def draw_figures(folder: Path) -> list[Path]:
 def write_report(folder: Path) -> list[Path]:
     """Write report.html, report.md and report.json from everything in the folder."""
     document, values = build_report(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     paths = [folder / f"report.{ending}" for ending in ("html", "md", "json")]
     texts = (to_html(document), to_markdown(document), json.dumps(values, indent=1, allow_nan=False) + "\n")
     for path, text in zip(paths, texts, strict=True):

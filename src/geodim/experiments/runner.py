@@ -101,21 +101,29 @@ def make_plan(names: Sequence[str], options: Options, folder: Path, *, fresh: bo
     return plans
 
 
-def merge_results(source: Path, folder: Path) -> int:
-    """Take over the finished units of another folder, as from a larger machine; how many there were.
+def merge_results(sources: Sequence[Path], folder: Path) -> int:
+    """Take over the finished units of other folders, as from a larger machine; how many there were.
+
+    All of them are read and tried before any is written.
 
     Parameters
     ----------
-    source : Path
+    sources : sequence of Path
         Where to look.
     folder : Path
         The results to complete; what is done there stays.
     """
-    return sum(
-        Store(folder, get_experiment(name)).merge(Store(source, get_experiment(name)))
-        for name in NAMES
-        if (source / f"{name}.json").exists()
-    )
+    total, changed = 0, []
+    for name in NAMES:
+        store = Store(folder, get_experiment(name))
+        found = [Store(source, store.experiment) for source in sources if (source / f"{name}.json").exists()]
+        new = sum(store.adopt(other) for other in found)
+        if new:
+            total += new
+            changed.append(store)
+    for store in changed:
+        store.write()
+    return total
 
 
 def run_plan(

@@ -6,15 +6,14 @@ what is missing, and a new version computes afresh.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import TYPE_CHECKING, Any
 
 from geodim._version import __version__
-from geodim.data.files import read_json, write_text
+from geodim.data.files import csv_text, read_json
 from geodim.errors import DataFileError
 from geodim.experiments.machine import describe_machine
+from geodim.output import make_folder, write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +58,7 @@ class Store:
             msg = f"{self.path} is no file of results ({FORMAT}): move it away or choose another folder"
             raise DataFileError(msg)
         try:
-            return [{**entry, "rows": _unpacked(entry["rows"])} for entry in document["units"]]
+            return [_checked({**entry, "rows": _unpacked(entry["rows"])}) for entry in document["units"]]
         except (KeyError, TypeError, ValueError) as error:
             msg = f"{self.path} is damaged ({error!r}): move it away or choose another folder"
             raise DataFileError(msg) from error
@@ -91,10 +90,20 @@ class Store:
                 "rows": rows,
             }
         )
-        self._write()
+        self.write()
 
     def merge(self, other: Store) -> int:
-        """Take over what is done there and not here, as on a larger machine; how many units that were."""
+        """Take over what is done there and not here, as on a larger machine; how many units that were.
+
+        Nothing is written before all rows together have been put to the use they are for.
+        """
+        new = self.adopt(other)
+        if new:
+            self.write()
+        return new
+
+    def adopt(self, other: Store) -> int:
+        """As `merge`, but nothing is written: `write` does that."""
         new = [
             entry
             for entry in other._current()
@@ -102,10 +111,22 @@ class Store:
             and not any(mine["key"] == entry["key"] and mine["status"] == DONE for mine in self._current())
         ]
         keys = [entry["key"] for entry in new]
-        if new:
-            self.entries = [entry for entry in self.entries if entry["key"] not in keys] + new
-            self._write()
+        before = self.entries
+        self.entries = [entry for entry in self.entries if entry["key"] not in keys] + new
+        try:
+            self._use()
+        except Exception as error:  # whatever a row that is none of this experiment's makes its code raise
+            self.entries = before
+            msg = f"{other.path} holds rows that the experiment {self.experiment.name} cannot have made ({error!r})"
+            raise DataFileError(f"{msg}: nothing was taken over") from error
         return len(new)
+
+    def _use(self) -> None:
+        """Do with the rows all that a report does."""
+        rows, experiment = self.rows(), self.experiment
+        for make in (experiment.compare, experiment.claims, experiment.notes, experiment.tables):
+            make(rows)
+        self._csv()
 
     def rows(self) -> Rows:
         """All rows of units that are done, each with the parameters of its unit."""
@@ -137,12 +158,9 @@ class Store:
     def _find(self, unit: Unit) -> dict[str, Any] | None:
         return next((entry for entry in self._current() if entry["key"] == unit.key), None)
 
-    def _write(self) -> None:
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            msg = f"cannot make the folder {self.folder}: {error.strerror or error}; choose another with --output"
-            raise DataFileError(msg) from error
+    def write(self) -> None:
+        """Write both files."""
+        make_folder(self.folder, "choose another with --output")
         document = {
             "format": FORMAT,
             "experiment": self.experiment.name,
@@ -161,11 +179,29 @@ class Store:
     def _csv(self) -> str:
         lines = [row for entry in self._current() for row in _flat(entry)]
         names = list(dict.fromkeys(name for line in lines for name in line if name not in TAIL)) + list(TAIL)
-        stream = io.StringIO()
-        writer = csv.DictWriter(stream, names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
-        return stream.getvalue()
+        return csv_text(names, lines)
+
+
+def _checked(entry: dict[str, Any]) -> dict[str, Any]:
+    """A unit as it was read; raises unless every part is of the kind that was written."""
+    kinds: dict[str, Any] = {
+        "key": dict,
+        "version": str,
+        "recipe": int,
+        "status": str,
+        "note": str,
+        "seconds": (int, float, type(None)),
+        "machine": (dict, type(None)),
+        "rows": list,
+    }
+    for name, kind in kinds.items():
+        if not isinstance(entry[name], kind):
+            raise TypeError(f"{name} is {entry[name]!r:.80}")
+    if entry["status"] not in (DONE, MISSING, FAILED) or (entry["seconds"] or 0.0) < 0.0:
+        raise ValueError(f"status {entry['status']!r:.80}, seconds {entry['seconds']!r}")
+    if not all(isinstance(row, dict) for row in entry["rows"]):
+        raise TypeError("a row is no mapping")
+    return entry
 
 
 def _packed(rows: Rows) -> dict[str, Any]:

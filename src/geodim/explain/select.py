@@ -17,6 +17,7 @@ from geodim.explain.greedy import Greedy
 from geodim.explain.passes import exact_source
 from geodim.parts import available_threads
 from geodim.result import inverse_square, to_json_value, unique_names, versions
+from geodim.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -128,13 +129,13 @@ class FeatureSelection:
         """JSON text, also written to ``path`` (whole or not at all) if given.  Infinity is the string "inf"."""
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
         if path is not None:
-            from geodim.data.files import write_text  # noqa: PLC0415
+            from geodim.output import write_text  # noqa: PLC0415
 
             write_text(path, text)
         return text
 
     def __repr__(self) -> str:
-        few = ", ".join(self.names[:5]) + (", ..." if len(self.names) > 5 else "")
+        few = ", ".join(map(visible, self.names[:5])) + (", ..." if len(self.names) > 5 else "")
         return (
             f"FeatureSelection({len(self.names)} of {self.n_features} features: {few}; "
             f"{self.fractions[-1]:.4%} of the discriminability)"

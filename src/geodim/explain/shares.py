@@ -15,6 +15,7 @@ from geodim.explain.core import CoreFinder
 from geodim.explain.passes import ColumnPass, exact_source
 from geodim.parts import available_threads, mean
 from geodim.result import to_json_value, unique_names
+from geodim.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,13 +80,13 @@ class Explanation:
         """JSON text, also written to ``path`` (whole or not at all) if given."""
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
         if path is not None:
-            from geodim.data.files import write_text  # noqa: PLC0415
+            from geodim.output import write_text  # noqa: PLC0415
 
             write_text(path, text)
         return text
 
     def __repr__(self) -> str:
-        leading = ", ".join(f"{name} {share:.1%}" for name, share in list(self.shares.items())[:3])
+        leading = ", ".join(f"{visible(name)} {share:.1%}" for name, share in list(self.shares.items())[:3])
         return (
             f"Explanation(dimension={self.result.dimension:.6g}, carried by {len(self.shares)} of "
             f"{self.result.n_features} features: {leading}; core of {len(self.core)})"

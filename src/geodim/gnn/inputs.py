@@ -8,6 +8,7 @@ nodes are kept.  What is kept are hops + 1 arrays of one row per wanted node, fl
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -217,6 +218,8 @@ def _in_files(
                 np.lib.format.open_memmap(target / f"hop{m}.npy", mode="w+", dtype=np.float32, shape=shape)
                 for m in range(hops + 1)
             ]
+            for m in range(hops + 1):
+                _reserve(target / f"hop{m}.npy")
             fill(layers)
             for layer in layers:
                 layer.flush()
@@ -229,8 +232,15 @@ def _in_files(
     return HopInputs([entry.arrays[f"hop{m}"] for m in range(hops + 1)], wanted, source.n_points)
 
 
+def _reserve(path: Path) -> None:
+    """Have the disk set the whole file aside: a memory map that meets a full disk ends the whole process."""
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+
+
 def _check_space(folder: Path, needed: int) -> None:
-    """Refuse before writing: a memory map that meets a full disk ends the whole process."""
+    """Refuse before writing, where it is plain that it does not fit."""
     place = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     free = shutil.disk_usage(place).free
     if free < needed:

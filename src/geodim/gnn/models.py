@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zipfile
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import numpy as np
 from geodim.errors import DataFileError
 from geodim.gnn._torch import torch
 from geodim.gnn.sign import SIGN
+from geodim.output import writing
 
 __all__ = ["load_model", "save_model"]
 
@@ -29,20 +28,10 @@ def save_model(model: SIGN, path: str | Path) -> None:
     path : path
         An ``.npz`` file.
     """
-    target = Path(path)
     arrays = {name: tensor.detach().cpu().numpy() for name, tensor in model.state_dict().items()}
     arrays[CONFIG] = np.frombuffer(json.dumps(model.config).encode(), np.uint8)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise DataFileError(f"cannot write {target}: {error.strerror or error}") from error
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.savez(stream, **arrays)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with writing(path) as stream:
+        np.savez(stream, **arrays)
 
 
 def load_model(path: str | Path) -> SIGN:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import json
+import math
+import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.data.files import read_json, write_text
-from geodim.errors import DataFileError, InputValueError
+from geodim._version import __version__
+from geodim.data.files import csv_text, read_json
+from geodim.errors import DataFileError, GeodimWarning, InputValueError
+from geodim.output import make_folder, write_text
 
 if TYPE_CHECKING:
     import os
@@ -66,8 +68,17 @@ class SignRun:
 
     @classmethod
     def from_dict(cls, values: Any) -> SignRun:
-        """Rebuild a run from `to_dict`."""
-        return cls(**{each.name: values[each.name] for each in dataclasses.fields(cls)})
+        """Rebuild a run from `to_dict`; raises for what no run could be."""
+        run = cls(**{each.name: values[each.name] for each in dataclasses.fields(cls)})
+        kinds: dict[str, Any] = {"int": int, "float": (int, float), "str": str}
+        for each in dataclasses.fields(cls):
+            value = getattr(run, each.name)
+            if isinstance(value, bool) or not isinstance(value, kinds[str(each.type)]):
+                raise TypeError(f"{each.name} is {value!r}")
+            least_and_most = (0.0, 1.0 if each.name.endswith("accuracy") else math.inf)
+            if not isinstance(value, str) and not least_and_most[0] <= value <= least_and_most[1]:
+                raise ValueError(f"{each.name} is {value!r}")
+        return run
 
 
 class RunStore:
@@ -81,10 +92,7 @@ class RunStore:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DataFileError(f"cannot make the folder {self.folder}: {error.strerror or error}") from error
+        make_folder(self.folder)
 
     def path(self, dataset: str, k: int, repetition: int) -> Path:
         """Where a run is kept."""
@@ -105,15 +113,25 @@ class RunStore:
                     f"{path} was trained with another {' and '.join(other) or 'job'}: "
                     "choose another folder, or delete this one"
                 )
-            return SignRun.from_dict(values["run"])
-        except (KeyError, TypeError, AttributeError) as error:
+            if values.get("version") != __version__:
+                made = values.get("version", "an earlier version")
+                warnings.warn(
+                    f"{path} was trained by geodim {made}: trained again", GeodimWarning, stacklevel=2
+                )
+                return None
+            run = SignRun.from_dict(values["run"])
+            asked = (dataset, k, repetition, job.get("seed", run.seed))
+            if (run.dataset, run.k, run.repetition, run.seed) != asked:
+                raise ValueError("it is another run")
+            return run
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise DataFileError(
                 f"{path} is damaged ({error!r}): delete it to train that model again"
             ) from error
 
     def save(self, run: SignRun, job: dict[str, Any]) -> None:
         """Keep a finished run."""
-        values = {"format": FORMAT, "job": job, "run": run.to_dict()}
+        values = {"format": FORMAT, "version": __version__, "job": job, "run": run.to_dict()}
         write_text(
             self.path(run.dataset, run.k, run.repetition),
             json.dumps(values, indent=1, allow_nan=False) + "\n",
@@ -160,12 +178,6 @@ def write_runs(runs: Sequence[SignRun], path: str | Path) -> None:
     if target.suffix == ".json":
         write_text(target, json.dumps(rows, indent=1, allow_nan=False) + "\n")
     elif target.suffix == ".csv":
-        text = io.StringIO()
-        writer = csv.DictWriter(
-            text, [each.name for each in dataclasses.fields(SignRun)], lineterminator="\n"
-        )
-        writer.writeheader()
-        writer.writerows(rows)
-        write_text(target, text.getvalue())
+        write_text(target, csv_text([each.name for each in dataclasses.fields(SignRun)], rows))
     else:
         raise InputValueError(f"{target}: runs are written as .csv or .json")

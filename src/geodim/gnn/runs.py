@@ -6,7 +6,7 @@ import hashlib
 import tempfile
 import time
 import warnings
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,8 @@ from geodim.gnn.models import save_model
 from geodim.gnn.records import RunStore, SignRun
 from geodim.gnn.settings import MEMORY, SignSettings, paper_settings
 from geodim.gnn.training import choose_device, fit_sign
+from geodim.locks import FolderLock
+from geodim.temporary import temporary_folder
 
 if TYPE_CHECKING:
     import os
@@ -143,8 +145,9 @@ def run_grid(
     )
     # Before anything is trained: a wrong name, or a data set without labels, should not show up after hours.
     plans = [(one, settings or paper_settings(one if isinstance(one, str) else one.name)) for one in chosen]
+    lock = nullcontext() if grid.store is None else FolderLock(grid.store.folder, "folder of runs")
     try:
-        with heeding_interrupts(grid.halt):
+        with lock, heeding_interrupts(grid.halt):
             for one, how in plans:
                 grid.check()
                 data = load_dataset(one, root, offline=offline) if isinstance(one, str) else one
@@ -226,7 +229,7 @@ class _Grid:
         folder = None
         if hop_inputs_bytes(len(nodes), data.n_attributes, max(self.ks)) > self.memory:
             base = (
-                Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="geodim-")))
+                stack.enter_context(temporary_folder(Path(tempfile.gettempdir()), 0o700))
                 if self.store is None
                 else self.store.folder
             )

@@ -7,15 +7,15 @@ number of vertices.
 
 from __future__ import annotations
 
-import os
-import tempfile
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.errors import DataFileError, InputValueError
+from geodim.errors import InputValueError
 from geodim.optional import require
+from geodim.output import check_output, writing
 from geodim.report.style import (
     BLUE,
     GREY,
@@ -200,25 +200,18 @@ def check_plot_path(path: str | Path) -> None:
     if target.suffix.lower() not in FORMATS:
         msg = f"cannot plot to {target}: the name must end in {', '.join(FORMATS)}"
         raise InputValueError(msg)
-    if not target.absolute().parent.is_dir():
-        msg = f"cannot write {target}: there is no folder {target.absolute().parent}"
-        raise DataFileError(msg)
+    check_output(target)
     require("matplotlib.figure", "plot", "plotting")
 
 
 def save_plot(result: IDResult, path: str | Path, **kwargs: Any) -> None:
     """Write the plot of a result to a .png, .pdf or .svg file, whole or not at all."""
     check_plot_path(path)
-    target = Path(path)
     figure: Any = plot_observable_diameter(result, **kwargs).figure
-    try:
-        with tempfile.TemporaryDirectory(dir=target.absolute().parent, prefix=f".{target.name}.") as folder:
-            temporary = Path(folder, target.name)
-            figure.savefig(temporary)
-            os.replace(temporary, target)  # noqa: PTH105 - replaces a file atomically on every system
-    except OSError as error:
-        msg = f"cannot write {target}: {error.strerror or error}"
-        raise DataFileError(msg) from error
+    picture = io.BytesIO()
+    figure.savefig(picture, format=Path(path).suffix[1:].lower())
+    with writing(path) as stream:
+        stream.write(picture.getvalue())
 
 
 def observable_diameter_steps(

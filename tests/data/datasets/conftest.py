@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+from data.datasets.http_server import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from data.datasets.http_server import Server
 
 _SHARED = Path(__file__).parents[3].parent / "shared" / "data" / "planetoid"
 # Read at import: the fixture below removes the variable.
@@ -26,3 +34,13 @@ def planetoid_root() -> Path:
     if not (_PLANETOID / "Cora" / "raw" / "ind.cora.graph").is_file():
         pytest.skip(f"the real Planetoid files are not at {_PLANETOID} (set GEODIM_DATA)")
     return _PLANETOID
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A file server with ranges, marks and faults."""
+    pytest.importorskip("pooch", reason="downloads need pooch (the extra 'data')")
+    monkeypatch.delenv("GEODIM_OFFLINE")
+    monkeypatch.setattr("geodim.data.datasets.download.time.sleep", lambda _seconds: None)
+    with serving() as state:
+        yield state

@@ -12,6 +12,7 @@ import pytest
 from data.datasets import oracles
 from data.datasets.layouts import write_csv, write_ogb_csv
 from geodim.data.datasets import cache, load_dataset
+from geodim.data.datasets.streaming import NpyWriter
 from geodim.errors import DataFileError, InputValueError
 
 if TYPE_CHECKING:
@@ -217,8 +218,7 @@ def test_no_place_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     write_ogb_csv(tmp_path)
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    real = cache._beside
-    monkeypatch.setattr(cache, "_beside", lambda place: real(place) / "missing" / "folder")
+    monkeypatch.setattr("geodim.temporary.new_name", lambda: "missing/folder")
     with pytest.raises(DataFileError, match="no folder for converted data"):
         load_dataset("ogbn-arxiv", tmp_path)
 
@@ -264,3 +264,15 @@ def test_folders_are_readable_by_others(tmp_path: Path) -> None:
     mask = os.umask(0)
     os.umask(mask)
     assert (tmp_path / "ogbn_arxiv" / "geodim").stat().st_mode & 0o777 == 0o777 & ~mask
+
+
+def test_a_full_disk_names_the_folder(tmp_path: Path) -> None:
+    def write(folder: Path) -> dict[str, Any]:
+        (folder / "x.npy").symlink_to("/dev/full")
+        with NpyWriter(folder / "x.npy", (1000, 1000), np.float64) as writer:
+            writer.append(np.zeros(10**6))
+        return {}
+
+    with pytest.raises(DataFileError, match=rf"cannot write {tmp_path}/geodim: the disk is full"):
+        cache.build([tmp_path / "geodim"], "r/1", tmp_path, [], write)
+    assert not list(tmp_path.iterdir())

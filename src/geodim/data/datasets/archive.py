@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import stat
 import zipfile
@@ -10,8 +9,12 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 from geodim.errors import DataFileError
+from geodim.output import make_folder, writing
 
 __all__ = ["extract"]
+
+# The files of data sets are compressed themselves, so that their archives hardly grow.
+MOST_GROWTH, SMALLEST_LIMIT = 20, 1 << 30
 
 
 def extract(archive: Path, folder: Path, strip: str) -> list[Path]:
@@ -43,6 +46,12 @@ def extract(archive: Path, folder: Path, strip: str) -> list[Path]:
             ]
             if not plan:
                 raise DataFileError(f"{archive}: has no files under {strip!r}")
+            limit = max(MOST_GROWTH * archive.stat().st_size, SMALLEST_LIMIT)
+            size = sum(member.file_size for member, _ in plan)
+            if size > limit:
+                raise DataFileError(
+                    f"{archive}: refused, because it unpacks to {size:,} bytes, more than {limit:,}"
+                )
             for member, path in plan:
                 _extract_file(content, member, path)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
@@ -75,11 +84,6 @@ def _target(archive: Path, member: zipfile.ZipInfo, strip: str) -> PurePosixPath
 
 
 def _extract_file(content: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}-{os.getpid()}")
-    try:
-        with content.open(member) as source, temporary.open("wb") as target:
-            shutil.copyfileobj(source, target, 1 << 20)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    make_folder(path.parent)
+    with content.open(member) as source, writing(path) as target:
+        shutil.copyfileobj(source, target, 1 << 20)

@@ -13,8 +13,8 @@ import hashlib
 import json
 import logging
 import os
-import secrets
 import shutil
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -24,6 +24,8 @@ import numpy as np
 from geodim.data.datasets.roots import user_cache
 from geodim.data.unchanged import Watch
 from geodim.errors import DataFileError, InputValueError
+from geodim.output import naming, write_text
+from geodim.temporary import new_name, sweep_once, temporary_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -137,6 +139,7 @@ def open_cache(
         None when no folder is usable; the log says why.
     """
     for place in places:
+        sweep_once(place.parent)  # a conversion that was killed leaves much behind
         if not (place / MANIFEST).is_file():
             continue
         try:
@@ -217,9 +220,10 @@ def build(
     pathlib.Path
         The folder, complete.
     """
-    place, temporary = _temporary_folder(places)
-    try:
-        # Described before they are read: a source that changed since then makes the cache stale, not wrong.
+    with ExitStack() as stack:
+        place, temporary = _temporary_folder(places, stack)
+        stack.enter_context(naming(place))
+        # Described before they are read: a source that changes meanwhile makes the cache stale, not wrong.
         described = {
             path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path): _describe_source(
                 path
@@ -235,37 +239,27 @@ def build(
             "arrays": {path.stem: _describe_array(path) for path in sorted(temporary.glob("*.npy"))},
             "notes": dict(notes),
         }
-        (temporary / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+        write_text(temporary / MANIFEST, json.dumps(manifest, indent=1))
         _replace_folder(temporary, place)
-    except BaseException:
-        # Also on Ctrl-C: a conversion leaves either a complete folder or nothing.
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
     return place
 
 
-def _temporary_folder(places: Sequence[Path]) -> tuple[Path, Path]:
+def _temporary_folder(places: Sequence[Path], stack: ExitStack) -> tuple[Path, Path]:
+    """The first place that can be written, and a folder beside it that is gone afterwards, also on Ctrl-C."""
     refusals = []
     for place in places:
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
-            temporary = _beside(place)
-            # Not tempfile.mkdtemp: its folders are private, and a shared root is read by others.
-            temporary.mkdir()
-            return place, temporary
+            return place, stack.enter_context(temporary_folder(place.parent))
         except OSError as error:
             refusals.append(f"{place.parent} ({error.strerror})")
     raise DataFileError(f"no folder for converted data can be written: {'; '.join(refusals)}")
 
 
-def _beside(place: Path) -> Path:
-    return place.with_name(f".{place.name}-{os.getpid()}-{secrets.token_hex(4)}")
-
-
 def _replace_folder(temporary: Path, place: Path) -> None:
     """Rename ``temporary`` to ``place``; a folder that is there is moved away first, since rename needs it empty."""
     if place.exists():
-        aside = _beside(place)
+        aside = place.with_name(new_name())
         with contextlib.suppress(FileNotFoundError):
             place.rename(aside)
         shutil.rmtree(aside, ignore_errors=True)
@@ -275,4 +269,3 @@ def _replace_folder(temporary: Path, place: Path) -> None:
         # Another process has put its folder there between the two steps; both were made from the same files.
         if not (place / MANIFEST).is_file():
             raise
-        shutil.rmtree(temporary, ignore_errors=True)

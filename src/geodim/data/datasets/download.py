@@ -10,9 +10,11 @@ import json
 import logging
 import time
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
 
 from geodim.errors import DataFileError
 from geodim.optional import require
+from geodim.output import make_folder, naming, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +27,18 @@ _log = logging.getLogger(__name__)
 PIECE_BYTES = 64 << 10
 
 
+def _check_redirect(response: Any, **_settings: Any) -> None:
+    """Refuse to be sent from the web to files of this machine, or from an encrypted address to one that is not."""
+    if response.is_redirect:
+        target = urljoin(response.url, response.headers["Location"])
+        scheme, before = urlsplit(target).scheme, urlsplit(response.url).scheme
+        if scheme not in ("https", before) or scheme not in ("http", "https"):
+            response.close()
+            raise DataFileError(
+                f"{response.url} redirects to {target}, which is not followed: it is no {before}"
+            )
+
+
 class ResumingDownloader:
     """Download over HTTP into a part file, and continue that file when it is already there.
 
@@ -35,6 +49,8 @@ class ResumingDownloader:
     ----------
     part
         The part file; it stays when a download fails, and a second file ``<part>.json`` holds the server's mark.
+    limit
+        The most bytes that are taken: a body without an end would fill the disk.
     progress
         Whether to show a progress bar on standard error.
     retries
@@ -49,6 +65,7 @@ class ResumingDownloader:
         self,
         part: Path,
         *,
+        limit: int,
         progress: bool = False,
         retries: int = 4,
         pause: float = 1.0,
@@ -56,6 +73,7 @@ class ResumingDownloader:
     ) -> None:
         self.part = part
         self.mark = part.with_name(f"{part.name}.json")
+        self.limit = limit
         self.progress = progress
         self.retries = retries
         self.pause = pause
@@ -90,10 +108,11 @@ class ResumingDownloader:
                         ) from error
                     _log.info("the connection to %s broke, continuing: %s", url, error)
                     time.sleep(self.pause * 2 ** (failures - 1))
-                except requests.HTTPError as error:
+                except requests.RequestException as error:
                     raise DataFileError(f"downloading {url} failed: {error}") from error
-        self.part.replace(output_file)
-        self.mark.unlink(missing_ok=True)
+        with naming(output_file):
+            self.part.replace(output_file)
+            self.mark.unlink(missing_ok=True)
         return None
 
     def _continue(self, session: Any, url: str) -> None:
@@ -103,7 +122,8 @@ class ResumingDownloader:
         headers = {"Accept-Encoding": "identity"}
         if have:
             headers |= {"Range": f"bytes={have}-", "If-Range": validator}
-        with session.get(url, headers=headers, stream=True, timeout=self.timeout) as response:
+        hooks = {"response": _check_redirect}
+        with session.get(url, headers=headers, stream=True, timeout=self.timeout, hooks=hooks) as response:
             if response.status_code == 416 and have:
                 # The part is as long as the file, or longer: complete, or of another file.
                 if response.headers.get("Content-Range", "") == f"bytes */{have}":
@@ -112,6 +132,10 @@ class ResumingDownloader:
                 self._continue(session, url)
                 return
             response.raise_for_status()
+            if response.headers.get("Content-Type", "").lower().startswith("text/html"):
+                raise DataFileError(
+                    f"{url}: the answer is a web page, not the file; does this network want a login first?"
+                )
             resumed = response.status_code == 206 and response.headers.get("Content-Range", "").startswith(
                 f"bytes {have}-"
             )
@@ -120,21 +144,35 @@ class ResumingDownloader:
             if not resumed:
                 have = 0
                 self._remember(url, response.headers)
-            self._receive(response, have)
+            self._receive(response, url, have)
 
-    def _receive(self, response: Any, have: int) -> None:
-        length = response.headers.get("Content-Length")
-        total = have + int(length) if length is not None else None
-        self.part.parent.mkdir(parents=True, exist_ok=True)
-        with self.part.open("ab" if have else "wb") as file, self._bar(have, total) as advance:
+    def _receive(self, response: Any, url: str, have: int) -> None:
+        length = response.headers.get("Content-Length", "")
+        total = have + int(length) if length.isdecimal() else None
+        self._check_size(url, total or 0)
+        make_folder(self.part.parent)
+        with naming(self.part):
+            file = self.part.open("ab" if have else "wb")
+        size = have
+        with file, self._bar(have, total) as advance:
             for piece in response.iter_content(PIECE_BYTES):
-                file.write(piece)
+                with naming(self.part):
+                    file.write(piece)
+                    file.flush()
                 advance(len(piece))
-            size = file.tell()
+                size += len(piece)
+                self._check_size(url, size)
         if total is not None and size != total:
             # requests reports a short body by itself only since urllib3 2.
             requests = require("requests", "data", "downloading data sets")
             raise requests.ConnectionError(f"{size} of {total} bytes arrived")
+
+    def _check_size(self, url: str, size: int) -> None:
+        if size > self.limit:
+            self._forget()
+            raise DataFileError(
+                f"{url}: at least {size:,} bytes, and no more than {self.limit:,} are taken: this is another file"
+            )
 
     def _state(self, url: str) -> tuple[int, str]:
         """Return how many bytes can be continued, and the server's mark for them."""
@@ -148,8 +186,8 @@ class ResumingDownloader:
         etag = headers.get("ETag", "")
         # A weak mark says "equivalent", not "byte for byte the same", and must not be used with ranges (RFC 9110).
         validator = etag if etag and not etag.startswith("W/") else headers.get("Last-Modified", "")
-        self.mark.parent.mkdir(parents=True, exist_ok=True)
-        self.mark.write_text(json.dumps({"url": url, "validator": validator}), encoding="utf-8")
+        make_folder(self.mark.parent)
+        write_text(self.mark, json.dumps({"url": url, "validator": validator}))
 
     def _forget(self) -> None:
         self.part.unlink(missing_ok=True)

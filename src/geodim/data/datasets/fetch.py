@@ -1,7 +1,7 @@
 """Download the files of a data set into the folder where its reader expects them.
 
-Checksums are the known ones, or are recorded at the first download in ``geodim-checksums.json`` beside the data sets
-and enforced afterwards. Nothing is ever asked; offline, the error names the folder and the files to place there.
+Checksums are the known ones, or are recorded in ``geodim-checksums.json`` beside the data sets at the first download that
+turned out to hold what it should, and enforced afterwards. Nothing is ever asked; offline, the error names the folder and the files to place there.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +18,19 @@ from geodim.data.datasets.mag import find_embedding, has_embedding
 from geodim.data.datasets.registry import MAG_EMBEDDING, DatasetSpec, Remote, get_spec
 from geodim.data.datasets.roots import is_offline, resolve_root
 from geodim.errors import DataFileError
+from geodim.locks import FolderLock
 from geodim.optional import require
+from geodim.output import make_folder, write_text
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
     from pathlib import Path
 
 __all__ = ["fetch", "missing_files", "not_found"]
 
 LEDGER = "geodim-checksums.json"
+SMALLEST_LIMIT = 64 << 20  # bytes of a download
 
 
 def missing_files(spec: DatasetSpec, folder: Path) -> list[str]:
@@ -101,7 +104,7 @@ def fetch(
         raise not_found(spec, folder, "downloads are off (offline=True or GEODIM_OFFLINE)")
     show = sys.stderr.isatty() if progress is None else progress
     for remote in wanted:
-        _fetch_one(remote, base, folder, mirror, show, keep_archive)
+        _fetch_one(remote, base, folder, mirror, show, keep_archive, most_bytes(spec))
     missing = missing_files(spec, folder)
     if missing:
         raise DataFileError(f"{spec.name}: the download does not contain {', '.join(missing)}")
@@ -115,8 +118,19 @@ def _is_there(remote: Remote, folder: Path) -> bool:
     return all((folder / file).is_file() for file in remote.provides)
 
 
+def most_bytes(spec: DatasetSpec) -> int:
+    """The most that one download of a data set may be: its size is known roughly."""
+    return max(2 * spec.download_bytes, SMALLEST_LIMIT)
+
+
 def _fetch_one(
-    remote: Remote, base: Path, folder: Path, mirror: str | None, progress: bool, keep_archive: bool
+    remote: Remote,
+    base: Path,
+    folder: Path,
+    mirror: str | None,
+    progress: bool,
+    keep_archive: bool,
+    limit: int,
 ) -> None:
     pooch = require("pooch", "data", f"downloading {remote.url} to {folder}")
     from geodim.data.datasets.download import ResumingDownloader  # noqa: PLC0415 - only when downloading
@@ -124,11 +138,12 @@ def _fetch_one(
     url = f"{mirror.rstrip('/')}/{remote.filename}" if mirror else remote.url
     place = folder / remote.into if remote.strip is None else base
     known = remote.sha256 or _recorded(base, remote.filename)
-    place.mkdir(parents=True, exist_ok=True)
-    downloader = ResumingDownloader(place / f"{remote.filename}.part", progress=progress)
-    with _quiet(pooch):
+    make_folder(place)
+    path = place / remote.filename
+    downloader = ResumingDownloader(place / f"{remote.filename}.part", limit=limit, progress=progress)
+    lock = FolderLock(place, f"download of {remote.filename} to", f".{remote.filename}.lock")
+    with lock, _quiet(pooch):
         try:
-            path = place / remote.filename
             pooch.retrieve(
                 url, known and f"sha256:{known}", fname=path.name, path=place, downloader=downloader
             )
@@ -136,17 +151,29 @@ def _fetch_one(
             # pooch has removed the file already.
             raise ChecksumError(
                 f"{url} does not have the expected checksum {known}: "
-                + ("" if remote.sha256 else f"recorded at the first download in {base / LEDGER}; ")
                 + "the file was changed at its source or on the way, and was not kept"
+                + ("" if remote.sha256 else f"; if the record in {base / LEDGER} is wrong, delete it there")
             ) from error
-    if known is None:
-        _record(
-            base, remote.filename, {"url": url, "sha256": pooch.file_hash(path), "size": path.stat().st_size}
-        )
-    if remote.strip is not None:
-        extract(path, folder / remote.into, remote.strip)
-        if not keep_archive:
+        found = {"url": url, "sha256": pooch.file_hash(path), "size": path.stat().st_size}
+        _unpack(remote, path, folder)
+        if known is None:
+            _record(base, remote.filename, found)
+        if remote.strip is not None and not keep_archive:
             path.unlink()
+
+
+def _unpack(remote: Remote, path: Path, folder: Path) -> None:
+    """Put an archive's files into their places; one that does not hold them is not kept, nor ever recorded."""
+    try:
+        if remote.strip is not None:
+            extract(path, folder / remote.into, remote.strip)
+        absent = [name for name in remote.provides if not (folder / name).is_file()]
+        if absent:
+            raise DataFileError(f"{path}: the download does not contain {', '.join(absent)}")
+    except DataFileError as error:
+        if not isinstance(error.__cause__, OSError):  # not for want of space or rights: those may be mended
+            path.unlink(missing_ok=True)
+        raise
 
 
 @contextlib.contextmanager
@@ -182,9 +209,4 @@ def _recorded(base: Path, filename: str) -> str | None:
 
 
 def _record(base: Path, filename: str, entry: dict[str, Any]) -> None:
-    path = base / LEDGER
-    temporary = path.with_name(f".{path.name}-{os.getpid()}")
-    temporary.write_text(
-        json.dumps(_ledger(base) | {filename: entry}, indent=1, sort_keys=True), encoding="utf-8"
-    )
-    temporary.replace(path)
+    write_text(base / LEDGER, json.dumps(_ledger(base) | {filename: entry}, indent=1, sort_keys=True))

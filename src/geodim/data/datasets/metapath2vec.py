@@ -7,7 +7,6 @@ paper, author. The result is an ``.npz`` with one array per node type, which the
 from __future__ import annotations
 
 import logging
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +18,10 @@ from geodim.data.datasets.registry import MAG_RELATIONS, get_spec
 from geodim.data.datasets.roots import resolve_root
 from geodim.errors import InputValueError
 from geodim.optional import require
+from geodim.output import make_folder, writing
 
 if TYPE_CHECKING:
+    import os
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -118,7 +119,11 @@ def train_metapath2vec(
             _log.info("metapath2vec: epoch %d of %d, mean loss %.4f", epoch + 1, epochs, loss)
         with torch.no_grad():
             vectors = {kind: model(kind).cpu().numpy() for kind in counts}
-    return _save(embedding_places(folder)[0], vectors)
+    path = embedding_places(folder)[0]
+    make_folder(path.parent)
+    with writing(path) as stream:
+        np.savez(stream, **vectors)
+    return path
 
 
 def _edges_both_ways(folder: Path, counts: dict[str, int]) -> dict[tuple[str, str, str], NDArray[np.int64]]:
@@ -147,15 +152,3 @@ def _train_epoch(model: Any, loader: Any, optimizer: Any, device: str, max_steps
         if max_steps is not None and steps >= max_steps:
             break
     return total / max(1, steps)
-
-
-def _save(path: Path, vectors: dict[str, Any]) -> Path:
-    """Write the archive under a temporary name and rename it, so that a half-written one is never read."""
-    temporary = path.with_name(f".{path.stem}-{os.getpid()}.npz")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        np.savez(temporary, **vectors)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path

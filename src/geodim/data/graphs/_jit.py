@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import numba
+from geodim.compiled import njit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,4 +20,4 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 def kernel(function: F) -> F:
     """Compile `function` on its first call, release the GIL while it runs, keep the machine code on disk."""
-    return cast("F", numba.njit(nogil=True, cache=True)(function))
+    return cast("F", njit(nogil=True, cache=True)(function))

@@ -7,8 +7,7 @@ validated by the kernel that made it; the kernel says which.  `tests/engine/test
 
 from __future__ import annotations
 
-from numba import njit
-
+from geodim.compiled import njit
 from geodim.errors import InternalError
 
 

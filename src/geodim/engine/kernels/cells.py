@@ -8,8 +8,8 @@ is no narrower than phi_k.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 
 BLOCK = 64  # cells that are passed over together if no window can begin there

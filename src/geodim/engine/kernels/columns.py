@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require, require_ranges
 from geodim.engine.kernels.counters import note_range
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 
 TESTS, WINDOWS, LEAVES, REJECTED, CLOSED = 0, 1, 2, 3, 4

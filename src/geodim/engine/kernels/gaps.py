@@ -17,8 +17,8 @@ is constant over the gap, or the gap is one base block wide and its windows are 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 from geodim.engine.kernels.counters import (
     CLOSED,

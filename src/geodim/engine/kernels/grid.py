@@ -12,8 +12,8 @@ with that bound, and only the single starts whose own residual could matter are 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 from geodim.engine.kernels.counters import LEAVES, N_COUNTERS, REJECTED, TESTS, WINDOWS, note_range
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT

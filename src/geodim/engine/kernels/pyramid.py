@@ -17,8 +17,8 @@ finest level reads the data.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 
 U0, U1, W0, W1, S0, S1, SLOPE, PEAK = 0, 1, 2, 3, 4, 5, 6, 7

@@ -8,8 +8,8 @@ pairs that hold at least k points.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 from geodim.engine.kernels.counters import note_range
 

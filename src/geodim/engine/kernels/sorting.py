@@ -9,8 +9,8 @@ share then sorted while it stays in the cache.  The caller has excluded NaN.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 from geodim.errors import DataChangedError
 

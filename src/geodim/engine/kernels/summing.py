@@ -7,8 +7,8 @@ any order; Python's integers put the few exponents together (see `geodim.parts.e
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 
 EXPONENTS = 2048

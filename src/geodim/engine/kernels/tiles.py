@@ -7,8 +7,8 @@ horizontal reduction is needed.  The column ``l`` is padded with infinity: windo
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from geodim.compiled import njit
 from geodim.engine.kernels.counters import note_range
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 

@@ -7,8 +7,8 @@ sorted), so the narrowest one is found by halving ranges of starts, and most of 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 
 DEPTH = 128  # of the halving: more than twice the bits of a rank

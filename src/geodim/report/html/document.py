@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from geodim._version import __version__
-from geodim.data.files import write_text
-from geodim.errors import DataFileError, InputValueError
+from geodim.errors import InputValueError
 from geodim.optional import require
+from geodim.output import check_output, write_text
 from geodim.report.html.comparison import comparison_section
 from geodim.report.html.markup import Html, join, tag
 from geodim.report.html.sections import (
@@ -52,10 +52,7 @@ def check_report_path(path: str | Path) -> None:
     if target.suffix.lower() not in (".html", ".htm"):
         msg = f"cannot report to {target}: the name must end in .html"
         raise InputValueError(msg)
-    if target.is_dir() or not target.absolute().parent.is_dir():
-        problem = "it is a folder" if target.is_dir() else f"there is no folder {target.absolute().parent}"
-        msg = f"cannot write {target}: {problem}"
-        raise DataFileError(msg)
+    check_output(target)
     require("plotly.offline", "report", "the report")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TypeAlias
 
+from geodim.text import boxed
+
 __all__ = ["Html", "definition_list", "join", "paragraph", "table", "tag"]
 
 
@@ -32,7 +34,7 @@ def tag(name: str, *children: Child, **attributes: str | int | bool | None) -> H
             continue
         label = key.rstrip("_").replace("_", "-")
         written.append(
-            f" {label}" if value is True else f' {label}="{escape(visible(str(value)), quote=True)}"'
+            f" {label}" if value is True else f' {label}="{escape(boxed(str(value)), quote=True)}"'
         )
     start = f"<{name}{''.join(written)}>"
     return Html(start) if name in VOID else Html(f"{start}{join(*children)}</{name}>")
@@ -42,22 +44,10 @@ def join(*children: Child) -> Html:
     """Elements and texts one after the other."""
     return Html(
         "".join(
-            child if isinstance(child, Html) else escape(visible(child), quote=False)
+            child if isinstance(child, Html) else escape(boxed(child), quote=False)
             for child in children
             if child is not None
         )
-    )
-
-
-def visible(text: str) -> str:
-    """A text without the control characters that HTML forbids, and without halves of characters: shown as a box."""
-    if text.isprintable():
-        return text
-    return "".join(
-        "\ufffd"
-        if (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 or 0xD800 <= ord(c) < 0xE000
-        else c
-        for c in text
     )
 
 

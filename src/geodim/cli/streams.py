@@ -1,0 +1,76 @@
+"""The standard streams, whatever they are: closed, a pipe that nobody reads, a full disk, a terminal of another encoding."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from geodim.output import naming
+from geodim.text import visible
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+READER_GONE = 141  # as a shell says it of a program that SIGPIPE ended
+
+
+class _Answer(io.FileIO):
+    """Standard output: a reader that is gone ends the program quietly; other errors name it."""
+
+    def write(self, data: Any) -> int:
+        try:
+            with naming("the answer", "print"):
+                return super().write(data)
+        except OSError as error:
+            if isinstance(error.__cause__, BrokenPipeError):
+                raise SystemExit(READER_GONE) from None
+            raise
+
+
+class _SafeFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
+
+
+def prepare_streams() -> None:
+    """Make all three usable before anything is said; closed ones lead nowhere."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, _nowhere(number))
+    if sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper):
+        with contextlib.suppress(OSError, ValueError):
+            descriptor = sys.stdout.fileno()
+            sys.stdout = io.TextIOWrapper(
+                io.BufferedWriter(_Answer(descriptor, "wb", closefd=False)),
+                encoding=sys.stdout.encoding,
+                errors="backslashreplace",
+                line_buffering=sys.stdout.line_buffering,
+            )
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(_SafeFormatter())
+
+
+def _nowhere(number: int) -> TextIO:
+    """The null device, in place of a closed stream; else the next file that is opened would become that stream."""
+    try:
+        os.fstat(number)
+    except OSError:
+        descriptor = os.open(os.devnull, os.O_RDWR)
+        if descriptor != number:
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        return open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False)
+    return open(os.devnull, "r" if number == 0 else "w", encoding="utf-8")  # noqa: PTH123
+
+
+def silence() -> None:
+    """Nothing more is printed: what could not be written is not tried again when Python ends."""
+    for name in ("stdout", "stderr"):
+        try:
+            getattr(sys, name).flush()
+        except (OSError, ValueError, SystemExit):
+            setattr(sys, name, io.StringIO())

@@ -1,0 +1,91 @@
+"""The one way to Numba's compiler: machine code is kept on disk, and a cache that is damaged or cannot be written is done without.
+
+Import this module inside functions, or in modules of kernels, only: Numba takes longer to import than everything else together.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from typing import Any
+
+import numba
+from numba.core.caching import NullCache
+
+from geodim.errors import GeodimWarning
+
+__all__ = ["njit"]
+
+_said: set[str] = set()
+_lock = threading.Lock()
+
+
+def njit(**options: Any) -> Any:
+    """As `numba.njit`, with ``cache=True`` meaning: if possible.
+
+    Examples
+    --------
+    >>> @njit(nogil=True)
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(21)
+    42
+    """
+    wanted = options.pop("cache", False)
+    decorate = numba.njit(**options)
+
+    def compiled(function: Any) -> Any:
+        dispatcher = decorate(function)
+        if wanted:
+            try:
+                dispatcher.enable_caching()
+            except (RuntimeError, OSError) as error:  # no folder can be written
+                _say(os.environ.get("NUMBA_CACHE_DIR") or "__pycache__", error)
+            else:
+                dispatcher._cache = _Cache(dispatcher._cache)
+        return dispatcher
+
+    return compiled
+
+
+class _Cache:
+    """A cache of Numba's that never fails: what cannot be read is compiled again, what cannot be written is not kept."""
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        try:
+            return self._cache.load_overload(signature, target)
+        except Exception as error:  # noqa: BLE001 - files that are cut make pickle and LLVM raise anything
+            _say(self._cache.cache_path, error)
+        try:
+            self._cache.flush()  # an index that cannot be read could not be added to either
+        except Exception:  # noqa: BLE001 - as above
+            self._cache = NullCache()
+        return None
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        try:
+            self._cache.save_overload(signature, data)
+        except Exception as error:  # noqa: BLE001 - as above; the disk may be full
+            _say(self._cache.cache_path, error)
+            self._cache = NullCache()
+
+
+def _say(folder: str, error: Exception) -> None:
+    """Warn once for each folder."""
+    with _lock:
+        if folder in _said:
+            return
+        _said.add(folder)
+    warnings.warn(
+        f"the cache of compiled code in {folder} is damaged or cannot be used ({type(error).__name__}: {error}): "
+        "code is compiled again; if this goes on, delete that folder, or name another in NUMBA_CACHE_DIR",
+        GeodimWarning,
+        stacklevel=2,
+    )

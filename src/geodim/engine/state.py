@@ -1,0 +1,59 @@
+"""State that was saved, read with suspicion: every array must be what the computation itself would have saved."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from geodim.engine.profile import Profile
+
+__all__ = ["FAULTS", "StateError", "read_array", "read_profile"]
+
+
+class StateError(ValueError):
+    """What is wrong with saved state; becomes a message of those who read it."""
+
+
+# Whatever a damaged or foreign archive makes numpy and zipfile raise.
+FAULTS = (
+    OSError, EOFError, TypeError, ValueError, KeyError, IndexError, AttributeError, NotImplementedError, RuntimeError,
+    zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+
+
+def read_array(saved: Any, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """An array of an archive; its header is checked before memory is taken for it, and nothing is broadcast or converted."""
+    with saved.zip.open(f"{name}.npy") as member:
+        version = npy.read_magic(member)
+        read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        found_shape, _, found_type = read_header(member)
+    if found_shape != shape or found_type != np.dtype(dtype):
+        msg = f"{name} is {found_type} of shape {found_shape}, not {np.dtype(dtype)} of shape {shape}"
+        raise StateError(msg)
+    array: NDArray[Any] = saved[name]
+    return array
+
+
+def read_profile(saved: Any, profile: Profile, key: str = "") -> None:
+    """Fill Phi, owners and work of a profile; ``key`` is what their names end with."""
+    phi = read_array(saved, f"phi{key}", profile.phi.shape, np.float64)
+    owner = read_array(saved, f"owner{key}", profile.owner.shape, np.int32)
+    work = read_array(saved, f"work{key}", profile.work.shape, np.int64)
+    # NaN is neither; minus zero is no width either.
+    if not (phi.min() >= 0.0 and phi.max() < np.inf and phi[0] == 0.0) or np.signbit(phi).any():
+        msg = f"phi{key} holds what is no width"
+        raise StateError(msg)
+    if owner.min() < -1 or owner.max() >= profile.done.size:
+        msg = f"owner{key} names a column that is not there"
+        raise StateError(msg)
+    if work.min() < 0:
+        msg = f"work{key} is negative"
+        raise StateError(msg)
+    profile.phi[:], profile.owner[:], profile.work[:] = phi, owner, work

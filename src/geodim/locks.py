@@ -1,0 +1,135 @@
+"""Locks that vanish with the process that holds them, however it ends.
+
+They are advisory locks of the system (``flock``), on whole files.  Where there are none, as on Windows or on some network
+disks, nothing is locked, and nothing that belongs to others is ever taken for abandoned.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import sys
+import time
+import warnings
+from typing import TYPE_CHECKING
+
+from geodim.errors import DataFileError, GeodimWarning
+
+if sys.platform != "win32":
+    import fcntl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+__all__ = ["FolderLock", "still_at", "try_lock"]
+
+LOCK_FILE = ".geodim-lock"
+
+
+def try_lock(descriptor: int) -> bool | None:
+    """Lock an open file: True if it is ours now, False if another process has it, None if it cannot be locked here."""
+    if sys.platform == "win32":
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def still_at(descriptor: int, path: Path) -> bool:
+    """Whether the open file is the one that has this name; another process may have removed it before it was locked."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+class FolderLock:
+    """Keep a folder to one run at a time.
+
+    Parameters
+    ----------
+    folder
+        It must exist.
+    purpose
+        What the folder is, for messages: "checkpoint folder".
+    name
+        The file that is locked.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder, FolderLock(Path(folder), "folder"):
+    ...     len(list(Path(folder).iterdir()))
+    1
+    """
+
+    def __init__(self, folder: Path, purpose: str, name: str = LOCK_FILE) -> None:
+        self.path, self.purpose = folder / name, purpose
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> Self:
+        while self._descriptor is None:
+            self._descriptor = self._acquire()
+        return self
+
+    def _acquire(self) -> int | None:
+        """Lock the file of this name; None if it was removed meanwhile, which its last holder does."""
+        folder = self.path.parent
+        try:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        except OSError as error:
+            msg = f"cannot use the {self.purpose} {folder}: {error.strerror or error}"
+            raise DataFileError(msg) from error
+        try:
+            locked = try_lock(descriptor)
+            if locked is False:
+                msg = (
+                    f"the {self.purpose} {folder} is in use by {_holder(descriptor)}: "
+                    "wait for it, stop it, or choose another folder"
+                )
+                raise DataFileError(msg)
+            if locked and not still_at(descriptor, self.path):
+                os.close(descriptor)
+                return None
+            if locked is None:
+                warnings.warn(
+                    f"the {self.purpose} {folder} cannot be locked on this disk: let only one run use it",
+                    GeodimWarning,
+                    stacklevel=4,
+                )
+            with contextlib.suppress(OSError):  # it is for messages only; the disk may be full
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode())
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+            raise
+        return descriptor
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._descriptor is not None:
+            with contextlib.suppress(OSError):
+                self.path.unlink()  # before it is let go: whoever waits for it sees that it is gone
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _holder(descriptor: int) -> str:
+    for _ in range(20):  # it may be about to write it
+        try:
+            values = json.loads(os.pread(descriptor, 4096, 0))
+            return f"process {int(values['pid'])} on {values['host']}"
+        except (OSError, ValueError, KeyError, TypeError):
+            time.sleep(0.01)
+    return "another process"

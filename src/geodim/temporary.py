@@ -1,0 +1,122 @@
+"""Temporary files and folders that nobody has to clean up after a crash.
+
+Each is locked while its process lives, and its name says on which machine that is.  The first temporary that a process makes in
+a folder removes those of dead processes there: of the same machine and the same user, and only if they can be locked.  So those of
+a running process stay, and so do those of another machine on a shared disk, where locks may not be seen.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+import shutil
+import socket
+import stat
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from geodim.locks import still_at, try_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["new_name", "sweep", "sweep_once", "temporary_file", "temporary_folder"]
+
+PREFIX = ".geodim-"
+_CLOSED_ON_EXEC = getattr(os, "O_CLOEXEC", 0)
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+_swept: set[str] = set()
+
+
+def _machine() -> str:
+    return hashlib.blake2b(socket.gethostname().encode(), digest_size=4).hexdigest()
+
+
+def new_name() -> str:
+    """A name for a temporary of this process."""
+    return f"{PREFIX}{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+@contextmanager
+def temporary_file(folder: Path) -> Iterator[tuple[int, Path]]:
+    """An empty file, as readable as others are, open for writing; gone afterwards unless it was renamed."""
+    sweep_once(folder)
+    while True:
+        path = folder / new_name()
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _CLOSED_ON_EXEC, 0o666)
+        try_lock(descriptor)
+        if still_at(descriptor, path):
+            break
+        os.close(descriptor)  # swept away by another process before it was locked
+    try:
+        yield descriptor, path
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink()  # before it is let go
+        with contextlib.suppress(OSError):  # closed before, where open files cannot be renamed
+            os.close(descriptor)
+
+
+@contextmanager
+def temporary_folder(folder: Path, mode: int = 0o777) -> Iterator[Path]:
+    """An empty folder, as readable as others are; gone afterwards unless it was renamed."""
+    sweep_once(folder)
+    descriptor: int | None = None
+    while True:
+        path = folder / new_name()
+        path.mkdir(mode)
+        if not hasattr(os, "O_DIRECTORY"):  # folders cannot be opened, and so not be locked
+            break
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _CLOSED_ON_EXEC)
+        except FileNotFoundError:
+            continue
+        try_lock(descriptor)
+        if still_at(descriptor, path):
+            break
+        os.close(descriptor)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def sweep_once(folder: Path) -> None:
+    """Remove the temporaries of dead processes, if this process has not done so yet."""
+    key = os.path.realpath(folder)
+    if key not in _swept:
+        _swept.add(key)
+        sweep(folder)
+
+
+def sweep(folder: Path) -> None:
+    """Remove the temporaries of dead processes."""
+    if sys.platform == "win32":  # nothing can be told to be dead without locks
+        return
+    beginning = f"{PREFIX}{_machine()}-"
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for name in [entry.name for entry in entries if entry.name.startswith(beginning)]:
+            with contextlib.suppress(OSError):
+                _remove_if_dead(folder / name)
+
+
+def _remove_if_dead(path: Path) -> None:
+    found = path.lstat()
+    is_folder = stat.S_ISDIR(found.st_mode)
+    if not (is_folder or stat.S_ISREG(found.st_mode)) or found.st_uid != os.geteuid():
+        return
+    descriptor = os.open(path, (os.O_RDONLY if is_folder else os.O_RDWR) | _NO_LINKS | _CLOSED_ON_EXEC)
+    try:
+        if try_lock(descriptor) and still_at(descriptor, path):
+            if is_folder:
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
+    finally:
+        os.close(descriptor)

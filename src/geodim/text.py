@@ -1,0 +1,70 @@
+r"""Names from strangers, made safe to show: what a terminal would obey is written out, never sent.
+
+Control characters, overrides of the writing direction and separators of lines in a file name, a column name or a message can
+move the cursor, recolour, retitle or forge lines.  Everything that geodim says passes through `visible`: errors and warnings by
+their ``str``, the command line by its consoles.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+__all__ = ["boxed", "spreadsheet_cell", "visible", "visible_lines"]
+
+# C0, DEL and C1; line and paragraph separators; bidirectional embeddings, overrides and isolates; lone surrogates.
+_OBEYED = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_ANY = re.compile(f"[{_OBEYED}]")
+_ANY_BUT_LINES = re.compile(f"(?![\n\t])[{_OBEYED}]")
+_SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+FORMULA = ("=", "+", "-", "@")  # and a tab or the end of a line, which are written out
+
+
+def visible(text: str) -> str:
+    r"""The text on one line, with everything that a terminal obeys written out.
+
+    Examples
+    --------
+    >>> print(visible("red\x1b[31m\nline"))
+    red\x1b[31m\nline
+    >>> visible("größe ✓")
+    'größe ✓'
+    """
+    return text if text.isprintable() else _ANY.sub(_escape, text)
+
+
+def visible_lines(text: str) -> str:
+    """As `visible`, for text that has lines and tabs of its own."""
+    return text if text.isprintable() else _ANY_BUT_LINES.sub(_escape, text)
+
+
+def boxed(text: str) -> str:
+    """As `visible_lines`, for pages: a box, since HTML allows no such characters, and escapes would be taken for text."""
+    return text if text.isprintable() else _ANY_BUT_LINES.sub("\ufffd", text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    character = found[0]
+    code = ord(character)
+    return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def spreadsheet_cell(value: Any) -> Any:
+    """A cell of a CSV file: text is visible, and gets a leading apostrophe where a spreadsheet would run it as a formula.
+
+    Numbers stay numbers, also as text.
+
+    Examples
+    --------
+    >>> spreadsheet_cell("=1+1"), spreadsheet_cell("-1.5"), spreadsheet_cell(-1.5), spreadsheet_cell("a=b")
+    ("'=1+1", '-1.5', -1.5, 'a=b')
+    """
+    if not isinstance(value, str):
+        return value
+    text = visible(value)
+    if text.startswith(FORMULA):
+        try:
+            float(text)
+        except ValueError:
+            return f"'{text}"
+    return text

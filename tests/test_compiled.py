@@ -1,0 +1,98 @@
+"""The cache of compiled code: damaged, full or not there, the work goes on."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import numba
+import pytest
+
+import geodim
+from geodim import compiled
+from geodim.errors import GeodimWarning
+
+KERNEL = """
+from geodim.compiled import njit
+
+@njit(cache=True)
+def double(x):
+    return 2 * x
+"""
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    """Import the same small kernel anew, with a cache of its own."""
+    monkeypatch.setattr(compiled, "_said", set())
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "kernel.py").write_text(KERNEL)
+
+    def load():
+        spec = importlib.util.spec_from_file_location("kernel", tmp_path / "kernel.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module.double
+
+    return load
+
+
+def cached(folder):
+    return sorted((folder / "cache").rglob("*.nb*"))
+
+
+def test_what_is_kept_is_used(tmp_path, load):
+    assert load()(21) == 42
+    assert [path.suffix for path in cached(tmp_path)] == [".nbc", ".nbi"]
+    again = load()
+    assert again(21) == 42
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.99])
+def test_a_file_that_was_cut(tmp_path, load, suffix, share):
+    assert load()(21) == 42
+    (path,) = [one for one in cached(tmp_path) if one.suffix == suffix]
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    with pytest.warns(GeodimWarning, match=rf"cache of compiled code in {tmp_path}/cache.* is damaged"):
+        assert load()(21) == 42
+    healed = load()  # without a word
+    assert healed(21) == 42
+    assert sum(healed.stats.cache_hits.values()) == 1
+
+
+def test_a_file_of_nonsense(tmp_path, load):
+    assert load()(21) == 42
+    for path in cached(tmp_path):
+        path.write_bytes(b"nonsense" * 100)
+    with pytest.warns(GeodimWarning, match="is damaged") as caught:
+        assert load()(21) == 42
+    assert len(caught) == 1  # once for each folder
+    assert load()(21) == 42
+
+
+def test_a_full_disk(tmp_path, load, monkeypatch):
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", full)
+    function = load()
+    with pytest.warns(GeodimWarning, match=rf"in {tmp_path}/cache.*No space left on device.*NUMBA_CACHE_DIR"):
+        assert function(21) == 42
+    assert function(1.5) == 3.0  # another type, compiled without a further word
+
+
+def test_no_folder_at_all(load, monkeypatch):
+    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
+    with pytest.warns(GeodimWarning, match="cannot be used"):
+        function = load()
+    assert function(21) == 42
+
+
+def test_every_kernel_is_compiled_that_way():
+    others = [path for path in Path(geodim.__file__).parent.rglob("*.py") if path.name != "compiled.py"]
+    direct = re.compile(r"from numba import .*jit|numba\.n?jit\(")
+    assert [path for path in others if direct.search(path.read_text(encoding="utf-8"))] == []
