@@ -37,7 +37,7 @@ def njit(**options: Any) -> Any:
 
     def compiled(function: Any) -> Any:
         dispatcher = decorate(function)
-        if wanted:
+        if wanted and not numba.config.DISABLE_JIT:  # else it is the function itself
             try:
                 dispatcher.enable_caching()
             except (RuntimeError, OSError) as error:  # no folder can be written

@@ -21,7 +21,7 @@ def test_killed_and_on_a_full_disk(tmp_path):
     full_disks(tmp_path, which, tally)
     assert tally.wrong == []
     assert tally.done["hits"] == 2
-    assert tally.done["answers the same as undisturbed"] == 2
+    assert tally.done["answers the same as undisturbed"] >= 2  # also where the signal came too late
     assert tally.done["size limit: old outputs kept"] == 1
 
 

@@ -21,6 +21,6 @@ def require(holds, what):
 @njit(nogil=True, cache=True)
 def require_ranges(ranges, n_ranges, size, what):
     """Raise unless the first ``n_ranges`` half-open intervals lie in [0, size)."""
-    require(0 <= n_ranges <= ranges.shape[0], what)
+    require(0 <= n_ranges <= ranges.shape[0] and ranges.shape[1] == 2, what)
     for r in range(n_ranges):
         require(ranges[r, 0] >= 0 and ranges[r, 1] <= size, what)
