@@ -37,7 +37,7 @@ def njit(**options: Any) -> Any:
 
     def compiled(function: Any) -> Any:
         dispatcher = decorate(function)
-        if wanted and not numba.config.DISABLE_JIT:  # else it is the function itself
+        if wanted and dispatcher is not function:  # as it is where Numba only interprets
             try:
                 dispatcher.enable_caching()
             except (RuntimeError, OSError) as error:  # no folder can be written
