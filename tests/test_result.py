@@ -18,6 +18,7 @@ from distributions import matrix, random_matrix
 from engine.oracle import assert_same_bits, solve
 from geodim import paper
 from geodim.errors import DataFileError, GeodimError, InputValueError
+from geodim.result import at_most
 
 KINDS = ["normal", "exponential", "hundred_integers", "uniform"]
 
@@ -448,3 +449,9 @@ class TestFeatureError:
         del values["feature_error"]
         values["format"] = "geodim.IDResult/2"
         assert geodim.IDResult.from_dict(values).feature_error == 0.0
+
+
+@given(st.floats(1e-300, 1e300))
+def test_a_bound_is_shown_rounded_upwards(value: float) -> None:
+    shown = Fraction(at_most(value))
+    assert Fraction(value) <= shown <= 2 * Fraction(value)

@@ -7,6 +7,7 @@ import math
 import platform
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -273,7 +274,7 @@ class IDResult:
         else:
             rows = [("intrinsic dimension", f"{self.dimension:.6g}" + (" (exact)" if self.exact else ""))]
         if not self.stopped and self.phi_exact and self.feature_error > 0.0:
-            rows.append(("rounding of features", f"relative error at most {self.error:.1g}"))
+            rows.append(("rounding of features", f"relative error at most {at_most(self.error)}"))
         elif not self.exact and not self.stopped:
             rows.append(
                 ("certified bounds", f"{self.lower:.6g} .. {self.upper:.6g}  (error {self.error:.2g})")
@@ -330,6 +331,18 @@ def thinned(size: int, most: int) -> NDArray[np.intp]:
     even = np.linspace(0, size - 1, most // 2)
     ends = np.geomspace(1, size, most // 4) - 1
     return np.unique(np.concatenate([even, ends, size - 1 - ends]).astype(np.intp))
+
+
+def at_most(value: float) -> str:
+    """A bound in one digit, rounded upwards: what is shown must hold, too.
+
+    >>> at_most(1.42e-06), at_most(0.0123), at_most(0.0), at_most(math.inf)
+    ('2e-06', '0.02', '0', 'inf')
+    """
+    if not 0.0 < value < math.inf:
+        return f"{value:g}"
+    exact = Decimal(value)
+    return f"{float(exact.quantize(Decimal((0, (1,), exact.adjusted())), rounding=ROUND_UP)):.1g}"
 
 
 def inverse_square(delta: float) -> float:

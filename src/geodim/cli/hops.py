@@ -329,10 +329,12 @@ def _table(title: str, rows: list[tuple[int, str, str, str]]) -> Any:
 
 def _bounds(one: IDResult) -> str:
     """How well a dimension is known, in a few characters."""
+    from geodim.result import at_most
+
     if one.exact:
         return "exact"
     if one.one_number:
-        return "equal" if one.lower == one.upper else f"within {one.error:.0e}"
+        return "equal" if one.lower == one.upper else f"within {at_most(one.error)}"
     return f"{one.lower:.6g} .. {one.upper:.6g}"
 
 

@@ -8,7 +8,7 @@ from geodim.khop_result import KHopResult
 from geodim.report.html import text
 from geodim.report.html.markup import Html, paragraph, table, tag
 from geodim.report.style import counted, feature_label, number, percent
-from geodim.result import IDResult
+from geodim.result import IDResult, at_most
 
 if TYPE_CHECKING:
     from geodim.explain.select import FeatureSelection
@@ -122,7 +122,11 @@ def _rest(result: IDResult) -> list[tuple[str, str]]:
     rows = [
         (
             "known",
-            "exactly" if result.exact else f"to {result.error:.1g}" if result.phi_exact else "within bounds",
+            "exactly"
+            if result.exact
+            else f"to {at_most(result.error)}"
+            if result.phi_exact
+            else "within bounds",
         ),
         ("discriminability Δ", number(result.discriminability)),
         ("divided by", number(result.d_max) if result.normalized else "nothing"),

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from geodim.report.style import counted, feature_label, number, percent
+from geodim.result import at_most
 
 if TYPE_CHECKING:
     from geodim.explain.select import FeatureSelection
@@ -64,7 +65,7 @@ def kind_text(result: IDResult) -> str:
     if result.stopped:
         return f"certified bounds; stopped early ({result.stopped})"
     if result.phi_exact:
-        return f"relative error at most {result.error:.1g}, from rounded features"
+        return f"relative error at most {at_most(result.error)}, from rounded features"
     return f"certified bounds, {100 * result.error:.2g} % apart"
 
 
@@ -80,7 +81,7 @@ def describe_dimension(result: IDResult) -> list[str]:
     elif result.one_number:
         first = (
             f"These {size} have intrinsic dimension {number(result.dimension)}. Its relative error is at most "
-            f"{result.error:.1g}: the features were rounded, all else is exact."
+            f"{at_most(result.error)}: the features were rounded, all else is exact."
         )
     elif result.upper == math.inf:
         first = f"The intrinsic dimension of these {size} is at least {number(result.lower)}; an upper bound is not known yet."
