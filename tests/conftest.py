@@ -18,8 +18,10 @@ from hypothesis import HealthCheck, settings
 # The first call of a kernel compiles it, so single examples may take seconds.  Examples follow from the seed, not from what
 # failed before; but Hypothesis also tries constants of the modules that are loaded, so that another selection of tests may
 # see others: a failure comes with the line that repeats its example.  HYPOTHESIS_PROFILE=explore looks at ten times as many.
+# Where the environment says CI, Hypothesis would show the same examples for ever; derandomize=False keeps the seed in charge.
 _SHARED = {
     "deadline": None,
+    "derandomize": False,
     "database": None,
     "print_blob": True,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],

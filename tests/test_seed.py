@@ -8,6 +8,8 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parent
 RANDOM = """
 from hypothesis import given, strategies as st
@@ -26,11 +28,11 @@ def test_without():
 """
 
 
-def run(folder: Path, *options: str) -> str:
+def run(folder: Path, *options: str, **environment: str) -> str:
     """What pytest prints about random tests that fail."""
     (folder / "test_random.py").write_text(RANDOM)
     command = [sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider", "-rN", *options]
-    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    environment = {**os.environ, "PYTHONPATH": str(TESTS), **environment}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stdout
@@ -40,8 +42,9 @@ def lines(output: str, word: str) -> list[str]:
     return [line for line in output.splitlines() if line.startswith(word)]
 
 
-def test_a_seed_repeats_a_run(tmp_path):
-    first, again, other = (run(tmp_path, "--seed", seed) for seed in ("17", "17", "18"))
+@pytest.mark.parametrize("ci", ["", "true"])  # where CI is set, Hypothesis has a profile without a seed
+def test_a_seed_repeats_a_run(tmp_path, ci):
+    first, again, other = (run(tmp_path, "--seed", seed, CI=ci) for seed in ("17", "17", "18"))
     assert "seed of the random tests: 17 (repeat them with --seed)" in first
     for word in ("drawn", "example"):
         assert lines(first, word)
