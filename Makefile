@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# A process for every core: most tests need one, and start commands that need another.
+PARALLEL := -n auto --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 .PHONY: demo test lint types tests faults browser docs-check oracle coverage mutants test-lowest bench clean
@@ -22,7 +24,7 @@ types: $(VENV)/.installed-dev
 tests: export MPLCONFIGDIR = $(CURDIR)/$(VENV)/matplotlib
 tests: $(VENV)/.installed-dev browser
 	@$(BIN)/python -c 'import matplotlib.font_manager'
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 # Signals, full disks, memory limits and two at once, on every command that writes; takes minutes.
 faults: $(VENV)/.installed-dev
@@ -55,7 +57,7 @@ coverage: export COVERAGE_FILE = $(CURDIR)/build/coverage/data
 coverage: export NUMBA_CACHE_DIR = $(CURDIR)/build/coverage/numba
 coverage: $(VENV)/.installed-dev
 	rm -rf build/coverage && mkdir -p build/coverage
-	$(BIN)/python -m coverage run -m pytest
+	$(BIN)/python -m coverage run -m pytest $(PARALLEL)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(INTERPRETED) -k 'not dask and not frames and not thousand'
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --fail-under=95 > docs/results/coverage.txt; status=$$?; tail -1 docs/results/coverage.txt; exit $$status

@@ -155,10 +155,17 @@ def test_a_trial_gives_rates_of_this_machine():
     rates = calibrate(normal_sample(20_000, 5, 4), "here")
     assert (rates.basis, rates.network, rates.task) == ("here", CORE.network, CORE.task)
     assert 0.0 < rates.scan < rates.count <= rates.later
-    assert 1e-9 < rates.first < 1e-5
+    assert rates.scan < rates.first < 1.0
     assert normal_sample(10**9, 500, 8).dtype == np.float64
     one = calibrate(normal_sample(5_000, 1, 4), "here")
     assert one.later == one.first
+
+
+def test_a_trial_on_a_busy_machine(monkeypatch):
+    """Every call takes as long as a tiny one: rates stay positive."""
+    monkeypatch.setattr("geodim.plan.rates.best_of", lambda work: 0.01)
+    rates = calibrate(normal_sample(1_000, 3, 4), "here")
+    assert 0.0 < rates.scan < min(rates.first, rates.count, rates.later)
 
 
 def test_what_does_not_fit_one_machine():

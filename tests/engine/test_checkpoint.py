@@ -169,7 +169,7 @@ def test_with_a_tolerance_that_needed_a_finer_step(tmp_path, monkeypatch):
 
 # ---------------------------------------------------------------- killed
 
-N_KILLS = 10
+N_KILLS = 4  # `make faults` has a hundred
 CHILD = """
 import json, sys
 import numpy as np
@@ -205,7 +205,7 @@ def finish(folder, target):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
-def test_killed_ten_times(tmp_path):
+def test_killed_again_and_again(tmp_path):
     folder = tmp_path / "state"
     reference, shares, steps = finish("", tmp_path / "reference.npy")
     assert sorted({0, *steps}) == list(range(97))
