@@ -163,7 +163,7 @@ def test_a_trial_gives_rates_of_this_machine():
 
 def test_a_trial_on_a_busy_machine(monkeypatch):
     """Every call takes as long as a tiny one: rates stay positive."""
-    monkeypatch.setattr("geodim.plan.rates.best_of", lambda work: 0.01)
+    monkeypatch.setattr("geodim.plan.rates.best_of", lambda _: 0.01)
     rates = calibrate(normal_sample(1_000, 3, 4), "here")
     assert 0.0 < rates.scan < min(rates.first, rates.count, rates.later)
 
