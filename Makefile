@@ -75,7 +75,7 @@ test-lowest:
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check install --quiet --force-reinstall --no-deps .
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt \
 	  --constraint $(LOWEST)/lowest.txt '.[test,oracles]'
-	MPLCONFIGDIR=$(CURDIR)/$(LOWEST)/matplotlib $(LOWEST)/bin/python -m pytest $(TESTS)
+	MPLCONFIGDIR=$(CURDIR)/$(LOWEST)/matplotlib $(LOWEST)/bin/python -m pytest $(PARALLEL) $(TESTS)
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/engine.py
