@@ -18,6 +18,7 @@ from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.rounding import LATTICE_BITS, SLACK_BITS
 from geodim.engine.sorter import HANDFUL, Sorter
+from geodim.engine.target import Solved
 from geodim.errors import DataChangedError, InternalError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from geodim.data.checks import Ranges
     from geodim.engine.helpers import Helpers
-    from geodim.engine.profile import Profile
+    from geodim.engine.target import Target
 
     PieceSolver = Callable[[tuple[int, int], NDArray[np.int64]], tuple[NDArray[np.int64], int]]
 
@@ -77,26 +78,26 @@ class ColumnSolver:
         self,
         column: NDArray[np.floating],
         index: int,
-        profile: Profile,
+        target: Target,
         stop: Callable[[], bool],
         executor: Executor | Helpers | None = None,
     ) -> bool:
-        """Solve one column and merge it into ``profile``; False if ``stop`` ended it early."""
+        """Solve one column and merge it into ``target``; False if ``stop`` ended it early."""
         self._check_column(column)
         found = self.sorter.few_values(column) if self.step == 0.0 and self.n >= FEW_FROM else None
         if found is not None:
             self._check_range(index, found[0])
-            return self._solve_pairs(*found, index, profile)
+            return self._solve_pairs(*found, index, target)
         self._sort(column)
         self._check_range(index, self.values[: self.n])
-        return self._solve_sorted(self.values, self.n, index, profile, stop, executor)
+        return self._solve_sorted(self.values, self.n, index, target, stop, executor)
 
     def solve_runs(
         self,
         values: NDArray[np.float64],
         counts: NDArray[np.int64],
         index: int,
-        profile: Profile,
+        target: Target,
         stop: Callable[[], bool],
         executor: Executor | Helpers | None = None,
     ) -> bool:
@@ -104,7 +105,7 @@ class ColumnSolver:
         self._check_runs(values, counts, self.n)
         self._check_range(index, values)
         if values.size <= FEW_VALUES and self.step == 0.0:
-            return self._solve_pairs(values, counts, index, profile)
+            return self._solve_pairs(values, counts, index, target)
         biggest = int(np.argmax(counts))
         others = self.n - int(counts[biggest])
         cut = max(
@@ -116,7 +117,7 @@ class ColumnSolver:
         n = self.n - cut
         self.values[:n] = np.repeat(values, counts)
         self._pad(n)
-        return self._solve_sorted(self.values, n, index, profile, stop, executor, cut)
+        return self._solve_sorted(self.values, n, index, target, stop, executor, cut)
 
     def _check_column(self, column: NDArray[np.floating]) -> None:
         """Buffers are made for columns of one length and type: compiled code would run past the end of them with others."""
@@ -147,7 +148,7 @@ class ColumnSolver:
             raise changed(index, (least, greatest), (float(values[0]), float(values[-1])))
 
     def _solve_pairs(
-        self, values: NDArray[np.float64], counts: NDArray[np.int64], index: int, profile: Profile
+        self, values: NDArray[np.float64], counts: NDArray[np.int64], index: int, target: Target
     ) -> bool:
         """Solve a column of few distinct values, see `geodim.engine.kernels.runs`."""
         if values.size < 2:
@@ -156,11 +157,11 @@ class ColumnSolver:
         work = np.zeros(N_COUNTERS, np.int64)
         work[WINDOWS] = len(ranges) - 1
         if values.size <= HANDFUL:
-            count = runs.solve_few_pairs(values, counts, self.n, self.phi, profile.phi, ranges)
+            count = runs.solve_few_pairs(values, counts, self.n, self.phi, target.phi, ranges)
         else:
             best = self.values[: self.n + 1]  # the sorted column, if there was one, is no longer needed
-            count = runs.solve_pairs(values, counts, self.n, best, self.phi, profile.phi, ranges)
-        self._merge(profile, ranges, count, index, 0, work)
+            count = runs.solve_pairs(values, counts, self.n, best, self.phi, target.phi, ranges)
+        self._merge(target, Solved(self.phi, ranges[:count], index, 0, work))
         return True
 
     def _sort(self, column: NDArray[np.floating]) -> None:
@@ -183,7 +184,7 @@ class ColumnSolver:
         l: NDArray[np.float64],
         n: int,
         index: int,
-        profile: Profile,
+        target: Target,
         stop: Callable[[], bool],
         executor: Executor | Helpers | None,
         cut: int = 0,
@@ -195,14 +196,14 @@ class ColumnSolver:
             if np.mean(l[at] == l[at + 1]) > 0.9:  # perhaps few enough distinct values
                 first_of = np.flatnonzero(np.append(True, l[1:n] != l[: n - 1]))
                 if first_of.size**2 <= 4 * n:
-                    return self._solve_pairs(l[first_of], np.diff(first_of, append=n), index, profile)
+                    return self._solve_pairs(l[first_of], np.diff(first_of, append=n), index, target)
         first, last = columns.median_run(l, n)
         weight = last - first
         if 2 * weight > n:  # phi is 0 up to the run's weight; beyond it every window holds the whole run
             if first == 0 or last == n:
                 columns.one_sided(l, n, first, last, self.phi)
                 filled = np.array([[weight, n]])
-                self._merge(profile, filled, 1, index, cut, np.zeros(N_COUNTERS, np.int64))
+                self._merge(target, Solved(self.phi, filled, index, cut, np.zeros(N_COUNTERS, np.int64)))
                 return True
             excess = weight - (n - weight) - 1
             if excess > 0:
@@ -210,49 +211,49 @@ class ColumnSolver:
                 n -= excess
                 cut += excess
                 l[n : n + PADDING] = np.inf
-        return self._solve_gaps(l, n, index, profile, stop, executor, cut)
+        return self._solve_gaps(l, n, index, target, stop, executor, cut)
 
     def _solve_gaps(
         self,
         l: NDArray[np.float64],
         n: int,
         index: int,
-        profile: Profile,
+        target: Target,
         stop: Callable[[], bool],
         executor: Executor | Helpers | None,
         cut: int,
     ) -> bool:
         layout = self.layout if n == self.n else PyramidLayout(n)
-        known = self._known(profile, cut)
+        known = self._known(target, cut)
         is_open = np.zeros(layout.counts[-1], np.bool_)
         skip = self.skip_smallest and cut == 0  # a column that was cut has its smallest windows elsewhere
-        if self._open_gaps(l, n, layout.top_shift, profile, known, skip, is_open) == 0:
+        if self._open_gaps(l, n, layout.top_shift, target, known, skip, is_open) == 0:
             return True
         solve = self._piece_solver(l, n, layout, known, skip)
         pieces = pieces_of(is_open, GAPS_PER_PIECE if n < LONG and executor is None else 1)
         begin = int(self.turn * len(pieces))
         pieces = pieces[begin:] + pieces[:begin]
         top = layout.top_shift
-        profile.begin(index, {p: (max(p[0] << top, 1) + cut, min(p[1] << top, n) + cut) for p in pieces})
+        target.begin(index, {p: (max(p[0] << top, 1) + cut, min(p[1] << top, n) + cut) for p in pieces})
 
         def solve_piece(piece: tuple[int, int]) -> bool:
             if stop():
                 return False
             work = np.zeros(N_COUNTERS, np.int64)
-            self._look_again(profile, piece[0] << top, min(piece[1] << top, n))
+            self._look_again(target, piece[0] << top, min(piece[1] << top, n))
             ranges, n_ranges = solve(piece, work)
-            self._merge(profile, ranges, n_ranges, index, cut, work, piece)
+            self._merge(target, Solved(self.phi, ranges[:n_ranges], index, cut, work, piece))
             return True
 
         if executor is None:
             return all(solve_piece(piece) for piece in pieces)
         return all(list(executor.map(solve_piece, pieces)))
 
-    def _known(self, profile: Profile, cut: int) -> NDArray[np.float64]:
+    def _known(self, target: Target, cut: int) -> NDArray[np.float64]:
         """What other columns reached so far: a column must beat it to matter."""
-        return profile.phi[cut:]
+        return target.phi[cut:]
 
-    def _look_again(self, profile: Profile, first: int, stop: int) -> None:
+    def _look_again(self, target: Target, first: int, stop: int) -> None:
         """What was reached for the sizes [first, stop) may have grown; here it is read where it stands."""
 
     def _open_gaps(
@@ -260,7 +261,7 @@ class ColumnSolver:
         l: NDArray[np.float64],
         n: int,
         shift: int,
-        profile: Profile,  # noqa: ARG002
+        target: Target,  # noqa: ARG002
         known: NDArray[np.float64],
         skip: bool,
         is_open: NDArray[np.bool_],
@@ -272,18 +273,9 @@ class ColumnSolver:
         """Grain, slack and quantum, see `lattice`."""
         return lattice(l, n, magnitude)
 
-    def _merge(
-        self,
-        profile: Profile,
-        ranges: NDArray[np.int64],
-        n_ranges: int,
-        index: int,
-        cut: int,
-        work: NDArray[np.int64],
-        piece: tuple[int, int] | None = None,
-    ) -> None:
+    def _merge(self, target: Target, solved: Solved) -> None:
         """Merge what was solved."""
-        profile.merge(self.phi, ranges, n_ranges, index, cut, work, piece)
+        target.merge(solved)
 
     def _piece_solver(
         self, l: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64], skip: bool

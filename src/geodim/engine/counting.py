@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from geodim.engine.helpers import Helpers
-    from geodim.engine.profile import Profile
+    from geodim.engine.target import Solved, Target
 
 
 def check_exact(counts: NDArray[Any], column: int) -> None:
@@ -82,7 +82,7 @@ class CountingSolver(ColumnSolver):
         self,
         column: NDArray[np.floating],
         index: int,
-        profile: Profile,
+        target: Target,
         stop: Callable[[], bool],
         executor: Executor | Helpers | None = None,
     ) -> bool:
@@ -98,14 +98,14 @@ class CountingSolver(ColumnSolver):
                 self.counts.size, counter_type(self.n_points)
             )  # from here on: other columns are probably like this one
             sorting.count_steps(column, per_step, first, self.counts)
-        return self.solve_counts(self.counts, index, profile, stop, executor)
+        return self.solve_counts(self.counts, index, target, stop, executor)
 
     def solve_runs(
         self,
         values: NDArray[np.float64],
         counts: NDArray[np.int64],
         index: int,
-        profile: Profile,
+        target: Target,
         stop: Callable[[], bool],
         executor: Executor | Helpers | None = None,
     ) -> bool:
@@ -116,13 +116,13 @@ class CountingSolver(ColumnSolver):
         if at[0] < 0 or at[-1] >= self.counts.size:
             raise DataChangedError(sorting.OUTSIDE)
         total = np.bincount(at, weights=counts, minlength=self.counts.size).astype(np.float64)
-        return self.solve_counts(total, index, profile, stop, executor)
+        return self.solve_counts(total, index, target, stop, executor)
 
     def solve_counts(
         self,
         counts: NDArray[np.integer[Any]] | NDArray[np.float64],
         index: int,
-        profile: Profile,
+        target: Target,
         stop: Callable[[], bool],
         executor: Executor | Helpers | None = None,
     ) -> bool:
@@ -132,7 +132,7 @@ class CountingSolver(ColumnSolver):
         self.slope = float(counts.max())
         columns.cumulate(counts, self.slope, self.values)
         self._pad(self.n)
-        return self._solve_gaps(self.values, self.n, index, profile, stop, executor, 0)
+        return self._solve_gaps(self.values, self.n, index, target, stop, executor, 0)
 
     def _check_complete(self, counts: NDArray[np.integer[Any]] | NDArray[np.float64], index: int) -> None:
         """All points were counted, and some at either end of the range that the first pass found, but for roundings."""
@@ -150,24 +150,24 @@ class CountingSolver(ColumnSolver):
             )
             raise DataChangedError(msg)
 
-    def _known(self, profile: Profile, cut: int) -> NDArray[np.float64]:  # noqa: ARG002
+    def _known(self, target: Target, cut: int) -> NDArray[np.float64]:  # noqa: ARG002
         """What others reached, seen along this column's slope; filled in piece by piece."""
         return self.known
 
-    def _look_again(self, profile: Profile, first: int, stop: int) -> None:
-        columns.along_slope(profile.phi, self.slope, first, stop, self.known)
+    def _look_again(self, target: Target, first: int, stop: int) -> None:
+        columns.along_slope(target.phi, self.slope, first, stop, self.known)
 
     def _open_gaps(
         self,
         l: NDArray[np.float64],
         n: int,
         shift: int,
-        profile: Profile,
+        target: Target,
         known: NDArray[np.float64],  # noqa: ARG002
         skip: bool,  # noqa: ARG002
         is_open: NDArray[np.bool_],
     ) -> int:
-        return int(columns.open_gaps_by_counts(l, n, shift, self.slope, profile.phi, is_open))
+        return int(columns.open_gaps_by_counts(l, n, shift, self.slope, target.phi, is_open))
 
     def _lattice(self, l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:
         """Counts are whole numbers, and so are their windows; the trend need not be."""
@@ -175,15 +175,6 @@ class CountingSolver(ColumnSolver):
             return 2.0 ** (math.frexp(magnitude)[1] - LATTICE_BITS), 0.0, 1.0
         return super()._lattice(l, n, magnitude)
 
-    def _merge(
-        self,
-        profile: Profile,
-        ranges: NDArray[np.int64],
-        n_ranges: int,
-        index: int,
-        cut: int,
-        work: NDArray[np.int64],
-        piece: tuple[int, int] | None = None,
-    ) -> None:
-        columns.tilt(self.phi, ranges, n_ranges, self.slope)
-        super()._merge(profile, ranges, n_ranges, index, cut, work, piece)
+    def _merge(self, target: Target, solved: Solved) -> None:
+        columns.tilt(solved.phi, solved.ranges, len(solved.ranges), self.slope)
+        target.merge(solved)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
     from geodim.engine.column import ColumnSolver
     from geodim.engine.layers import Layers
+    from geodim.engine.target import Target
     from geodim.features.operators import Operator
     from geodim.features.twins import Twins
 
@@ -102,7 +103,7 @@ class HopPass:
         every = np.arange(len(block))
         columns = np.empty((len(block), self.source.n_points), self.kind)
 
-        def solve(part: int, layer: Any) -> bool:
+        def solve(part: int, layer: Target) -> bool:
             return all(
                 solvers[part].solve(columns[at], block[at], layer, late)
                 for at in range(part, len(block), len(solvers))

@@ -7,6 +7,7 @@ high; so one solve against layer m serves them all.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from geodim.engine.profile import Profile
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from geodim.engine.target import Piece, Sizes, Solved
 
 
 class Layers:
@@ -76,7 +77,7 @@ class Layers:
 
 
 class Layer:
-    """What a solver sees of the layers: the bar to beat at one hop, and a place to merge into."""
+    """A target: the bar to beat at one hop, and a place to merge into."""
 
     def __init__(self, layers: Layers, hop: int) -> None:
         self.layers = layers
@@ -84,20 +85,11 @@ class Layer:
         self.phi = layers.profiles[hop].phi
         self.step = layers.profiles[hop].step
 
-    def begin(self, column: int, pieces: dict[tuple[int, int], tuple[int, int]]) -> None:
+    def begin(self, column: int, pieces: dict[Piece, Sizes]) -> None:
         """Pieces of one column are not told apart here: a column counts once its whole block is done."""
 
-    def merge(
-        self,
-        phi: NDArray[np.float64],
-        ranges: NDArray[np.int64],
-        n_ranges: int,
-        column: int,
-        cut: int,
-        work: NDArray[np.int64],
-        piece: tuple[int, int] | None = None,  # noqa: ARG002
-    ) -> None:
+    def merge(self, solved: Solved) -> None:
         """Merge into this layer and all above it."""
-        index = self.hop * self.layers.n_features + column
+        feature = replace(solved, column=self.hop * self.layers.n_features + solved.column, piece=None)
         for profile in self.layers.profiles[self.hop :]:
-            profile.merge(phi, ranges, n_ranges, index, cut, work)
+            profile.merge(feature)

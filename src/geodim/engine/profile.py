@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from geodim.data.checks import Ranges
+    from geodim.engine.target import Piece, Sizes, Solved
 
     Steps = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
@@ -40,7 +41,7 @@ class Profile:
     work: NDArray[np.int64] = field(default_factory=lambda: np.zeros(5, np.int64))
     bytes_read: int = 0
     stopped: str | None = None
-    unsolved: dict[int, dict[tuple[int, int], tuple[int, int]]] = field(default_factory=dict, repr=False)
+    unsolved: dict[int, dict[Piece, Sizes]] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
@@ -66,28 +67,20 @@ class Profile:
             skipped=skipped,
         )
 
-    def begin(self, column: int, pieces: dict[tuple[int, int], tuple[int, int]]) -> None:
+    def begin(self, column: int, pieces: dict[Piece, Sizes]) -> None:
         """Note the pieces of a column that are about to be solved, each with its range of d."""
         self.unsolved[column] = pieces
 
-    def merge(
-        self,
-        phi: NDArray[np.float64],
-        ranges: NDArray[np.int64],
-        n_ranges: int,
-        column: int,
-        cut: int,
-        work: NDArray[np.int64],
-        piece: tuple[int, int] | None = None,
-    ) -> None:
-        """Take the elementwise maximum with one column's phi on the listed ranges of d (shifted by ``cut``)."""
+    def merge(self, solved: Solved) -> None:
+        """Take the elementwise maximum with one column's phi."""
         from geodim.engine.kernels import columns  # noqa: PLC0415 - Numba is imported when first needed
 
+        phi, owner = self.phi[solved.cut :], self.owner[solved.cut :]
         with self._lock:
-            columns.merge(phi, ranges, n_ranges, column, self.phi[cut:], self.owner[cut:])
-            self.work += work
-            if piece is not None:
-                del self.unsolved[column][piece]
+            columns.merge(solved.phi, solved.ranges, len(solved.ranges), solved.column, phi, owner)
+            self.work += solved.work
+            if solved.piece is not None:
+                del self.unsolved[solved.column][solved.piece]
 
     def finish(self, column: int) -> None:
         """Note that a column has contributed all it can."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
+    from geodim.engine.target import Piece, Sizes, Solved, Target
 
 NO_COUNTS = np.empty(0, np.int64)
 
@@ -39,7 +40,7 @@ class Column:
 
 
 class Raised:
-    """What a column makes of a known phi: a target for the engine's solvers, like `geodim.engine.profile.Profile`.
+    """What a column makes of a known phi: a target of the engine's solvers.
 
     Most columns stay below what is known at every size; then nothing is copied or written.
 
@@ -51,8 +52,6 @@ class Raised:
         Where the maximum goes, once there is anything to raise.
     """
 
-    step = 0.0
-
     def __init__(self, known: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         self.phi = known
         self.out = out
@@ -63,28 +62,19 @@ class Raised:
         """The maximum: ``known`` itself where nothing exceeds it."""
         return self.out if self.touched else self.phi
 
-    def begin(self, column: int, pieces: dict[tuple[int, int], tuple[int, int]]) -> None:
+    def begin(self, column: int, pieces: dict[Piece, Sizes]) -> None:
         """Pieces of a column are not told apart here."""
 
-    def merge(
-        self,
-        phi: NDArray[np.float64],
-        ranges: NDArray[np.int64],
-        n_ranges: int,
-        column: int,  # noqa: ARG002
-        cut: int,
-        work: NDArray[np.int64],  # noqa: ARG002
-        piece: tuple[int, int] | None = None,  # noqa: ARG002
-    ) -> None:
-        """Take the maximum with the column's phi on the listed ranges of d (shifted by ``cut``)."""
+    def merge(self, solved: Solved) -> None:
+        """Take the maximum with the column's phi."""
         from geodim.explain._kernels import raise_to  # noqa: PLC0415 - imports Numba
 
-        if n_ranges == 0:
+        if not len(solved.ranges):
             return
         if not self.touched:
             self.out[:] = self.phi
             self.touched = True
-        raise_to(phi, ranges, n_ranges, self.out[cut:])
+        raise_to(solved.phi, solved.ranges, len(solved.ranges), self.out[solved.cut :])
 
 
 class Slot:
@@ -120,8 +110,8 @@ class Slot:
         for at, column in enumerate(block):
             yield Column(column, values[at])
 
-    def solve(self, column: Column, target: Any) -> None:
-        """Merge a column into ``target``, a profile or what behaves like one, where it reaches ``target.phi``."""
+    def solve(self, column: Column, target: Target) -> None:
+        """Merge a column into ``target``, where it reaches what is known there."""
         if column.counts is None:
             self.solver.solve(column.values, column.index, target, _never)
         else:

@@ -1,6 +1,6 @@
 """The two best columns at every size: what Phi is without any one feature, known at once.
 
-A target for the engine's solvers, like `geodim.engine.profile.Profile`: a column is rejected only where two others exceed it.
+A target of the engine's solvers: a column is rejected only where two others exceed it.
 *No place is lost by rejecting concurrently:* a column f is rejected at d only if two other columns reached more at some a <= d,
 hence (phi never falls) both exceed f at d, and f is not among the two best there.
 """
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from geodim.engine.target import Piece, Sizes, Solved
     from geodim.explain.passes import ColumnPass
 
 
@@ -38,8 +39,6 @@ class TopTwo:
         Their columns; -1 where phi is 0.
     """
 
-    step = 0.0
-
     def __init__(self, n_points: int) -> None:
         check_points(n_points, 2 * PROFILE_BYTES)
         self.best, self.second = np.zeros(n_points), np.zeros(n_points)
@@ -51,26 +50,16 @@ class TopTwo:
         """What a column must reach to matter."""
         return self.second
 
-    def begin(self, column: int, pieces: dict[tuple[int, int], tuple[int, int]]) -> None:
+    def begin(self, column: int, pieces: dict[Piece, Sizes]) -> None:
         """Pieces of a column are not told apart here."""
 
-    def merge(
-        self,
-        phi: NDArray[np.float64],
-        ranges: NDArray[np.int64],
-        n_ranges: int,
-        column: int,
-        cut: int,
-        work: NDArray[np.int64],  # noqa: ARG002
-        piece: tuple[int, int] | None = None,  # noqa: ARG002
-    ) -> None:
-        """Merge one column's phi on the listed ranges of d (shifted by ``cut``)."""
+    def merge(self, solved: Solved) -> None:
+        """Merge one column's phi."""
         from geodim.explain._kernels import merge_two  # noqa: PLC0415 - imports Numba
 
+        held = (held[solved.cut :] for held in (self.best, self.owner, self.second, self.runner))
         with self._lock:
-            merge_two(
-                phi, ranges, n_ranges, column, self.best[cut:], self.owner[cut:], self.second[cut:], self.runner[cut:]
-            )  # fmt: skip
+            merge_two(solved.phi, solved.ranges, len(solved.ranges), solved.column, *held)
 
     def solve(self, columns: ColumnPass, which: Iterable[int]) -> None:
         """Merge these columns."""
