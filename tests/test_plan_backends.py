@@ -20,7 +20,7 @@ from geodim.errors import DeviceMemoryError, InputValueError
 from geodim.features import make_operator
 from geodim.plan import CORE, Problem, calibrate, normal_spread, peak_memory, plan, reachable_rtol
 from geodim.plan.cluster import plan_cluster, workers_of
-from geodim.plan.cpu import column_memory, plan_cpu, reading
+from geodim.plan.cpu import column_memory, plan_cpu
 from geodim.plan.cuda import H200_BYTES, plan_cuda
 from geodim.plan.problem import PROCESS_BYTES
 from geodim.plan.rates import H200, CoreRates, normal_sample, speed_up
@@ -109,7 +109,7 @@ def test_passes_over_rows_and_columns():
     assert rows.passes == 1 + 64 // rows.columns
     assert rows.bytes_read == rows.passes * rows.n_points * 64 * 4
     assert plan_cpu(Problem(10**7, 64, row_major=False), threads=2).passes == 2
-    assert reading(Problem(100, 3), 8).width == 1
+    assert plan_cpu(Problem(100, 3), threads=8).columns == 1
 
 
 @pytest.mark.parametrize("backend", ["cpu", "cuda", "dask"])

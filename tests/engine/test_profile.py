@@ -15,7 +15,7 @@ from engine.oracle import everywhere
 from geodim import paper
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import ArraySource, as_source
-from geodim.engine import blocks, solve
+from geodim.engine import blocks
 from geodim.engine.column import ColumnSolver
 from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
@@ -158,7 +158,7 @@ def test_available_threads():
 @pytest.fixture
 def reading_together(monkeypatch):
     """Short columns treated like long ones: all threads read a group of them."""
-    monkeypatch.setattr(solve, "LONG_FROM", 2)
+    monkeypatch.setattr(blocks, "LONG_FROM", 2)
     groups = []
     original = ArraySource.read_rows
 

@@ -12,8 +12,8 @@ from distributions import COLUMNS, column
 from engine.oracle import assert_encloses, solve
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
-from geodim.engine.solve import SMALLEST, compute_profile
-from geodim.engine.steps import resolution, tolerance, within
+from geodim.engine.solve import compute_profile
+from geodim.engine.steps import SMALLEST, resolution, tolerance, within
 from geodim.plan import Problem
 
 KINDS = [

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thread
 MOST_COLUMNS = 8  # half a cache line of float32 in a row-major array: the buffer still fits the cache better
+LONG_FROM = 1 << 17  # columns so long are worth a task each, or several
 CACHE_LINE = 64  # bytes; threads that read together take a whole one of each row, if the memory allows
 
 
@@ -16,3 +19,37 @@ def block_width(n_points: int, itemsize: int, *, row_major: bool) -> int:
 def group_width(width: int, threads: int, itemsize: int) -> int:
     """Columns that all threads read together: what their blocks would take, or a cache line."""
     return min(max(width * threads // 2, 1), max(CACHE_LINE // itemsize, threads))
+
+
+class Reading(NamedTuple):
+    """How columns are read: how many in a block, how many blocks at a time, by how many solvers, in how many passes.
+
+    If ``together``, all threads read the rows of one block, and then solve a column each.
+    """
+
+    width: int
+    buffers: int
+    solvers: int
+    passes: int
+    together: bool
+
+
+def reading(
+    n_points: int, n_features: int, itemsize: int, threads: int, *, row_major: bool, by_rows: bool = True
+) -> Reading:
+    """What the engine does with columns of this shape, and what a plan says that it does.
+
+    ``by_rows`` says whether some rows of a block can be read apart from the others.
+    """
+    width = block_width(n_points, itemsize, row_major=row_major)
+    together = False
+    if threads == 1 or (n_features < 2 * threads and n_points >= LONG_FROM):
+        width, buffers, solvers = min(width, n_features), 1, 1
+    elif row_major and by_rows and n_points >= LONG_FROM:
+        together = True
+        width = min(group_width(width, threads, itemsize), n_features)
+        buffers, solvers = min(2, -(-n_features // width)), min(threads, n_features)
+    else:
+        width = max(1, min(width, -(-n_features // threads)))
+        buffers = solvers = min(threads, -(-n_features // width))
+    return Reading(width, buffers, solvers, -(-n_features // width) if row_major else 1, together)

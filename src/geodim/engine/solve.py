@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.blocks import block_width, group_width
+from geodim.engine.blocks import reading
 from geodim.engine.helpers import Helpers
 from geodim.engine.interrupt import heeding_interrupts
 from geodim.engine.profile import Profile
-from geodim.engine.steps import steps_needed
+from geodim.engine.steps import may_leave_out, steps_needed, worth_counting
 from geodim.memory import PROFILE_BYTES, check_points
 from geodim.parts import available_threads
 
@@ -36,11 +36,7 @@ if TYPE_CHECKING:
     Sharing = ThreadPoolExecutor | Helpers
     Values = NDArray[np.floating]
 
-MOST_STEPS = 1 << 21  # counters that still fit the cache
-SMALLEST = 31  # windows of so few steps may be left out
-COUNT_BELOW = 0.6  # count if there are fewer steps than so many times the points
 FEW_BLOCKS = 4  # up to so many blocks per thread, leaders are not read apart from the others
-LONG_FROM = 1 << 17  # columns so long are worth a task each, or several
 SHARES_PER_THREAD = 4  # of the rows that threads read together
 
 
@@ -88,13 +84,13 @@ def compute_profile(
     first_steps = None
     if step > 0.0 and ranges is not None:
         first_steps, n_steps = steps_needed(ranges.least, ranges.greatest, step)
-        if n_steps > min(MOST_STEPS, COUNT_BELOW * n):
+        if not worth_counting(n_steps, n):
             first_steps = None
     if first_steps is None:  # every solver sorts a whole column, see docs/architecture.md
         check_points(n, PROFILE_BYTES + 8 + 2 * source.dtype.itemsize)
     if profile is None:
         steps = None if first_steps is None else int(n_steps)
-        left_out = SMALLEST if skip_smallest and (n if steps is None else steps) > 64 * SMALLEST else 0
+        left_out = may_leave_out(n if steps is None else steps) if skip_smallest else 0
         profile = Profile.empty(n, d, step, steps, left_out, n_threads or available_threads())
     profile.stopped = None
     threads = n_threads or available_threads()
@@ -143,18 +139,20 @@ class _Run:
     def solve_all(self, pool: ThreadPoolExecutor, leaders: Sequence[int]) -> None:
         """Solve every column: one after the other by all threads if they are few, else one or more per thread."""
         source, threads = self.source, self.threads
-        by_column = source.n_features >= 2 * threads or source.n_points < LONG_FROM
-        width = self._width()
+        read_rows = getattr(source, "read_rows", None)
+        way = reading(
+            source.n_points, source.n_features, source.dtype.itemsize, threads,
+            row_major=source.row_major, by_rows=read_rows is not None,
+        )  # fmt: skip
         self.report()
-        if threads == 1 or not by_column:
-            for block in self.blocks(leaders, width):
+        if way.solvers == 1:
+            for block in self.blocks(leaders, way.width):
                 self.solve_block(block, pool if threads > 1 else None)
                 self.report()
-        elif source.row_major and hasattr(source, "read_rows") and source.n_points >= LONG_FROM:
-            groups = self.blocks(leaders, group_width(width, threads, source.dtype.itemsize))
-            self._solve_together(groups, source.read_rows, pool)
+        elif way.together and read_rows is not None:
+            self._solve_together(self.blocks(leaders, way.width), read_rows, pool)
         else:
-            blocks = self.blocks(leaders, width, min(threads, source.n_features))
+            blocks = self.blocks(leaders, way.width, min(threads, source.n_features))
             self._wait_for([pool.submit(self.solve_block, block) for block in blocks])
 
     def report(self) -> None:
@@ -171,11 +169,6 @@ class _Run:
         if self.profile.stopped is None and self.deadline is not None and time.monotonic() > self.deadline:
             self.halt("time limit")
         return self.profile.stopped is not None
-
-    def _width(self) -> int:
-        """Columns per thread that fit the memory and share cache lines."""
-        source = self.source
-        return block_width(source.n_points, source.dtype.itemsize, row_major=source.row_major)
 
     def blocks(self, leaders: Sequence[int], width: int, workers: int = 1) -> list[list[int]]:
         """Columns still to do, leaders first, then in blocks of neighbours, enough for all workers."""

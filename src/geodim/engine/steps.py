@@ -14,6 +14,9 @@ LARGEST_VALUE = 2.0**900
 # 3.6e-15 apart at least, and 1e-14 once they are rounded themselves.  What is asked for below this, with room to spare, no
 # bounds can give but equal ones.
 CLOSEST = 1e-13
+MOST_STEPS = 1 << 21  # counters that still fit the cache
+COUNT_BELOW = 0.6  # count if there are fewer steps than so many times the points
+SMALLEST = 31  # windows of so few points or steps may be left out
 ROUNDINGS = 2.0**-46  # of bounds and of the error that is computed from them, in units of the dimension
 
 if TYPE_CHECKING:
@@ -32,6 +35,16 @@ def tolerance(rtol: float) -> float:
 def within(delta: float, off: float, rtol: float) -> bool:
     """Whether Delta, known to within ``off``, gives bounds on the dimension that are within the tolerance, whatever rounds."""
     return delta > off and ((delta + off) / (delta - off)) ** 2 - 1.0 <= rtol - ROUNDINGS
+
+
+def worth_counting(n_steps: float, n_points: int) -> bool:
+    """Whether columns of so many steps are better counted than sorted; the one rule for all backends and plans."""
+    return n_steps <= min(MOST_STEPS, COUNT_BELOW * n_points)
+
+
+def may_leave_out(size: int) -> int:
+    """How many of the smallest windows hardly matter, of so many points, or steps where these are counted."""
+    return SMALLEST if size > 64 * SMALLEST else 0
 
 
 def counter_type(n_points: int) -> np.dtype[np.signedinteger[Any]]:

@@ -109,7 +109,8 @@ def _way(problem: Problem, cluster: Cluster) -> _Way:
 
 def _columns(problem: Problem, cluster: Cluster, rates: CoreRates) -> Plan:
     from geodim.backends.dask.backend import BYTES_IN_WORK  # noqa: PLC0415
-    from geodim.backends.dask.histograms import BYTES_PER_STEP  # noqa: PLC0415
+    from geodim.backends.dask.histograms import BYTES_PER_STEP, waves_for  # noqa: PLC0415
+    from geodim.engine.steps import counter_type  # noqa: PLC0415
 
     way = _way(problem, cluster)
     n, d, b, count = problem.n_points, problem.n_features, problem.itemsize, len(cluster.workers)
@@ -118,9 +119,13 @@ def _columns(problem: Problem, cluster: Cluster, rates: CoreRates) -> Plan:
     away = 1.0 - 1.0 / count
     notes = []
     if way.counters:
-        width, waves = _count_groups(problem, cluster, way.counters)
+        if way.in_cells:  # of all columns at once
+            width, waves = cluster.columns_per_task(d), 1
+        else:
+            cut = waves_for(n, d, way.counters, cluster)
+            width, waves = cut.width, cut.passes(d)
         groups = -(-d // width)
-        kind = 4 if n < 1 << 31 else 8
+        kind = counter_type(n).itemsize
         tasks = (
             2 * chunks + chunks * (1 + groups * 8 // 7) * waves + 2 * groups
         )  # look; count, and add as a tree
@@ -166,19 +171,6 @@ def _columns(problem: Problem, cluster: Cluster, rates: CoreRates) -> Plan:
         memory=memory, client=client, work=work, steps=way.counters or None, notes=notes,
         bytes_read=problem.nbytes * passes,
     )  # fmt: skip
-
-
-def _count_groups(problem: Problem, cluster: Cluster, counters: int) -> tuple[int, int]:
-    """Columns of a histogram task and waves, as `CountPass.plan` has them."""
-    from geodim.backends.dask.histograms import GROUP_BYTES, LIVE  # noqa: PLC0415
-
-    per_column = 8 * counters
-    d = problem.n_features
-    per_wave = max(1, int(cluster.room // (LIVE * per_column)))
-    share = -(-d // (2 * cluster.threads))
-    width = max(1, min(share, GROUP_BYTES // per_column, per_wave))
-    groups = -(-d // width)
-    return width, -(-groups // max(1, per_wave // width))
 
 
 def _block_columns(problem: Problem, cluster: Cluster) -> int:

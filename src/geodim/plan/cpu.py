@@ -10,54 +10,35 @@ MiB for Python itself.  Counted columns have S steps in the place of n, but for 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
+from geodim.engine.blocks import CACHE_LINE, reading
+from geodim.engine.steps import MOST_STEPS
 from geodim.memory import machine_memory
 from geodim.plan.hops import NARROWEST, HopPlan, plan_hops
 from geodim.plan.problem import PROCESS_BYTES, Plan, Problem, reachable_rtol
 from geodim.plan.rates import CORE, CoreRates, speed_up
 
-CACHE_LINE = 64
+if TYPE_CHECKING:
+    from geodim.engine.blocks import Reading
+
 RECORDS = 4.75  # bytes per point: a record of 64 for every 16 points, and a list of 12
 FINISH = 28  # bytes per point of an exact result: profile, support, and what is summed up
 FINISH_BOUNDS = 52  # of bounds that are not counted, with lower and upper
 
 
-class Reading(NamedTuple):
-    """How columns are read: how many in a block, how many blocks at a time, by how many solvers, in how many passes."""
-
-    width: int
-    buffers: int
-    solvers: int
-    passes: int
-
-
-def reading(problem: Problem, threads: int) -> Reading:
-    """As `geodim.engine.solve` does it."""
-    from geodim.engine.blocks import block_width, group_width  # noqa: PLC0415
-    from geodim.engine.solve import LONG_FROM  # noqa: PLC0415
-
-    n, d, itemsize = problem.n_points, problem.n_features, problem.itemsize
-    width = block_width(n, itemsize, row_major=problem.row_major and d > 1)
-    by_column = d >= 2 * threads or n < LONG_FROM
-    if threads == 1 or not by_column:
-        width, buffers, solvers = min(width, d), 1, 1
-    elif problem.row_major and n >= LONG_FROM:
-        width = min(group_width(width, threads, itemsize), d)
-        buffers, solvers = min(2, -(-d // width)), min(threads, d)
-    else:
-        width = max(1, min(width, -(-d // threads)))
-        buffers = solvers = min(threads, -(-d // width))
-    return Reading(width, buffers, solvers, -(-d // width) if problem.row_major else 1)
+def _reading(problem: Problem, threads: int) -> Reading:
+    d = problem.n_features
+    return reading(problem.n_points, d, problem.itemsize, threads, row_major=problem.row_major and d > 1)
 
 
 def column_memory(problem: Problem, threads: int) -> int:
     """Peak bytes by the formula above."""
-    width, buffers, solvers, _ = reading(problem, threads)
+    way = _reading(problem, threads)
     n, b = problem.n_points, problem.itemsize
     size, kind = (problem.steps, 8) if problem.counted else (n, b)
     known = 8 + 4 if problem.counted else 0  # what others reached, and the counters
-    work = solvers * size * (8 + 2 * kind + RECORDS + known) + 12 * size + buffers * width * n * b
+    work = way.solvers * size * (8 + 2 * kind + RECORDS + known) + 12 * size + way.buffers * way.width * n * b
     finish = size * (FINISH if problem.rtol == 0.0 else FINISH_BOUNDS)
     return PROCESS_BYTES + int(max(work, finish)) + (problem.nbytes if problem.held else 0)
 
@@ -68,7 +49,8 @@ def plan_cpu(
     """Plan for one machine."""
     if problem.hops is not None:
         return _hops(problem, threads, budget, rates)
-    width, _, _, passes = reading(problem, threads)
+    way = _reading(problem, threads)
+    width, passes = way.width, way.passes
     memory = column_memory(problem, threads)
     n, d = problem.n_points, problem.n_features
     counted = problem.counted
@@ -124,8 +106,6 @@ def plan_cpu(
 
 def _too_small(problem: Problem, threads: int, budget: int) -> str:
     """What would fit."""
-    from geodim.engine.solve import MOST_STEPS  # noqa: PLC0415
-
     need = column_memory(problem, threads)
     fewer = [t for t in range(threads - 1, 0, -1) if column_memory(problem, t) <= budget]
     text = f"{need / 1e9:.3g} GB are needed with {threads} thread{'' if threads == 1 else 's'}, and {budget / 1e9:.3g} GB there"

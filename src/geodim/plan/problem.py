@@ -91,10 +91,10 @@ class Problem:
 
     @property
     def counted(self) -> bool:
-        """Whether one machine would count steps instead of sorting, see `geodim.engine.solve`."""
-        from geodim.engine.solve import COUNT_BELOW, MOST_STEPS  # noqa: PLC0415
+        """Whether one machine would count steps instead of sorting."""
+        from geodim.engine.steps import worth_counting  # noqa: PLC0415 - imports NumPy
 
-        return self.hops is None and self.steps <= min(MOST_STEPS, COUNT_BELOW * self.n_points)
+        return self.hops is None and worth_counting(self.steps, self.n_points)
 
 
 def normal_spread(n_points: int, n_features: int) -> float:

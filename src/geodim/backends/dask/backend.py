@@ -15,8 +15,7 @@ from geodim.backends.dask.tasks import Job
 from geodim.backends.local import LocalBackend
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
-from geodim.engine.solve import COUNT_BELOW, MOST_STEPS, SMALLEST
-from geodim.engine.steps import steps_needed
+from geodim.engine.steps import may_leave_out, steps_needed, worth_counting
 from geodim.errors import ClusterError
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ class DaskBackend(LocalBackend):
             kind, counted = CountPass, True
         else:
             n_steps = steps_needed(ranges.least, ranges.greatest, step)[1] if step > 0.0 else math.inf
-            counted = n_steps <= min(MOST_STEPS, COUNT_BELOW * n)
+            counted = worth_counting(n_steps, n)
             if isinstance(source, DaskSource) and counted and not source.resident:
                 kind, slots = CountPass, self.cluster.slots(n_steps * BYTES_PER_STEP)
         if not slots:
@@ -113,7 +112,7 @@ class DaskBackend(LocalBackend):
             dtype=source.dtype,
             step=step,
             n_steps=steps,
-            skipped=SMALLEST if skip_smallest and (steps or n) > 64 * SMALLEST else 0,
+            skipped=may_leave_out(steps or n) if skip_smallest else 0,
             slots=slots,
             threads=self.cluster.threads_each(slots),
             deadline=None if deadline is None else time.time() + deadline - time.monotonic(),

@@ -215,7 +215,7 @@ class CellPass:
             group.which = [column for column in group.which if column not in edges]
         self.groups = [group for group in self.groups if group.which]
         columns = list(edges)
-        width = -(-len(columns) // (2 * self.cluster.threads))
+        width = self.cluster.columns_per_task(len(columns))
         begun = []
         for at in range(0, len(columns), width):
             some = columns[at : at + width]

@@ -114,6 +114,10 @@ class Cluster:
         """Threads for each of so many tasks in work, so that no worker has more of them than it was given."""
         return max(1, min(worker.threads for worker in self.workers) // max(slots, 1))
 
+    def columns_per_task(self, n_columns: int) -> int:
+        """So many that every thread has two tasks: one alone would wait for the slowest."""
+        return -(-n_columns // (2 * self.threads))
+
     def submit(
         self, function: Callable[..., Any], *arguments: Any, soon: bool = False, home: str | None = None
     ) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from geodim.backends.dask.cluster import Cluster
     from geodim.backends.dask.columns import Stage
     from geodim.backends.dask.tasks import Job, Part
     from geodim.data.checks import Ranges
@@ -120,6 +121,25 @@ def solve_counts(
         return tasks.part_of(profile, bench, np.asarray(columns), todo, before=before)
 
 
+class Waves(NamedTuple):
+    """How a pass by counts cuts the columns: so many in a task, and so many tasks before the data is read again."""
+
+    width: int
+    groups: int
+
+    def passes(self, n_features: int) -> int:
+        """How often the data is read."""
+        return -(-n_features // (self.width * self.groups))
+
+
+def waves_for(n_points: int, n_features: int, n_steps: int, cluster: Cluster) -> Waves:
+    """As many columns at a time as every worker has room for their counts; what is run, and what a plan says of it."""
+    per_column = counter_type(n_points).itemsize * n_steps
+    together = max(1, int(cluster.room / len(cluster.workers) // (LIVE * per_column)))
+    width = max(1, min(cluster.columns_per_task(n_features), GROUP_BYTES // per_column, together))
+    return Waves(width, max(1, together // width))
+
+
 class CountPass(ColumnPass):
     """One pass by counts over a `DaskSource`."""
 
@@ -129,14 +149,10 @@ class CountPass(ColumnPass):
     def plan(self, leaders: Sequence[int]) -> tuple[Stage, list[Stage]]:
         """As many columns at a time as the workers have room for their counts: each time the data is read once."""
         assert self.job.n_steps is not None
-        per_column = counter_type(self.job.n_points).itemsize * self.job.n_steps
         every = list(range(self.source.n_features))
-        per_wave = max(1, int(self.cluster.room / len(self.cluster.workers) // (LIVE * per_column)))
-        share = -(-len(every) // (2 * self.cluster.threads))
-        width = max(1, min(share, GROUP_BYTES // per_column, per_wave))
-        groups = [every[at : at + width] for at in range(0, len(every), width)]
-        per_wave = max(1, per_wave // width)
-        waves = [groups[at : at + per_wave] for at in range(0, len(groups), per_wave)]
+        cut = waves_for(self.job.n_points, len(every), self.job.n_steps, self.cluster)
+        groups = [every[at : at + cut.width] for at in range(0, len(every), cut.width)]
+        waves = [groups[at : at + cut.groups] for at in range(0, len(groups), cut.groups)]
         self.held = {}
         if len(waves) > 1:
             return [], [[(group, group) for group in wave] for wave in waves]
