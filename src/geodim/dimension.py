@@ -15,7 +15,8 @@ from geodim.backends import choose_backend
 from geodim.certificate.remembered import remember
 from geodim.data.integers import measured_exactly
 from geodim.engine.pilot import Pilot, look_ahead, widest_columns
-from geodim.engine.steps import resolution, tolerance, within
+from geodim.engine.refine import Attempt, refine
+from geodim.engine.steps import resolution, tolerance
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError, InterruptedWarning
 from geodim.parts import available_threads
 from geodim.result import IDResult, summarise
@@ -108,9 +109,8 @@ def intrinsic_dimension(
     source, ranges, off = measured_exactly(source, ranges, lambda other: place.scan_ranges(other, threads))
     deadline = None if time_limit is None else started + time_limit
 
-    def solved(to: float) -> tuple[Profile, IDResult]:
-        profile = _solve(place, source, ranges, to, threads, deadline, progress)
-        return profile, summarise(
+    def summary(profile: Profile) -> IDResult:
+        return summarise(
             profile,
             ranges,
             normalize=normalize,
@@ -122,10 +122,7 @@ def intrinsic_dimension(
             d_max_error=2.0 * off,
         )
 
-    profile, result = solved(tolerance(rtol))
-    if profile.step > 0.0 and not profile.stopped and result.error > rtol:
-        # 1 / Delta^2 lies where floats are too sparse for bounds so close, or overflows: one number it must be.
-        profile, result = solved(0.0)
+    profile, result = _solve(place, source, ranges, tolerance(rtol), threads, deadline, progress, summary)
     if count_indistinguishable:
         result = replace(result, n_indistinguishable=_count_equal_rows(X, weights))
     remember(result, data=X, weighted=weights is not None)
@@ -177,18 +174,23 @@ def _solve(
     n_threads: int,
     deadline: float | None,
     progress: Callable[[int, int], None] | None,
-) -> Profile:
+    summary: Callable[[Profile], IDResult],
+) -> tuple[Profile, IDResult]:
     """Solve exactly, or at a resolution that reaches rtol; where the pilot guessed too coarsely, once more and finer."""
     if rtol > 0.0 or (source.n_points >= PILOT_FROM and source.n_features > FEW_COLUMNS):
         pilot = look_ahead(source, ranges)
     else:
         pilot = Pilot(widest_columns(ranges), 0.0, 0.0)
+    exactly = place.holds_columns(source)
     guess = pilot.delta
-    if guess == 0.0 and not place.holds_columns(source):  # so that nothing can be solved exactly
+    if guess == 0.0 and not exactly:
         guess = FIRST_GUESS * ranges.d_max
-    step = resolution(rtol, guess, ranges.magnitude)
-    skip = step > 0.0 and pilot.smallest > 128 * step
-    while True:
+    first = resolution(rtol, guess, ranges.magnitude)
+    skip = first > 0.0 and pilot.smallest > 128 * first
+    profile: Profile
+
+    def attempt(step: float) -> Attempt:
+        nonlocal profile, skip
         profile = place.compute_profile(
             source,
             step=step,
@@ -199,14 +201,11 @@ def _solve(
             deadline=deadline,
             progress=progress,
         )
-        if step == 0.0 or profile.stopped:
-            return profile
-        delta, off = profile.rounded_mean(n_threads)
-        if within(delta, off, rtol):
-            return profile
-        needed = resolution(rtol, delta, ranges.magnitude)
-        step = needed if profile.goes_on and off > step else min(0.5 * step, needed)
         skip = skip and profile.counted  # else what was left out does not shrink with the step
+        return Attempt.of(profile, [summary(profile)], n_threads)
+
+    made = refine(attempt, first, rtol, ranges.magnitude, exactly=exactly)
+    return profile, made.results[0]
 
 
 def _count_equal_rows(X: Any, weights: Any) -> int:

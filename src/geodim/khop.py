@@ -22,7 +22,8 @@ from geodim.data.sources import SparseSource
 from geodim.dimension import check_arguments
 from geodim.engine.layers import Layers
 from geodim.engine.pilot import look_ahead
-from geodim.engine.steps import resolution, within
+from geodim.engine.refine import Attempt, refine
+from geodim.engine.steps import resolution
 from geodim.errors import (
     DegenerateDataWarning,
     InputValueError,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from geodim.result import IDResult
 
 SAVE_EVERY = 30.0  # seconds between two checkpoints
-MOST_PASSES = 6  # with ever finer steps, before the exact one
+FINEST = 2.0**-48  # of the magnitude: steps as small as the last bits of the values are worth nothing
 CAUTION = 0.7  # the pilot may guess Delta too large, and a second pass costs more than a finer step
 
 
@@ -154,7 +155,7 @@ def khop_dimensions(
     width = job.width_for(memory)
     deadline = None if time_limit is None else started + time_limit
     pilot = look_ahead(source, ranges) if rtol > 0.0 else None
-    step = _step(rtol, CAUTION * pilot.delta, ranges.magnitude) if pilot else 0.0
+    step = resolution(rtol, CAUTION * pilot.delta, ranges.magnitude, FINEST) if pilot else 0.0
     sums = growth(job.operator, int(hops), kind, threads)
     converted = conversion_error(source, ranges)
     held = converted == 0.0 and kind.itemsize >= feature_type(X, source).itemsize
@@ -177,44 +178,31 @@ def khop_dimensions(
 
         same = {"hops": int(hops), "rtol": float(rtol), **fingerprint(source, kind, hop_operator)}
         store = Checkpoint(checkpoint, same)
+    layers: Layers
+
+    def attempt(step: float) -> Attempt:
+        nonlocal layers
+        layers = Layers(source.n_points, source.n_features, int(hops), step, threads)
+        if store is not None:
+            store.load(layers)
+        job.twins = Twins(source.n_points, int(hops)) if count_indistinguishable else None
+        job.run(layers, width, deadline, report, store, save_every)
+        first = layers.profiles[0]
+        whole = job.twins is not None and first.stopped is None
+        twins = job.twins.counts() if job.twins is not None and whole else [None] * (int(hops) + 1)
+        summaries = _summaries(
+            layers, ranges, bounds, errors, rms, source.names, normalize, rtol, started, threads,
+            d_max_error=2.0 * converted,
+        )  # fmt: skip
+        results = [
+            replace(one, n_indistinguishable=count, parameters={**one.parameters, "dtype": kind.name})
+            for one, count in zip(summaries, twins, strict=True)
+        ]
+        return Attempt.of(first, results, threads)
+
     with store or nullcontext():
         step = step if store is None else store.saved_step(step)
-        for left in range(MOST_PASSES, -1, -1):
-            layers = Layers(source.n_points, source.n_features, int(hops), step, threads)
-            if store is not None:
-                store.load(layers)
-            job.twins = Twins(source.n_points, int(hops)) if count_indistinguishable else None
-            job.run(layers, width, deadline, report, store, save_every)
-            whole = job.twins is not None and layers.profiles[0].stopped is None
-            twins = job.twins.counts() if job.twins is not None and whole else [None] * (int(hops) + 1)
-            results = [
-                replace(
-                    result, n_indistinguishable=count, parameters={**result.parameters, "dtype": kind.name}
-                )
-                for result, count in zip(
-                    _summaries(
-                        layers,
-                        ranges,
-                        bounds,
-                        errors,
-                        rms,
-                        source.names,
-                        normalize,
-                        rtol,
-                        started,
-                        threads,
-                        d_max_error=2.0 * converted,
-                    ),
-                    twins,
-                    strict=True,
-                )
-            ]
-            if step == 0.0 or layers.profiles[0].stopped or all(_close(one, step, rtol) for one in results):
-                break
-            finer = _step(rtol, layers.means()[0], ranges.magnitude)
-            step = min(0.5 * step, finer) if left > 1 else 0.0  # exact at last: no tolerance goes on for ever
-            if store is not None:
-                store.clear()
+        results = list(refine(attempt, step, rtol, ranges.magnitude, finest=FINEST).results)
     _warn(layers, results)
     result = KHopResult(results=results, operator=hop_operator.to_dict(), graph=notes)
     remember(result, data=X, graph=graph)
@@ -318,19 +306,6 @@ def _root_mean_square(source: ColumnSource, ranges: Ranges, operator: Operator) 
                 largest = max(largest, float(np.einsum("ij,ij->j", part, part).max()) * 1.001)
         largest = largest if 1e-280 < largest < 1e280 else math.inf  # squares neither vanish nor overflow
     return math.sqrt(largest / ranges.n_points)
-
-
-def _step(rtol: float, delta: float, magnitude: float) -> float:
-    """The resolution for a tolerance; 0, which is exact, where steps would be as small as the last bits of the values."""
-    step = resolution(rtol, delta, magnitude)
-    return step if step > 2.0**-48 * magnitude else 0.0
-
-
-def _close(result: IDResult, step: float, rtol: float) -> bool:
-    """Whether a result is as close as was asked for, or would be but for the rounding of its features."""
-    if 0.0 <= result.error <= rtol or result.feature_error == 0.0:
-        return 0.0 <= result.error <= rtol
-    return within(result.discriminability, step / result.scale, rtol)
 
 
 def _warn(layers: Layers, results: list[Any]) -> None:

@@ -55,10 +55,6 @@ class Checkpoint:
     ) -> None:
         self._lock.__exit__(kind, error, trace)
 
-    def clear(self) -> None:
-        """Forget what was saved."""
-        (self.folder / NAME).unlink(missing_ok=True)
-
     def save(self, layers: Layers) -> None:
         """Write the state; a kill at any moment leaves the old or the new one."""
         arrays: dict[str, Any] = {"job": np.frombuffer(self.job.encode(), np.uint8)}
@@ -74,7 +70,7 @@ class Checkpoint:
         def read(saved: Any) -> float:
             step = float(read_array(saved, "step", (), np.float64))
             halvings = math.log2(first / step) if first > 0.0 and 0.0 < step < math.inf else math.nan
-            if step != first and not (halvings.is_integer() and 0 <= halvings <= MOST_HALVINGS):
+            if step not in (first, 0.0) and not (halvings.is_integer() and 0 <= halvings <= MOST_HALVINGS):
                 msg = f"the step is {step:g}, which {first:g} halved some times never is"
                 raise StateError(msg)
             return step

@@ -52,16 +52,18 @@ def counter_type(n_points: int) -> np.dtype[np.signedinteger[Any]]:
     return np.dtype(np.int32 if n_points < 1 << 31 else np.int64)
 
 
-def resolution(rtol: float, delta: float, magnitude: float) -> float:
+def resolution(rtol: float, delta: float, magnitude: float, finest: float = 0.0) -> float:
     """The largest power of two to which values may be rounded: Delta is then known to within one such step.
 
     (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta; a little less than a quarter of rtol leaves room.  0, which
-    is exact, where floats cannot express the tolerance, or numbers of the given magnitude leave no room for steps.
+    is exact, where floats cannot express the tolerance, or numbers of the given magnitude leave no room for steps; and where a
+    step would not be larger than ``finest`` times the magnitude.
     """
     wanted = 0.23 * min(tolerance(rtol), 1.0) * delta
     if not wanted > SMALLEST_STEP or magnitude > LARGEST_VALUE or magnitude / wanted > LARGEST_VALUE:
         return 0.0
-    return math.ldexp(1.0, math.floor(math.log2(wanted)))
+    step = math.ldexp(1.0, math.floor(math.log2(wanted)))
+    return step if step > finest * magnitude else 0.0
 
 
 def steps_needed(

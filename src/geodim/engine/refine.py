@@ -1,0 +1,97 @@
+"""Passes with ever finer steps until a tolerance is met: the one policy for columns and for hops.
+
+A pilot guesses how large Delta is, and with it the step that a tolerance needs.  Where it guessed too large, the pass is made
+again with a finer step; where that does not lead anywhere, exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from geodim.engine.steps import resolution, within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from geodim.engine.profile import Profile
+    from geodim.result import IDResult
+
+MOST_PASSES = 6  # with ever finer steps, before the exact one
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What one pass found.
+
+    Attributes
+    ----------
+    results : sequence of IDResult
+        One, or one for every number of hops.
+    delta, off : float
+        The least Delta of them, unscaled, as far as the pass tells, and how far that may be off.
+    stopped : bool
+        Whether time or the user ended it: there is no other then.
+    resumes : bool
+        Whether the next pass begins with what this one found, so that its step need not be finer.
+    """
+
+    results: Sequence[IDResult]
+    delta: float
+    off: float
+    stopped: bool = False
+    resumes: bool = False
+
+    @classmethod
+    def of(cls, profile: Profile, results: Sequence[IDResult], n_threads: int) -> Attempt:
+        """What a pass found; the profile is the one with the least Delta."""
+        delta, off = profile.rounded_mean(n_threads) if profile.step > 0.0 else (0.0, 0.0)
+        return cls(results, delta, off, profile.stopped is not None, profile.goes_on)
+
+
+def refine(
+    attempt: Callable[[float], Attempt],
+    step: float,
+    rtol: float,
+    magnitude: float,
+    *,
+    finest: float = 0.0,
+    exactly: bool = True,
+) -> Attempt:
+    """The first attempt that is close enough, that was stopped, or that is exact.
+
+    Parameters
+    ----------
+    attempt
+        Makes a pass with a given step; 0 is exact.
+    step
+        The step to begin with.
+    rtol
+        The tolerance of the dimensions.
+    magnitude
+        Of the values.
+    finest
+        Steps that are finer than so many times the magnitude are not tried: exact is no slower.
+    exactly
+        Whether an exact pass can be made; where not, finer steps are tried until the tolerance is met.
+    """
+    left = MOST_PASSES
+    while True:
+        made = attempt(step)
+        if step == 0.0 or made.stopped or all(close(one, step, rtol) for one in made.results):
+            return made
+        left -= 1
+        needed = resolution(rtol, made.delta, magnitude, finest)
+        if exactly and (left == 0 or within(made.delta, made.off, rtol)):
+            step = 0.0  # Phi is close enough, but 1 / Delta^2 lies where floats are sparse; or no end is in sight
+        elif made.resumes and made.off > step:
+            step = needed
+        else:
+            step = min(0.5 * step, needed)
+
+
+def close(result: IDResult, step: float, rtol: float) -> bool:
+    """Whether a result is as close as was asked for, or would be but for the rounding of its features."""
+    if 0.0 <= result.error <= rtol or result.feature_error == 0.0:
+        return 0.0 <= result.error <= rtol
+    return within(result.discriminability, step / result.scale, rtol)
