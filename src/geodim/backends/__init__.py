@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from geodim.errors import InputTypeError, InputValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
 
@@ -39,8 +39,19 @@ class Backend(Protocol):
     def holds_columns(self, source: ColumnSource) -> bool:
         """Whether whole columns can be solved; if not, there are bounds to a tolerance only."""
 
-    def compute_profile(self, source: ColumnSource, **options: Any) -> Profile:
-        """Solve every column; the options are those of `geodim.engine.solve.compute_profile`."""
+    def compute_profile(
+        self,
+        source: ColumnSource,
+        *,
+        step: float,
+        ranges: Ranges,
+        skip_smallest: bool,
+        leaders: Sequence[int],
+        n_threads: int,
+        deadline: float | None,
+        progress: Callable[[int, int], None] | None,
+    ) -> Profile:
+        """Solve every column, as `geodim.engine.solve.compute_profile` does, with the same meaning of every argument."""
 
     def operator(
         self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int

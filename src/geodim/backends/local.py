@@ -10,7 +10,7 @@ from geodim.engine.hop_pass import HopPass
 from geodim.engine.solve import compute_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
 
@@ -37,9 +37,23 @@ class LocalBackend:
         """It does: there is nowhere else."""
         return True
 
-    def compute_profile(self, source: ColumnSource, **options: Any) -> Profile:
+    def compute_profile(
+        self,
+        source: ColumnSource,
+        *,
+        step: float,
+        ranges: Ranges,
+        skip_smallest: bool,
+        leaders: Sequence[int],
+        n_threads: int,
+        deadline: float | None,
+        progress: Callable[[int, int], None] | None,
+    ) -> Profile:
         """Solve every column."""
-        return compute_profile(source, **options)
+        return compute_profile(
+            source, step=step, ranges=ranges, skip_smallest=skip_smallest, leaders=leaders, n_threads=n_threads,
+            deadline=deadline, progress=progress,
+        )  # fmt: skip
 
     def operator(
         self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int

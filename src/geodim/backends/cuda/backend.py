@@ -11,7 +11,7 @@ from geodim.errors import BackendError
 from geodim.optional import require
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     import torch
@@ -77,12 +77,26 @@ class CudaBackend(LocalBackend):
         with current(self.device):
             return scan_tensor(source)
 
-    def compute_profile(self, source: ColumnSource, **options: Any) -> Profile:
+    def compute_profile(
+        self,
+        source: ColumnSource,
+        *,
+        step: float,
+        ranges: Ranges,
+        skip_smallest: bool,  # noqa: ARG002 - they cost nothing there
+        leaders: Sequence[int],
+        n_threads: int,
+        deadline: float | None,
+        progress: Callable[[int, int], None] | None,
+    ) -> Profile:
         """Solve every column."""
         from geodim.backends.cuda.columns import compute_profile  # noqa: PLC0415 - imports Triton
 
         with current(self.device):
-            return compute_profile(source, self.device, **options)
+            return compute_profile(
+                source, self.device, step=step, ranges=ranges, leaders=leaders, n_threads=n_threads,
+                deadline=deadline, progress=progress,
+            )  # fmt: skip
 
     def operator(
         self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int

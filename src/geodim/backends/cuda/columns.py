@@ -6,7 +6,7 @@ import math
 import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -144,7 +144,6 @@ def compute_profile(
     deadline: float | None = None,
     progress: Callable[[int, int], None] | None = None,
     memory: int | None = None,
-    **_unused: Any,
 ) -> Profile:
     """Solve every column; see `geodim.engine.solve.compute_profile`.  ``memory`` is what may be used on the device."""
     n, d, itemsize = source.n_points, source.n_features, source.dtype.itemsize

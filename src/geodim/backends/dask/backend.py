@@ -71,22 +71,19 @@ class DaskBackend(LocalBackend):
     def _slots(self, source: ColumnSource) -> int:
         return self.cluster.slots(source.n_points * BYTES_IN_WORK[source.dtype.itemsize])
 
-    def compute_profile(self, source: ColumnSource, **options: Any) -> Profile:
-        """Solve every column: as whole columns where one fits a worker, else by their counts."""
-        options.pop("n_threads", None)  # the workers have theirs
-        return self._compute(source, **options)
-
-    def _compute(
+    def compute_profile(
         self,
         source: ColumnSource,
         *,
-        step: float = 0.0,
+        step: float,
         ranges: Ranges,
-        skip_smallest: bool = False,
-        leaders: Sequence[int] = (),
-        deadline: float | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        skip_smallest: bool,
+        leaders: Sequence[int],
+        n_threads: int,  # noqa: ARG002 - the workers have theirs
+        deadline: float | None,
+        progress: Callable[[int, int], None] | None,
     ) -> Profile:
+        """Solve every column: as whole columns where one fits a worker, else by their counts."""
         n, slots = source.n_points, self._slots(source)
         kind: type[ColumnPass] = ColumnPass
         if isinstance(source, DaskSource) and not slots:
