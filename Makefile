@@ -16,6 +16,7 @@ test: lint types tests
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import geodim
-from geodim.parts import available_threads
+from geodim.engine.parts import available_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable

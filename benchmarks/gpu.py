@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 import geodim
-from geodim.parts import available_threads
+from geodim.engine.parts import available_threads
 
 GIB = 2.0**30
 NODES, EDGES, ATTRIBUTES = 111_059_956, 1_615_685_872, 128
@@ -142,10 +142,10 @@ def papers(nodes: int, edges: int, attributes: int, hops: int) -> None:
 
 def random(n: int, d: int, repetitions: int) -> None:
     from geodim.backends.cuda.columns import compute_profile
+    from geodim.engine.parts import mean
     from geodim.experiments.random_data import LENGTH, NormalColumns
     from geodim.experiments.support_sums import bounds_on_support
     from geodim.paper import log_scale_support
-    from geodim.parts import mean
 
     say(
         f"\n== random data: {n:.0e} points, {d} standard normal float64 columns, drawn on the CPU as they are needed"

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 
 from engine import machine
 from geodim.data.datasets import iter_rmat_edges
-from geodim.parts import available_threads
+from geodim.engine.parts import available_threads
 
 CHILD = """
 import json, resource, sys, time

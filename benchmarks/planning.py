@@ -30,7 +30,7 @@ import geodim
 from engine import machine
 from geodim.cli.compute_plan import look_at
 from geodim.cli.planning import duration, size
-from geodim.parts import available_threads
+from geodim.engine.parts import available_threads
 from geodim.plan import CORE, Problem, calibrate, machine_memory, plan
 from geodim.plan.cluster import workers_of
 from geodim.plan.cuda import plan_cuda

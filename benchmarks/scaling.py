@@ -19,7 +19,7 @@ import numpy as np
 
 import geodim
 from engine import machine
-from geodim.parts import available_threads
+from geodim.engine.parts import available_threads
 
 
 def normal_columns(n: int, d: int, threads: int) -> np.ndarray:

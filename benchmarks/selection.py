@@ -18,7 +18,7 @@ import numpy as np
 
 import geodim
 from engine import machine, mixed
-from geodim.parts import available_threads
+from geodim.engine.parts import available_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 import geodim
 from engine.oracle import assert_encloses, assert_same_bits
 from geodim import paper
+from geodim.backends.hop_pass import HopPass
 from geodim.data.graphs import as_graph
-from geodim.engine.hop_pass import HopPass
 from geodim.errors import (
     DegenerateDataWarning,
     InputTypeError,
@@ -437,7 +437,7 @@ def test_hops_of_integers_that_floats_do_not_hold():
 
 def test_a_tolerance_takes_one_pass_whatever_the_features_are_rounded_by(monkeypatch):
     """The tolerance is about Phi: what the rounding of hubs adds to the bounds is no reason to look again."""
-    from geodim.engine.hop_pass import HopPass
+    from geodim.backends.hop_pass import HopPass
 
     passes = []
     run = HopPass.run

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 import geodim
 from exact_hops import exact_dimensions, exact_hops
+from geodim.backends.hop_pass import HopPass
 from geodim.data.graphs import as_graph
-from geodim.engine.hop_pass import HopPass
 from geodim.errors import DegenerateDataWarning, InterruptedWarning
 
 N, D, HOPS = 11, 4, 2

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.parts import in_parts
+from geodim.engine.parts import in_parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,11 +14,11 @@ import numpy as np
 from geodim.backends import choose_backend
 from geodim.certificate.remembered import remember
 from geodim.data.integers import measured_exactly
+from geodim.engine.parts import available_threads
 from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.refine import Attempt, refine
 from geodim.engine.steps import resolution, tolerance
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError, InterruptedWarning
-from geodim.parts import available_threads
 from geodim.result import IDResult, summarise
 
 if TYPE_CHECKING:

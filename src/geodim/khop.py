@@ -21,6 +21,7 @@ from geodim.data.integers import conversion_error
 from geodim.data.sources import SparseSource
 from geodim.dimension import check_arguments
 from geodim.engine.layers import Layers
+from geodim.engine.parts import available_threads
 from geodim.engine.pilot import look_ahead
 from geodim.engine.refine import Attempt, refine
 from geodim.engine.steps import resolution
@@ -36,7 +37,6 @@ from geodim.features.ranges import hop_ranges
 from geodim.features.rounding import feature_errors, growth
 from geodim.features.twins import Twins
 from geodim.khop_result import KHopResult
-from geodim.parts import available_threads
 from geodim.result import summarise
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import numpy as np
 
 from geodim._version import __version__
 from geodim.attained import attained_runs
+from geodim.engine.parts import mean, sums_by_owner, whole_numbers
 from geodim.errors import DataFileError, InputValueError
-from geodim.parts import mean, sums_by_owner, whole_numbers
 from geodim.text import visible
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ OTHER_X[0, 0] += 1.0
 @pytest.fixture(autouse=True)
 def narrow_blocks(monkeypatch):
     """Several blocks, and so several moments between them."""
-    monkeypatch.setattr("geodim.engine.hop_pass.HopPass.width_for", lambda *_: 4)
+    monkeypatch.setattr("geodim.backends.hop_pass.HopPass.width_for", lambda *_: 4)
 
 
 def assert_same_result(result, reference):
@@ -185,7 +185,7 @@ CHILD = """
 import json, sys
 import numpy as np
 import geodim.khop
-from geodim.engine.hop_pass import HopPass
+from geodim.backends.hop_pass import HopPass
 
 HopPass.width_for = lambda *_: 1
 rng = np.random.default_rng(3)

@@ -17,9 +17,9 @@ from geodim.data.checks import scan_ranges
 from geodim.data.sources import ArraySource, as_source
 from geodim.engine import blocks
 from geodim.engine.column import ColumnSolver
+from geodim.engine.parts import available_threads
 from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
-from geodim.parts import available_threads
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import geodim
+from geodim.engine.parts import available_threads
 from geodim.errors import GeodimError
 from geodim.experiments.machine import describe_machine
-from geodim.parts import available_threads
 from geodim.result import versions
 from oracles.cases import SWITCHES, run_case
 from oracles.comparing import LAST, Mismatch, Tally, Truth, compare, quietly

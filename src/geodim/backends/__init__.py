@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from geodim.backends.hop_pass import HopPass
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
-    from geodim.engine.hop_pass import HopPass
     from geodim.engine.profile import Profile
     from geodim.features.operators import Operator
 
@@ -61,7 +61,7 @@ class Backend(Protocol):
     def hop_pass(
         self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, threads: int
     ) -> HopPass:
-        """A pass over the hops of a graph, see `geodim.engine.hop_pass`."""
+        """A pass over the hops of a graph, see `geodim.backends.hop_pass`."""
 
 
 def choose_backend(backend: Any, X: Any) -> Backend:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from geodim.backends.hop_pass import HopPass
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
-from geodim.engine.hop_pass import HopPass
 from geodim.engine.solve import compute_profile
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from geodim.certificate.columns import Columns
 from geodim.certificate.document import Certificate, edges_of
 from geodim.certificate.remembered import is_weighted, recall
 from geodim.checker import MOST_POINTS
+from geodim.engine.parts import available_threads
 from geodim.errors import CertificateError, InputTypeError, InputValueError, ShapeError
 from geodim.khop_result import KHopResult
-from geodim.parts import available_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -43,7 +43,7 @@ def doctor(
 
 def examine() -> dict[str, Any]:
     """Look at everything, import as little as possible."""
-    from geodim.parts import available_threads
+    from geodim.engine.parts import available_threads
 
     required = {name: _version(name) for name in REQUIRED}
     return {

@@ -59,8 +59,8 @@ def make_trial(
     """Look at the real graph, or make a small one if the real one is absent or large."""
     from geodim.data.graphs import as_graph
     from geodim.data.sources import as_source
+    from geodim.engine.parts import available_threads
     from geodim.features import make_operator
-    from geodim.parts import available_threads
 
     count = threads or available_threads()
     info = None if name is None else describe(name, root)

@@ -78,7 +78,7 @@ def planned(
     budget: int | None,
 ) -> Plan:
     """Plan for the cluster that is named or described, for the GPU, or for this machine."""
-    from geodim.parts import available_threads
+    from geodim.engine.parts import available_threads
     from geodim.plan import plan
 
     if workers is not None or worker_memory is not None or scheduler is not None:
@@ -98,7 +98,7 @@ def _workers(
 ) -> Sequence[Any]:
     """Those of the scheduler, or as described."""
     from geodim.cli.hop_inputs import parse_memory
-    from geodim.parts import available_threads
+    from geodim.engine.parts import available_threads
     from geodim.plan.cluster import workers_of
 
     if scheduler is not None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from geodim.data.lists import as_array
 from geodim.data.unchanged import Watch
 from geodim.errors import InputTypeError, InputValueError, ShapeError
+from geodim.lists import as_array
 from geodim.optional import require
 
 if TYPE_CHECKING:

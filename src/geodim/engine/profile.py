@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from geodim.engine.parts import filled, in_parts, mean, whole_numbers
 from geodim.memory import check_points
-from geodim.parts import filled, in_parts, mean, whole_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,10 +19,10 @@ import numpy as np
 from geodim.engine.blocks import reading
 from geodim.engine.helpers import Helpers
 from geodim.engine.interrupt import heeding_interrupts
+from geodim.engine.parts import available_threads
 from geodim.engine.profile import Profile
 from geodim.engine.steps import may_leave_out, steps_needed, worth_counting
 from geodim.memory import PROFILE_BYTES, check_points
-from geodim.parts import available_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,10 +7,10 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from geodim.data.datasets import dataset_info, load_dataset
+from geodim.engine.parts import available_threads
 from geodim.errors import InterruptedWarning
 from geodim.experiments.experiment import Cost, StoppedError
 from geodim.experiments.machine import physical_memory, slowness
-from geodim.parts import available_threads
 from geodim.plan import NARROWEST, plan_hops
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from geodim.engine.parts import available_threads
 from geodim.memory import GUESS, machine_memory
-from geodim.parts import available_threads
 
 __all__ = ["describe_machine", "physical_memory", "slowness"]
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from geodim._version import __version__
 from geodim.data.sources import column_chunks
+from geodim.engine.parts import available_threads, mean
 from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
 from geodim.engine.state import FAULTS, read_array, read_profile
@@ -24,7 +25,6 @@ from geodim.experiments.support_sums import bounds_on_support
 from geodim.experiments.verdicts import Claim, Comparison, absent, judge
 from geodim.output import make_folder, writing
 from geodim.paper import log_scale_support
-from geodim.parts import available_threads, mean
 from geodim.result import inverse_square
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.engine.parts import available_threads
 from geodim.engine.profile import Profile
 from geodim.experiments.experiment import Context, Cost, Experiment, Options, StoppedError, Unit
 from geodim.experiments.inputs import all_hops, hop_cost, lacking, load
@@ -24,7 +25,6 @@ from geodim.experiments.printed import printed
 from geodim.experiments.support_sums import bounds_on_support, expected_error
 from geodim.experiments.verdicts import Claim
 from geodim.paper import log_scale_support, saved_costs
-from geodim.parts import available_threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

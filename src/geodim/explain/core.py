@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.parts import mean
 from geodim.engine.profile import Profile
 from geodim.explain.passes import ColumnPass
 from geodim.explain.toptwo import TopTwo
-from geodim.parts import mean
 from geodim.result import inverse_square
 
 if TYPE_CHECKING:

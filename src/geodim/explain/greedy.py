@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.parts import mean
 from geodim.explain.coarse import CoarseProfiles
 from geodim.explain.kept import Values, keep
 from geodim.explain.passes import ColumnPass
-from geodim.parts import mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from geodim.data.sources import as_source
 from geodim.dimension import check_arguments
+from geodim.engine.parts import available_threads
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError
 from geodim.explain.greedy import Greedy
 from geodim.explain.passes import exact_source
-from geodim.parts import available_threads
 from geodim.result import inverse_square, to_json_value, unique_names, versions
 from geodim.text import visible
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from geodim.data.sources import as_source
 from geodim.dimension import check_arguments, intrinsic_dimension
+from geodim.engine.parts import available_threads, mean
 from geodim.explain.core import CoreFinder
 from geodim.explain.passes import ColumnPass, exact_source
-from geodim.parts import available_threads, mean
 from geodim.result import to_json_value, unique_names
 from geodim.text import visible
 

@@ -21,13 +21,13 @@ from geodim.data.checks import scan_ranges
 from geodim.data.integers import measured_exactly
 from geodim.data.sources import WeightedSource, as_source
 from geodim.dimension import check_arguments
+from geodim.engine.parts import available_threads
 from geodim.engine.pilot import look_ahead
 from geodim.engine.profile import Profile
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.explain.coarse import CoarseProfiles
 from geodim.explain.passes import Column, ColumnPass, Slot
 from geodim.explain.toptwo import TopTwo
-from geodim.parts import available_threads
 from geodim.result import IDResult, summarise
 
 if TYPE_CHECKING:

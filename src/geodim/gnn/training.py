@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.engine.parts import available_threads
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.gnn._torch import torch
 from geodim.gnn.batches import make_batches
 from geodim.gnn.settings import MEMORY, SignSettings
 from geodim.gnn.sign import SIGN
-from geodim.parts import available_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.data.lists import as_array
 from geodim.errors import (
     InputTypeError,
     InputValueError,
@@ -21,6 +20,7 @@ from geodim.errors import (
     RangeOverflowError,
     ShapeError,
 )
+from geodim.lists import as_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

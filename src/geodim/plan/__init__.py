@@ -13,9 +13,7 @@ True
 False
 """
 
-from geodim.memory import machine_memory
-from geodim.plan.choose import plan
-from geodim.plan.hops import (
+from geodim.backends.hop_memory import (
     NARROWEST,
     HopPlan,
     columns_for,
@@ -24,6 +22,8 @@ from geodim.plan.hops import (
     peak_memory,
     plan_hops,
 )
+from geodim.memory import machine_memory
+from geodim.plan.choose import plan
 from geodim.plan.problem import Plan, Problem, normal_spread, reachable_rtol
 from geodim.plan.rates import CORE, H200, CoreRates, DeviceRates, calibrate
 

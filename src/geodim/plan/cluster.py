@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from geodim.backends.hop_memory import peak_memory
 from geodim.errors import ClusterError, InputValueError
 from geodim.plan.cpu import product_seconds
-from geodim.plan.hops import peak_memory
 from geodim.plan.problem import Plan, Problem, reachable_rtol
 from geodim.plan.rates import CORE, CoreRates, speed_up
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from geodim.backends.hop_memory import NARROWEST, HopPlan, plan_hops
 from geodim.engine.blocks import CACHE_LINE, reading
 from geodim.engine.steps import MOST_STEPS
 from geodim.memory import machine_memory
-from geodim.plan.hops import NARROWEST, HopPlan, plan_hops
 from geodim.plan.problem import PROCESS_BYTES, Plan, Problem, reachable_rtol
 from geodim.plan.rates import CORE, CoreRates, speed_up
 

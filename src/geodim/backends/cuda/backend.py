@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
 
+    from geodim.backends.hop_pass import HopPass
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
-    from geodim.engine.hop_pass import HopPass
     from geodim.engine.profile import Profile
     from geodim.features.operators import Operator
 else:

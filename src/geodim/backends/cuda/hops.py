@@ -13,7 +13,7 @@ from geodim.backends.cuda.device import current, free_memory, release
 from geodim.backends.cuda.feed import Feed, halves
 from geodim.backends.cuda.memory import RESIDENT, USABLE, hop_widths
 from geodim.backends.cuda.operators import DeviceOperator, to_device
-from geodim.engine.hop_pass import HopPass, check_memory
+from geodim.backends.hop_pass import HopPass, check_memory
 from geodim.engine.interrupt import heeding_interrupts
 from geodim.optional import require
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from geodim.backends.hop_pass import HopPass
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
-    from geodim.engine.hop_pass import HopPass
     from geodim.engine.profile import Profile
     from geodim.features.operators import Operator
 

@@ -19,11 +19,11 @@ from geodim.backends.dask.columns import block_of, new_token, slice_of
 from geodim.backends.dask.reduction import Reduction
 from geodim.backends.dask.source import DaskSource
 from geodim.backends.dask.tasks import Job, Part
-from geodim.engine.hop_pass import HopPass, check_memory
+from geodim.backends.hop_memory import NARROWEST, peak_memory
+from geodim.backends.hop_pass import HopPass, check_memory
 from geodim.engine.interrupt import heeding_interrupts
 from geodim.engine.layers import Layers
 from geodim.errors import ClusterError
-from geodim.plan import NARROWEST, peak_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

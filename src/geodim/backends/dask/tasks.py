@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.backends.dask.dominated import is_dominated
 from geodim.backends.dask.reading import column_of, put_together
 from geodim.data.sources import as_source
+from geodim.engine.dominated import is_dominated
 from geodim.engine.profile import Profile
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Sums without rounding: numbers that are not negative, added up as whole numbers, by exponent.
 
 A float64 is a whole number of 53 bits times a power of two.  The whole numbers of one exponent add up in integers, exactly and in
-any order; Python's integers put the few exponents together (see `geodim.parts.exact_sum`).
+any order; Python's integers put the few exponents together (see `geodim.engine.parts.exact_sum`).
 """
 
 from __future__ import annotations

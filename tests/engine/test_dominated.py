@@ -13,7 +13,7 @@ from geodim.engine.column import ColumnSolver
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 from geodim.backends.dask import tasks
-from geodim.backends.dask.dominated import is_dominated
+from geodim.engine.dominated import is_dominated
 
 
 def phi_of(values):

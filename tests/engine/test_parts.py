@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 
-from geodim import parts
+from geodim.engine import parts
 
 
 @pytest.fixture

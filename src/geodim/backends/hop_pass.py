@@ -39,7 +39,7 @@ class HopPass:
         """Columns in flight: a cache line of them, more if the columns are short, or what the memory allows."""
         n, d = self.source.n_points, self.source.n_features
         check_memory(memory)
-        from geodim.plan import columns_in_flight, default_columns  # noqa: PLC0415
+        from geodim.backends.hop_memory import columns_in_flight, default_columns  # noqa: PLC0415
 
         if memory is None:
             return default_columns(n, d)
