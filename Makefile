@@ -58,7 +58,7 @@ coverage: export COVERAGE_FILE = $(CURDIR)/build/coverage/data
 coverage: export NUMBA_CACHE_DIR = $(CURDIR)/build/coverage/numba
 coverage: $(VENV)/.installed-dev
 	rm -rf build/coverage && mkdir -p build/coverage
-	$(BIN)/python -m coverage run -m pytest $(PARALLEL)
+	$(BIN)/python -m coverage run -m pytest $(PARALLEL) --ignore=tests/gpu --ignore-glob='*/test_cuda_*'
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(INTERPRETED) -k 'not dask and not frames and not thousand'
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --fail-under=95 > docs/results/coverage.txt; status=$$?; tail -1 docs/results/coverage.txt; exit $$status
