@@ -35,3 +35,11 @@ def check_points(n_points: int, bytes_each: float = PROFILE_BYTES) -> None:
             "which leaves the dimension as it is"
         )
         raise MachineMemoryError(msg)
+
+
+def check_bytes(need: float, what: str) -> None:
+    """Raise where what a file says, or holds, cannot fit: before it is allocated."""
+    have = machine_memory() or GUESS
+    if need > have:
+        msg = f"{what} need at least {need / 1e9:,.3g} GB of memory, and there are {have / 1e9:,.3g} GB"
+        raise MachineMemoryError(msg)
