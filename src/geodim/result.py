@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FORMAT = "geodim.IDResult/3"
 RUNS = ("attained_from", "attained_by")
 LACKING: dict[str, dict[str, Any]] = {  # formats that are still read, with what they do not hold yet
-    "geodim.IDResult/1": {**dict.fromkeys(RUNS, []), "feature_error": 0.0},
+    "geodim.IDResult/1": {"attained_from": [], "attained_by": [], "feature_error": 0.0},
     "geodim.IDResult/2": {"feature_error": 0.0},
 }
 JSON_SUPPORT = 2049  # points of Phi kept in JSON; the sums are kept exactly

@@ -7,7 +7,6 @@ edited or made up reaches a plot or a report.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -32,6 +31,7 @@ from geodim.saved.kinds import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from geodim.explain.select import FeatureSelection
