@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from geodim.data.boundary import boundary, check_regular
 from geodim.errors import DataFileError
 from geodim.memory import check_bytes
 from geodim.text import spreadsheet_cell
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 JSON_TIMES = (
     20  # bytes of Python objects made of one byte of JSON: a digit and a comma become a number in a list
 )
+
+
+TOO_LARGE = "ours are far smaller"
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
@@ -45,40 +49,28 @@ def is_path(source: str | Path) -> bool:
     return isinstance(source, Path) or not source.lstrip().startswith(("{", "["))
 
 
-def regular_file(path: str | os.PathLike[str]) -> Path:
-    """The path, if it can be read to an end: a file, or a pipe that another program fills, as in ``<(command)``.
-
-    Folders, devices and named pipes, on which a reader might wait for ever, are refused.
-    """
-    place = Path(path)
-    try:
-        mode = place.stat().st_mode
-        # A pipe between two programs has no place among the files: what its name leads to is no path.
-        named = stat.S_ISFIFO(mode) and Path(os.path.realpath(place)).exists()
-    except FileNotFoundError:
-        raise DataFileError(f"there is no file {place}") from None
-    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
-        raise DataFileError(f"cannot read {place}: {getattr(error, 'strerror', None) or error}") from error
-    if stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and not named):
-        return place
-    what = "a folder" if stat.S_ISDIR(mode) else "a named pipe" if named else "a device"
-    raise DataFileError(f"cannot read {place}: it is {what}, not a file")
-
-
 def read_bytes(path: str | os.PathLike[str], times: float, what: str) -> bytes:
-    """The content of a file; refused where what is made of it, ``times`` as large, would not fit the memory."""
-    place = regular_file(path)
-    content = bytearray()
-    try:
-        with place.open("rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
-            check_bytes(size * times, f"{place}: {size:,} bytes of {what}")
-            while piece := stream.read(1 << 20):
-                content += piece  # a pipe has no size
-                check_bytes(len(content) * times, f"{place}: {len(content):,} bytes or more of {what}")
-    except OSError as error:
-        raise DataFileError(f"cannot read {place}: {error.strerror or error}") from error
+    """The content of a file; refused where what is made of it, ``times`` as large, would not fit the memory.
+
+    Also of a pipe that another program fills, as in ``<(command)``; a named pipe, which nobody may ever fill, is none.
+    """
+    place, content = Path(path), bytearray()
+    if not _is_filled(place):
+        check_regular(place)
+    with boundary(place, what), place.open("rb") as stream:
+        check_bytes(int(os.fstat(stream.fileno()).st_size * times), f"the {what} {place}", TOO_LARGE)
+        while piece := stream.read(1 << 20):
+            content += piece  # a pipe has no size before
+            check_bytes(int(len(content) * times), f"the {what} {place}", TOO_LARGE)
     return bytes(content)
+
+
+def _is_filled(place: Path) -> bool:
+    """Whether this is a pipe from a program: such a pipe has no place among the files, what its name leads to is no path."""
+    try:
+        return stat.S_ISFIFO(place.stat().st_mode) and not Path(os.path.realpath(place)).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def read_json(source: str | Path) -> Any:
@@ -87,7 +79,7 @@ def read_json(source: str | Path) -> Any:
     text: str | bytes = str(source)
     if is_path(source):
         where = source
-        text = read_bytes(source, JSON_TIMES, "JSON")
+        text = read_bytes(source, JSON_TIMES, "JSON file")
     try:
         decoded = text if isinstance(text, str) else text.decode("utf-8")
         return json.loads(decoded, parse_constant=_no_number, object_pairs_hook=_without_repeats)

@@ -205,9 +205,11 @@ def related_in_hops(result: KHopResult) -> None:
         raise UnfitError("it has no hops")
     first = result.results[0]
     for k, one in enumerate(result.results):
-        for name in ("n_points", "n_features", "normalized", "d_max"):
+        for name in ("n_points", "normalized", "d_max"):
             if getattr(one, name) != getattr(first, name):
                 raise UnfitError(f"{name} after {k} hops is not that without hops")
+        if one.n_features != (k + 1) * first.n_features:
+            raise UnfitError(f"n_features after {k} hops is not {k + 1} times that without hops")
         if k and one.discriminability_upper < result.results[k - 1].discriminability_lower:
             raise UnfitError(f"the discriminability falls from {k - 1} hops to {k}")
 
