@@ -63,7 +63,7 @@ def settled(folder: Path) -> None:
 def read_edges(path: Path) -> None:
     """As `geodim hops` does, and with weights."""
     as_graph(path, threads=1)
-    if path.suffix != ".npy" and path.suffix != ".parquet":
+    if path.suffix not in (".npy", ".parquet"):
         as_graph(path, weights=True, threads=1)
 
 
@@ -80,7 +80,9 @@ def index_in_archive(made: Input, rng: random.Random) -> None:
     if rng.random() < 0.2:
         arrays[name] = arrays[name].astype(rng.choice(("f4", "i8", "u1", "i2")))
     if rng.random() < 0.2:
-        arrays[name] = arrays[name][..., : rng.randrange(1 + arrays[name].shape[-1])] if array.size > 1 else array
+        arrays[name] = (
+            arrays[name][..., : rng.randrange(1 + arrays[name].shape[-1])] if array.size > 1 else array
+        )
     stream = io.BytesIO()
     np.savez(stream, **arrays)
     made.files[""] = stream.getvalue()
