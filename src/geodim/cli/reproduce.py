@@ -194,7 +194,7 @@ def _value(
         (int(head or 1), 10, int(exponent)) if exponent is not None else (1, int(base or 0), int(power or 0))
     )
     if number < 2:
-        return factor * number ** min(times, 1)
+        return int(factor * number ** min(times, 1))
     return int(factor * number**times) if times <= MOST_POWER else None
 
 
