@@ -441,7 +441,7 @@ def test_a_job_that_asks_for_all_memory(tmp_path):
     """Its size is looked at before it is read."""
     geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
     edited(tmp_path, job=np.zeros(1 << 21, np.uint8))
-    with pytest.raises(DataFileError, match="was edited or damaged .*job"):
+    with pytest.raises(DataFileError, match=r"was edited or damaged .*job"):
         geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
 
 
