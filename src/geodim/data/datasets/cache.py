@@ -243,7 +243,7 @@ def build(
             "arrays": {path.stem: _describe_array(path) for path in sorted(temporary.glob("*.npy"))},
             "notes": dict(notes),
         }
-        write_text(temporary / MANIFEST, json.dumps(manifest, indent=1))
+        write_text(temporary / MANIFEST, json.dumps(manifest, indent=1) + "\n")
         _replace_folder(temporary, place)
     return place
 
