@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from geodim.data.lists import as_array
+from geodim.data.sparse import as_columns
 from geodim.data.unchanged import Watch
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.optional import require
@@ -198,10 +199,7 @@ class SparseSource:
         check_type(matrix.dtype)
         check_shape(matrix.shape)
         with Watch.of(matrix):
-            csc = matrix.tocsc()
-            if not csc.has_canonical_format:
-                csc = csc.copy()
-                csc.sum_duplicates()
+            csc = as_columns(matrix)
         self.csc = csc
         self.long_integers: Any = csc.dtype.kind in "iu" and csc.dtype.itemsize == 8
         self.watch = Watch.of(csc)
