@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from geodim.data.sources import check_shape, check_type
-from geodim.data.tables.arrays import from_array
+from geodim.data.boundary import boundary, check_regular
+from geodim.data.tables.arrays import check_table
 from geodim.data.tables.columns import Table, choose_columns
 from geodim.data.tables.frames import column_names
-from geodim.errors import DataFileError
+from geodim.data.tables.zarr_metadata import declared
 from geodim.optional import require
 
 if TYPE_CHECKING:
@@ -19,8 +19,17 @@ if TYPE_CHECKING:
 
 
 def read_zarr(folder: Path, choose: Choose) -> Table:
-    """Read a zarr array into memory."""
-    return from_array(_opened(folder)[...], choose, str(folder))
+    """Read the chosen columns of a zarr array into memory."""
+    with boundary(folder, "zarr array"):
+        what = declared(folder)
+        check_table(what.shape, what.dtype, str(folder))
+        names = [str(number) for number in range(what.shape[1])]
+        chosen = choose(names)
+        what.check_fits(folder, len(chosen))
+        array = _opened(folder)
+        values = array[...] if len(chosen) == len(names) else array.oindex[:, chosen]
+        check_table(values.shape, values.dtype, str(folder))
+        return Table(values, [names[at] for at in chosen])
 
 
 def open_lazily(
@@ -34,22 +43,26 @@ def open_lazily(
     def choose(names: Sequence[str]) -> list[int]:
         return choose_columns(names, columns, exclude, where=str(file))
 
-    if file.suffix == ".zarr":
-        array = require("dask.array", "dask", "computing on a cluster").from_zarr(_opened(file))
-        check_shape(array.shape)
-        check_type(array.dtype)
-        names = [str(number) for number in range(array.shape[1])]
-        chosen = choose(names)
-        return Table(array if len(chosen) == len(names) else array[:, chosen], [names[at] for at in chosen])
-    names = column_names(file)
-    kept = [names[at] for at in choose(names)]
-    return Table(require("dask.dataframe", "dask", "computing on a cluster").read_parquet(file)[kept], kept)
+    with boundary(file):
+        if file.suffix == ".zarr":
+            what = declared(file)
+            check_table(what.shape, what.dtype, str(file))
+            array = require("dask.array", "dask", "computing on a cluster").from_zarr(_opened(file))
+            names = [str(number) for number in range(array.shape[1])]
+            chosen = choose(names)
+            part = array if len(chosen) == len(names) else array[:, chosen]
+            return Table(part, [names[at] for at in chosen])
+        if not file.is_dir():
+            check_regular(file)
+        names = column_names(file)
+        kept = [names[at] for at in choose(names)]
+        return Table(
+            require("dask.dataframe", "dask", "computing on a cluster").read_parquet(file)[kept], kept
+        )
 
 
 def _opened(folder: Path) -> Any:
+    """The array, in the folder itself: zarr would take some names for addresses or archives."""
     zarr = require("zarr", "zarr", "reading zarr arrays")
-    try:
-        return zarr.open_array(folder, mode="r")
-    except Exception as error:
-        msg = f"{folder} holds no zarr array ({error}): name the folder of one array, not of a group of them"
-        raise DataFileError(msg) from error
+    store = require("zarr.storage", "zarr", "reading zarr arrays").LocalStore(folder, read_only=True)
+    return zarr.open_array(store=store, mode="r")
