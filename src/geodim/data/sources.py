@@ -255,8 +255,9 @@ class FrameSource:
         self.frame = frame
         names: list[str] = [str(name) for name in frame.columns]
         check_shape((len(frame), len(names)))
+        dtypes = frame.schema.dtypes()
         types = set()
-        for name, dtype in zip(names, frame.schema.dtypes(), strict=True):
+        for name, dtype in zip(names, dtypes, strict=True):
             if not (dtype.is_numeric() or str(dtype) == "Boolean"):
                 msg = (
                     f"column {name!r} has type {dtype}, not a number: leave it out or encode it "
@@ -266,9 +267,9 @@ class FrameSource:
             types.add(str(dtype))
         self.names: list[str] | None = names
         self.n_points, self.n_features = len(frame), len(names)
-        self.long_integers: Any = np.isin(
-            [str(dtype) for dtype in frame.schema.dtypes()], ["Int64", "UInt64"]
-        )
+        self.long_integers: Any = np.isin([str(dtype) for dtype in dtypes], ["Int64", "UInt64"])
+        # All at once, some 1 kB each: to ask the frame for one column looks at all others on the way.
+        self._series = list(frame.iter_columns())
         self._least: list[Any] | None = None
         small = {"Float32", "Int8", "Int16", "UInt8", "UInt16", "Boolean"}
         self.dtype: np.dtype[np.floating] = np.dtype(np.float32 if types <= small else np.float64)
@@ -281,7 +282,7 @@ class FrameSource:
 
     def own_values(self, column: int) -> NDArray[Any]:
         """The values of one column in its own type; missing ones become NaN, which the first pass names by row and column."""
-        series = self.frame[:, column]
+        series = self._series[column]
         if series.null_count():
             series = series.cast(_narwhals().Float64).fill_null(np.nan)
         values: NDArray[Any] = series.to_numpy()
@@ -307,12 +308,17 @@ class FrameSource:
         return values, np.ones(values.size, np.int64)
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """One column at a time."""
-        return column_chunks(self)
+        """One column at a time, or several where they are short."""
+        step = max(1, CHUNK_BYTES // 8 // self.n_points)
+        every = slice(0, self.n_points)
+        return [
+            (every, slice(column, min(column + step, self.n_features)))
+            for column in range(0, self.n_features, step)
+        ]
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:  # noqa: ARG002
-        """One column."""
-        return self._column(columns.start)[:, np.newaxis]
+        """Some columns."""
+        return np.column_stack([self._column(column) for column in range(columns.start, columns.stop)])
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """A few rows of a few columns."""

@@ -9,7 +9,8 @@ from geodim.data.boundary import boundary, check_regular
 from geodim.data.tables.arrays import check_table
 from geodim.data.tables.columns import Table, choose_columns
 from geodim.data.tables.frames import column_names
-from geodim.data.tables.zarr_metadata import declared
+from geodim.data.tables.zarr_metadata import check_metadata
+from geodim.memory import check_bytes
 from geodim.optional import require
 
 if TYPE_CHECKING:
@@ -20,16 +21,28 @@ if TYPE_CHECKING:
 
 def read_zarr(folder: Path, choose: Choose) -> Table:
     """Read the chosen columns of a zarr array into memory."""
+    array = open_zarr(folder)
     with boundary(folder, "zarr array"):
-        what = declared(folder)
-        check_table(what.shape, what.dtype, str(folder))
-        names = [str(number) for number in range(what.shape[1])]
+        names = [str(number) for number in range(array.shape[1])]
         chosen = choose(names)
-        what.check_fits(folder, len(chosen))
-        array = _opened(folder)
+        need = array.shape[0] * len(chosen) * array.dtype.itemsize  # also of chunks that are not there: fill values
+        check_bytes(need, str(folder), "choose fewer columns, or read it in parts on a cluster (--scheduler)")
         values = array[...] if len(chosen) == len(names) else array.oindex[:, chosen]
-        check_table(values.shape, values.dtype, str(folder))
         return Table(values, [names[at] for at in chosen])
+
+
+def open_zarr(folder: Path) -> Any:
+    """A table of numbers whose metadata names nothing that runs code; nothing of it is read yet.
+
+    It is opened in the folder itself: zarr would take some names for addresses or archives.
+    """
+    with boundary(folder, "zarr array"):
+        check_metadata(folder)
+        zarr = require("zarr", "zarr", "reading zarr arrays")
+        store = require("zarr.storage", "zarr", "reading zarr arrays").LocalStore(folder, read_only=True)
+        array = zarr.open_array(store=store, mode="r")
+        check_table(array.shape, array.dtype, str(folder))
+        return array
 
 
 def open_lazily(
@@ -45,9 +58,7 @@ def open_lazily(
 
     with boundary(file):
         if file.suffix == ".zarr":
-            what = declared(file)
-            check_table(what.shape, what.dtype, str(file))
-            array = require("dask.array", "dask", "computing on a cluster").from_zarr(_opened(file))
+            array = require("dask.array", "dask", "computing on a cluster").from_zarr(open_zarr(file))
             names = [str(number) for number in range(array.shape[1])]
             chosen = choose(names)
             part = array if len(chosen) == len(names) else array[:, chosen]
@@ -59,10 +70,3 @@ def open_lazily(
         return Table(
             require("dask.dataframe", "dask", "computing on a cluster").read_parquet(file)[kept], kept
         )
-
-
-def _opened(folder: Path) -> Any:
-    """The array, in the folder itself: zarr would take some names for addresses or archives."""
-    zarr = require("zarr", "zarr", "reading zarr arrays")
-    store = require("zarr.storage", "zarr", "reading zarr arrays").LocalStore(folder, read_only=True)
-    return zarr.open_array(store=store, mode="r")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,21 +33,8 @@ MOST_CHUNKS = 10**7  # each costs some 0.1 ms, if there is anything in it or not
 INDEX_BYTES = 16  # for each chunk inside of a shard
 
 
-@dataclass(frozen=True)
-class Declared:
-    """What there is to read, according to the metadata."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-    def check_fits(self, where: Path, n_columns: int) -> None:
-        """Raise where so many of the columns do not fit memory: chunks that are not there are fill values, and need no disk."""
-        need = self.shape[0] * n_columns * self.dtype.itemsize
-        check_bytes(need, str(where), "choose fewer columns, or read it in parts on a cluster (--scheduler)")
-
-
-def declared(folder: Path) -> Declared:
-    """What an array holds; raises if reading it could run code, or a single chunk does not fit memory."""
+def check_metadata(folder: Path) -> None:
+    """Raise if reading an array could run code, or a single chunk does not fit memory."""
     if not folder.is_dir():
         msg = f"{folder} is no folder: a zarr array is a folder of chunks"
         raise DataFileError(msg)
@@ -57,8 +43,8 @@ def declared(folder: Path) -> Declared:
         msg = f"{folder} holds no zarr array: name the folder of one array, not of a group of them"
         raise DataFileError(msg)
     _check_entries(folder)
-    every = [_version_3(path) if path.name == "zarr.json" else _version_2(path) for path in found]
-    return every[0]
+    for path in found:
+        (_check_version_3 if path.name == "zarr.json" else _check_version_2)(path)
 
 
 def _check_entries(folder: Path) -> None:
@@ -70,7 +56,7 @@ def _check_entries(folder: Path) -> None:
                 check_regular(path)
 
 
-def _version_2(path: Path) -> Declared:
+def _check_version_2(path: Path) -> None:
     document = _document(path)
     kind = document.get("dtype")
     if not isinstance(kind, str):  # a list: of named fields
@@ -85,10 +71,10 @@ def _version_2(path: Path) -> Declared:
     for codec in [document.get("compressor"), *(filters if isinstance(filters, list) else [filters])]:
         if codec is not None:
             _check_codec(path, codec, "id", NUMCODECS)
-    return _sized(path, document, document.get("chunks"), dtype)
+    _check_sizes(path, document, document.get("chunks"), dtype)
 
 
-def _version_3(path: Path) -> Declared:
+def _check_version_3(path: Path) -> None:
     document = _document(path)
     if document.get("node_type") != "array":
         msg = f"{path.parent} holds no zarr array: name the folder of one array, not of a group of them"
@@ -104,9 +90,8 @@ def _version_3(path: Path) -> Declared:
         msg = f"{path}: chunks must lie in a regular grid, not {grid.get('name')!r}"
         raise DataFileError(msg)
     chunks = _member(path, grid, "configuration").get("chunk_shape")
-    result = _sized(path, document, chunks, NUMBERS[kind])
+    _check_sizes(path, document, chunks, NUMBERS[kind])
     _check_codecs(path, document.get("codecs"), _sizes(path, "chunk_shape", chunks))
-    return result
 
 
 def _check_codecs(path: Path, codecs: Any, shape: tuple[int, ...], depth: int = 0) -> None:
@@ -154,14 +139,13 @@ def _check_codec(path: Path, codec: Any, key: str, known: frozenset[str]) -> str
     return name
 
 
-def _sized(path: Path, document: dict[str, Any], chunks: Any, dtype: np.dtype[Any]) -> Declared:
+def _check_sizes(path: Path, document: dict[str, Any], chunks: Any, dtype: np.dtype[Any]) -> None:
     shape, chunk = _sizes(path, "shape", document.get("shape")), _sizes(path, "chunks", chunks)
     if len(shape) != len(chunk) or 0 in chunk:
         msg = f"{path}: chunks of shape {chunk} do not fit an array of shape {shape}"
         raise DataFileError(msg)
     check_bytes(math.prod(chunk) * dtype.itemsize, f"{path}: a chunk of shape {chunk}")
     _check_count(path, math.prod(-(-whole // part) for whole, part in zip(shape, chunk, strict=True)))
-    return Declared(shape, dtype)
 
 
 def _check_count(path: Path, count: int) -> None:
