@@ -56,7 +56,9 @@ def _unmapped() -> int | None:
     return max(0, limit - mapped * resource.getpagesize())
 
 
-def check_bytes(need: int, what: str, way_out: str = "take fewer columns, or a machine with more memory") -> None:
+def check_bytes(
+    need: int, what: str, way_out: str = "take fewer columns, or a machine with more memory"
+) -> None:
     """Raise where something of a declared size cannot fit, before it is allocated; ``what`` names the file."""
     have = free_memory()
     if have is not None and need > have:

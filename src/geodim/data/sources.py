@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from geodim.data.lists import as_array
+from geodim.data.convert import array_of, array_of_tensor, eager_frame, narwhals, plain_array
 from geodim.data.sparse import as_columns
 from geodim.data.unchanged import Watch
 from geodim.errors import InputTypeError, InputValueError, ShapeError
-from geodim.optional import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 MOST_POINTS = 2.0**52  # points that can be told apart by a float64
 LET_GO_BYTES = 1 << 26  # so much of a mapped file may be resident at a time
 CHUNK_BYTES = 1 << 16  # row chunks of this size stay in the cache while they are transposed
+SHORT = 2048  # points of a column whose object takes more memory than its values
 SCAN_BYTES = (
     8 << 20
 )  # a first pass takes as much at a time, or more: in less, many threads would queue for Python
@@ -258,7 +258,7 @@ class FrameSource:
         dtypes = frame.schema.dtypes()
         types = set()
         for name, dtype in zip(names, dtypes, strict=True):
-            if not (dtype.is_numeric() or str(dtype) == "Boolean"):
+            if not (dtype.is_numeric() or str(dtype) == "Boolean") or str(dtype) in ("Int128", "UInt128"):
                 msg = (
                     f"column {name!r} has type {dtype}, not a number: leave it out or encode it "
                     "(for example one-hot) before measuring"
@@ -284,7 +284,7 @@ class FrameSource:
         """The values of one column in its own type; missing ones become NaN, which the first pass names by row and column."""
         series = self._series[column]
         if series.null_count():
-            series = series.cast(_narwhals().Float64).fill_null(np.nan)
+            series = series.cast(narwhals().Float64).fill_null(np.nan)
         values: NDArray[Any] = series.to_numpy()
         return values
 
@@ -464,41 +464,28 @@ def set_names(source: ColumnSource, names: Sequence[str] | None) -> None:
     source.names = [str(name) for name in names]
 
 
-def _narwhals() -> Any:
-    return require("narwhals.stable.v2", "frames", "reading data frames")
+def _wide_frame(frame: Any) -> ColumnSource | None:
+    """A pandas frame of one type as an array if its columns are so short that to look at each takes longer than a copy of all."""
+    native = frame.to_native()
+    if not hasattr(native, "iloc") or len(native) > SHORT or native.shape[1] < SHORT:
+        return None
+    types = set(native.dtypes)
+    if len(types) != 1 or not isinstance(next(iter(types)), np.dtype) or next(iter(types)).kind not in "fiub":
+        return None
+    source = ArraySource(native.to_numpy())
+    source.names = [str(name) for name in frame.columns]
+    return source
 
 
 def _unweighted(data: Any) -> ColumnSource:
     module = type(data).__module__.partition(".")[0]
     if isinstance(data, np.ndarray):
-        if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
-            msg = "the data is a masked array with masked entries: fill them in or drop those points first"
-            raise InputTypeError(msg)
-        return ArraySource(data)
+        return ArraySource(plain_array(data))
     if module == "scipy" and hasattr(data, "tocsc"):
         return SparseSource(data)
     if module in ("pandas", "polars", "pyarrow"):
-        nw = _narwhals()
-        try:
-            native = nw.from_native(data, allow_series=True)
-        except nw.exceptions.DuplicateError as error:
-            msg = f"two columns have the same name: {' '.join(str(error).split())}; rename one of them"
-            raise InputValueError(msg) from error
-        if isinstance(native, nw.Series):
-            native = native.to_frame()
-        if isinstance(native, nw.LazyFrame):
-            native = native.collect()
-        return FrameSource(native)
+        frame = eager_frame(data)
+        return _wide_frame(frame) or FrameSource(frame)
     if module == "torch":
-        tensor = data.detach().cpu()
-        if str(tensor.dtype) == "torch.bfloat16":
-            tensor = tensor.float()
-        return ArraySource(tensor.numpy())
-    try:
-        array = as_array(data)
-    except InputValueError:
-        raise
-    except ValueError as error:
-        msg = f"the data is no table of numbers: {error}"
-        raise InputValueError(msg) from error
-    return ArraySource(array)
+        return ArraySource(array_of_tensor(data))
+    return ArraySource(plain_array(array_of(data)))

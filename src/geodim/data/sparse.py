@@ -14,7 +14,10 @@ import numpy as np
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.memory import check_bytes
 
-REMEMBERED = ("_has_canonical_format", "_has_sorted_indices")  # by scipy, and not forgotten when arrays are written to
+REMEMBERED = (
+    "_has_canonical_format",
+    "_has_sorted_indices",
+)  # by scipy, and not forgotten when arrays are written to
 
 
 def as_columns(matrix: Any) -> Any:

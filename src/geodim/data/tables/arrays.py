@@ -126,7 +126,9 @@ def check_table(shape: tuple[int, ...], dtype: np.dtype[Any], where: str) -> Non
     except (ShapeError, InputTypeError) as error:
         msg = f"{where}: {error}"
         raise type(error)(msg) from error
-    check_bytes(NAME_BYTES * shape[1], f"{where}: to name {shape[1]:,} columns", "are rows and columns swapped?")
+    check_bytes(
+        NAME_BYTES * shape[1], f"{where}: to name {shape[1]:,} columns", "are rows and columns swapped?"
+    )
 
 
 def _refuse_objects(file: str | Path) -> DataFileError:

@@ -25,7 +25,9 @@ def read_zarr(folder: Path, choose: Choose) -> Table:
     with boundary(folder, "zarr array"):
         names = [str(number) for number in range(array.shape[1])]
         chosen = choose(names)
-        need = array.shape[0] * len(chosen) * array.dtype.itemsize  # also of chunks that are not there: fill values
+        need = (
+            array.shape[0] * len(chosen) * array.dtype.itemsize
+        )  # also of chunks that are not there: fill values
         check_bytes(need, str(folder), "choose fewer columns, or read it in parts on a cluster (--scheduler)")
         values = array[...] if len(chosen) == len(names) else array.oindex[:, chosen]
         return Table(values, [names[at] for at in chosen])
