@@ -20,7 +20,7 @@ needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes 
 def test_a_pipe_that_nobody_writes_to_is_refused(tmp_path, suffix):
     path = tmp_path / f"pipe{suffix}"
     os.mkfifo(path)
-    with pytest.raises(DataFileError, match="is a pipe, which cannot be read twice|is no folder"):
+    with pytest.raises(DataFileError, match=r"is a pipe, which cannot be read twice|is no folder"):
         read_table(path)
 
 
@@ -62,7 +62,7 @@ def test_memory_errors_interrupts_and_our_own_errors():
         raise MemoryError
     with pytest.raises(KeyboardInterrupt), boundary("some.npy"):
         raise KeyboardInterrupt
-    with pytest.raises(ShapeError, match="^mine$"), boundary("some.npy"):
+    with pytest.raises(ShapeError, match=r"^mine$"), boundary("some.npy"):
         raise ShapeError("mine")
     with pytest.raises(DataFileError, match=r"cannot read some\.npy: Permission"), boundary("some.npy"):
         raise PermissionError(13, "Permission denied")

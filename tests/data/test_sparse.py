@@ -85,8 +85,8 @@ CHANGES = {
     "indices": [lambda a: a + 10**6, lambda a: a - 9, lambda a: a.astype("f8"), lambda a: a[:2], lambda a: a[None]],
     "indptr": [lambda a: a[::-1], lambda a: a + 1, lambda a: a.astype("f8"), lambda a: a[:-1], lambda a: a * 10**6],
     "data": [lambda a: a[:2], lambda a: a.astype("S3")],
-    "shape": [lambda a: a * 0 - 1, lambda a: a.astype("f8"), lambda a: a[:1], lambda a: np.array([6, 1])],
-    "format": [lambda a: np.array("xyz"), lambda a: np.array(7), lambda a: np.array("linalg")],
+    "shape": [lambda a: a * 0 - 1, lambda a: a.astype("f8"), lambda a: a[:1], lambda _: np.array([6, 1])],
+    "format": [lambda _: np.array("xyz"), lambda _: np.array(7), lambda _: np.array("linalg")],
 }  # fmt: skip
 
 
