@@ -104,3 +104,14 @@ def test_files_with_changed_arrays(tmp_path, kind, member, number):
         np.savez(path, **members)
     with pytest.raises((DataFileError, geodim.errors.InputTypeError), match=r"thin\.npz"):
         read_table(path)
+
+
+@pytest.mark.parametrize("shape", [(2**62, 3), (3, 2**62), (2**63 - 1, 2**63 - 1)])
+@pytest.mark.parametrize("kind", ["dia", "coo", "csr", "csc", "bsr"])
+def test_shapes_without_end(tmp_path, kind, shape):
+    path = tmp_path / "thin.npz"
+    sp.save_npz(path, made(kind))
+    with np.load(path) as archive:
+        np.savez(path, **(dict(archive) | {"shape": np.array(shape)}))
+    with pytest.raises(DataFileError, match=r"thin\.npz"):
+        read_table(path)
