@@ -130,7 +130,7 @@ class TestCode:
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize(
     ("shape", "chunks"),
-    [((10**6, 10**6), (10**6, 10**6)), ((10**9, 1000), (10**3, 1000)), ((20, 3), (10**9, 10**9))],
+    [((10**6, 10**6), (10**6, 10**6)), ((10**9, 1000), (10**5, 1000)), ((20, 3), (10**9, 10**9))],
 )
 def test_fill_values_without_end(tmp_path, version, shape, chunks):
     """Some hundred bytes of metadata that declare 8 TB."""
@@ -149,7 +149,7 @@ def test_fill_values_without_end(tmp_path, version, shape, chunks):
 
 
 def test_a_large_array_is_lawful_on_a_cluster(tmp_path):
-    path = changed(array(tmp_path, 2), lambda d: d.update(shape=[10**9, 1000], chunks=[10**6, 10]))
+    path = changed(array(tmp_path, 2), lambda d: d.update(shape=[10**9, 1000], chunks=[10**6, 100]))
     for chunk in path.glob("*.*"):
         if not chunk.name.startswith("."):
             chunk.unlink()
@@ -174,6 +174,19 @@ def test_chunks_without_number(tmp_path):
     path = changed(array(tmp_path, 2), lambda d: d.update(shape=[10**8, 1], chunks=[1, 1], dtype="|u1"))
     with pytest.raises(DataFileError, match="100,000,000 chunks"):
         read_table(path)
+
+
+def test_an_array_of_which_hardly_anything_is_there(tmp_path):
+    path = changed(array(tmp_path, 2), lambda d: d.update(shape=[20, 65535]))
+    with pytest.raises(DataFileError, match="declares 98,304 chunks, but there are 8 files"):
+        read_table(path)
+
+
+def test_chunks_are_asked_for_in_turns(tmp_path, monkeypatch):
+    monkeypatch.setattr("geodim.data.tables.lazy.CHUNKS_AT_A_TIME", 2)
+    path = array(tmp_path, 3)
+    assert np.array_equal(read_table(path), VALUES)
+    assert np.array_equal(read_table(path, "0,2"), VALUES[:, [0, 2]])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are of Unix")

@@ -30,6 +30,8 @@ ENOUGH = "choose fewer columns, or fewer points"
 PIECE = 1 << 20  # characters of a line at a time
 LINE_BYTES = 64  # for each character of the first line, if every other one is a name
 CELL_BYTES = 64  # for a number and its delimiter: more than any number needs
+TEXT_RATIO = 16  # bytes of a table for one of text, which at least delimits a cell of 8
+GZIP_RATIO = 1032  # that is as much as deflate packs
 MANY = 10_000  # columns
 MOST_COMMENTS = 100_000  # lines before the first point
 EXAMPLE_BYTES = 1 << 20
@@ -42,6 +44,7 @@ def read_parquet(file: Path, choose: Choose) -> Table:
     with boundary(file, "Parquet file"), parquet.ParquetFile(file) as opened:
         schema = opened.schema_arrow
         names = list(schema.names)
+        _check_unique(names, file)
         chosen = choose(names)
         fields = [schema.field(number) for number in chosen]
         _check_numbers(fields, file, lambda wrong: _example_of(opened, schema.get_field_index(wrong)))
@@ -88,10 +91,10 @@ def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None
             stacklevel=4,
         )
     arrow = require("pyarrow", "frames", "reading CSV files")
-    with boundary(file, "text table"), _opened(file, suffix) as stream:
+    with boundary(file, "text table"), _stream(file, suffix) as stream:
         try:
             table = reader.read_csv(
-                arrow.PythonFile(WithinMemory(stream, file), mode="r"),
+                stream,
                 read_options=reader.ReadOptions(
                     column_names=names,
                     skip_rows=skip,
@@ -134,7 +137,19 @@ class WithinMemory:
         return block
 
     def close(self) -> None:
-        """Leave that to whoever opened the stream."""
+        """As a file would."""
+        self.closed = True
+        self.stream.close()
+
+
+def _stream(file: Path, suffix: str) -> Any:
+    """The bytes of a text for pyarrow: read by itself if they fit memory whatever they are, else watched."""
+    arrow = require("pyarrow", "frames", "reading CSV files")
+    packed, free = suffix.endswith(".gz"), free_memory()
+    most = file.stat().st_size * (GZIP_RATIO if packed else 1) * TEXT_RATIO
+    if free is None or most < free:
+        return arrow.input_stream(str(file), compression="gzip" if packed else None)
+    return arrow.PythonFile(WithinMemory(_opened(file, suffix), file), mode="r")
 
 
 def _opened(file: Path, suffix: str) -> Any:
@@ -227,11 +242,15 @@ def _is_number(cell: str) -> bool:
 def _named(names: list[str], file: Path) -> list[str]:
     if names[0] == "":
         names = [UNNAMED, *names[1:]]
+    _check_unique(names, file)
+    return names
+
+
+def _check_unique(names: list[str], file: Path) -> None:
     twice = min((name for name, count in Counter(names).items() if count > 1), default=None)
     if twice is not None:
         msg = f"{file} has several columns named {twice!r}: give every column a name of its own"
         raise DataFileError(msg)
-    return names
 
 
 def _checked_frame(table: Any, file: Path) -> Table:

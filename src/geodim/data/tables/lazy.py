@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from geodim.data.boundary import boundary, check_regular
 from geodim.data.tables.arrays import check_table
 from geodim.data.tables.columns import Table, choose_columns
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from geodim.data.tables.columns import Choose, Columns
 
 
+CHUNKS_AT_A_TIME = 4096
+
+
 def read_zarr(folder: Path, choose: Choose) -> Table:
     """Read the chosen columns of a zarr array into memory."""
     array = open_zarr(folder)
@@ -29,8 +34,19 @@ def read_zarr(folder: Path, choose: Choose) -> Table:
             array.shape[0] * len(chosen) * array.dtype.itemsize
         )  # also of chunks that are not there: fill values
         check_bytes(need, str(folder), "choose fewer columns, or read it in parts on a cluster (--scheduler)")
-        values = array[...] if len(chosen) == len(names) else array.oindex[:, chosen]
-        return Table(values, [names[at] for at in chosen])
+        return Table(_values(array, chosen), [names[at] for at in chosen])
+
+
+def _values(array: Any, columns: list[int]) -> Any:
+    """Some columns, a few thousand chunks at a time: zarr asks for all of a request at once, and goes on after a failure."""
+    high, wide = array.shards or array.chunks
+    n_points, n_features = array.shape
+    step = high * max(1, CHUNKS_AT_A_TIME // -(-n_features // wide))
+    values = np.empty((n_points, len(columns)), array.dtype)
+    for row in range(0, n_points, step):
+        some = slice(row, min(row + step, n_points))
+        values[some] = array[some] if len(columns) == n_features else array.oindex[some, columns]
+    return values
 
 
 def open_zarr(folder: Path) -> Any:

@@ -30,6 +30,7 @@ NUMBERS = {kind: np.dtype(kind) for kind in ("bool", "float16", "float32", "floa
     f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 MOST_CHUNKS = 10**7  # each costs some 0.1 ms, if there is anything in it or not
+MANY_CHUNKS = 10_000  # of so many some should be there: what is missing is fill values, no data
 INDEX_BYTES = 16  # for each chunk inside of a shard
 
 
@@ -42,21 +43,29 @@ def check_metadata(folder: Path) -> None:
     if not found:
         msg = f"{folder} holds no zarr array: name the folder of one array, not of a group of them"
         raise DataFileError(msg)
-    _check_entries(folder)
+    there = _count_files(folder)
     for path in found:
-        (_check_version_3 if path.name == "zarr.json" else _check_version_2)(path)
+        declared = (_check_version_3 if path.name == "zarr.json" else _check_version_2)(path)
+        if declared > MANY_CHUNKS and declared > 1000 * there:
+            msg = (
+                f"{path} declares {declared:,} chunks, but there are {there:,} files: is the array complete?"
+            )
+            raise DataFileError(msg)
 
 
-def _check_entries(folder: Path) -> None:
-    """Chunks are files: a pipe among them would never end."""
+def _count_files(folder: Path) -> int:
+    """How many files there are; raises if something is none: a pipe among the chunks would never end."""
+    count = 0
     for where, _, names in os.walk(folder):
         for name in names:
             path = Path(where, name)
             if not path.is_file() and path.exists():
                 check_regular(path)
+            count += 1
+    return count
 
 
-def _check_version_2(path: Path) -> None:
+def _check_version_2(path: Path) -> int:
     document = _document(path)
     kind = document.get("dtype")
     if not isinstance(kind, str):  # a list: of named fields
@@ -71,10 +80,10 @@ def _check_version_2(path: Path) -> None:
     for codec in [document.get("compressor"), *(filters if isinstance(filters, list) else [filters])]:
         if codec is not None:
             _check_codec(path, codec, "id", NUMCODECS)
-    _check_sizes(path, document, document.get("chunks"), dtype)
+    return _check_sizes(path, document, document.get("chunks"), dtype)
 
 
-def _check_version_3(path: Path) -> None:
+def _check_version_3(path: Path) -> int:
     document = _document(path)
     if document.get("node_type") != "array":
         msg = f"{path.parent} holds no zarr array: name the folder of one array, not of a group of them"
@@ -90,8 +99,8 @@ def _check_version_3(path: Path) -> None:
         msg = f"{path}: chunks must lie in a regular grid, not {grid.get('name')!r}"
         raise DataFileError(msg)
     chunks = _member(path, grid, "configuration").get("chunk_shape")
-    _check_sizes(path, document, chunks, NUMBERS[kind])
     _check_codecs(path, document.get("codecs"), _sizes(path, "chunk_shape", chunks))
+    return _check_sizes(path, document, chunks, NUMBERS[kind])
 
 
 def _check_codecs(path: Path, codecs: Any, shape: tuple[int, ...], depth: int = 0) -> None:
@@ -139,19 +148,21 @@ def _check_codec(path: Path, codec: Any, key: str, known: frozenset[str]) -> str
     return name
 
 
-def _check_sizes(path: Path, document: dict[str, Any], chunks: Any, dtype: np.dtype[Any]) -> None:
+def _check_sizes(path: Path, document: dict[str, Any], chunks: Any, dtype: np.dtype[Any]) -> int:
+    """The number of chunks; raises if one of them does not fit memory."""
     shape, chunk = _sizes(path, "shape", document.get("shape")), _sizes(path, "chunks", chunks)
     if len(shape) != len(chunk) or 0 in chunk:
         msg = f"{path}: chunks of shape {chunk} do not fit an array of shape {shape}"
         raise DataFileError(msg)
     check_bytes(math.prod(chunk) * dtype.itemsize, f"{path}: a chunk of shape {chunk}")
-    _check_count(path, math.prod(-(-whole // part) for whole, part in zip(shape, chunk, strict=True)))
+    return _check_count(path, math.prod(-(-whole // part) for whole, part in zip(shape, chunk, strict=True)))
 
 
-def _check_count(path: Path, count: int) -> None:
+def _check_count(path: Path, count: int) -> int:
     if count > MOST_CHUNKS:
         msg = f"{path} declares {count:,} chunks, and more than {MOST_CHUNKS:,} take too long: save the array in larger ones"
         raise DataFileError(msg)
+    return count
 
 
 def _sizes(path: Path, name: str, sizes: Any) -> tuple[int, ...]:
