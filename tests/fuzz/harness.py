@@ -8,6 +8,7 @@ spare, under a watchdog; a worker that dies names its input by the one that it d
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import importlib.util
 import os
 import random
@@ -282,6 +283,7 @@ class _Worker:
 def _work(target: Target, seeds: list[Input], seed: int, indices: range, pipe: int) -> None:
     """In a worker: try inputs in turn and say what became of each."""
     warnings.simplefilter("ignore")
+    faulthandler.disable()  # a crash is told by its signal, in one line
     folder = Path(tempfile.mkdtemp(prefix="fuzz", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
     try:
         for valid in (
