@@ -31,6 +31,7 @@ import numpy as np
 from geodim.data.graphs import as_graph
 from geodim.data.graphs.checks import whole_number
 from geodim.data.graphs.parallel import equal_ranges, run_tasks, thread_count
+from geodim.data.sparse import checked_sparse
 from geodim.errors import InputTypeError, InputValueError, NonFiniteError, RangeOverflowError, ShapeError
 from geodim.features.aggregate import (
     MIN_WIDTH,
@@ -370,10 +371,9 @@ def _from_matrix(matrix: Any, graph: Any) -> MatrixOperator:
     nodes = n_rows if graph is None else as_graph(graph).n_nodes
     if nodes != n_rows:
         raise ShapeError(f"the operator has {n_rows} rows, but the graph has {nodes} nodes")
-    rows = matrix.tocsr()
     try:
-        rows.check_format(full_check=True)  # the kernel reads wherever the indices say
-    except ValueError as error:
+        rows = checked_sparse(matrix).tocsr()  # compiled code reads wherever the indices say
+    except InputValueError as error:
         raise InputValueError(f"the operator is not a valid sparse matrix: {error}") from error
     if rows.dtype.kind not in "biuf":
         raise InputTypeError(f"an operator has real entries, not {rows.dtype}")

@@ -110,7 +110,7 @@ def test_damaged_gzip(tmp_path, damage):
     else:
         packed[2000:2100] = bytes(100)
     path.write_bytes(packed)
-    with pytest.raises(DataFileError, match="cannot be read"):
+    with pytest.raises(DataFileError, match="no complete list of edges"):
         as_graph(path)
 
 

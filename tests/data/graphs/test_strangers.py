@@ -13,6 +13,7 @@ from scipy import sparse
 from geodim.data.graphs import as_graph
 from geodim.data.graphs.edges import PairEdges
 from geodim.errors import DataFileError, GeodimError, InputValueError, MachineMemoryError
+from geodim.features import make_operator
 
 
 def save_parts(path, data, indices, indptr, shape=(4, 4), kind="csr"):
@@ -53,8 +54,13 @@ def test_a_matrix_whose_indices_lead_out_of_it(tmp_path, kind, indices, indptr):
 def test_a_matrix_in_memory_that_was_tampered_with():
     matrix = sparse.csr_array(np.eye(3) - np.diag([0, 0, 1.0]))
     matrix.indices[0] = 10**6
-    with pytest.raises(InputValueError, match="damaged"):
+    with pytest.raises(InputValueError, match=r"damaged|indices"):
         as_graph(matrix)
+    for kind in ("csr", "csc"):
+        hop = sparse.csr_array(np.eye(3)).asformat(kind)
+        hop.indices[1] = 10**9
+        with pytest.raises(InputValueError, match="the operator is not a valid sparse matrix"):
+            make_operator(None, hop)
 
 
 @pytest.mark.parametrize("id_", [2**60, 2**62, 2**63 - 1])

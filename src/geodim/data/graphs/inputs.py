@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from geodim.data.graphs.edges import CompressedEdges, JoinedEdges, PairEdges
+from geodim.data.sparse import checked_sparse
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def from_scipy(matrix: Any, weights: bool | str) -> OpenedGraph:
     n_rows, n_columns = matrix.shape
     if n_rows != n_columns:
         raise ShapeError(f"an adjacency matrix is square, not {n_rows} x {n_columns}")
-    _check_structure(matrix)
+    matrix = checked_sparse(matrix)
     if matrix.format not in ("csr", "csc", "coo"):
         matrix = matrix.tocsr()
     if weights and not matrix.has_canonical_format:
@@ -129,17 +130,6 @@ def from_scipy(matrix: Any, weights: bool | str) -> OpenedGraph:
     else:
         edges = CompressedEdges(matrix.indptr, matrix.indices, data, by_column=matrix.format == "csc")
     return OpenedGraph(edges, n_rows)
-
-
-def _check_structure(matrix: Any) -> None:
-    """Raise unless indices and pointers of a sparse matrix stay within it: the compiled code of scipy trusts them."""
-    try:
-        if hasattr(matrix, "check_format"):
-            matrix.check_format(full_check=True)
-        elif hasattr(matrix, "_check"):
-            matrix._check()
-    except (ValueError, IndexError) as error:
-        raise InputValueError(f"the adjacency matrix is damaged: {error}") from error
 
 
 def _from_tensor(tensor: Any, weights: bool | str, orientation: Orientation) -> OpenedGraph:
