@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PARALLEL := -n auto --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint types tests faults browser docs-check oracle coverage mutants test-lowest bench clean
+.PHONY: demo test lint types tests faults fuzz browser docs-check oracle coverage mutants test-lowest bench clean
 
 demo: $(VENV)/.installed-plot,report
 	$(BIN)/geodim demo --output demo
@@ -30,6 +30,11 @@ tests: $(VENV)/.installed-dev browser
 # Signals, full disks, memory limits and two at once, on every command that writes; takes minutes.
 faults: $(VENV)/.installed-dev
 	PYTHONPATH=tests $(BIN)/python -m faults.inject --kills 100 --seed 0 --log docs/results/faults.log
+
+# A million damaged files, each read or refused by name; NUMBER and SEED change that.  Takes an hour on two cores.
+fuzz: NUMBER ?= 1000000
+fuzz: $(VENV)/.installed-dev
+	PYTHONPATH=tests $(BIN)/python -m fuzz.run --number $(NUMBER) --seed $(or $(SEED),0) --processes 2 --log docs/results/fuzz.log
 
 # A browser for the tests of the report, where one can be installed; where not, they are skipped with a reason.
 browser:

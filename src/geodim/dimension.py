@@ -19,6 +19,7 @@ from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.refine import Attempt, refine
 from geodim.engine.steps import resolution, tolerance
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError, InterruptedWarning
+from geodim.limits import MOST_THREADS, at_most
 from geodim.result import IDResult, summarise
 
 if TYPE_CHECKING:
@@ -161,6 +162,7 @@ def check_arguments(rtol: Any, n_threads: Any, time_limit: Any) -> None:
     if n_threads is not None and n_threads < 1:
         msg = f"n_threads must be at least 1, got {n_threads}"
         raise InputValueError(msg)
+    at_most(n_threads or 1, MOST_THREADS, "n_threads")
     if time_limit is not None and not time_limit >= 0.0:
         msg = f"time_limit must be a number of seconds >= 0, got {time_limit!r}"
         raise InputValueError(msg)

@@ -97,7 +97,7 @@ class MissingExtraError(GeodimError, ImportError):
 
 
 class MachineMemoryError(InputValueError, MemoryError):
-    """So many points, weights counted, do not fit the memory of this machine; the message says what would help."""
+    """The data, or so many points, weights counted, do not fit the memory of this machine; the message says what would help."""
 
 
 class DeviceMemoryError(BackendError, MemoryError):

@@ -37,6 +37,8 @@ from geodim.features.ranges import hop_ranges
 from geodim.features.rounding import feature_errors, growth
 from geodim.features.twins import Twins
 from geodim.khop_result import KHopResult
+from geodim.limits import check_hops
+from geodim.memory import PROFILE_BYTES
 from geodim.result import summarise
 
 if TYPE_CHECKING:
@@ -147,6 +149,7 @@ def khop_dimensions(
     if isinstance(hops, bool) or not isinstance(hops, Integral) or hops < 0:
         msg = f"hops must be a whole number >= 0, got {hops!r}"
         raise InputValueError(msg)
+    check_hops(int(hops), source.n_points, source.n_features, PROFILE_BYTES)
     ranges = place.scan_ranges(source, threads)
     kind = feature_type(X, source, dtype)
     _check_size(ranges, kind)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from geodim.errors import DataFileError
-from geodim.result import IDResult, to_json_value
+from geodim.result import IDResult, format_of, to_json_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
     from geodim.certificate import Certificate
 
 FORMAT = "geodim.KHopResult/1"
+
+
+def _drop(before: float, after: float) -> float:
+    """Which share of a dimension is gone; one that is too small for a float cannot fall any further."""
+    if before == after:
+        return 0.0
+    return 1.0 - after / before if before > 0.0 else -math.inf
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,7 +58,7 @@ class KHopResult:
     def drops(self) -> list[float]:
         """By which share each hop k = 1, ... lowers the dimension of k - 1."""
         pairs = zip(self.dimensions, self.dimensions[1:], strict=False)
-        return [0.0 if before == after else 1.0 - after / before for before, after in pairs]
+        return [_drop(before, after) for before, after in pairs]
 
     def rows(self) -> list[dict[str, Any]]:
         """One plain row per k, for tables and CSV."""
@@ -103,26 +111,23 @@ class KHopResult:
     @classmethod
     def from_dict(cls, values: Any) -> KHopResult:
         """Rebuild a result from `to_dict`."""
-        found = values.get("format") if isinstance(values, dict) else type(values).__name__
+        found = format_of(values)
         if found != FORMAT:
             msg = f"this is not a geodim k-hop result: expected format {FORMAT!r}, found {found!r}"
             raise DataFileError(msg)
-        try:
-            results = [IDResult.from_dict(result) for result in values["results"]]
-            return cls(results=results, operator=values["operator"], graph=values["graph"])
-        except KeyError as error:
-            msg = f"the result lacks the field {error}: the file was cut or edited"
-            raise DataFileError(msg) from error
-        except TypeError as error:
-            msg = f"the result holds a value of the wrong kind ({error}): the file was edited"
-            raise DataFileError(msg) from error
+        from geodim.saved.results import KHOP_DERIVED, KHOP_RESULT, checked, related_in_hops  # noqa: PLC0415
+
+        def make(known: dict[str, Any]) -> KHopResult:
+            return cls(**{**known, "results": [IDResult.from_dict(result) for result in known["results"]]})
+
+        return checked(values, KHOP_RESULT, KHOP_DERIVED, make, related_in_hops)
 
     @classmethod
     def from_json(cls, source: str | Path) -> KHopResult:
         """Rebuild a result from JSON text or a JSON file."""
-        from geodim.data.files import read_json  # noqa: PLC0415
+        from geodim.saved.results import read_saved  # noqa: PLC0415
 
-        return cls.from_dict(read_json(source))
+        return read_saved(source, cls.from_dict)
 
     def certificate(self, data: Any = None, graph: Any = None, *, rtol: float = 1e-3) -> Certificate:
         """A small file with which a short, independent program proves bounds on all dimensions from attributes and edges.

@@ -1,4 +1,4 @@
-"""How much memory there is, and a clear word where points need more."""
+"""How much memory there is, and a clear word where points, or what a file declares, need more."""
 
 from __future__ import annotations
 
@@ -22,6 +22,68 @@ def machine_memory() -> int | None:
     except OSError:
         limit = "max"
     return min(total, int(limit)) if limit.isdigit() else total
+
+
+def free_memory() -> int | None:
+    """Bytes that this process may still take: what the machine has to spare, and its own limit (``ulimit -v``); None if unknown."""
+    known = [machine_memory(), _spare(), _unmapped()]
+    return min((size for size in known if size is not None), default=None)
+
+
+def _spare() -> int | None:
+    """Memory that can be had without taking any from other programs, and room to swap."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:  # not Linux
+        return None
+    kilobytes = {name: int(value.split()[0]) for name, _, value in (line.partition(":") for line in lines)}
+    if "MemAvailable" not in kilobytes:
+        return None
+    return 1024 * (kilobytes["MemAvailable"] + kilobytes.get("SwapFree", 0))
+
+
+def _unmapped() -> int | None:
+    """What the limit on the address space leaves."""
+    try:
+        import resource  # noqa: PLC0415 - not on Windows
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return None
+        mapped = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except (ImportError, AttributeError, OSError):
+        return None
+    return max(0, limit - mapped * resource.getpagesize())
+
+
+def check_bytes(
+    need: int, what: str, way_out: str = "take fewer columns, or a machine with more memory"
+) -> None:
+    """Raise where something of a declared size cannot fit, before it is allocated; ``what`` names the file."""
+    have = free_memory()
+    if have is not None and need > have:
+        raise too_large(what, need, way_out)
+
+
+def too_large(what: str, need: int, way_out: str) -> MachineMemoryError:
+    """What to say about something that needs more memory than there is."""
+    have = free_memory()
+    free = "" if have is None else f", and {in_bytes(have)} are free"
+    return MachineMemoryError(f"{what} needs {in_bytes(need)} of memory{free}: {way_out}")
+
+
+def in_bytes(size: int) -> str:
+    """A size as people say it.
+
+    Examples
+    --------
+    >>> in_bytes(3_200_000_000), in_bytes(20)
+    ('3.2 GB', '20 bytes')
+    """
+    for unit, name in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB")):
+        if size >= unit:
+            return f"{size / unit:,.3g} {name}" if size < 1000 * unit else f"{size // unit:,} {name}"
+    return f"{size:,} bytes"
 
 
 def check_points(n_points: int, bytes_each: float = PROFILE_BYTES) -> None:

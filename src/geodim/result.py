@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FORMAT = "geodim.IDResult/3"
 RUNS = ("attained_from", "attained_by")
 LACKING: dict[str, dict[str, Any]] = {  # formats that are still read, with what they do not hold yet
-    "geodim.IDResult/1": {**dict.fromkeys(RUNS, ()), "feature_error": 0.0},
+    "geodim.IDResult/1": {"attained_from": [], "attained_by": [], "feature_error": 0.0},
     "geodim.IDResult/2": {"feature_error": 0.0},
 }
 JSON_SUPPORT = 2049  # points of Phi kept in JSON; the sums are kept exactly
@@ -208,44 +208,24 @@ class IDResult:
     @classmethod
     def from_dict(cls, values: Any) -> IDResult:
         """Rebuild a result from `to_dict`."""
-        found = values.get("format") if isinstance(values, dict) else type(values).__name__
+        found = format_of(values)
         if found in LACKING:
             values = {**LACKING[found], **values}
         elif found != FORMAT:
             msg = f"this is not a geodim result: expected format {FORMAT!r}, found {found!r}"
             raise DataFileError(msg)
-        try:
-            return cls(
-                **{name: _checked(name, values[name]) for name in cls.__dataclass_fields__}
-            )._consistent()
-        except KeyError as error:
-            msg = f"the result lacks the field {error}: the file was cut or edited"
-            raise DataFileError(msg) from error
-        except (TypeError, ValueError) as error:
-            msg = f"the result holds a value of the wrong kind ({error}): the file was edited"
-            raise DataFileError(msg) from error
+        from geodim.saved.results import ID_DERIVED, ID_RESULT, checked, related_in_result  # noqa: PLC0415
 
-    def _consistent(self) -> IDResult:
-        """Raise unless the arrays belong together; where Phi is exact, one array holds it."""
-        sizes = {array.shape for array in (self.support, self.phi_lower, self.phi_upper)}
-        if len(sizes) != 1 or self.support.ndim != 1:
-            msg = f"support and Phi have different shapes {sorted(sizes)}"
-            raise ValueError(msg)
-        if self.attained_from.shape != self.attained_by.shape or self.attained_by.ndim != 1:
-            msg = f"{' and '.join(RUNS)} have different shapes"
-            raise ValueError(msg)
-        if np.any(self.attained_by < -1) or np.any(self.attained_by >= len(self.shares)):
-            msg = "attained_by names a feature without a share"
-            raise ValueError(msg)
-        same = np.array_equal(self.phi_lower, self.phi_upper)
-        return replace(self, phi_upper=self.phi_lower) if same else self
+        result = checked(values, ID_RESULT, ID_DERIVED, lambda known: cls(**known), related_in_result)
+        same = np.array_equal(result.phi_lower, result.phi_upper)  # where Phi is exact, one array holds it
+        return replace(result, phi_upper=result.phi_lower) if same else result
 
     @classmethod
     def from_json(cls, source: str | Path) -> IDResult:
         """Rebuild a result from JSON text or a JSON file."""
-        from geodim.data.files import read_json  # noqa: PLC0415
+        from geodim.saved.results import read_saved  # noqa: PLC0415
 
-        return cls.from_dict(read_json(source))
+        return read_saved(source, cls.from_dict)
 
     def certificate(self, data: Any = None, *, rtol: float = 1e-3) -> Certificate:
         """A small file with which a short, independent program proves bounds on the dimension from the data.
@@ -307,23 +287,10 @@ class IDResult:
         return f"<table><caption>geodim</caption>{rows}</table>"
 
 
-def _checked(name: str, value: Any) -> Any:
-    """A field of a result as JSON holds it, turned into what it was; raises for another kind of value."""
-    if name in ("support", "phi_lower", "phi_upper", *RUNS):
-        array = np.asarray(value, np.float64 if name.startswith("phi") else np.int64)
-        return _refuse(name, value) if np.any(np.isnan(array)) else array
-    if name.startswith("discriminability") or name in ("d_max", "seconds", "feature_error"):
-        return float(value)
-    if name in ("n_points", "n_features", "evaluations", "bytes_read"):
-        return value if isinstance(value, int) else _refuse(name, value)
-    if name in ("shares", "parameters", "versions"):
-        return value if isinstance(value, dict) else _refuse(name, value)
-    return value
-
-
-def _refuse(name: str, value: Any) -> Any:
-    msg = f"{name} is {value!r}"
-    raise ValueError(msg[:200])
+def format_of(values: Any) -> str:
+    """Which kind of document this says it is; what it is instead, where it says nothing."""
+    found = values.get("format") if isinstance(values, dict) else None
+    return found[:80] if isinstance(found, str) else type(values).__name__
 
 
 def thinned(size: int, most: int) -> NDArray[np.intp]:

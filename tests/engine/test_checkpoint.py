@@ -444,6 +444,29 @@ def test_a_header_that_asks_for_all_memory(tmp_path):
         geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
 
 
+def test_a_job_that_asks_for_all_memory(tmp_path):
+    """Its size is looked at before it is read."""
+    geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
+    edited(tmp_path, job=np.zeros(1 << 21, np.uint8))
+    with pytest.raises(DataFileError, match=r"was edited or damaged .*job"):
+        geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_a_pipe_in_the_place_of_the_state_does_not_hang(tmp_path):
+    os.mkfifo(tmp_path / NAME)
+    with pytest.raises(DataFileError, match="no file"):
+        geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
+
+
+def test_a_state_whose_header_ends_in_mid_word(tmp_path):
+    geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
+    with zipfile.ZipFile(tmp_path / NAME, "w") as new:
+        new.writestr("job.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': '|u1',(")
+    with pytest.raises(DataFileError, match="delete it to start anew"):
+        geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
+
+
 def test_another_version_is_refused(tmp_path, monkeypatch):
     geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
     before = only_file(tmp_path).read_bytes()

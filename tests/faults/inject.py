@@ -23,8 +23,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import geodim
 from faults.jobs import (
+    BEYOND,
+    INPUTS,
     OLD,
     Job,
     Running,
@@ -36,10 +40,12 @@ from faults.jobs import (
     place_old,
     run,
 )
+from geodim.memory import PROFILE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+LARGE = 2**25  # points
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 CODES = {signal.SIGKILL: {-9}, signal.SIGTERM: {0, 5, 143, -15}, signal.SIGINT: {0, 5, 130, -2}}
 
@@ -79,13 +85,12 @@ def references(folder: Path, which: list[Job]) -> None:
 
 def kills(folder: Path, which: list[Job], count: int, rng: random.Random, tally: Tally) -> None:
     """Signals at random moments; commands that resume keep their state from kill to kill."""
-    often = [
-        job for job in which if job.name != "compare"
-    ] or which  # which starts several processes, and takes long
+    often = [job for job in which if not job.seldom] or which
+    seldom = itertools.cycle([job for job in which if job not in often] or which)
     for at in itertools.takewhile(lambda _: tally.done["hits"] < count, itertools.count()):
         job, number = often[at % len(often)], SIGNALS[at // len(often) % len(SIGNALS)]
-        if at % 25 == 24:
-            job = next((one for one in which if one not in often), job)
+        if at % 13 == 12:
+            job = next(seldom)
         place_old(job, folder / job.name)
         running = Running(job, folder / job.name)
         time.sleep(rng.uniform(0.05, 0.9) * job.seconds)
@@ -155,7 +160,7 @@ def full_disks(folder: Path, which: list[Job], tally: Tally) -> None:
         with small_disk("64k") as disk:
             if disk is None or not job.outputs:
                 continue
-            for name in ("x.npy", "f.npy", "e.npy"):
+            for name in INPUTS:
                 (disk / name).symlink_to(here / name)
             place_old(job, disk)
             with contextlib.suppress(OSError):
@@ -175,7 +180,7 @@ def _refused(kind: str, job: Job, folder: Path, ended: tuple[int, str], tally: T
     good = code in (3, 4) and reason in said and "Traceback" not in said
     tally.check(f"{kind}: a typed error", good, f"{job.name}: exit code {code}, {said!r}")
     for name in job.outputs:
-        same = (folder / name).read_text() == OLD[Path(name).suffix]
+        same = (folder / name).read_bytes() == OLD[Path(name).suffix]
         tally.check(
             f"{kind}: old outputs kept", same or (name.endswith("json") and not half_written(folder)), name
         )
@@ -196,17 +201,29 @@ def read_only(folder: Path, which: list[Job], tally: Tally) -> None:
             (folder / job.name / name).chmod(0o644)
 
 
-def memory_limits(folder: Path, which: list[Job], count: int, rng: random.Random, tally: Tally) -> None:
-    """Less address space than the command wants: it may fail, but never half way through a file."""
-    for at in range(count):
-        job = which[at % len(which)]
-        most = int(rng.uniform(1.0, 3.0) * 2**30)  # with less, OpenBLAS goes round for ever when it is loaded
-        place_old(job, folder / job.name)
-        code, _ = run(job, folder / job.name, {resource.RLIMIT_AS: most})
-        tally.check(f"memory limits: {'done' if code == 0 else 'failed'}", True)
-        _whole(job, folder / job.name, tally)
-    for job in which:
-        _finish(job, folder / job.name, tally)
+def memory_limits(folder: Path, count: int, rng: random.Random, tally: Tally) -> None:
+    """Less address space than a large file needs: the command says so, and the old output stays as it is.
+
+    The file, not the libraries, must be what does not fit: compilers and OpenBLAS, when they get nothing, abort or go round for ever.
+    """
+    job = Job("large", ["compute", "large.npy", "--json", "c.json"], ["c.json"], "c.json")
+    here = folder / job.name
+    here.mkdir(parents=True, exist_ok=True)
+    points = np.lib.format.open_memmap(
+        here / "large.npy", "w+", np.float32, (LARGE, 1)
+    )  # holes, hardly on the disk
+    points[:1000, 0] = np.arange(1000)
+    del points
+    for _ in range(count):
+        place_old(job, here)
+        most = int(rng.uniform(0.5, 0.9) * LARGE * PROFILE_BYTES)
+        code, said = Running(job, here, {BEYOND: most}).finish(120.0)
+        good = code in (1, 3) and "memory" in said and "Traceback" not in said and "unexpected" not in said
+        detail = f"{job.name}, {most:,} bytes: exit code {code}, {said[-300:]!r}"
+        tally.check("memory limits: an error that says so", good, detail)
+        tally.check("memory limits: old outputs kept", (here / "c.json").read_bytes() == OLD[".json"])
+        tally.check("memory limits: no temporaries", not leftovers(here), leftovers(here))
+    (here / "large.npy").unlink()
 
 
 def two_at_once(folder: Path, which: list[Job], count: int, tally: Tally) -> None:
@@ -231,7 +248,7 @@ def inject(count: int, seed: int, which: list[Job]) -> Tally:
         kills(folder, which, count, rng, tally)
         full_disks(folder, which, tally)
         read_only(folder, which, tally)
-        memory_limits(folder, which, max(1, count // 10), rng, tally)
+        memory_limits(folder, max(1, count // 20), rng, tally)
         two_at_once(folder, which, max(1, count // 100), tally)
     return tally
 

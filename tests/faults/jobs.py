@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import re
 import resource
+import shutil
 import signal
 import sys
 import threading
@@ -17,13 +18,26 @@ from typing import Any
 
 import numpy as np
 
+import geodim
+from data.datasets.layouts import write_ogb_csv
 from geodim.cli import main
 
 SPAWN = multiprocessing.get_context("forkserver")
 SPAWN.set_forkserver_preload(
-    ["faults.jobs", "geodim.engine.column", "geodim.khop", "geodim.explain", "geodim.experiments.runner"]
+    [
+        "faults.jobs",
+        "geodim.engine.column",
+        "geodim.khop",
+        "geodim.explain",
+        "geodim.experiments.runner",
+        "matplotlib.figure",
+        "scipy.linalg",
+        "geodim.report.html.document",
+    ]
 )
-OLD = {".json": '{"old": true}\n', ".html": "<!DOCTYPE html>old</html>\n"}
+OLD = {".json": b'{"old": true}\n', ".html": b"<!DOCTYPE html>old</html>\n", ".png": b"old, IEND\xaeB`\x82"}
+INPUTS = ("x.npy", "f.npy", "e.npy", "r.json")
+BEYOND = -1  # in the place of a limit: on the address space, beyond what is mapped when the command begins
 NOT_OURS = {
     "seconds",
     "evaluations",
@@ -34,6 +48,7 @@ NOT_OURS = {
     "peak_bytes",
     "machine",
     "data",
+    "mtime_ns",
 }
 PDF = re.compile(rb"%%EOF\s*$")
 
@@ -54,6 +69,8 @@ class Job:
         The file that holds the answer.
     resumes
         Whether it goes on where it was stopped.
+    seldom
+        Whether it takes long: several processes, or much to draw.
     """
 
     name: str
@@ -61,16 +78,25 @@ class Job:
     outputs: list[str]
     answer: str
     resumes: bool = False
+    seldom: bool = False
     reference: Any = field(default=None, repr=False)
     seconds: float = 0.0
 
 
+DEMO = ("digits.json", "digits.png", "report.html")
+
+
 def jobs() -> list[Job]:
-    """Every way to write: results, reports, checkpoints, conversions, experiments."""
+    """Every way to write: results, plots, reports, checkpoints, conversions, experiments; but for downloads, which need a server.
+
+    Faults of these are injected by ``tests/data/datasets/test_download_faults.py``.
+    """
     return [
         Job("compute", ["compute", "x.npy", "--json", "c.json", "--report", "c.html"], ["c.json", "c.html"], "c.json"),
         Job("select", ["select", "x.npy", "--json", "s.json"], ["s.json"], "s.json"),
-        Job("compare", ["compare", "x.npy", "--estimators", "twonn", "--json", "m.json"], ["m.json"], "m.json"),
+        Job(
+            "compare", ["compare", "x.npy", "--estimators", "twonn", "--json", "m.json"], ["m.json"], "m.json", seldom=True
+        ),
         Job(
             "hops",
             [
@@ -88,6 +114,10 @@ def jobs() -> list[Job]:
             "out/random.json",
             resumes=True,
         ),
+        Job("plot", ["compute", "x.npy", "--plot", "p.png"], ["p.png"], "p.png"),
+        Job("report", ["report", "r.json", "--output", "r.html"], ["r.html"], "r.html"),
+        Job("convert", ["datasets", "convert", "ogbn-arxiv", "--root", "."], [], "ogbn_arxiv/geodim/manifest.json"),
+        Job("demo", ["demo", "--output", "demo"], [f"demo/{name}" for name in DEMO], "demo/digits.json", seldom=True),
     ]  # fmt: skip
 
 
@@ -98,12 +128,16 @@ def make_inputs(folder: Path) -> None:
     np.save(folder / "x.npy", rng.normal(size=(20_000, 8)))
     np.save(folder / "f.npy", rng.normal(size=(10_000, 48)).astype(np.float32))
     np.save(folder / "e.npy", rng.integers(0, 10_000, (2, 30_000)))
+    geodim.intrinsic_dimension(rng.normal(size=(200, 5)), n_threads=1).to_json(folder / "r.json")
+    write_ogb_csv(folder, nodes=3000, width=20)
+    shutil.rmtree(folder / "ogbn_arxiv" / "processed")
 
 
 def place_old(job: Job, folder: Path) -> None:
     """Files of an earlier run in the places of the outputs."""
     for name in job.outputs:
-        (folder / name).write_text(OLD[Path(name).suffix])
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(OLD[Path(name).suffix])
 
 
 class Running:
@@ -125,12 +159,12 @@ class Running:
                 return True
         return False
 
-    def finish(self) -> tuple[int, str]:
+    def finish(self, patience: float = 300.0) -> tuple[int, str]:
         """Exit code, and what it said."""
         heard: list[bytes] = []
         reader = threading.Thread(target=self._listen, args=(heard,))
         reader.start()
-        self.process.join(300)
+        self.process.join(patience)
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
@@ -154,7 +188,12 @@ def _program(arguments: list[str], folder: str, limits: dict[int, int], said: An
     said.close()
     os.chdir(folder)
     for which, most in limits.items():
-        resource.setrlimit(which, (most, most))
+        mapped = (
+            int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            if which == BEYOND
+            else 0
+        )
+        resource.setrlimit(resource.RLIMIT_AS if which == BEYOND else which, (mapped + most,) * 2)
     sys.argv = ["geodim", *arguments]
     main()
 
@@ -202,7 +241,8 @@ def leftovers(folder: Path) -> list[str]:
 
 def answer(job: Job, folder: Path) -> Any:
     """What was computed, without times and machines."""
-    return _plain(json.loads((folder / job.answer).read_text()))
+    path = folder / job.answer
+    return _plain(json.loads(path.read_text())) if path.suffix == ".json" else path.read_bytes()
 
 
 def _plain(value: Any) -> Any:

@@ -92,4 +92,8 @@ def _where_it_lies(X: Any) -> str:
     module = type(X).__module__.partition(".")[0]
     if module == "dask":
         return "dask"
-    return "cuda" if module == "torch" and X.device.type == "cuda" else "cpu"
+    return (
+        "cuda"
+        if module == "torch" and getattr(getattr(X, "device", None), "type", "cpu") == "cuda"
+        else "cpu"
+    )

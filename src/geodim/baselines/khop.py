@@ -27,6 +27,7 @@ from geodim.data.graphs.parallel import thread_count
 from geodim.data.sources import as_source
 from geodim.errors import InputTypeError, InputValueError, RangeOverflowError, ShapeError
 from geodim.features import iter_hop_blocks, make_operator
+from geodim.limits import MOST_HOPS, at_most, check_hops
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,6 +112,7 @@ def khop_points(
     [[0.0, 0.5], [1.0, 0.5]]
     """
     hops = whole("hops", hops, 0)
+    at_most(hops, MOST_HOPS, "hops")
     if not isinstance(operator, str):
         msg = f"operator must be a name (sym, rw, ppr, heat), got {type(operator).__name__}"
         raise InputTypeError(msg)
@@ -130,6 +132,7 @@ def khop_points(
         msg = f"X has {source.n_points} rows, but the graph has {made.n_nodes} nodes"
         raise ShapeError(msg)
     n, d = source.n_points, source.n_features
+    check_hops(hops, n, d, 8 * (d + 1))
     values, squares = np.empty((n, (hops + 1) * d)), np.zeros((hops + 1, n))
     for first in range(0, d, WIDTH):
         columns = slice(first, min(first + WIDTH, d))

@@ -13,6 +13,7 @@ from geodim.data.checks import scan_ranges
 from geodim.data.graphs.parallel import thread_count
 from geodim.data.sources import ArraySource, SparseSource, as_source, working_type
 from geodim.errors import InputTypeError, InputValueError
+from geodim.limits import MOST_THREADS, at_most
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -138,7 +139,7 @@ def whole(name: str, value: Any, least: int) -> int:
 def check_threads(n_threads: Any) -> None:
     """Raise unless it is None or a number of threads."""
     if n_threads is not None:
-        whole("n_threads", n_threads, 1)
+        at_most(whole("n_threads", n_threads, 1), MOST_THREADS, "n_threads")
 
 
 def check_resolution(value: Any) -> float:

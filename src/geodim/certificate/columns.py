@@ -83,7 +83,7 @@ def _elsewhere(data: Any) -> Any:
             data = data.compute_chunk_sizes()
         check_type(data.dtype)
         return data
-    if module == "torch" and data.device.type != "cpu":
+    if module == "torch" and getattr(getattr(data, "device", None), "type", "cpu") != "cpu":
         return data.detach()
     return None
 

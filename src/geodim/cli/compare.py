@@ -20,6 +20,7 @@ from geodim.cli.exits import ExitCode
 from geodim.cli.reporting import Report, check_report, with_provenance
 from geodim.cli.tables import Columns, Exclude, Header  # noqa: TC001 - typer looks at the annotations
 from geodim.errors import InputValueError, MissingExtraError
+from geodim.limits import MOST_HOPS, MOST_SECONDS, MOST_THREADS
 from geodim.output import check_outputs, write_text
 from geodim.text import visible
 
@@ -47,7 +48,12 @@ def compare(
     ] = "mle,twonn",
     hops: Annotated[
         int | None,
-        typer.Option(metavar="K", min=0, help="For graphs: attributes and their first K hops side by side."),
+        typer.Option(
+            metavar="K",
+            min=0,
+            max=MOST_HOPS,
+            help="For graphs: attributes and their first K hops side by side.",
+        ),
     ] = None,
     root: Root = None,
     edges: Annotated[
@@ -66,7 +72,10 @@ def compare(
     ] = 0.0,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed for samples and random methods.")] = 0,
     threads: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Threads per estimator; all cores by default.")
+        int | None,
+        typer.Option(
+            metavar="N", min=1, max=MOST_THREADS, help="Threads per estimator; all cores by default."
+        ),
     ] = None,
     time_limit: Annotated[
         float | None,
@@ -246,7 +255,7 @@ def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]
     with suppress(BrokenPipeError):  # it has ended already, and will not say why
         child.stdin.write(json_.dumps(job))
         child.stdin.close()
-    limit = job["time_limit"]
+    limit = None if job["time_limit"] is None else min(job["time_limit"], MOST_SECONDS)
     first = child.stdout.readline().strip()
     answers: list[str] = []
     if first == READY:

@@ -38,6 +38,7 @@ from geodim.cli.planning import (
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
 from geodim.cli.scheduler import Scheduler, connected
 from geodim.cli.tables import Columns, Exclude, Header, Rtol, Threads, TimeLimit, opened
+from geodim.limits import MOST_SIZE
 from geodim.output import check_outputs
 
 if TYPE_CHECKING:
@@ -81,11 +82,15 @@ def compute(
     dry_run: DryRun = False,
     points: Annotated[
         float | None,
-        typer.Option(metavar="N", min=1.0, help="For --dry-run without a file: so many points, 1e10."),
+        typer.Option(
+            metavar="N", min=1.0, max=MOST_SIZE, help="For --dry-run without a file: so many points, 1e10."
+        ),
     ] = None,
     features: Annotated[
         float | None,
-        typer.Option(metavar="N", min=1.0, help="For --dry-run without a file: float32 features."),
+        typer.Option(
+            metavar="N", min=1.0, max=MOST_SIZE, help="For --dry-run without a file: float32 features."
+        ),
     ] = None,
     memory: Annotated[
         str | None,

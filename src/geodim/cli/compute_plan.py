@@ -135,7 +135,7 @@ def _chunked(file: Path, columns: str | None, exclude: str | None) -> tuple[dict
 
     chunks: int | None
     if file.suffix == ".zarr":
-        from geodim.data.tables.lazy import _opened as open_zarr
+        from geodim.data.tables.lazy import open_zarr
 
         array = open_zarr(file)
         n, names = int(array.shape[0]), [str(number) for number in range(array.shape[1])]

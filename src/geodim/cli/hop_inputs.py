@@ -19,6 +19,7 @@ UNITS = {"": 1, "B": 1} | {
     for power, prefix in enumerate("KMGT", start=1)
     for unit, base in (("B", 1000), ("IB", 1024))
 }
+MOST_BYTES = 1e18
 
 
 class FeatureType(StrEnum):
@@ -45,9 +46,9 @@ def parse_memory(text: str, option: str = "--memory") -> int:
     """
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
     if found and found[2].upper() in UNITS:
-        size = int(float(found[1]) * UNITS[found[2].upper()])
-        if size > 0:
-            return size
+        size = float(found[1]) * UNITS[found[2].upper()]
+        if 1.0 <= size <= MOST_BYTES:
+            return int(size)
     raise typer.BadParameter(f"{text!r} is no size: write 8GB, 8GiB, 500MB or bytes", param_hint=option)
 
 

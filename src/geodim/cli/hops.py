@@ -40,6 +40,7 @@ from geodim.cli.reporting import Report, check_report, with_provenance, write_re
 from geodim.cli.scheduler import Scheduler, connected
 from geodim.cli.tables import Header, Rtol, Threads, TimeLimit  # noqa: TC001 - typer looks at the annotations
 from geodim.errors import InputTypeError, InputValueError
+from geodim.limits import MOST_HOPS, MOST_ORDER
 from geodim.output import check_outputs
 from geodim.text import visible
 
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from geodim.result import IDResult
 
 FORMAT = "geodim.hops/1"
+SHOWN_HOPS = 100  # while it is computed
 
 
 def hops(
@@ -74,7 +76,9 @@ def hops(
         ),
     ] = None,
     header: Header = None,
-    hops: Annotated[int, typer.Option("--hops", metavar="K", min=0, help="The largest number of hops.")] = 5,
+    hops: Annotated[
+        int, typer.Option("--hops", metavar="K", min=0, max=MOST_HOPS, help="The largest number of hops.")
+    ] = 5,
     operator: Annotated[
         OperatorName,
         typer.Option(
@@ -89,7 +93,12 @@ def hops(
     ] = None,
     order: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="For ppr and heat: powers kept; by default 1e-4 is cut off."),
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=MOST_ORDER,
+            help="For ppr and heat: powers kept; by default 1e-4 is cut off.",
+        ),
     ] = None,
     rtol: Rtol = 0.0,
     no_normalize: Annotated[
@@ -299,7 +308,7 @@ def _filling(
         console=console,
     )
     task = bar.add_task("checking values", total=None)
-    empty = [(k, "...", "", "") for k in range(hops + 1)]
+    empty = [(k, "...", "", "") for k in range(min(hops, SHOWN_HOPS) + 1)]
     with Live(Group(_table(given.title, empty), bar), console=console, transient=True) as live:
 
         def report(done: int, total: int, deltas: Sequence[float]) -> None:
@@ -307,7 +316,7 @@ def _filling(
                 bar.reset(task)
             bar.update(task, description="solving", completed=done, total=total)
             most = [(1.0 / delta) ** 2 if delta > 0.0 else float("inf") for delta in deltas]
-            rows = [(k, "...", f"at most {value:.6g}", "") for k, value in enumerate(most)]
+            rows = [(k, "...", f"at most {value:.6g}", "") for k, value in enumerate(most[: SHOWN_HOPS + 1])]
             live.update(Group(_table(given.title, rows), bar), refresh=True)
 
         yield report

@@ -10,6 +10,7 @@ import typer
 from geodim.cli.console import out, print_json
 from geodim.cli.exits import ExitCode
 from geodim.cli.scheduler import connected
+from geodim.limits import MOST_WORKERS
 from geodim.text import visible
 
 if TYPE_CHECKING:
@@ -37,7 +38,12 @@ BackendOption = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="For --dry-run: a cluster of N workers that need not be there."),
+    typer.Option(
+        metavar="N",
+        min=1,
+        max=MOST_WORKERS,
+        help="For --dry-run: a cluster of N workers that need not be there.",
+    ),
 ]
 WorkerMemory = Annotated[
     str | None, typer.Option(metavar="SIZE", help="For --dry-run: the memory of each of these workers, 32GB.")

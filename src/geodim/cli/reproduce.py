@@ -15,6 +15,7 @@ from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotat
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import parse_memory
 from geodim.errors import GeodimWarning
+from geodim.limits import MOST_REPETITIONS, MOST_SIZE, MOST_THREADS
 from geodim.locks import FolderLock
 from geodim.output import make_folder
 from geodim.text import visible
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from geodim.experiments.runner import Outcome, Plan
 
 FORMAT = "geodim.reproduce/1"
+MOST_NUMBERS = 100  # in one option
+MOST_POWER = 60  # of 2 or more: beyond all sizes
 
 
 def reproduce(
@@ -68,11 +71,18 @@ def reproduce(
     ] = None,
     repetitions: Annotated[
         int | None,
-        typer.Option(metavar="R", min=1, help="For random and sign: repetitions; the paper has 3 and 10."),
+        typer.Option(
+            metavar="R",
+            min=1,
+            max=MOST_REPETITIONS,
+            help="For random and sign: repetitions; the paper has 3 and 10.",
+        ),
     ] = None,
     threads: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="All cores by default. No result depends on it."),
+        typer.Option(
+            metavar="N", min=1, max=MOST_THREADS, help="All cores by default. No result depends on it."
+        ),
     ] = None,
     memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Stay within this much: 8GB, 8GiB, 500MB or bytes.")
@@ -154,17 +164,38 @@ def _whole_numbers(text: str | None, option: str, least: int) -> tuple[int, ...]
     """
     if text is None:
         return None
-    numbers = []
+    numbers: list[int] = []
     for part in text.split(","):
         found = re.fullmatch(r"\s*(?:(\d[\d_]*)|(\d+)e(\d+)|(\d+)\^(\d+))\s*", part)
         if not found:
             raise typer.BadParameter(f"{part!r} is no whole number: write 1000000 or 1e6", param_hint=option)
-        plain, head, exponent, base, power = found.groups()
-        number = int(plain) if plain else int(head) * 10 ** int(exponent) if head else int(base) ** int(power)
+        if len(numbers) == MOST_NUMBERS:
+            raise typer.BadParameter(f"more than {MOST_NUMBERS} numbers", param_hint=option)
+        number = _value(*found.groups())
+        if number is None or number > MOST_SIZE:
+            raise typer.BadParameter(
+                f"{part.strip()[:40]} is too large; at most {MOST_SIZE:,}", param_hint=option
+            )
         if number < least:
             raise typer.BadParameter(f"{number} is too small; at least {least}", param_hint=option)
         numbers.append(number)
     return tuple(dict.fromkeys(numbers))
+
+
+def _value(
+    plain: str | None, head: str | None, exponent: str | None, base: str | None, power: str | None
+) -> int | None:
+    """The number that was written; None for one of so many digits that it would take long to work out."""
+    if any(part is not None and len(part) > 20 for part in (plain, head, exponent, base, power)):
+        return None
+    if plain is not None:
+        return int(plain)
+    factor, number, times = (
+        (int(head or 1), 10, int(exponent)) if exponent is not None else (1, int(base or 0), int(power or 0))
+    )
+    if number < 2:
+        return int(factor * number ** min(times, 1))
+    return int(factor * number**times) if times <= MOST_POWER else None
 
 
 def _write(folder: Path, quiet: bool) -> list[Path]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from geodim.errors import GeodimWarning, InputTypeError, InputValueError
+from geodim.limits import MOST_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,9 @@ Header = Annotated[
 ]
 Threads = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="All cores by default. The result does not depend on it."),
+    typer.Option(
+        metavar="N", min=1, max=MOST_THREADS, help="All cores by default. The result does not depend on it."
+    ),
 ]
 Rtol = Annotated[
     float, typer.Option(metavar="E", min=0.0, help="Bounds this close will do: 0.01 is 1 %, 0 is exact.")

@@ -13,7 +13,7 @@ import numpy as np
 
 from geodim.data.checks import scan_ranges
 from geodim.data.integers import is_long
-from geodim.data.sources import FrameSource, SparseSource, as_source, check_weights
+from geodim.data.sources import FrameSource, SparseSource, as_source, check_weights, column_chunks
 from geodim.data.unchanged import Watch
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ class _DenseRows:
     def hashes(self) -> NDArray[np.uint64]:
         multipliers = _multipliers(self.source.n_features)
         hashes = np.zeros(self.source.n_points, np.uint64)
-        for rows, columns in self.source.chunks():
+        by_column = isinstance(self.source, FrameSource)  # whose columns have types of their own
+        for rows, columns in column_chunks(self.source) if by_column else self.source.chunks():
             chunk = self._own_chunk(rows, columns)
             step = max(1, CHUNK_VALUES // chunk.shape[1])
             for row in range(0, chunk.shape[0], step):

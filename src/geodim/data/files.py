@@ -1,18 +1,31 @@
-"""Files of text: tables for spreadsheets, and JSON read with errors that name the file."""
+"""Files: which can be read at all, tables for spreadsheets, and JSON read with errors that name the file."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import os
+import stat
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from geodim.data.boundary import boundary, check_regular
 from geodim.errors import DataFileError
+from geodim.memory import check_bytes
 from geodim.text import spreadsheet_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+
+JSON_TIMES = (
+    20  # bytes of Python objects made of one byte of JSON: a digit and a comma become a number in a list
+)
+
+
+TOO_LARGE = "ours are far smaller"
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
@@ -31,18 +44,59 @@ def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     return stream.getvalue()
 
 
-def read_json(source: str | Path) -> Any:
-    """Parse JSON text, or a JSON file if ``source`` is a path."""
-    text, where = source, "the text"
-    if isinstance(source, Path) or not source.lstrip().startswith(("{", "[")):
-        where = str(source)
-        try:
-            text = Path(source).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            msg = f"cannot read {source}: {error}"
-            raise DataFileError(msg) from error
+def is_path(source: str | Path) -> bool:
+    """Whether JSON is to be read from a file of this name, rather than from the text itself."""
+    return isinstance(source, Path) or not source.lstrip().startswith(("{", "["))
+
+
+def read_bytes(path: str | os.PathLike[str], times: float, what: str) -> bytes:
+    """The content of a file; refused where what is made of it, ``times`` as large, would not fit the memory.
+
+    Also of a pipe that another program fills, as in ``<(command)``; a named pipe, which nobody may ever fill, is none.
+    """
+    place, content = Path(path), bytearray()
+    if not _is_filled(place):
+        check_regular(place)
+    with boundary(place, what), place.open("rb") as stream:
+        check_bytes(int(os.fstat(stream.fileno()).st_size * times), f"the {what} {place}", TOO_LARGE)
+        while piece := stream.read(1 << 20):
+            content += piece  # a pipe has no size before
+            check_bytes(int(len(content) * times), f"the {what} {place}", TOO_LARGE)
+    return bytes(content)
+
+
+def _is_filled(place: Path) -> bool:
+    """Whether this is a pipe from a program: such a pipe has no place among the files, what its name leads to is no path."""
     try:
-        return json.loads(str(text))
-    except json.JSONDecodeError as error:
+        return stat.S_ISFIFO(place.stat().st_mode) and not Path(os.path.realpath(place)).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def read_json(source: str | Path) -> Any:
+    """Parse JSON text, or a JSON file if ``source`` is a path; no name may occur twice in an object, and NaN is no number."""
+    where: str | Path = "the text"
+    text: str | bytes = str(source)
+    if is_path(source):
+        where = source
+        text = read_bytes(source, JSON_TIMES, "JSON file")
+    try:
+        decoded = text if isinstance(text, str) else text.decode("utf-8")
+        return json.loads(decoded, parse_constant=_no_number, object_pairs_hook=_without_repeats)
+    except RecursionError:
+        raise DataFileError(f"{where} is not valid JSON: nested too deeply") from None
+    except ValueError as error:  # also of numbers of thousands of digits
         msg = f"{where} is not valid JSON: {error}"
         raise DataFileError(msg) from error
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) != len(pairs):
+        repeated = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise ValueError(f"the name {repeated!r:.80} occurs twice in one object")
+    return table

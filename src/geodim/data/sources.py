@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from geodim.data.convert import array_of, array_of_tensor, eager_frame, narwhals, plain_array
+from geodim.data.sparse import as_columns
 from geodim.data.unchanged import Watch
 from geodim.errors import InputTypeError, InputValueError, ShapeError
-from geodim.lists import as_array
-from geodim.optional import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MOST_POINTS = 2.0**52  # points that can be told apart by a float64
 LET_GO_BYTES = 1 << 26  # so much of a mapped file may be resident at a time
 CHUNK_BYTES = 1 << 16  # row chunks of this size stay in the cache while they are transposed
+SHORT = 2048  # points of a column whose object takes more memory than its values
 SCAN_BYTES = (
     8 << 20
 )  # a first pass takes as much at a time, or more: in less, many threads would queue for Python
@@ -198,10 +199,7 @@ class SparseSource:
         check_type(matrix.dtype)
         check_shape(matrix.shape)
         with Watch.of(matrix):
-            csc = matrix.tocsc()
-            if not csc.has_canonical_format:
-                csc = csc.copy()
-                csc.sum_duplicates()
+            csc = as_columns(matrix)
         self.csc = csc
         self.long_integers: Any = csc.dtype.kind in "iu" and csc.dtype.itemsize == 8
         self.watch = Watch.of(csc)
@@ -257,9 +255,10 @@ class FrameSource:
         self.frame = frame
         names: list[str] = [str(name) for name in frame.columns]
         check_shape((len(frame), len(names)))
+        dtypes = frame.schema.dtypes()
         types = set()
-        for name, dtype in zip(names, frame.schema.dtypes(), strict=True):
-            if not (dtype.is_numeric() or str(dtype) == "Boolean"):
+        for name, dtype in zip(names, dtypes, strict=True):
+            if not (dtype.is_numeric() or str(dtype) == "Boolean") or str(dtype) in ("Int128", "UInt128"):
                 msg = (
                     f"column {name!r} has type {dtype}, not a number: leave it out or encode it "
                     "(for example one-hot) before measuring"
@@ -268,9 +267,9 @@ class FrameSource:
             types.add(str(dtype))
         self.names: list[str] | None = names
         self.n_points, self.n_features = len(frame), len(names)
-        self.long_integers: Any = np.isin(
-            [str(dtype) for dtype in frame.schema.dtypes()], ["Int64", "UInt64"]
-        )
+        self.long_integers: Any = np.isin([str(dtype) for dtype in dtypes], ["Int64", "UInt64"])
+        # All at once, some 1 kB each: to ask the frame for one column looks at all others on the way.
+        self._series = list(frame.iter_columns())
         self._least: list[Any] | None = None
         small = {"Float32", "Int8", "Int16", "UInt8", "UInt16", "Boolean"}
         self.dtype: np.dtype[np.floating] = np.dtype(np.float32 if types <= small else np.float64)
@@ -283,9 +282,9 @@ class FrameSource:
 
     def own_values(self, column: int) -> NDArray[Any]:
         """The values of one column in its own type; missing ones become NaN, which the first pass names by row and column."""
-        series = self.frame[:, column]
+        series = self._series[column]
         if series.null_count():
-            series = series.cast(_narwhals().Float64).fill_null(np.nan)
+            series = series.cast(narwhals().Float64).fill_null(np.nan)
         values: NDArray[Any] = series.to_numpy()
         return values
 
@@ -309,12 +308,17 @@ class FrameSource:
         return values, np.ones(values.size, np.int64)
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """One column at a time."""
-        return column_chunks(self)
+        """One column at a time, or several where they are short."""
+        step = max(1, CHUNK_BYTES // 8 // self.n_points)
+        every = slice(0, self.n_points)
+        return [
+            (every, slice(column, min(column + step, self.n_features)))
+            for column in range(0, self.n_features, step)
+        ]
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:  # noqa: ARG002
-        """One column."""
-        return self._column(columns.start)[:, np.newaxis]
+        """Some columns."""
+        return np.column_stack([self._column(column) for column in range(columns.start, columns.stop)])
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """A few rows of a few columns."""
@@ -460,41 +464,28 @@ def set_names(source: ColumnSource, names: Sequence[str] | None) -> None:
     source.names = [str(name) for name in names]
 
 
-def _narwhals() -> Any:
-    return require("narwhals.stable.v2", "frames", "reading data frames")
+def _wide_frame(frame: Any) -> ColumnSource | None:
+    """A pandas frame of one type as an array if its columns are so short that to look at each takes longer than a copy of all."""
+    native = frame.to_native()
+    if not hasattr(native, "iloc") or len(native) > SHORT or native.shape[1] < SHORT:
+        return None
+    types = set(native.dtypes)
+    if len(types) != 1 or not isinstance(next(iter(types)), np.dtype) or next(iter(types)).kind not in "fiub":
+        return None
+    source = ArraySource(native.to_numpy())
+    source.names = [str(name) for name in frame.columns]
+    return source
 
 
 def _unweighted(data: Any) -> ColumnSource:
     module = type(data).__module__.partition(".")[0]
     if isinstance(data, np.ndarray):
-        if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
-            msg = "the data is a masked array with masked entries: fill them in or drop those points first"
-            raise InputTypeError(msg)
-        return ArraySource(data)
+        return ArraySource(plain_array(data))
     if module == "scipy" and hasattr(data, "tocsc"):
         return SparseSource(data)
     if module in ("pandas", "polars", "pyarrow"):
-        nw = _narwhals()
-        try:
-            native = nw.from_native(data, allow_series=True)
-        except nw.exceptions.DuplicateError as error:
-            msg = f"two columns have the same name: {' '.join(str(error).split())}; rename one of them"
-            raise InputValueError(msg) from error
-        if isinstance(native, nw.Series):
-            native = native.to_frame()
-        if isinstance(native, nw.LazyFrame):
-            native = native.collect()
-        return FrameSource(native)
+        frame = eager_frame(data)
+        return _wide_frame(frame) or FrameSource(frame)
     if module == "torch":
-        tensor = data.detach().cpu()
-        if str(tensor.dtype) == "torch.bfloat16":
-            tensor = tensor.float()
-        return ArraySource(tensor.numpy())
-    try:
-        array = as_array(data)
-    except InputValueError:
-        raise
-    except ValueError as error:
-        msg = f"the data is no table of numbers: {error}"
-        raise InputValueError(msg) from error
-    return ArraySource(array)
+        return ArraySource(array_of_tensor(data))
+    return ArraySource(plain_array(array_of(data)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from geodim._version import __version__
-from geodim.engine.state import FAULTS, StateError, read_array, read_profile
+from geodim.engine.state import FAULTS, StateError, read_array, read_profile, read_text
 from geodim.errors import DataFileError
 from geodim.locks import FolderLock
 from geodim.output import make_folder, writing
@@ -94,8 +94,10 @@ class Checkpoint:
     def _read(self, use: Callable[[Any], T], otherwise: T) -> T:
         path = self.folder / NAME
         try:
+            if path.exists() and not path.is_file():  # on a pipe it would wait for ever
+                raise StateError("it is no file")
             with path.open("rb") as stream, np.load(stream, allow_pickle=False) as saved:
-                self._check_job(bytes(saved["job"]).decode())
+                self._check_job(read_text(saved, "job"))
                 return use(saved)
         except FileNotFoundError:
             return otherwise

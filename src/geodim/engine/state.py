@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,26 +12,40 @@ if TYPE_CHECKING:
 
     from geodim.engine.profile import Profile
 
-__all__ = ["FAULTS", "StateError", "read_array", "read_profile"]
+__all__ = ["FAULTS", "StateError", "read_array", "read_profile", "read_text"]
+
+MOST_TEXT = 1 << 20  # bytes
 
 
 class StateError(ValueError):
     """What is wrong with saved state; becomes a message of those who read it."""
 
 
-# Whatever a damaged or foreign archive makes numpy and zipfile raise.
 FAULTS = (
-    OSError, EOFError, TypeError, ValueError, KeyError, IndexError, AttributeError, NotImplementedError, RuntimeError,
-    zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
+    Exception,
+)  # numpy, zipfile and the reader of headers raise all kinds of errors for damaged archives
+
+
+def read_text(saved: Any, name: str) -> str:
+    """A text of an archive, kept as bytes; one that is far too long is not even read."""
+    shape, kind = _header(saved, name)
+    if len(shape) != 1 or shape[0] > MOST_TEXT or kind != np.uint8:
+        msg = f"{name} is {kind} of shape {shape}, not a short text"
+        raise StateError(msg)
+    return bytes(saved[name]).decode()
+
+
+def _header(saved: Any, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    with saved.zip.open(f"{name}.npy") as member:
+        version = npy.read_magic(member)
+        read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, _, kind = read_header(member)
+    return shape, kind
 
 
 def read_array(saved: Any, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     """An array of an archive; its header is checked before memory is taken for it, and nothing is broadcast or converted."""
-    with saved.zip.open(f"{name}.npy") as member:
-        version = npy.read_magic(member)
-        read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        found_shape, _, found_type = read_header(member)
+    found_shape, found_type = _header(saved, name)
     if found_shape != shape or found_type != np.dtype(dtype):
         msg = f"{name} is {found_type} of shape {found_shape}, not {np.dtype(dtype)} of shape {shape}"
         raise StateError(msg)

@@ -17,7 +17,7 @@ from geodim.data.sources import column_chunks
 from geodim.engine.parts import available_threads, mean
 from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
-from geodim.engine.state import FAULTS, read_array, read_profile
+from geodim.engine.state import FAULTS, read_array, read_profile, read_text
 from geodim.experiments.experiment import Context, Cost, Experiment, Options, StoppedError, Unit
 from geodim.experiments.machine import physical_memory, slowness
 from geodim.experiments.printed import printed
@@ -186,12 +186,12 @@ def _keep(path: Path, profile: Profile) -> None:
 
 
 def _resumed(path: Path, n: int, d: int) -> Profile | None:
-    if not path.exists():
+    if not path.is_file():
         return None
     profile = Profile.empty(n, d)
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as saved:
-            if bytes(saved["version"]).decode() != __version__:
+            if read_text(saved, "version") != __version__:
                 return None
             read_profile(saved, profile)
             profile.done[:] = read_array(saved, "done", (d,), np.bool_)

@@ -31,6 +31,7 @@ import numpy as np
 from geodim.data.graphs import as_graph
 from geodim.data.graphs.checks import whole_number
 from geodim.data.graphs.parallel import equal_ranges, run_tasks, thread_count
+from geodim.data.sparse import checked_sparse
 from geodim.errors import InputTypeError, InputValueError, NonFiniteError, RangeOverflowError, ShapeError
 from geodim.features.aggregate import (
     MIN_WIDTH,
@@ -41,6 +42,7 @@ from geodim.features.aggregate import (
     useful_threads,
 )
 from geodim.features.rounding import Arithmetic
+from geodim.limits import MOST_ORDER, at_most
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -296,6 +298,7 @@ def make_operator(graph: Any, operator: Any = "sym", **parameters: Any) -> Opera
     order, tolerance = parameters.get("order"), parameters.get("tolerance", 1e-4)
     if order is not None:
         order = whole_number(order, "order", 0)
+        at_most(order, MOST_ORDER, "order")
     if not 0.0 < tolerance < 1.0:
         raise InputValueError(f"tolerance must lie between 0 and 1, not {tolerance!r}")
     make = _ppr if operator == "ppr" else _heat
@@ -368,10 +371,9 @@ def _from_matrix(matrix: Any, graph: Any) -> MatrixOperator:
     nodes = n_rows if graph is None else as_graph(graph).n_nodes
     if nodes != n_rows:
         raise ShapeError(f"the operator has {n_rows} rows, but the graph has {nodes} nodes")
-    rows = matrix.tocsr()
     try:
-        rows.check_format(full_check=True)  # the kernel reads wherever the indices say
-    except ValueError as error:
+        rows = checked_sparse(matrix).tocsr()  # compiled code reads wherever the indices say
+    except InputValueError as error:
         raise InputValueError(f"the operator is not a valid sparse matrix: {error}") from error
     if rows.dtype.kind not in "biuf":
         raise InputTypeError(f"an operator has real entries, not {rows.dtype}")
@@ -392,6 +394,8 @@ def _ppr(
         raise InputValueError(f"alpha must lie in (0, 1], not {alpha!r}")
     if order is None:
         keep = 1.0 - alpha
+        if keep == 1.0:  # alpha is less than what float64 can tell from 0
+            _check_order(math.inf)
         order = 0 if keep == 0.0 else max(math.ceil(math.log(tolerance) / math.log(keep)) - 1, 0)
         _check_order(order)
     error = (1.0 - alpha) ** (order + 1)
@@ -416,8 +420,8 @@ def _heat(transition: MatrixOperator, t: float | None, order: int | None, tolera
     return SeriesOperator("heat", transition, {"t": t}, steps, (1.0, math.exp(-t)), float(pdtrc(order, t)))
 
 
-def _check_order(order: int) -> None:
+def _check_order(order: float) -> None:
     if order > MAX_ORDER:
         raise InputValueError(
-            f"this needs {order} products per hop: choose a larger alpha or tolerance, or give the order yourself"
+            f"this needs {order:,} products per hop: choose a larger alpha or tolerance, or give the order yourself"
         )

@@ -108,7 +108,8 @@ def normal_spread(n_points: int, n_features: int) -> float:
     >>> round(normal_spread(10**7, 128), 1)  # measured: 7.3
     7.6
     """
-    return 2.0 * NormalDist().inv_cdf(1.0 - 1.0 / max(n_points * n_features, 4)) / (4.0 / math.sqrt(math.tau))
+    outside = 1.0 / max(n_points * n_features, 4)  # by symmetry; 1 less so little would be 1
+    return -2.0 * NormalDist().inv_cdf(outside) / (4.0 / math.sqrt(math.tau))
 
 
 def reachable_rtol(steps: float, spread: float) -> float:

@@ -8,7 +8,7 @@ import pytest
 
 from data.datasets.layouts import write_csv
 from geodim.data.datasets.csvgz import count_columns, iter_blocks, read_column, read_table
-from geodim.errors import DataFileError
+from geodim.errors import DataFileError, MachineMemoryError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,16 +81,35 @@ def test_damaged_files(tmp_path: Path) -> None:
     good = path.read_bytes()
     path.write_bytes(good[:-100])
     for read in (read_column, read_table):
-        with pytest.raises(DataFileError, match="truncated"):
+        with pytest.raises(DataFileError, match="no complete"):
             read(path)
     path.write_bytes(good[:500] + bytes(50) + good[550:])
-    with pytest.raises(DataFileError, match="damaged"):
+    with pytest.raises(DataFileError, match="no complete"):
         read_column(path)
     path.write_bytes(b"plain text\n")
     for function in (read_column, read_table, count_columns):
-        with pytest.raises(DataFileError, match="damaged"):
+        with pytest.raises(DataFileError, match="no complete"):
             function(path)
     path.unlink()
     for function in (read_column, read_table, count_columns):
-        with pytest.raises(DataFileError, match="no such file"):
+        with pytest.raises(DataFileError, match="No such file"):
             function(path)
+
+
+def test_a_line_without_an_end(tmp_path: Path) -> None:
+    """A few kilobytes of gzip, and no end in sight."""
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"1" * (20 << 20), 1))
+    for read in (count_columns, read_column):
+        with pytest.raises(DataFileError, match=r"t\.csv\.gz: has a line of more than"):
+            read(path)
+    with pytest.raises(DataFileError, match=r"t\.csv\.gz: expected a small table"):
+        read_table(path)
+
+
+def test_a_column_beyond_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"1\n" * 100_000))
+    monkeypatch.setattr("geodim.memory.free_memory", lambda: 100_000)
+    with pytest.raises(MachineMemoryError, match=r"t\.csv\.gz"):
+        read_column(path)

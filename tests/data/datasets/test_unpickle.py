@@ -272,3 +272,57 @@ def test_damaged_bytes_never_escape_as_another_error(tmp_path: Path) -> None:
         path.write_bytes(good[: rng.integers(1, len(good) + 1)] if trial % 5 == 0 else good)
         with contextlib.suppress(DataFileError):
             READERS[trial % 3](path)
+
+
+# ---------------------------------------------------------------- small files that grow
+
+
+def _nested(times: int, *, of: bytes, key: bool) -> bytes:
+    """A tuple of tuples, each of the one before (``of`` says how), as the key of a dictionary or its value."""
+    return b"\x80\x02}" + (b"" if key else b"K\x01") + b"K\x01" + of * times + (b"]" if key else b"") + b"s."
+
+
+@pytest.mark.parametrize("key", [False, True])
+@pytest.mark.parametrize("of", [b"q\x00h\x00\x86", b"\x85"], ids=["doubled", "deep"])
+def test_values_within_values_are_not_walked_through(tmp_path: Path, of: bytes, key: bool) -> None:
+    """Doubled sixty times it is larger than any memory, and hashing it would take years; nested, it overflows the stack."""
+    times = 60 if of.startswith(b"q") else 200_000
+    with pytest.raises(UnsafePickleError, match="values within values"):
+        read_graph(write(tmp_path / "graph", _nested(times, of=of, key=key)))
+
+
+def test_one_list_shared_by_many_nodes(tmp_path: Path) -> None:
+    shared = list(range(600)) * 5
+    with pytest.raises(DataFileError, match="share"):
+        read_graph(write(tmp_path / "graph", pickle.dumps(dict.fromkeys(range(600), shared), protocol=2)))
+
+
+def test_lists_that_hold_themselves_are_named_and_no_more(tmp_path: Path) -> None:
+    inner: list[Any] = []
+    for _ in range(60):
+        inner = [inner, inner]
+    for reader in READERS:
+        with pytest.raises(DataFileError):
+            reader(write(tmp_path / "file", pickle.dumps({(1, 2): inner}, protocol=2)))
+        with pytest.raises(DataFileError):
+            reader(write(tmp_path / "file", pickle.dumps(Calls(np.dtype, inner), protocol=2)))
+
+
+def test_numbers_that_are_too_long_to_show(tmp_path: Path) -> None:
+    with pytest.raises(DataFileError, match="int"):
+        read_graph(write(tmp_path / "graph", pickle.dumps({10**6000: 1}, protocol=2)))
+
+
+def test_a_matrix_of_more_columns_than_bytes(tmp_path: Path) -> None:
+    matrix = sparse.csr_matrix(np.eye(2))
+    matrix.__dict__["_shape"] = (2, 10**12)
+    with pytest.raises(DataFileError, match="columns"):
+        read_matrix(write(tmp_path / "matrix", pickle.dumps(matrix, protocol=2)))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_a_named_pipe_does_not_hang(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for reader in READERS:
+        with pytest.raises(DataFileError, match="pipe"):
+            reader(tmp_path / "pipe")

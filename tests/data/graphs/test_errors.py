@@ -119,6 +119,9 @@ def test_pyg_without_what_is_needed():
     hetero["a", "to", "b"].edge_index = edges
     with pytest.raises(InputValueError, match="num_nodes"):
         as_graph(hetero)
+    hetero["a"].num_nodes, hetero["b"].num_nodes = 1, 3  # 1 would be the first node of b
+    with pytest.raises(InputValueError, match="a node of 'a'"):
+        as_graph(hetero)
 
 
 def test_networkx_without_the_attribute():

@@ -169,6 +169,12 @@ class TestParquet:
             read_table(path)
         assert open_table(path, "x").names == ["x"]
 
+    def test_parquet_with_two_columns_of_one_name(self, tmp_path: Path) -> None:
+        table = pa.table([[1.0, 2.0], [3.0, 4.0]], names=["c", "c"])
+        pq.write_table(table, tmp_path / "twice.parquet")
+        with pytest.raises(DataFileError, match=r"twice\.parquet has several columns named 'c'"):
+            read_table(tmp_path / "twice.parquet")
+
     def test_parquet_reads_only_the_chosen_columns(self, tmp_path: Path) -> None:
         path = tmp_path / "wide.parquet"
         pq.write_table(pa.table({f"f{i}": np.arange(4) * i for i in range(50)}), path)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 import stat
 import zipfile
-import zlib
 from pathlib import Path, PurePosixPath
 
+from geodim.data.boundary import boundary
 from geodim.errors import DataFileError
 from geodim.output import make_folder, writing
 
@@ -37,7 +37,7 @@ def extract(archive: Path, folder: Path, strip: str) -> list[Path]:
     list of pathlib.Path
         The files written.
     """
-    try:
+    with boundary(archive, "zip archive"):
         with zipfile.ZipFile(archive) as content:
             plan = [
                 (member, folder / target)
@@ -54,9 +54,7 @@ def extract(archive: Path, folder: Path, strip: str) -> list[Path]:
                 )
             for member, path in plan:
                 _extract_file(content, member, path)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-        raise DataFileError(f"{archive}: damaged, truncated or encrypted ({error})") from error
-    return [path for _, path in plan]
+        return [path for _, path in plan]
 
 
 def _target(archive: Path, member: zipfile.ZipInfo, strip: str) -> PurePosixPath | None:

@@ -159,8 +159,12 @@ def _open_folder(place: Path, recipe: str, base: Path, sources: Sequence[Path], 
         _check_sources(manifest["sources"], base, sources)
         arrays = {name: _check_array(place, record, verify) for name, record in manifest["arrays"].items()}
         return CacheEntry(place, arrays, manifest["notes"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
-        raise _DamagedError(f"{type(error).__name__}: {error}") from error
+    except _DamagedError:
+        raise
+    except (
+        Exception
+    ) as error:  # whatever a manifest that was cut or edited makes of these lines: the folder is built again
+        raise _DamagedError(f"{type(error).__name__}: {error!s:.200}") from error
 
 
 def _check_sources(records: Mapping[str, Any], base: Path, sources: Sequence[Path]) -> None:
@@ -239,7 +243,7 @@ def build(
             "arrays": {path.stem: _describe_array(path) for path in sorted(temporary.glob("*.npy"))},
             "notes": dict(notes),
         }
-        write_text(temporary / MANIFEST, json.dumps(manifest, indent=1))
+        write_text(temporary / MANIFEST, json.dumps(manifest, indent=1) + "\n")
         _replace_folder(temporary, place)
     return place
 

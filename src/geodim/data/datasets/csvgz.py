@@ -9,12 +9,14 @@ from __future__ import annotations
 import csv
 import gzip
 import warnings
-import zlib
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.data.boundary import boundary, check_regular
 from geodim.errors import DataFileError
+from geodim.memory import check_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,38 +27,45 @@ if TYPE_CHECKING:
 __all__ = ["count_columns", "iter_blocks", "read_column", "read_table"]
 
 BLOCK_BYTES = 16 << 20
-# A truncated file, one that is not gzip, or one with flipped bits.
-_GZIP_FAULTS = (EOFError, gzip.BadGzipFile, zlib.error)
+LONGEST_LINE = 16 << 20
+MOST_TABLE = 1 << 20
 
 
 def count_columns(path: Path) -> int:
     """Return the number of fields in the first line."""
-    try:
-        with gzip.open(path, "rb") as file:
-            line = file.readline()
-    except FileNotFoundError:
-        raise DataFileError(f"{path}: no such file") from None
-    except _GZIP_FAULTS as error:
-        raise DataFileError(f"{path}: damaged or truncated gzip file ({error})") from error
+    with _opened(path) as file:
+        line = file.readline(LONGEST_LINE)
+    _check_line(path, line)
     return line.count(b",") + 1 if line.strip() else 0
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[gzip.GzipFile]:
+    check_regular(path)
+    with boundary(path, "gzip file"), gzip.open(path, "rb") as file:
+        yield file
+
+
+def _check_line(path: Path, text: bytes) -> None:
+    """Raise for a line that goes on for ever: few bytes of a gzip file can be gigabytes of them."""
+    if len(text) >= LONGEST_LINE and not text.endswith(b"\n"):
+        raise DataFileError(
+            f"{path}: has a line of more than {LONGEST_LINE:,} bytes, which is no row of numbers"
+        )
 
 
 def _iter_lines(path: Path, block_bytes: int) -> Iterator[bytes]:
     """Yield the decompressed text in pieces that end at line ends."""
     rest = b""
-    try:
-        with gzip.open(path, "rb") as file:
-            while piece := file.read(block_bytes):
-                cut = piece.rfind(b"\n") + 1
-                if cut:
-                    yield rest + piece[:cut]
-                    rest = piece[cut:]
-                else:
-                    rest += piece
-    except FileNotFoundError:
-        raise DataFileError(f"{path}: no such file") from None
-    except _GZIP_FAULTS as error:
-        raise DataFileError(f"{path}: damaged or truncated gzip file ({error})") from error
+    with _opened(path) as file:
+        while piece := file.read(min(block_bytes, BLOCK_BYTES)):
+            cut = piece.rfind(b"\n") + 1
+            if cut:
+                yield rest + piece[:cut]
+                rest = piece[cut:]
+            else:
+                rest += piece
+                _check_line(path, rest)
     if rest:
         yield rest + b"\n"
 
@@ -101,16 +110,17 @@ def iter_blocks(
 
 def read_column(path: Path, *, block_bytes: int = BLOCK_BYTES) -> NDArray[np.int64]:
     """Read a file with one whole number per line."""
-    blocks = [block[:, 0] for block in iter_blocks(path, 1, np.int64, block_bytes=block_bytes)]
+    blocks: list[NDArray[np.int64]] = []
+    for block in iter_blocks(path, 1, np.int64, block_bytes=block_bytes):
+        blocks.append(block[:, 0])
+        check_bytes(sum(one.nbytes for one in blocks), f"the column {path}", "take a larger machine")
     return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.int64)
 
 
 def read_table(path: Path) -> list[list[str]]:
     """Read a small table of text, for example the list of relations."""
-    try:
-        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-            return [row for row in csv.reader(file) if row]
-    except FileNotFoundError:
-        raise DataFileError(f"{path}: no such file") from None
-    except (*_GZIP_FAULTS, UnicodeDecodeError, csv.Error) as error:
-        raise DataFileError(f"{path}: damaged or truncated file ({error})") from error
+    with _opened(path) as file:
+        text = file.read(MOST_TABLE + 1)
+        if len(text) > MOST_TABLE:
+            raise DataFileError(f"{path}: expected a small table, found more than {MOST_TABLE:,} bytes")
+        return [row for row in csv.reader(text.decode("utf-8").splitlines()) if row]

@@ -176,7 +176,7 @@ class ResumingDownloader:
 
     def _state(self, url: str) -> tuple[int, str]:
         """Return how many bytes can be continued, and the server's mark for them."""
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             mark = json.loads(self.mark.read_text(encoding="utf-8"))
             if mark["url"] == url and mark["validator"] and self.part.is_file():
                 return self.part.stat().st_size, str(mark["validator"])

@@ -194,7 +194,7 @@ def _ledger(base: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataFileError(
             f"{path}: the record of checksums is damaged ({error}); repair or delete it"
         ) from error

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.data.boundary import boundary
 from geodim.data.datasets import cache
 from geodim.data.datasets.errors import DatasetNotFoundError
 from geodim.data.datasets.fetch import fetch, missing_files, not_found
@@ -97,7 +98,8 @@ def load_dataset(
         raise DatasetNotFoundError(
             f"{spec.name}: the converted arrays in {places[0]} vanished while being opened"
         )
-    return _compare(spec, _from_cache(spec, folder, entry))
+    with boundary(entry.folder, "converted data set"):
+        return _compare(spec, _from_cache(spec, folder, entry))
 
 
 def convert(

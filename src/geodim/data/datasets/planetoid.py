@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.data.boundary import boundary
 from geodim.data.datasets.model import GraphDataset
 from geodim.data.datasets.unpickle import read_array, read_graph, read_matrix
-from geodim.errors import DataFileError
+from geodim.data.files import read_bytes
+from geodim.errors import DataFileError, GeodimError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +32,7 @@ __all__ = ["PARTS", "load_planetoid"]
 
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 VALIDATION_NODES = 500
+MOST_GAPS = 2  # nodes, as a multiple of those that have a row; CiteSeer has 15 of 3,327 without one
 
 
 def load_planetoid(spec: DatasetSpec, folder: Path) -> GraphDataset:
@@ -47,6 +50,11 @@ def load_planetoid(spec: DatasetSpec, folder: Path) -> GraphDataset:
     GraphDataset
         Attributes are a float32 ``csr_array``, not normalised; the split is the public one.
     """
+    with boundary(folder / "raw", "Planetoid data set"):
+        return _load(spec, folder)
+
+
+def _load(spec: DatasetSpec, folder: Path) -> GraphDataset:
     raw = folder / "raw"
     files = {part: raw / f"ind.{spec.name}.{part}" for part in PARTS}
     from scipy import sparse  # noqa: PLC0415 - scipy.sparse only when it is needed
@@ -71,6 +79,11 @@ def load_planetoid(spec: DatasetSpec, folder: Path) -> GraphDataset:
         raise DataFileError(f"{files['test.index']}: test numbers must be distinct and start at {n_known}")
 
     n_nodes = int(ranked[-1]) + 1
+    if n_nodes > MOST_GAPS * (n_known + len(test_index)):
+        raise DataFileError(
+            f"{files['test.index']}: the number {n_nodes - 1:,} leaves most nodes without attributes: there are {n_known:,} "
+            f"known and {len(test_index):,} test nodes"
+        )
     if n_train + VALIDATION_NODES > n_nodes:
         raise DataFileError(
             f"{raw}: {n_nodes} nodes are too few for {n_train} training and 500 validation nodes"
@@ -117,11 +130,11 @@ def _provenance(spec: DatasetSpec, folder: Path, hashes: dict[str, str]) -> dict
 
 def _read_index(path: Path) -> NDArray[np.int64]:
     try:
-        index = np.array(path.read_text(encoding="ascii").split(), dtype=np.int64)
-    except FileNotFoundError:
-        raise DataFileError(f"{path}: no such file") from None
+        index = np.array(read_bytes(path, 40, "list of node numbers").decode("ascii").split(), dtype=np.int64)
     except (ValueError, OverflowError) as error:
-        raise DataFileError(f"{path}: expected one node number per line ({error})") from error
+        if isinstance(error, GeodimError):
+            raise
+        raise DataFileError(f"{path}: expected one node number per line ({error!s:.200})") from error
     if index.size == 0:
         raise DataFileError(f"{path}: the file is empty")
     return index

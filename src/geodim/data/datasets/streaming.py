@@ -8,8 +8,8 @@ The zip module checks each member's CRC when its end is reached, and reads membe
 from __future__ import annotations
 
 import contextlib
+import math
 import zipfile
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Self
@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.lib import format as npy
 
+from geodim.data.boundary import boundary, check_regular
 from geodim.errors import DataFileError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ __all__ = ["MemberStream", "NpyWriter", "open_member", "read_member", "stream_me
 CHUNK_BYTES = 64 << 20
 # The zip module makes several copies of what is read at once; small pieces keep them small.
 PIECE_BYTES = 64 << 10
-_ZIP_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+ARRAY = ".npy array in an archive"
 
 Check = Callable[["NDArray[Any]"], None]
 
@@ -55,7 +56,7 @@ class NpyWriter:
         self.path = path
         self.shape = tuple(int(size) for size in shape)
         self.dtype = np.dtype(dtype)
-        self._left = int(np.prod(self.shape, dtype=np.int64))
+        self._left = math.prod(self.shape)
         self._file: IO[bytes] = path.open("wb")
         header = {
             "descr": npy.dtype_to_descr(self.dtype),
@@ -115,7 +116,7 @@ class MemberStream:
 
     def chunks(self, chunk_bytes: int = CHUNK_BYTES, *, multiple: int = 1) -> Iterator[NDArray[Any]]:
         """Yield all values, flat, in the file's order; each chunk's length is a multiple of ``multiple``."""
-        left = int(np.prod(self.shape, dtype=np.int64))
+        left = math.prod(self.shape)
         step = max(1, chunk_bytes // (self.dtype.itemsize * multiple)) * multiple
         while left:
             count = min(step, left)
@@ -127,10 +128,8 @@ class MemberStream:
             raise DataFileError(f"{self.label}: more data than its header announces")
 
     def _read(self, size: int) -> bytes:
-        try:
+        with boundary(self.label, ARRAY):
             return self._file.read(size)
-        except _ZIP_FAULTS as error:
-            raise DataFileError(f"{self.label}: damaged or truncated ({error})") from error
 
     def _read_exactly(self, size: int) -> bytearray:
         buffer = bytearray(size)
@@ -162,29 +161,21 @@ def open_member(path: Path, member: str) -> Iterator[MemberStream]:
     """
     label = f"{path} [{member}]"
     with contextlib.ExitStack() as stack:
-        try:
+        check_regular(path)
+        with boundary(label, ARRAY):
             archive = stack.enter_context(zipfile.ZipFile(path))
+            if f"{member}.npy" not in archive.namelist():
+                raise DataFileError(f"{path}: has no array {member!r}")
             stream = _read_header(label, stack.enter_context(archive.open(f"{member}.npy")))
-        except FileNotFoundError:
-            raise DataFileError(f"{path}: no such file") from None
-        except KeyError:
-            raise DataFileError(f"{path}: has no array {member!r}") from None
-        except _ZIP_FAULTS as error:
-            raise DataFileError(f"{label}: damaged or truncated ({error})") from error
         yield stream
 
 
 def _read_header(label: str, file: IO[bytes]) -> MemberStream:
-    try:
-        version = npy.read_magic(file)
-        if version == (1, 0):
-            shape, fortran_order, dtype = npy.read_array_header_1_0(file)
-        elif version == (2, 0):
-            shape, fortran_order, dtype = npy.read_array_header_2_0(file)
-        else:
-            raise DataFileError(f"{label}: .npy version {version} is not supported")
-    except ValueError as error:
-        raise DataFileError(f"{label}: not an .npy array ({error})") from error
+    version = npy.read_magic(file)
+    if version not in ((1, 0), (2, 0)):
+        raise DataFileError(f"{label}: .npy version {version} is not supported")
+    read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, fortran_order, dtype = read_header(file)
     if dtype.kind not in "biuf":
         raise DataFileError(f"{label}: holds {dtype}, not plain numbers")
     return MemberStream(label, tuple(shape), dtype, bool(fortran_order), file)
@@ -193,7 +184,7 @@ def _read_header(label: str, file: IO[bytes]) -> MemberStream:
 def read_member(path: Path, member: str, *, limit: int = 1 << 20) -> NDArray[Any]:
     """Read a small array (such as ``num_nodes_list``) whole; more than ``limit`` bytes are refused."""
     with open_member(path, member) as stream:
-        if int(np.prod(stream.shape, dtype=np.int64)) * stream.dtype.itemsize > limit:
+        if math.prod(stream.shape) * stream.dtype.itemsize > limit:
             raise DataFileError(f"{stream.label}: expected a small array, found shape {stream.shape}")
         values = [*stream.chunks()]
         flat = np.concatenate(values) if values else np.empty(0, dtype=stream.dtype)

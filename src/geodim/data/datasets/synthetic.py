@@ -10,6 +10,8 @@ import numpy as np
 from geodim.data.datasets.model import GraphDataset
 from geodim.data.datasets.streaming import NpyWriter
 from geodim.errors import InputValueError
+from geodim.limits import MOST_SIZE
+from geodim.memory import check_bytes
 
 if TYPE_CHECKING:
     import os
@@ -41,6 +43,13 @@ def _at_least(**values: tuple[object, int]) -> None:
     for name, (value, least) in values.items():
         if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
             raise InputValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
+
+
+def _check_room(nodes: int, attributes: int, edges: int, copies: int = 1) -> None:
+    """Raise where a graph of these sizes does not fit; so often is everything held while it is made."""
+    need = copies * (4 * nodes * attributes + 8 * nodes + 16 * edges)
+    what = f"a graph of {nodes:,} nodes, {attributes:,} attributes and {edges:,} edges"
+    check_bytes(need, what, "take fewer, or for rmat a folder")
 
 
 def digits(*, n_neighbors: int = 10, seed: int = 0) -> GraphDataset:
@@ -114,6 +123,8 @@ def sbm(
             raise InputValueError(f"{name} must be a probability, not {value!r}")
     if blocks > nodes:
         raise InputValueError(f"{blocks} blocks need at least as many nodes, not {nodes}")
+    within = p_in / blocks + p_out * (1.0 - 1.0 / blocks)
+    _check_room(nodes, attributes, int(0.5 * within * min(nodes, MOST_SIZE) ** 2), copies=2)
     members = [np.arange(block, nodes, blocks, dtype=np.int64) for block in range(blocks)]
     rng = _stream(seed, 0)
     pairs = [
@@ -261,6 +272,7 @@ def rmat(
     x: NDArray[np.float32]
     edge_index: NDArray[np.int64]
     if folder is None:
+        _check_room(nodes, attributes, edges)
         x, edge_index = np.empty((nodes, attributes), dtype=np.float32), np.empty((2, edges), dtype=np.int64)
         row = column = 0
         for ends in edge_blocks:

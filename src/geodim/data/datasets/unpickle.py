@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from geodim.data.boundary import boundary
 from geodim.data.datasets.errors import UnsafePickleError
+from geodim.data.files import read_bytes
 from geodim.errors import DataFileError
 
 if TYPE_CHECKING:
@@ -44,11 +46,19 @@ _INSTRUCTIONS = frozenset({
     "STACK_GLOBAL", "REDUCE", "NEWOBJ", "BUILD",
 })  # fmt: skip
 
-# What a damaged or unsuitable pickle can make the standard library raise.
-_PICKLE_FAULTS = (
-    pickle.UnpicklingError, EOFError, AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError,
-    MemoryError, RecursionError, Warning,
-)  # fmt: skip
+# Honest files nest few levels, and hardly refer to anything twice; those that hang a reader, or overflow its stack, do.
+_DEEPEST, _MOST_TIMES, _SMALL = 50, 4, 1000
+_TIMES = 20  # bytes of Python objects made of one byte of a pickle
+
+
+def _shown(value: object) -> str:
+    """A value in a message: never more than a few characters, and never what it consists of."""
+    short = (
+        value is None
+        or isinstance(value, str | float)
+        or (isinstance(value, int) and value.bit_length() < 200)
+    )
+    return f"{value!r:.80}" if short else type(value).__name__
 
 
 def _refuse(what: str) -> NoReturn:
@@ -62,14 +72,14 @@ class _Dtype:
 
     def __init__(self, code: object, *_flags: object) -> None:
         if not isinstance(code, str) or not _NUMERIC.fullmatch(code):
-            _refuse(f"asks for arrays of type {code!r}; only plain numbers are read")
+            _refuse(f"asks for arrays of type {_shown(code)}; only plain numbers are read")
         self.code = code.lstrip("<>|=")
 
     def __setstate__(self, state: tuple[object, ...]) -> None:
         # numpy's state is (version, byte order, subarray, names, fields, size, alignment, flags); a plain number has
         # nothing but its byte order.
         _version, order, subarray, names, fields, *_sizes = state
-        if order not in {"<", ">", "|", "="} or not (subarray is names is fields is None):
+        if order not in ("<", ">", "|", "=") or not (subarray is names is fields is None):
             _refuse("describes a structured array; only plain numbers are read")
         self.code = f"{order}{self.code.lstrip('<>|=')}"
 
@@ -146,13 +156,13 @@ def _scalar(dtype: object, raw: object = b"") -> object:
 
 
 def _encode(text: object, encoding: object = "latin1", *_more: object) -> bytes:
-    if not isinstance(text, str) or encoding not in _ENCODINGS:
-        _refuse(f"encodes with {encoding!r}; only latin1 is read")
+    if not isinstance(text, str) or not isinstance(encoding, str) or encoding not in _ENCODINGS:
+        _refuse(f"encodes with {_shown(encoding)}; only latin1 is read")
     return text.encode("latin1")
 
 
 def _defaultdict(factory: object = None, *more: object) -> dict[object, object]:
-    if more or factory not in {None, list}:
+    if more or not (factory is None or factory is list):
         _refuse("builds a defaultdict of something other than lists")
     # A plain dict: reading a missing key must not call anything.
     return {}
@@ -189,32 +199,64 @@ class _Reader(pickle.Unpickler):
 
 
 def _check_instructions(data: bytes) -> None:
+    """Refuse instructions that plain data does not need, and values that grow far beyond the file.
+
+    A pickle can refer to the same value again and again: sixty tuples, each of the one before twice, take 200 bytes and would
+    be walked through for years.  So the instructions are followed with two numbers in the place of every value: how much it is
+    when all references are written out, and how deep.
+    """
+    most = _MOST_TIMES * len(data) + _SMALL
+    stack: list[tuple[int, int] | None] = []  # None: a mark
+    memo: dict[int, tuple[int, int]] = {}
     for instruction, argument, _position in pickletools.genops(data):
-        if instruction.name not in _INSTRUCTIONS:
-            _refuse(f"uses the instruction {instruction.name}, which plain data does not need")
+        name = instruction.name
+        if name not in _INSTRUCTIONS:
+            _refuse(f"uses the instruction {name}, which plain data does not need")
         # The memo is a table as long as the largest index, so a wild one costs gigabytes; an honest index counts
         # instructions before it.
-        if instruction.name in {"PUT", "BINPUT", "LONG_BINPUT"} and not (
-            isinstance(argument, int) and 0 <= argument <= len(data)
-        ):
-            _refuse(f"remembers a value at the impossible place {argument}")
+        if name in _PUT:
+            place = len(memo) if name == "MEMOIZE" else argument
+            if not (isinstance(place, int) and 0 <= place <= len(data)):
+                _refuse(f"remembers a value at the impossible place {_shown(place)}")
+            memo[place] = stack[-1] or (1, 1)
+        elif name in _GET:
+            stack.append(memo[int(argument)])  # type: ignore[arg-type]
+        else:
+            taken = _taken(stack, instruction)
+            size, depth = 1 + sum(one[0] for one in taken), 1 + max((one[1] for one in taken), default=0)
+            if size > most or depth > _DEEPEST:
+                _refuse("holds values within values, far more than plain data does")
+            stack += [
+                None if one is pickletools.markobject else (size, depth) for one in instruction.stack_after
+            ]
+
+
+_PUT = frozenset({"PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"})
+_GET = frozenset({"GET", "BINGET", "LONG_BINGET"})
+
+
+def _taken(stack: list[tuple[int, int] | None], instruction: pickletools.OpcodeInfo) -> list[tuple[int, int]]:
+    """What an instruction takes from the stack."""
+    taken = []
+    wanted = list(instruction.stack_before)
+    if pickletools.markobject in wanted:  # all values down to the mark
+        while (value := stack.pop()) is not None:
+            taken.append(value)
+        wanted = wanted[: wanted.index(pickletools.markobject)]
+    return taken + [stack.pop() or (1, 1) for _ in wanted]
 
 
 def _read(path: Path) -> object:
-    try:
-        data = path.read_bytes()
-        with warnings.catch_warnings():
-            # Sound files give none; Python warns of wrong escapes in damaged ones.
-            warnings.simplefilter("error")
+    data = read_bytes(path, _TIMES, "pickle")
+    with boundary(path, "pickle"), warnings.catch_warnings():
+        # Sound files give none; Python warns of wrong escapes in damaged ones.
+        warnings.simplefilter("error")
+        try:
             _check_instructions(data)
             # latin1 maps Python 2 byte strings to text one to one; the arrays' bytes are recovered from it.
             return _Reader(io.BytesIO(data), encoding="latin1").load()
-    except FileNotFoundError:
-        raise DataFileError(f"{path}: no such file") from None
-    except UnsafePickleError as error:
-        raise UnsafePickleError(f"{path}: refused, because it {error}") from None
-    except _PICKLE_FAULTS as error:
-        raise DataFileError(f"{path}: not a readable pickle ({type(error).__name__}: {error})") from error
+        except UnsafePickleError as error:
+            raise UnsafePickleError(f"{path}: refused, because it {error}") from None
 
 
 def _array(stand_in: object, path: Path, what: str) -> NDArray[Any]:
@@ -249,7 +291,11 @@ def read_matrix(path: Path) -> csr_array:
     data, indices, indptr = (_array(parts.get(key), path, key) for key in ("data", "indices", "indptr"))
     shape = parts.get("_shape", parts.get("shape"))
     if not (isinstance(shape, tuple) and len(shape) == 2 and all(type(size) is int for size in shape)):
-        raise DataFileError(f"{path}: the sparse matrix has no valid shape ({shape!r})")
+        raise DataFileError(f"{path}: the sparse matrix has no valid shape")
+    if shape[1] > path.stat().st_size:
+        raise DataFileError(
+            f"{path}: the sparse matrix declares {_shown(shape[1])} columns, more than the file has bytes"
+        )
     _check_csr(path, data, indices, indptr, shape)
     matrix = sparse.csr_array(
         (data.astype(np.float32), indices.astype(np.int64), indptr.astype(np.int64)), shape=shape
@@ -285,9 +331,13 @@ def read_graph(path: Path) -> dict[int, list[int]]:
     content = _read(path)
     if not isinstance(content, dict):
         raise DataFileError(f"{path}: expected a dictionary of neighbours, found {type(content).__name__}")
+    left = path.stat().st_size  # no neighbour takes less than a byte; one list for many nodes would
     for node, neighbours in content.items():
         if type(node) is not int or not isinstance(neighbours, list):
-            raise DataFileError(f"{path}: the entry {node!r} is not a node with a list of neighbours")
+            raise DataFileError(f"{path}: the entry {_shown(node)} is not a node with a list of neighbours")
+        left -= len(neighbours)
+        if left < 0:
+            raise DataFileError(f"{path}: lists more neighbours than it has bytes: nodes share their lists")
         if any(type(other) is not int for other in neighbours):
-            raise DataFileError(f"{path}: node {node} has a neighbour that is not a whole number")
+            raise DataFileError(f"{path}: node {_shown(node)} has a neighbour that is not a whole number")
     return content

@@ -16,6 +16,7 @@ from geodim.data.graphs.edges import checked_chunks
 from geodim.data.graphs.graph import Graph, GraphNotes
 from geodim.data.graphs.parallel import balanced_ranges, equal_ranges, run_tasks, thread_count
 from geodim.errors import DataChangedError, InputValueError, ShapeError
+from geodim.memory import check_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,7 @@ __all__ = ["build_graph", "index_dtype"]
 
 # Each thread scans all edges and keeps those of its rows; past a few threads the scanning outweighs the writing.
 MAX_SCANNERS = 8
+NODE_BYTES = 16  # row pointers, and a column of numbers: a graph that leaves no room for that is of no use
 
 
 def index_dtype(n_nodes: int) -> type[np.int32 | np.int64]:
@@ -70,6 +72,7 @@ def build_graph(
         n_nodes = _infer_nodes(source, weighted=weighted)
     if n_nodes < 1:
         raise ShapeError("a graph needs at least one node")
+    check_bytes(NODE_BYTES * n_nodes, f"a graph of {n_nodes:,} nodes", "number the nodes 0..n-1")
     id_type = index_dtype(n_nodes) if indices_type is None else indices_type
     indptr, self_loops = _count(source, n_nodes, threads, weighted=weighted)
     ends = _digest(indptr[2:])

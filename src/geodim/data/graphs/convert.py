@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
+from geodim.data.boundary import boundary
 from geodim.data.graphs.build import build_graph
 from geodim.data.graphs.checks import whole_number
 from geodim.data.graphs.edges import WeightedEdges
 from geodim.data.graphs.graph import Graph
 from geodim.data.graphs.inputs import Orientation, open_graph, to_numpy
 from geodim.data.unchanged import Watch
-from geodim.errors import InputValueError, ShapeError
+from geodim.errors import DataFileError, InputTypeError, InputValueError, ShapeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["as_graph"]
 
@@ -82,7 +88,10 @@ def as_graph(
             raise InputValueError("this is a finished graph: give weights where it is made")
         _check_match(graph.n_nodes, n_nodes)
         return graph
-    with Watch.of(graph, None if own_weights else weights):  # edges are read two or three times
+    with (
+        _naming(graph),
+        Watch.of(graph, None if own_weights else weights),
+    ):  # edges are read two or three times
         opened = open_graph(graph, own_weights, orientation)
         if opened.n_nodes is not None:
             _check_match(opened.n_nodes, n_nodes)
@@ -102,6 +111,22 @@ def as_graph(
             directed=opened.directed if directed is None else directed,
             threads=threads,
         )
+
+
+@contextmanager
+def _naming(graph: Any) -> Iterator[None]:
+    """Errors about a file name it."""
+    if not isinstance(graph, str | os.PathLike):
+        yield
+        return
+    path = os.fspath(graph)
+    with boundary(path, "list of edges"):
+        try:
+            yield
+        except (DataFileError, InputValueError, InputTypeError) as error:
+            if str(path) in str(error.args[0]):
+                raise
+            raise type(error)(f"{path}: {error.args[0]}") from error
 
 
 def _check_match(known: int, wanted: int | None) -> None:

@@ -74,7 +74,7 @@ class PairEdges:
             part = slice(start, start + CHUNK)
             u, v = self.sources[part], self.targets[part]
             if self.offsets != (0, 0):
-                u, v = u + self.offsets[0], v + self.offsets[1]
+                u, v = (_shifted(ids, by) for ids, by in zip((u, v), self.offsets, strict=True))
             yield EdgeChunk(start, u, v, None if self.weights is None else self.weights[part])
 
 
@@ -184,6 +184,11 @@ def checked_chunks(source: EdgeSource, n_nodes: int | None, *, weighted: bool) -
             f"a pass over the edges listed {listed:,} of them, and there were {source.n_edges:,}: the edges changed while they were "
             "read; read them again when nothing writes to them"
         )
+
+
+def _shifted(ids: NDArray[Any], by: int) -> NDArray[Any]:
+    """Ids counted through; short types would wrap around, and what is no whole number is refused later."""
+    return ids.astype(np.int64) + by if ids.dtype.kind in "iu" and ids.dtype.itemsize < 8 else ids + by
 
 
 def edge_name(chunk: EdgeChunk, k: int) -> str:

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import gzip
 import warnings
-import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.data.boundary import check_regular
 from geodim.data.graphs.edges import CHUNK, EdgeChunk, PairEdges
 from geodim.data.graphs.inputs import OpenedGraph, Orientation, from_array, from_scipy
-from geodim.errors import DataFileError, InputValueError
+from geodim.errors import DataFileError, GeodimError, InputValueError
+from geodim.memory import check_bytes
 from geodim.optional import require
 
 if TYPE_CHECKING:
@@ -29,13 +29,15 @@ if TYPE_CHECKING:
 __all__ = ["open_file"]
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet", ".npy", ".npz")
+LONGEST_LINE = 1 << 20  # characters
 
 
 def open_file(path: str | os.PathLike[str], weights: bool | str, orientation: Orientation) -> OpenedGraph:
     """Open the edge list at `path`, in the format its suffix names."""
     path = Path(path)
-    if not path.is_file():
-        raise DataFileError(f"no edge-list file at {path}")
+    check_regular(path)
+    if path.is_dir():
+        raise DataFileError(f"{path} is a folder, not a list of edges")
     name = path.name.lower()
     plain = name.removesuffix(".gz")
     if plain.endswith((".csv", ".tsv", ".txt")):
@@ -43,23 +45,19 @@ def open_file(path: str | os.PathLike[str], weights: bool | str, orientation: Or
     if name.endswith(".parquet"):
         return OpenedGraph(_open_parquet(path, weights))
     if name.endswith(".npy"):
-        return from_array(_load(path, mmap_mode="r"), weights, orientation)
+        return from_array(np.load(path, mmap_mode="r", allow_pickle=False), weights, orientation)
     if name.endswith(".npz"):
         return _open_npz(path, weights, orientation)
     raise DataFileError(f"{path}: unknown kind of edge list; known are {', '.join(SUFFIXES)}")
 
 
-def _load(path: Path, mmap_mode: Any = None) -> Any:
-    try:
-        return np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise DataFileError(f"{path}: not a readable numpy file ({error})") from error
-
-
 def _open_npz(path: Path, weights: bool | str, orientation: Orientation) -> OpenedGraph:
     """Open a scipy sparse matrix, or arrays ``edge_index`` with optional ``edge_weight`` and ``num_nodes``."""
-    with _load(path) as archive:
+    with np.load(path, allow_pickle=False) as archive:
         names = set(archive.files)
+        check_bytes(
+            sum(_declared(archive, name) for name in names), f"what {path} holds", "take a larger machine"
+        )
         if "edge_index" not in names:
             if "format" not in names:
                 raise DataFileError(
@@ -67,12 +65,9 @@ def _open_npz(path: Path, weights: bool | str, orientation: Orientation) -> Open
                 )
             from scipy.sparse import load_npz  # noqa: PLC0415
 
-            try:
-                return from_scipy(load_npz(path), weights)
-            except (KeyError, NotImplementedError, TypeError) as error:
-                raise DataFileError(f"{path}: not a readable scipy sparse matrix ({error})") from error
+            return from_scipy(load_npz(path), weights)
         opened = from_array(archive["edge_index"], weights=False, orientation=orientation)
-        n_nodes = int(archive["num_nodes"].item()) if "num_nodes" in names else None
+        n_nodes = _count_of_nodes(path, archive["num_nodes"]) if "num_nodes" in names else None
         edges = opened.edges
         if weights is not False:
             name = weights if isinstance(weights, str) else "edge_weight"
@@ -84,48 +79,64 @@ def _open_npz(path: Path, weights: bool | str, orientation: Orientation) -> Open
     return OpenedGraph(edges, n_nodes)
 
 
+def _declared(archive: Any, name: str) -> int:
+    """Bytes that an array of an archive says it takes: a small file may hold many zeros."""
+    member = name if name in archive.zip.namelist() else f"{name}.npy"
+    return int(archive.zip.getinfo(member).file_size)
+
+
+def _count_of_nodes(path: Path, value: NDArray[Any]) -> int:
+    if value.size != 1 or value.dtype.kind not in "iu" or int(value.item()) < 1:
+        raise InputValueError(f"{path}: num_nodes must be one whole number, 1 or more, not {value!r:.80}")
+    return int(value.item())
+
+
 def _read_text(path: Path, suffix: str, weights: bool | str) -> PairEdges:
     """Read a text edge list into int64 arrays; ``#`` starts a comment, a first line of names is a header."""
-    try:
-        fields, delimiter = _first_fields(path, suffix)
-        if fields is None:
-            return PairEdges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0) if weights else None)
-        if len(fields) < 2:
-            raise DataFileError(f"{path}: an edge needs two columns, the first line has {len(fields)}")
-        header = _header(path, fields)
-        columns = [0, 1]
-        if weights is not False:
-            columns.append(_weight_column(path, weights, header, len(fields)))
-        # Ids are parsed as whole numbers, exactly. Only if that fails are they read as floats, so that the check
-        # on whole numbers can name the edge; text that is no number at all fails here, with its row.
-        for kind in (np.int64, np.float64):
-            try:
-                arrays = _parse(path, delimiter, header is not None, columns, kind)
-                break
-            except (ValueError, DeprecationWarning) as error:
-                if kind is np.float64:
-                    raise DataFileError(f"{path}: {error} (rows counted from the first edge)") from error
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        if isinstance(error, DataFileError):
-            raise
-        raise DataFileError(f"{path}: cannot be read as text ({error})") from error
+    fields, delimiter = _first_fields(path, suffix)
+    if fields is None:
+        return PairEdges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0) if weights else None)
+    if len(fields) < 2:
+        raise DataFileError(f"{path}: an edge needs two columns, the first line has {len(fields)}")
+    header = _header(path, fields)
+    columns = [0, 1]
+    if weights is not False:
+        columns.append(_weight_column(path, weights, header, len(fields)))
+    # Ids are parsed as whole numbers, exactly. Only if that fails are they read as floats, so that the check
+    # on whole numbers can name the edge; text that is no number at all fails here, with its row.
+    for kind in (np.int64, np.float64):
+        try:
+            arrays = _parse(path, delimiter, header is not None, columns, kind)
+            break
+        except (ValueError, DeprecationWarning) as error:
+            if isinstance(error, GeodimError | UnicodeDecodeError):
+                raise
+            if kind is np.float64:
+                raise DataFileError(f"{path}: {error} (rows counted from the first edge)") from error
     return PairEdges(arrays[0], arrays[1], arrays[2] if len(arrays) > 2 else None)
 
 
-def _open_text(path: Path) -> IO[str]:
-    if path.name.lower().endswith(".gz"):
-        return gzip.open(path, "rt", encoding="utf-8-sig")
-    return path.open(encoding="utf-8-sig")
+def _lines(path: Path) -> Iterator[str]:
+    """The lines of a text file, of which none may be longer than any list of numbers is: a file without ends of lines is no list."""
+    packed = path.name.lower().endswith(".gz")
+    with gzip.open(path, "rt", encoding="utf-8-sig") if packed else path.open(encoding="utf-8-sig") as file:
+        number = 0
+        while line := file.readline(LONGEST_LINE):
+            number += 1
+            if len(line) == LONGEST_LINE:
+                raise DataFileError(
+                    f"{path}: line {number:,} has more than {LONGEST_LINE:,} characters: this is no list of edges"
+                )
+            yield line
 
 
 def _first_fields(path: Path, suffix: str) -> tuple[list[str] | None, str | None]:
     """Return the fields of the first line that is not blank or a comment, and the delimiter (None: white space)."""
-    with _open_text(path) as file:
-        for raw in file:
-            line = raw.split("#", 1)[0].strip()
-            if line:
-                delimiter = {".csv": ",", ".tsv": "\t"}.get(suffix, "," if "," in line else None)
-                return [part.strip() for part in line.split(delimiter)], delimiter
+    for raw in _lines(path):
+        line = raw.split("#", 1)[0].strip()
+        if line:
+            delimiter = {".csv": ",", ".tsv": "\t"}.get(suffix, "," if "," in line else None)
+            return [part.strip() for part in line.split(delimiter)], delimiter
     return None, None
 
 
@@ -157,14 +168,15 @@ def _parse(
     names = ("source", "target", "weight")[: len(columns)]
     kinds = (kind, kind, np.float64)[: len(columns)]
     parts: list[NDArray[Any]] = []
-    with _open_text(path) as file, warnings.catch_warnings():
+    lines, held = _lines(path), 0
+    with warnings.catch_warnings():
         warnings.filterwarnings("error", category=DeprecationWarning)
         warnings.filterwarnings("ignore", message=".*input contained no data", category=UserWarning)
         warnings.filterwarnings("ignore", message=".*Input line .* contained no data", category=UserWarning)
         skip = _lines_to_skip(path) if header else 0
         while True:
             part = np.loadtxt(
-                file,
+                lines,
                 dtype=list(zip(names, kinds, strict=True)),
                 delimiter=delimiter,
                 usecols=columns,
@@ -173,6 +185,12 @@ def _parse(
                 ndmin=1,
             )
             parts.append(part)
+            held += part.nbytes
+            check_bytes(
+                held,
+                f"{path}: more than {held:,} bytes of edges, read so far, which",
+                "take a larger machine",
+            )
             skip = 0
             if len(part) < CHUNK:
                 break
@@ -181,10 +199,9 @@ def _parse(
 
 def _lines_to_skip(path: Path) -> int:
     """Count the lines up to and including the header, which is the first that is not blank or a comment."""
-    with _open_text(path) as file:
-        for count, raw in enumerate(file, start=1):
-            if raw.split("#", 1)[0].strip():
-                return count
+    for count, raw in enumerate(_lines(path), start=1):
+        if raw.split("#", 1)[0].strip():
+            return count
     return 0
 
 
@@ -217,12 +234,8 @@ class _ParquetEdges:
 
 def _open_parquet(path: Path, weights: bool | str) -> _ParquetEdges:
     parquet = require("pyarrow.parquet", "frames", "reading a parquet edge list")
-    damaged = require("pyarrow", "frames", "reading a parquet edge list").ArrowException
-    try:
-        with parquet.ParquetFile(path) as file:
-            names, count = list(file.schema_arrow.names), file.metadata.num_rows
-    except (damaged, OSError) as error:
-        raise DataFileError(f"{path}: not a readable parquet file ({error})") from error
+    with parquet.ParquetFile(path) as file:
+        names, count = list(file.schema_arrow.names), file.metadata.num_rows
     if len(names) < 2:
         raise DataFileError(f"{path}: an edge needs two columns, the file has {names}")
     columns = names[:2]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from geodim.data.graphs.edges import CompressedEdges, JoinedEdges, PairEdges
+from geodim.data.sparse import checked_sparse
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ def from_scipy(matrix: Any, weights: bool | str) -> OpenedGraph:
     n_rows, n_columns = matrix.shape
     if n_rows != n_columns:
         raise ShapeError(f"an adjacency matrix is square, not {n_rows} x {n_columns}")
+    matrix = checked_sparse(matrix)
     if matrix.format not in ("csr", "csc", "coo"):
         matrix = matrix.tocsr()
     if weights and not matrix.has_canonical_format:
@@ -200,6 +202,7 @@ def _from_pyg(data: Any, weights: bool | str) -> OpenedGraph:
 def _from_hetero(data: Any, weights: bool | str) -> OpenedGraph:
     """Open a PyG ``HeteroData`` as one graph: the node types numbered one after the other, all edge types together."""
     first: dict[str, int] = {}
+    counts: dict[str, int] = {}
     total = 0
     for node_type in data.node_types:
         count = _store_nodes(data[node_type])
@@ -207,7 +210,7 @@ def _from_hetero(data: Any, weights: bool | str) -> OpenedGraph:
             raise InputValueError(
                 f"the number of {node_type!r} nodes is unknown: set data[{node_type!r}].num_nodes"
             )
-        first[node_type] = total
+        first[node_type], counts[node_type] = total, count
         total += count
     for edge_type in data.edge_types:
         for end in (edge_type[0], edge_type[2]):
@@ -215,15 +218,21 @@ def _from_hetero(data: Any, weights: bool | str) -> OpenedGraph:
                 raise InputValueError(
                     f"edge type {edge_type} names unknown nodes: set data[{end!r}].num_nodes"
                 )
-    parts = [
-        _store_edges(
-            data[edge_type],
-            weights,
-            f"HeteroData{list(edge_type)}",
-            (first[edge_type[0]], first[edge_type[2]]),
-        )
-        for edge_type in data.edge_types
-    ]
+    parts = []
+    for edge_type in data.edge_types:
+        where, ends = f"HeteroData{list(edge_type)}", (edge_type[0], edge_type[2])
+        part = _store_edges(data[edge_type], weights, where, (first[ends[0]], first[ends[1]]))
+        # Beyond its own type an id would be a node of the next one.
+        for ids, end in zip((part.sources, part.targets), ends, strict=True):
+            if (
+                ids.size
+                and ids.dtype.kind in "iu"
+                and not 0 <= int(ids.min()) <= int(ids.max()) < counts[end]
+            ):
+                raise InputValueError(
+                    f"{where}.edge_index names a node of {end!r} that is not one of 0..{counts[end] - 1}"
+                )
+        parts.append(part)
     return OpenedGraph(JoinedEdges(parts), total)
 
 

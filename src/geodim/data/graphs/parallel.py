@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from geodim.data.graphs.checks import whole_number
+from geodim.limits import MOST_THREADS, at_most
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,7 +36,8 @@ def thread_count(threads: int | None) -> int:
     """
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return whole_number(threads, "threads", 1)
+    at_most(whole_number(threads, "threads", 1), MOST_THREADS, "threads")
+    return int(threads)
 
 
 def equal_ranges(n: int, parts: int) -> list[tuple[int, int]]:

@@ -2,67 +2,108 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
-from zlib import error as DamagedError
+from zipfile import ZipFile
 
 import numpy as np
 
+from geodim.data.boundary import boundary
 from geodim.data.sources import check_shape, check_type
+from geodim.data.sparse import checked_sparse
 from geodim.data.tables.columns import Table
 from geodim.data.unchanged import Watch, remember
-from geodim.errors import DataFileError, InputTypeError, ShapeError
+from geodim.errors import DataFileError, InputTypeError, InputValueError, ShapeError
+from geodim.memory import check_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from geodim.data.tables.columns import Choose
+
+NAME_BYTES = 64  # of a column, once it has one
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+SPARSE = {"format", "shape", "data"}  # members of what scipy.sparse.save_npz writes
+POSITIONS = {"indices", "indptr", "row", "col", "coords", "offsets", "shape"}
 
 
 def open_npy(file: Path) -> Any:
     """Map an .npy file into memory, for reading."""
     watch = Watch.of(file)
-    try:
-        with watch:
-            array = np.lib.format.open_memmap(file, mode="r")
+    with boundary(file, ".npy file"):
+        try:
+            with watch:
+                array = np.lib.format.open_memmap(file, mode="r")
+        except ValueError as error:
+            if "Python objects" in str(error):
+                raise _refuse_objects(file) from error
+            raise
         remember(array, watch)
         return array
-    except ValueError as error:
-        if "Python objects" in str(error):
-            raise _refuse_objects(file) from error
-        msg = f"{file} is no complete .npy file ({error}): was it cut off while being written or copied?"
-        raise DataFileError(msg) from error
 
 
 def open_npz(file: Path, key: str) -> Any:
     """Load one array, or a matrix written by `scipy.sparse.save_npz`."""
-    try:
-        with file.open("rb") as stream, np.lib.npyio.NpzFile(stream, allow_pickle=False) as archive:
-            keys = list(archive.files)
-            if not key and {"format", "shape", "data"} <= set(keys):
-                import scipy.sparse  # noqa: PLC0415
+    with boundary(file, ".npz file"), ZipFile(file) as archive:
+        keys = [name.removesuffix(".npy") for name in archive.namelist()]
+        if not key and set(keys) >= SPARSE:
+            return _open_sparse(file, archive, keys)
+        if (not key and len(keys) != 1) or (key and key not in keys):
+            problem = f"no array {key!r}" if key else f"{len(keys)} arrays"
+            few = ", ".join(keys[:20]) + (", ..." if len(keys) > 20 else "")
+            msg = f"{file} holds {problem}: name one of {few}, as in {file}:{(keys or ['key'])[0]}"
+            raise DataFileError(msg)
+        wanted = key or keys[0]
+        _check_members(file, archive, [wanted])
+        with archive.open(f"{wanted}.npy") as stream:
+            return np.lib.format.read_array(stream, allow_pickle=False)
 
-                return scipy.sparse.load_npz(file)
-            if (not key and len(keys) != 1) or (key and key not in keys):
-                problem = f"no array {key!r}" if key else f"{len(keys)} arrays"
-                msg = f"{file} holds {problem}: name one of {', '.join(keys)}, as in {file}:{(keys or ['key'])[0]}"
+
+def _open_sparse(file: Path, archive: ZipFile, keys: list[str]) -> Any:
+    """A matrix that compiled code can take: positions are integers, and none is out of range."""
+    import scipy.sparse  # noqa: PLC0415
+
+    kinds = _check_members(file, archive, keys)
+    for name in POSITIONS & set(keys):
+        if kinds[name].kind not in "iu":
+            msg = f"{file}: {name} of the sparse matrix has type {kinds[name]}, not integers"
+            raise DataFileError(msg)
+    try:
+        check_type(kinds["data"])
+        return checked_sparse(scipy.sparse.load_npz(file))
+    except InputTypeError as error:
+        raise InputTypeError(f"{file}: {error}") from error
+    except InputValueError as error:
+        raise DataFileError(f"{file}: {error}") from error
+
+
+def _check_members(file: Path, archive: ZipFile, names: Iterable[str]) -> dict[str, np.dtype[Any]]:
+    """The types of some arrays, by what they say of themselves; raises if they are not as large as they say, or too large."""
+    kinds = {}
+    need = 0
+    for name in names:
+        with archive.open(f"{name}.npy") as stream:
+            version = np.lib.format.read_magic(stream)
+            if version not in HEADERS:
+                msg = f"{file}: array {name!r} is in version {version} of the format, which is for named fields: save plain numbers"
                 raise DataFileError(msg)
-            return archive[key or keys[0]]
-    except (ValueError, EOFError, KeyError, BadZipFile, DamagedError) as error:
-        if "Object arrays" in str(error):
-            raise _refuse_objects(file) from error
-        msg = f"{file} is no complete .npz file ({error}): was it cut off while being written or copied?"
-        raise DataFileError(msg) from error
+            shape, _, kinds[name] = HEADERS[version](stream)
+            if kinds[name].hasobject:
+                raise _refuse_objects(file)
+            size = math.prod(shape) * kinds[name].itemsize
+            there = archive.getinfo(f"{name}.npy").file_size - stream.tell()
+        if size != there or min(shape, default=0) < 0:
+            msg = f"{file} is no complete .npz file (array {name!r} says it has {size:,} bytes, and there are {there:,})"
+            raise DataFileError(msg)
+        need += size
+    check_bytes(need, str(file), "save the array as .npy, which is read from disk as needed")
+    return kinds
 
 
 def from_array(array: Any, choose: Choose, where: str) -> Table:
     """Check the array and take the chosen columns, as a view where they are evenly spaced."""
-    try:
-        check_shape(array.shape)
-        check_type(array.dtype)
-    except (ShapeError, InputTypeError) as error:
-        msg = f"{where}: {error}"
-        raise type(error)(msg) from error
+    check_table(array.shape, array.dtype, where)
     names = [str(number) for number in range(array.shape[1])]
     chosen = choose(names)
     if len(chosen) == len(names):
@@ -75,6 +116,19 @@ def from_array(array: Any, choose: Choose, where: str) -> Table:
     else:
         part = array[:, chosen]
     return Table(part, [names[number] for number in chosen])
+
+
+def check_table(shape: tuple[int, ...], dtype: np.dtype[Any], where: str) -> None:
+    """Raise unless this is a table of numbers, of so many columns that they can be named."""
+    try:
+        check_shape(shape)
+        check_type(dtype)
+    except (ShapeError, InputTypeError) as error:
+        msg = f"{where}: {error}"
+        raise type(error)(msg) from error
+    check_bytes(
+        NAME_BYTES * shape[1], f"{where}: to name {shape[1]:,} columns", "are rows and columns swapped?"
+    )
 
 
 def _refuse_objects(file: str | Path) -> DataFileError:

@@ -4,53 +4,85 @@ from __future__ import annotations
 
 import csv
 import gzip
+import itertools
 import re
 import warnings
+from collections import Counter
 from dataclasses import replace
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
+from geodim.data.boundary import boundary
 from geodim.data.tables.columns import Table
 from geodim.errors import DataFileError, GeodimWarning, InputTypeError, ShapeError
+from geodim.memory import check_bytes, free_memory, in_bytes, too_large
 from geodim.optional import require
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from geodim.data.tables.columns import Choose
 
 UNNAMED = "unnamed"
 COUNTERS = (UNNAMED, "Unnamed: 0")  # as pandas calls an index that was saved twice
+ENOUGH = "choose fewer columns, or fewer points"
+PIECE = 1 << 20  # characters of a line at a time
+LINE_BYTES = 64  # for each character of the first line, if every other one is a name
+CELL_BYTES = 64  # for a number and its delimiter: more than any number needs
+TEXT_RATIO = 16  # bytes of a table for one of text, which at least delimits a cell of 8
+GZIP_RATIO = 1032  # that is as much as deflate packs
+MANY = 10_000  # columns
+MOST_COMMENTS = 100_000  # lines before the first point
+EXAMPLE_BYTES = 1 << 20
 NEARLY = re.compile(r"[-+]?[$€£]?[\d][\d.,' \u00a0\u202f]*[%$€£]?")  # what people write for a number
 
 
 def read_parquet(file: Path, choose: Choose) -> Table:
     """Read the chosen columns of a Parquet file."""
     parquet = require("pyarrow.parquet", "frames", "reading Parquet files")
-    try:
-        with parquet.ParquetFile(file) as opened:
-            names = list(opened.schema_arrow.names)
-            chosen = [names[number] for number in choose(names)]
-            table = opened.read(columns=chosen)
-    except (require("pyarrow", "frames", "reading Parquet files").ArrowException, OSError) as error:
-        msg = f"{file} is no complete Parquet file ({error}): was it cut off while being written or copied?"
-        raise DataFileError(msg) from error
+    with boundary(file, "Parquet file"), parquet.ParquetFile(file) as opened:
+        schema = opened.schema_arrow
+        names = list(schema.names)
+        _check_unique(names, file)
+        chosen = choose(names)
+        fields = [schema.field(number) for number in chosen]
+        _check_numbers(fields, file, lambda wrong: _example_of(opened, schema.get_field_index(wrong)))
+        rows = max(opened.metadata.num_rows, _rows_of_groups(opened.metadata))
+        # What is stored may be far less: a column of one value takes some bytes, whatever its length.
+        check_bytes(rows * sum(field.type.bit_width for field in fields) // 8, str(file), ENOUGH)
+        table = opened.read(columns=[names[number] for number in chosen])
     return _checked_frame(table, file)
+
+
+def _rows_of_groups(metadata: Any) -> int:
+    return sum(metadata.row_group(group).num_rows for group in range(metadata.num_row_groups))
+
+
+def _example_of(opened: Any, column: int) -> Any:
+    """The first values of a column of a Parquet file, or None if it is not known how large they are."""
+    metadata = opened.metadata
+    if column < 0 or not metadata.num_row_groups or metadata.num_columns != len(opened.schema_arrow):
+        return None
+    chunk = metadata.row_group(0).column(column)
+    if not 0 <= chunk.total_uncompressed_size < EXAMPLE_BYTES:
+        return None
+    names = [opened.schema_arrow.names[column]]
+    return next(opened.iter_batches(64, row_groups=[0], columns=names))[0]
 
 
 def column_names(file: Path) -> list[str]:
     """Names of the columns of a Parquet file, or of a folder of them."""
     dataset = require("pyarrow.dataset", "frames", "reading Parquet files")
-    try:
+    with boundary(file, "Parquet file"):
         return list(dataset.dataset(file, format="parquet").schema.names)
-    except (require("pyarrow", "frames", "reading Parquet files").ArrowException, OSError) as error:
-        msg = f"{file} is no complete Parquet file ({error}): was it cut off while being written or copied?"
-        raise DataFileError(msg) from error
 
 
 def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None) -> Table:
     """Read the chosen columns of a text file with delimiters; ``header`` says whether the first line holds names (None: see)."""
     reader = require("pyarrow.csv", "frames", "reading CSV files")
-    names, skip, delimiter, note = _sniff(file, suffix, header)
+    with boundary(file, "text table"):
+        names, skip, delimiter, note = _sniff(file, suffix, header)
     chosen = [names[number] for number in choose(names)]
     if chosen[0] in COUNTERS:
         warnings.warn(
@@ -58,35 +90,97 @@ def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None
             GeodimWarning,
             stacklevel=4,
         )
-    try:
-        table = reader.read_csv(
-            file,
-            read_options=reader.ReadOptions(column_names=names, skip_rows=skip),
-            parse_options=reader.ParseOptions(
-                delimiter=delimiter,
-                newlines_in_values=False,
-                ignore_empty_lines=len(names) > 1,  # the only value of a line may be missing
-            ),
-            convert_options=reader.ConvertOptions(include_columns=chosen),
-        )
-    except require("pyarrow", "frames", "reading CSV files").ArrowException as error:
-        msg = f"{file} is no table of {len(names)} columns: {str(error).splitlines()[0]}"
-        raise DataFileError(msg) from error
+    arrow = require("pyarrow", "frames", "reading CSV files")
+    with boundary(file, "text table"), _stream(file, suffix) as stream:
+        try:
+            table = reader.read_csv(
+                stream,
+                read_options=reader.ReadOptions(
+                    column_names=names,
+                    skip_rows=skip,
+                    block_size=min(max(1 << 20, CELL_BYTES * len(names)), 1 << 30),  # holds a line
+                    use_threads=len(names) < MANY,  # which cost more than they save where lines are few
+                ),
+                parse_options=reader.ParseOptions(
+                    delimiter=delimiter,
+                    newlines_in_values=False,
+                    ignore_empty_lines=len(names) > 1,  # the only value of a line may be missing
+                ),
+                convert_options=reader.ConvertOptions(include_columns=chosen),
+            )
+        except arrow.ArrowInvalid as error:
+            msg = f"{file} is no table of {len(names)} columns: {str(error).splitlines()[0][:300]}"
+            raise DataFileError(msg) from error
     return replace(_checked_frame(table, file), note=note)
+
+
+class WithinMemory:
+    """The bytes of a text file, unpacked, as long as what pyarrow makes of them fits memory.
+
+    How much that is nobody can declare: a few megabytes unpack to gigabytes, and a column of text takes as much as its text.  So
+    what pyarrow has allocated is compared with what was free, block by block.
+    """
+
+    closed = False
+
+    def __init__(self, stream: Any, file: Path) -> None:
+        self.stream, self.file = stream, file
+        self._allocated = require("pyarrow", "frames", "reading CSV files").total_allocated_bytes
+        self.before, self.free = self._allocated(), free_memory()
+
+    def read(self, size: int) -> bytes:
+        """As a file would; raises when memory would run out."""
+        taken = self._allocated() - self.before
+        if self.free is not None and taken > self.free - 4 * size:
+            raise too_large(f"{self.file}, of which a part has been read,", taken + 4 * size, ENOUGH)
+        block: bytes = self.stream.read(size)
+        return block
+
+    def close(self) -> None:
+        """As a file would."""
+        self.closed = True
+        self.stream.close()
+
+
+def _stream(file: Path, suffix: str) -> Any:
+    """The bytes of a text for pyarrow: read by itself if they fit memory whatever they are, else watched."""
+    arrow = require("pyarrow", "frames", "reading CSV files")
+    packed, free = suffix.endswith(".gz"), free_memory()
+    most = file.stat().st_size * (GZIP_RATIO if packed else 1) * TEXT_RATIO
+    if free is None or most < free:
+        return arrow.input_stream(str(file), compression="gzip" if packed else None)
+    return arrow.PythonFile(WithinMemory(_opened(file, suffix), file), mode="r")
+
+
+def _opened(file: Path, suffix: str) -> Any:
+    return gzip.open(file, "rb") if suffix.endswith(".gz") else file.open("rb")
+
+
+def _lines(stream: Any, file: Path) -> Iterator[str]:
+    """Lines of a text, none of them longer than could be taken apart in memory."""
+    while piece := stream.readline(PIECE):
+        if len(piece) == PIECE:
+            pieces = [piece]
+            while len(pieces[-1]) == PIECE and not pieces[-1].endswith("\n"):
+                size = PIECE * len(pieces)
+                check_bytes(LINE_BYTES * size, f"{file}: a line of more than {in_bytes(size)}", ENOUGH)
+                pieces.append(stream.readline(PIECE))
+            piece = "".join(pieces)
+        yield piece
 
 
 def _sniff(file: Path, suffix: str, header: bool | None) -> tuple[list[str], int, str, str]:
     """Names of the columns, lines before the first point, the delimiter, and what was decided about the first line."""
-    opener: Any = gzip.open if suffix.endswith(".gz") else open
     try:
-        with opener(file, "rt", encoding="utf-8-sig", newline="") as stream:
-            line = next((line for line in stream if line.strip() and not line.startswith("#")), "")
+        with _opened(file, suffix) as raw, TextIOWrapper(raw, encoding="utf-8-sig", newline="") as stream:
+            lines = itertools.islice(_lines(stream, file), MOST_COMMENTS)
+            line = next((line for line in lines if line.strip() and not line.startswith("#")), "")
             delimiter = "\t" if suffix.startswith(".tsv") or "\t" in line else ";" if ";" in line else ","
             stream.seek(0)
-            rows = csv.reader(stream, delimiter=delimiter)
+            rows = csv.reader(_lines(stream, file), delimiter=delimiter)
             comment: list[str] = []
             skip = 0
-            for row in rows:
+            for row in itertools.islice(rows, MOST_COMMENTS):
                 if row and not row[0].startswith("#"):
                     break
                 comment, skip = row or comment, rows.line_num
@@ -148,41 +242,56 @@ def _is_number(cell: str) -> bool:
 def _named(names: list[str], file: Path) -> list[str]:
     if names[0] == "":
         names = [UNNAMED, *names[1:]]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        msg = f"{file} has several columns named {twice[0]!r}: give every column a name of its own"
-        raise DataFileError(msg)
+    _check_unique(names, file)
     return names
 
 
+def _check_unique(names: list[str], file: Path) -> None:
+    twice = min((name for name, count in Counter(names).items() if count > 1), default=None)
+    if twice is not None:
+        msg = f"{file} has several columns named {twice!r}: give every column a name of its own"
+        raise DataFileError(msg)
+
+
 def _checked_frame(table: Any, file: Path) -> Table:
-    """Refuse columns that hold no numbers, all in one message."""
+    """Refuse a table without points, or with columns that hold no numbers."""
     if table.num_rows == 0:
         msg = f"{file} has no points: there are names of columns, but no values"
         raise ShapeError(msg)
-    types = require("pyarrow", "frames", "reading tables").types
-    numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
-    wrong = [field.name for field in table.schema if not any(is_kind(field.type) for is_kind in numeric)]
-    if wrong:
-        few = ", ".join(repr(name) for name in wrong[:8]) + (
-            f" and {len(wrong) - 8} more" if len(wrong) > 8 else ""
-        )
-        columns = "column" if len(wrong) == 1 else "columns"
-        msg = (
-            f"{file}: no numbers in {columns} {few} ({_example(table, wrong[0])}): "
-            "leave out what is no feature (exclude), encode the rest as numbers"
-        )
-        raise InputTypeError(msg)
+    _check_numbers(list(table.schema), file, lambda wrong: table[wrong])
     return Table(table, list(table.schema.names))
 
 
-def _example(table: Any, name: str) -> str:
+def _check_numbers(fields: list[Any], file: Path, values_of: Callable[[str], Any]) -> None:
+    """Refuse columns that hold no numbers, all in one message with an example, for which the values of a column may be looked at."""
+    types = require("pyarrow", "frames", "reading tables").types
+    numeric = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal)
+    wrong = [field.name for field in fields if not any(is_kind(field.type) for is_kind in numeric)]
+    if not wrong:
+        return
+    few = ", ".join(repr(name) for name in wrong[:8]) + (
+        f" and {len(wrong) - 8} more" if len(wrong) > 8 else ""
+    )
+    columns = "column" if len(wrong) == 1 else "columns"
+    values = values_of(wrong[0])
+    example = "" if values is None else f" ({_example(values, wrong[0])})"
+    msg = (
+        f"{file}: no numbers in {columns} {few}{example}: "
+        "leave out what is no feature (exclude), encode the rest as numbers"
+    )
+    raise InputTypeError(msg)
+
+
+def _example(values: Any, name: str) -> str:
     """Where a column shows that it is not numeric."""
     first: tuple[int, Any] | None = None
-    for row, scalar in enumerate(table[name]):
+    for row, scalar in enumerate(values):
         if scalar.is_valid:
             first = first or (row, scalar.as_py())
             if not _is_number(str(scalar)):
                 first = (row, scalar.as_py())
                 break
-    return f"{name!r} is {first[1]!r} in row {first[0]}" if first else f"{name!r} has no values at all"
+    if first is None:
+        return f"{name!r} has no values at all"
+    shown = repr(first[1])
+    return f"{name!r} is {shown if len(shown) < 100 else shown[:100] + '...'} in row {first[0]}"

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from geodim.data.sources import check_shape, check_type
-from geodim.data.tables.arrays import from_array
+import numpy as np
+
+from geodim.data.boundary import boundary, check_regular
+from geodim.data.tables.arrays import check_table
 from geodim.data.tables.columns import Table, choose_columns
 from geodim.data.tables.frames import column_names
-from geodim.errors import DataFileError
+from geodim.data.tables.zarr_metadata import check_metadata
+from geodim.memory import check_bytes
 from geodim.optional import require
 
 if TYPE_CHECKING:
@@ -18,9 +21,46 @@ if TYPE_CHECKING:
     from geodim.data.tables.columns import Choose, Columns
 
 
+CHUNKS_AT_A_TIME = 4096
+
+
 def read_zarr(folder: Path, choose: Choose) -> Table:
-    """Read a zarr array into memory."""
-    return from_array(_opened(folder)[...], choose, str(folder))
+    """Read the chosen columns of a zarr array into memory."""
+    array = open_zarr(folder)
+    with boundary(folder, "zarr array"):
+        names = [str(number) for number in range(array.shape[1])]
+        chosen = choose(names)
+        need = (
+            array.shape[0] * len(chosen) * array.dtype.itemsize
+        )  # also of chunks that are not there: fill values
+        check_bytes(need, str(folder), "choose fewer columns, or read it in parts on a cluster (--scheduler)")
+        return Table(_values(array, chosen), [names[at] for at in chosen])
+
+
+def _values(array: Any, columns: list[int]) -> Any:
+    """Some columns, a few thousand chunks at a time: zarr asks for all of a request at once, and goes on after a failure."""
+    high, wide = array.shards or array.chunks
+    n_points, n_features = array.shape
+    step = high * max(1, CHUNKS_AT_A_TIME // -(-n_features // wide))
+    values = np.empty((n_points, len(columns)), array.dtype)
+    for row in range(0, n_points, step):
+        some = slice(row, min(row + step, n_points))
+        values[some] = array[some] if len(columns) == n_features else array.oindex[some, columns]
+    return values
+
+
+def open_zarr(folder: Path) -> Any:
+    """A table of numbers whose metadata names nothing that runs code; nothing of it is read yet.
+
+    It is opened in the folder itself: zarr would take some names for addresses or archives.
+    """
+    with boundary(folder, "zarr array"):
+        check_metadata(folder)
+        zarr = require("zarr", "zarr", "reading zarr arrays")
+        store = require("zarr.storage", "zarr", "reading zarr arrays").LocalStore(folder, read_only=True)
+        array = zarr.open_array(store=store, mode="r")
+        check_table(array.shape, array.dtype, str(folder))
+        return array
 
 
 def open_lazily(
@@ -34,22 +74,17 @@ def open_lazily(
     def choose(names: Sequence[str]) -> list[int]:
         return choose_columns(names, columns, exclude, where=str(file))
 
-    if file.suffix == ".zarr":
-        array = require("dask.array", "dask", "computing on a cluster").from_zarr(_opened(file))
-        check_shape(array.shape)
-        check_type(array.dtype)
-        names = [str(number) for number in range(array.shape[1])]
-        chosen = choose(names)
-        return Table(array if len(chosen) == len(names) else array[:, chosen], [names[at] for at in chosen])
-    names = column_names(file)
-    kept = [names[at] for at in choose(names)]
-    return Table(require("dask.dataframe", "dask", "computing on a cluster").read_parquet(file)[kept], kept)
-
-
-def _opened(folder: Path) -> Any:
-    zarr = require("zarr", "zarr", "reading zarr arrays")
-    try:
-        return zarr.open_array(folder, mode="r")
-    except Exception as error:
-        msg = f"{folder} holds no zarr array ({error}): name the folder of one array, not of a group of them"
-        raise DataFileError(msg) from error
+    with boundary(file):
+        if file.suffix == ".zarr":
+            array = require("dask.array", "dask", "computing on a cluster").from_zarr(open_zarr(file))
+            names = [str(number) for number in range(array.shape[1])]
+            chosen = choose(names)
+            part = array if len(chosen) == len(names) else array[:, chosen]
+            return Table(part, [names[at] for at in chosen])
+        if not file.is_dir():
+            check_regular(file)
+        names = column_names(file)
+        kept = [names[at] for at in choose(names)]
+        return Table(
+            require("dask.dataframe", "dask", "computing on a cluster").read_parquet(file)[kept], kept
+        )

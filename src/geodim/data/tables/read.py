@@ -6,6 +6,7 @@ import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from geodim.data.boundary import boundary, check_regular
 from geodim.data.tables.arrays import from_array, open_npy, open_npz
 from geodim.data.tables.columns import choose_columns
 from geodim.data.tables.frames import read_csv, read_parquet
@@ -95,22 +96,16 @@ def open_table(
     def choose(names: Sequence[str]) -> list[int]:
         return choose_columns(names, columns, exclude, where=str(file))
 
-    try:
-        with Watch.of(file):
-            if suffix == ".npy":
-                return from_array(open_npy(file), choose, str(file))
-            if suffix == ".npz":
-                return from_array(open_npz(file, key), choose, str(path))
-            if suffix == ".zarr":
-                return read_zarr(file, choose)
-            if suffix == ".parquet":
-                return read_parquet(file, choose)
-            return read_csv(file, suffix, choose, header)
-    except (OSError, EOFError) as error:
-        if isinstance(error, DataFileError):
-            raise
-        msg = f"cannot read {file}: {getattr(error, 'strerror', None) or error}"
-        raise DataFileError(msg) from error
+    with boundary(file), Watch.of(file):
+        if suffix == ".npy":
+            return from_array(open_npy(file), choose, str(file))
+        if suffix == ".npz":
+            return from_array(open_npz(file, key), choose, str(path))
+        if suffix == ".zarr":
+            return read_zarr(file, choose)
+        if suffix == ".parquet":
+            return read_parquet(file, choose)
+        return read_csv(file, suffix, choose, header)
 
 
 def _check_file(file: Path, *, may_be_folder: bool) -> None:
@@ -124,3 +119,4 @@ def _check_file(file: Path, *, may_be_folder: bool) -> None:
         hint = f"; did you mean {folder / near[0]}?" if near else ""
         msg = f"there is no file {file}{hint}"
         raise DataFileError(msg)
+    check_regular(file)

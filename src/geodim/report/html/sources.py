@@ -11,6 +11,7 @@ from geodim.errors import DataFileError, InputTypeError
 from geodim.explain.select import FORMAT as SELECTION_FORMAT, FeatureSelection
 from geodim.khop_result import KHopResult
 from geodim.result import IDResult
+from geodim.saved.results import SELECTION, SELECTION_DERIVED, checked, related_in_selection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,10 +86,7 @@ def as_result(values: Any) -> Result:
     if kind.startswith("geodim.IDResult/"):
         return IDResult.from_dict(values)
     if kind.startswith("geodim.KHopResult/"):
-        result = KHopResult.from_dict(values)
-        if not result.results:
-            raise DataFileError("the result has no hops: the file was edited")
-        return result
+        return KHopResult.from_dict(values)
     if kind.startswith("geodim.FeatureSelection/"):
         return _selection(values)
     if kind.startswith(LINES):
@@ -103,20 +101,9 @@ def _selection(values: dict[str, Any]) -> FeatureSelection:
     if values["format"] != SELECTION_FORMAT:
         msg = f"expected format {SELECTION_FORMAT!r}, found {values['format']!r}: was it written by a later geodim?"
         raise DataFileError(msg)
-    try:
-        selection = FeatureSelection(**{name: values[name] for name in FeatureSelection.__dataclass_fields__})
-        same = len(selection.names) == len(selection.columns) == len(selection.curve) > 0
-        numbers = [float(value) for value in (*selection.curve, selection.total, selection.seconds)]
-        sizes = [selection.n_points, selection.n_features, *selection.columns]
-        if not same or not all(isinstance(size, int) for size in sizes) or not numbers:
-            raise ValueError("lists of different lengths, or sizes that are no whole numbers")
-    except KeyError as error:
-        msg = f"the result lacks the field {error}: the file was cut or edited"
-        raise DataFileError(msg) from error
-    except (TypeError, ValueError) as error:
-        msg = f"the result holds a value of the wrong kind ({error}): the file was edited"
-        raise DataFileError(msg) from error
-    return selection
+    return checked(
+        values, SELECTION, SELECTION_DERIVED, lambda known: FeatureSelection(**known), related_in_selection
+    )
 
 
 def as_items(results: Sequence[Any]) -> list[Item]:

@@ -1,0 +1,64 @@
+"""Where files from anywhere become data: what is read at all, and the one place where failures of the libraries below get a type.
+
+Parsers of damaged files raise whatever they please: `tokenize.TokenError`, `OverflowError`, `RecursionError`, `AttributeError`.  To the
+caller all of that means one thing, that this file cannot be read, so that each reader works inside one `boundary`.
+"""
+
+from __future__ import annotations
+
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from geodim.errors import DataFileError, GeodimError, MachineMemoryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+KINDS = (
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def check_regular(file: Path) -> None:
+    """Raise for what is no file on a disk: it could not be read twice, as it is here, and a pipe might never say anything."""
+    try:
+        mode = file.stat().st_mode
+    except (OSError, ValueError) as error:
+        msg = f"cannot read {file}: {getattr(error, 'strerror', None) or error}"
+        raise DataFileError(msg) from error
+    for is_kind, name in KINDS:
+        if is_kind(mode):
+            msg = f"{file} is {name}, which cannot be read twice: write the data to a file, and name that"
+            raise DataFileError(msg)
+
+
+@contextmanager
+def boundary(file: Path | str, kind: str = "file that can be read") -> Iterator[None]:
+    """Turn every failure while a file is read into an error that names it; our own errors pass."""
+    try:
+        yield
+    except GeodimError:
+        raise
+    except MemoryError as error:
+        msg = f"{file} does not fit the memory that is free ({_said(error)}): take fewer columns, or a machine with more"
+        raise MachineMemoryError(msg) from error
+    except FileNotFoundError as error:
+        msg = f"there is no file {file}"
+        raise DataFileError(msg) from error
+    except Exception as error:
+        if isinstance(error, OSError) and error.strerror:
+            msg = f"cannot read {file}: {error.strerror}"
+        else:
+            msg = f"{file} is no complete {kind} ({_said(error)}): was it cut off while being written or copied?"
+        raise DataFileError(msg) from error
+
+
+def _said(error: BaseException) -> str:
+    """The first line of a message, not too much of it, or the name of the error if it says nothing."""
+    line = next(iter(str(error).strip().splitlines()), "")
+    return f"{line[:300]}..." if len(line) > 300 else line or type(error).__name__

@@ -1,0 +1,102 @@
+"""Tensors, frames and whatever else calls itself an array: turned into what can be measured, or refused with the way out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.errors import GeodimError, InputTypeError, InputValueError
+from geodim.lists import as_array
+from geodim.optional import require
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def plain_array(array: NDArray[Any]) -> NDArray[Any]:
+    """Numpy's own array behind subclasses that compute otherwise: masked ones, and matrices, which have two axes for ever."""
+    if isinstance(array, np.ma.MaskedArray):
+        if np.ma.is_masked(array):
+            msg = "the data is a masked array with masked entries: fill them in or drop those points first"
+            raise InputTypeError(msg)
+        return np.asarray(array.data)
+    return array if type(array) in (np.ndarray, np.memmap) else array.view(np.ndarray)
+
+
+def array_of(data: Any) -> NDArray[Any]:
+    """Lists and everything that numpy takes for an array."""
+    try:
+        return as_array(data)
+    except GeodimError:
+        raise
+    except MemoryError:
+        raise
+    except Exception as error:  # `__array__` and its like are anybody's code
+        said = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        msg = f"the data is no table of numbers: {said}"
+        raise InputValueError(msg) from error
+
+
+def array_of_tensor(tensor: Any) -> NDArray[Any]:
+    """The values of a torch tensor, which stay where they are if they lie in memory as numpy has them."""
+    torch = require("torch", "gnn", "reading tensors")
+    if not isinstance(tensor, torch.Tensor):
+        msg = f"the data is a {_kind(tensor)}, not a tensor of points by features"
+        raise InputTypeError(msg)
+    if tensor.layout != torch.strided or tensor.is_nested:
+        msg = (
+            f"the data is a tensor of layout {tensor.layout}: use tensor.to_dense(), or a scipy.sparse matrix"
+        )
+        raise InputTypeError(msg)
+    if tensor.is_quantized:
+        msg = f"the data is quantized ({tensor.dtype}): use tensor.dequantize()"
+        raise InputTypeError(msg)
+    if tensor.is_meta:
+        msg = "the data is a meta tensor, which has no values: measure it where it has some"
+        raise InputTypeError(msg)
+    tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
+    if tensor.dtype.is_floating_point and tensor.dtype not in (torch.float16, torch.float32, torch.float64):
+        tensor = tensor.float()  # bfloat16 and types of 8 bits: float32 holds each of their values
+    try:
+        values: NDArray[Any] = tensor.numpy()
+    except (TypeError, RuntimeError) as error:
+        msg = f"the data is a tensor of type {tensor.dtype}: convert it to float32, float64, integers or booleans first"
+        raise InputTypeError(msg) from error
+    return values
+
+
+def narwhals() -> Any:
+    """The package that knows all frames."""
+    return require("narwhals.stable.v2", "frames", "reading data frames")
+
+
+def eager_frame(data: Any) -> Any:
+    """A pandas, polars or pyarrow frame, or one column, as narwhals sees it."""
+    nw = narwhals()
+    if type(data).__name__ == "RecordBatch":
+        data = require("pyarrow", "frames", "reading data frames").Table.from_batches([data])
+    try:
+        native = nw.from_native(data, allow_series=True)
+    except nw.exceptions.DuplicateError as error:
+        msg = f"two columns have the same name: {' '.join(str(error).split())}; rename one of them"
+        raise InputValueError(msg) from error
+    except TypeError as error:
+        msg = f"the data is a {_kind(data)}, not a frame of points by features: convert it to one, or to an array"
+        raise InputTypeError(msg) from error
+    if isinstance(native, nw.Series):
+        return native.to_frame()
+    if isinstance(native, nw.LazyFrame):
+        try:
+            return native.collect()
+        except MemoryError:
+            raise
+        except Exception as error:  # a query that fails, in words of its library
+            said = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            msg = f"the lazy frame cannot be collected: {said}"
+            raise InputValueError(msg) from error
+    return native
+
+
+def _kind(thing: Any) -> str:
+    return f"{type(thing).__module__.partition('.')[0]}.{type(thing).__name__}"

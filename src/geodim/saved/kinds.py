@@ -1,0 +1,177 @@
+"""Kinds of values that a saved document may hold: each turns what JSON gave into what it was, or says why it is none.
+
+A check is a function of a value.  It returns the value, as an array where the result has one, and raises `UnfitError` for
+anything else; `fields` applies a table of checks to a JSON object and names the field at fault.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Check",
+    "UnfitError",
+    "fields",
+    "flag",
+    "list_of",
+    "mapping_of",
+    "number",
+    "numbers",
+    "optional",
+    "plain",
+    "text",
+    "unfit",
+    "whole",
+    "wholes",
+]
+
+Check = Callable[[Any], Any]
+MOST_WHOLE = 2**63 - 1
+DEEPEST = 4  # lists and objects within parameters; ours have one level
+
+
+class UnfitError(ValueError):
+    """Why a value is not what it should be; becomes a message of those who read it."""
+
+
+def unfit(what: str, value: Any) -> NoReturn:
+    """Refuse a value, which is shown as far as it can be read."""
+    shown = "a very long number" if _too_long(value) else repr(value)
+    raise UnfitError(f"{what}, not {shown[:80]}{'...' if len(shown) > 80 else ''}")
+
+
+def _too_long(value: Any) -> bool:
+    """Whether Python would refuse to write the number out."""
+    return isinstance(value, int) and value.bit_length() > 1000
+
+
+def whole(least: int = 0, most: int = MOST_WHOLE) -> Check:
+    """A whole number within limits."""
+
+    def check(value: Any) -> int:
+        if type(value) is not int or not least <= value <= most:
+            unfit(f"a whole number from {least} to {most}", value)
+        return value
+
+    return check
+
+
+def number(least: float = 0.0, most: float = math.inf, *, infinite: bool = False) -> Check:
+    """A finite number within limits; also infinity, which is written "inf", where that is possible."""
+
+    def check(value: Any) -> float:
+        if infinite and value == "inf":
+            return math.inf
+        if type(value) not in (int, float) or _too_long(value):
+            unfit("a number", value)
+        if not (least <= value <= most and math.isfinite(value)):
+            unfit(
+                f"a finite number, {least:g} or more" + (f", {most:g} or less" if most < math.inf else ""),
+                value,
+            )
+        return float(value)
+
+    return check
+
+
+def flag(value: Any) -> bool:
+    """True or false."""
+    return value if isinstance(value, bool) else unfit("true or false", value)
+
+
+def text(value: Any) -> str:
+    """Text."""
+    return value if isinstance(value, str) else unfit("text", value)
+
+
+def optional(check: Check) -> Check:
+    """Such a value, or nothing."""
+    return lambda value: None if value is None else check(value)
+
+
+def list_of(check: Check) -> Check:
+    """A list, every entry of which is such a value."""
+
+    def each(value: Any) -> list[Any]:
+        if not isinstance(value, list):
+            unfit("a list", value)
+        return [_within(f"entry {at}", check, one) for at, one in enumerate(value)]
+
+    return each
+
+
+def wholes(least: int, most: int = MOST_WHOLE) -> Check:
+    """A list of whole numbers within limits, as an array."""
+    each = list_of(whole(least, most))
+    return lambda value: np.array(each(value), np.int64)
+
+
+def numbers(least: float = 0.0, *, infinite: bool = False) -> Check:
+    """A list of numbers, as an array."""
+    each = list_of(number(least, infinite=infinite))
+    return lambda value: np.array(each(value), np.float64)
+
+
+def mapping_of(check: Check, **known: Check) -> Check:
+    """An object of such values; those of some names may have checks of their own."""
+
+    def each(value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            unfit("an object", value)
+        return {name: _within(repr(name), known.get(name, check), one) for name, one in value.items()}
+
+    return each
+
+
+def plain(value: Any, depth: int = DEEPEST) -> Any:
+    """What a parameter may be: text, a number, true or false, nothing, and few levels of lists and objects of these."""
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, int):
+        return whole(-MOST_WHOLE)(value)
+    if isinstance(value, float):
+        return number(-math.inf)(value)
+    if depth == 0:
+        unfit("plain values", value)
+    if isinstance(value, list):
+        return list_of(lambda one: plain(one, depth - 1))(value)
+    return mapping_of(lambda one: plain(one, depth - 1))(value)
+
+
+def _within(where: str, check: Check, value: Any) -> Any:
+    try:
+        return check(value)
+    except UnfitError as error:
+        raise UnfitError(f"{where}: {error}") from None
+
+
+def fields(
+    values: Mapping[str, Any], table: Mapping[str, Check], others: Mapping[str, Check]
+) -> dict[str, Any]:
+    """The fields of the table, checked, all of which must be there; ``others`` may be there, and nothing else."""
+    for name in table:
+        if name not in values:
+            raise UnfitError(f"the field {name!r} is missing")
+    for name in values:
+        if name not in table and name not in others:
+            raise UnfitError(f"the field {name!r:.80} is not known")
+    for name, check in others.items():
+        if name in values:
+            _within(f"the field {name!r}", check, values[name])
+    return {name: _within(f"the field {name!r}", check, values[name]) for name, check in table.items()}
+
+
+def ascending(array: NDArray[Any], what: str, *, strictly: bool = False) -> None:
+    """Raise if an array falls."""
+    steps = array[1:] <= array[:-1] if strictly else array[1:] < array[:-1]
+    for at in np.flatnonzero(steps)[:1]:
+        raise UnfitError(f"{what} does not ascend at entry {at + 1}")

@@ -1,0 +1,226 @@
+"""The fields of every kind of saved result, what each may hold, and how they belong together.
+
+Whatever a table or a relation below does not allow is refused when the file is read, with the field: nothing that was cut,
+edited or made up reaches a plot or a report.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from geodim.data.files import is_path, read_json
+from geodim.errors import DataFileError
+from geodim.saved.kinds import (
+    Check,
+    UnfitError,
+    ascending,
+    fields,
+    flag,
+    list_of,
+    mapping_of,
+    number,
+    numbers,
+    optional,
+    plain,
+    text,
+    whole,
+    wholes,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from geodim.explain.select import FeatureSelection
+    from geodim.khop_result import KHopResult
+    from geodim.result import IDResult
+
+T = TypeVar("T")
+
+PARAMETERS = mapping_of(
+    plain,
+    rtol=number(),
+    normalize=flag,
+    n_threads=whole(1),
+    dtype=text,
+    data=text,
+    command=text,
+    m=optional(whole(1)),
+    fraction=optional(number(0.0, 1.0)),
+    memory=whole(1),
+)
+VERSIONS = mapping_of(text)
+AT_MOST_INFINITE = number(infinite=True)
+
+ID_RESULT: dict[str, Check] = {
+    "n_points": whole(1),
+    "n_features": whole(1),
+    "normalized": flag,
+    "d_max": number(),
+    "discriminability": number(),
+    "discriminability_lower": number(),
+    "discriminability_upper": AT_MOST_INFINITE,
+    "support": wholes(2),
+    "phi_lower": numbers(),
+    "phi_upper": numbers(infinite=True),
+    "shares": mapping_of(number(0.0, 1.0)),
+    "exact": flag,
+    "stopped": optional(text),
+    "n_indistinguishable": optional(whole()),
+    "evaluations": whole(),
+    "bytes_read": whole(),
+    "seconds": number(),
+    "parameters": PARAMETERS,
+    "versions": VERSIONS,
+    "attained_from": wholes(2),
+    "attained_by": wholes(-1),
+    "feature_error": AT_MOST_INFINITE,
+}
+ID_DERIVED: dict[str, Check] = {
+    "format": text, **dict.fromkeys(("dimension", "lower", "upper", "error"), AT_MOST_INFINITE)
+}  # fmt: skip
+
+KHOP_RESULT: dict[str, Check] = {
+    "results": list_of(lambda value: value),  # each a result, with a table of its own
+    "operator": mapping_of(plain, operator=text),
+    "graph": mapping_of(plain, n_edges=whole(), n_nodes=whole(1)),
+}
+DROP = number(-math.inf, 1.0)
+KHOP_DERIVED: dict[str, Check] = {
+    "format": text,
+    "dimensions": list_of(AT_MOST_INFINITE),
+    "drops": list_of(lambda value: -math.inf if value == "-inf" else DROP(value)),
+}
+
+SELECTION: dict[str, Check] = {
+    "names": list_of(text),
+    "columns": list_of(whole()),
+    "curve": list_of(number()),
+    "total": number(),
+    "n_points": whole(1),
+    "n_features": whole(1),
+    "normalized": flag,
+    "d_max": number(),
+    "evaluations": whole(),
+    "seconds": number(),
+    "parameters": PARAMETERS,
+    "versions": VERSIONS,
+}
+SELECTION_DERIVED: dict[str, Check] = {
+    "format": text,
+    "fractions": list_of(number()),
+    "dimensions": list_of(AT_MOST_INFINITE),
+    "dimension": AT_MOST_INFINITE,
+    "guarantee": number(),
+    "useful": whole(1),
+}
+
+
+def read_saved(source: str | Path, rebuild: Callable[[Any], T]) -> T:
+    """A result from JSON text or a JSON file, which is named in errors."""
+    values = read_json(source)
+    try:
+        return rebuild(values)
+    except DataFileError as error:
+        if not is_path(source):
+            raise
+        raise DataFileError(f"{source}: {error}") from error
+
+
+def checked(
+    values: Mapping[str, Any],
+    table: Mapping[str, Check],
+    derived: Mapping[str, Check],
+    make: Callable[[dict[str, Any]], T],
+    related: Callable[[T], None],
+) -> T:
+    """Check the fields, make the result, check how its fields are related, and that it says of itself what the file says of it."""
+    try:
+        result = make(fields(values, table, derived))
+        related(result)
+        for name in derived:
+            if name != "format" and name in values:
+                _agrees(name, values[name], getattr(result, name))
+    except UnfitError as error:
+        if str(error).endswith("is missing"):
+            msg = f"the result lacks {str(error).removesuffix(' is missing')}: the file was cut or edited"
+        else:
+            msg = f"the result holds a value of the wrong kind ({error}): the file was edited"
+        raise DataFileError(msg) from error
+    return result
+
+
+def _agrees(name: str, said: Any, found: Any) -> None:
+    """Raise unless a number, or a list of some, is what follows from the others; another version may round otherwise."""
+    several = isinstance(found, list)
+    pairs = zip(said, found, strict=False) if several else [(said, found)]
+    close = all(math.isclose(float(one), other, rel_tol=1e-9, abs_tol=1e-9) for one, other in pairs)
+    if not close or (several and len(said) != len(found)):
+        raise UnfitError(f"the field {name!r}: {said!r:.60}, but the others give {found!r:.60}")
+
+
+def related_in_result(result: IDResult) -> None:
+    """Raise unless the fields of one result belong together."""
+    n = result.n_points
+    if not result.discriminability_lower <= result.discriminability <= result.discriminability_upper:
+        raise UnfitError("the discriminability does not lie between its bounds")
+    if result.discriminability_upper == math.inf and result.stopped is None and result.feature_error == 0.0:
+        raise UnfitError("the discriminability has no upper bound, and nothing was stopped")
+    sizes = {array.size for array in (result.support, result.phi_lower, result.phi_upper)}
+    if len(sizes) != 1:
+        raise UnfitError(
+            f"support, phi_lower and phi_upper have {' and '.join(map(str, sorted(sizes)))} entries"
+        )
+    if result.attained_from.size != result.attained_by.size:
+        raise UnfitError("attained_from and attained_by have different lengths")
+    for name in ("support", "attained_from"):
+        sizes_of = getattr(result, name)
+        ascending(sizes_of, f"the field {name!r}", strictly=True)
+        if sizes_of.size and sizes_of[-1] > n:
+            raise UnfitError(f"the field {name!r} goes beyond the {n} points")
+    for name in ("phi_lower", "phi_upper"):
+        ascending(getattr(result, name), f"the field {name!r}")
+    if np.any(result.phi_lower > result.phi_upper):
+        raise UnfitError("phi_lower is more than phi_upper somewhere")
+    if np.any(result.attained_by >= len(result.shares)):
+        raise UnfitError("attained_by names a feature without a share")
+    if result.shares and not math.isclose(sum(result.shares.values()), 1.0, abs_tol=1e-6):
+        raise UnfitError("the shares do not add up to 1")
+    if result.n_indistinguishable is not None and result.n_indistinguishable > n:
+        raise UnfitError("there are more indistinguishable points than points")
+    if result.exact and not (
+        result.discriminability_lower == result.discriminability_upper
+        and result.stopped is None
+        and np.array_equal(result.phi_lower, result.phi_upper)
+    ):
+        raise UnfitError("it is said to be exact, but has bounds")
+
+
+def related_in_hops(result: KHopResult) -> None:
+    """Raise unless the results of all hops are about the same nodes, and the discriminability can only have grown."""
+    if not result.results:
+        raise UnfitError("it has no hops")
+    first = result.results[0]
+    for k, one in enumerate(result.results):
+        for name in ("n_points", "normalized", "d_max"):
+            if getattr(one, name) != getattr(first, name):
+                raise UnfitError(f"{name} after {k} hops is not that without hops")
+        if one.n_features != (k + 1) * first.n_features:
+            raise UnfitError(f"n_features after {k} hops is not {k + 1} times that without hops")
+        if k and one.discriminability_upper < result.results[k - 1].discriminability_lower:
+            raise UnfitError(f"the discriminability falls from {k - 1} hops to {k}")
+
+
+def related_in_selection(selection: FeatureSelection) -> None:
+    """Raise unless the lists are about the same features, and the curve climbs to the total at most."""
+    count = len(selection.columns)
+    if not len(selection.names) == len(selection.curve) == count > 0:
+        raise UnfitError("names, columns and curve have different lengths, or none")
+    if len(set(selection.columns)) < count or max(selection.columns) >= selection.n_features:
+        raise UnfitError("the field 'columns' names a column twice, or one that is not there")
+    ascending(np.array(selection.curve), "the field 'curve'")
+    if selection.curve[-1] > selection.total * (1.0 + 1e-9):
+        raise UnfitError("the field 'curve' is more than the total")
