@@ -67,10 +67,12 @@ def test_a_matrix_in_memory_that_was_tampered_with():
 def test_node_numbers_beyond_the_memory(tmp_path, id_):
     path = tmp_path / "edges.csv"
     path.write_text(f"0,1\n1,{id_}\n")
-    with pytest.raises(MachineMemoryError, match=r"edges\.csv: a graph of .* nodes needs"):
+    with pytest.raises(InputValueError, match=r"edges\.csv: the largest node number is"):
         as_graph(path)
+    with pytest.raises(MachineMemoryError, match=r"edges\.csv: a graph of .* nodes needs"):
+        as_graph(path, id_)
     np.save(tmp_path / "edges.npy", np.array([[0, 1], [1, id_]]))
-    with pytest.raises(MachineMemoryError, match=r"edges\.npy"):
+    with pytest.raises(InputValueError, match=r"edges\.npy"):
         as_graph(tmp_path / "edges.npy")
 
 

@@ -29,6 +29,7 @@ __all__ = ["build_graph", "index_dtype"]
 
 # Each thread scans all edges and keeps those of its rows; past a few threads the scanning outweighs the writing.
 MAX_SCANNERS = 8
+FEW_NODES, MOST_ISOLATED = 10**7, 1000  # nodes that are believed, and per edge beyond that
 NODE_BYTES = 16  # row pointers, and a column of numbers: a graph that leaves no room for that is of no use
 
 
@@ -122,6 +123,11 @@ def _infer_nodes(source: EdgeSource, *, weighted: bool) -> int:
             largest = max(largest, int(chunk.sources.max()), int(chunk.targets.max()))
     if largest < 0:
         raise InputValueError("there are no edges to tell the number of nodes from: pass n_nodes=")
+    if largest >= max(FEW_NODES, MOST_ISOLATED * source.n_edges):
+        raise InputValueError(
+            f"the largest node number is {largest:,}, in a list of {source.n_edges:,} edges: nearly all nodes would be isolated; "
+            "number the nodes 0..n-1, or pass n_nodes="
+        )
     return largest + 1
 
 
