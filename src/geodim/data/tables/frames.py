@@ -32,6 +32,7 @@ LINE_BYTES = 64  # for each character of the first line, if every other one is a
 CELL_BYTES = 64  # for a number and its delimiter: more than any number needs
 TEXT_RATIO = 16  # bytes of a table for one of text, which at least delimits a cell of 8
 GZIP_RATIO = 1032  # that is as much as deflate packs
+SAFE = 0.75  # of the free memory: allocators take more than they hand out
 MANY = 10_000  # columns
 MOST_COMMENTS = 100_000  # lines before the first point
 EXAMPLE_BYTES = 1 << 20
@@ -91,10 +92,12 @@ def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None
             stacklevel=4,
         )
     arrow = require("pyarrow", "frames", "reading CSV files")
-    with boundary(file, "text table"), _stream(file, suffix) as stream:
+    with boundary(file, "text table"):
+        _check_text(file, suffix, len(names), len(chosen))
+        packed = "gzip" if suffix.endswith(".gz") else None
         try:
             table = reader.read_csv(
-                stream,
+                arrow.input_stream(str(file), compression=packed),
                 read_options=reader.ReadOptions(
                     column_names=names,
                     skip_rows=skip,
@@ -114,42 +117,24 @@ def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None
     return replace(_checked_frame(table, file), note=note)
 
 
-class WithinMemory:
-    """The bytes of a text file, unpacked, as long as what pyarrow makes of them fits memory.
+def _check_text(file: Path, suffix: str, n_columns: int, n_chosen: int) -> None:
+    """Raise if what a text holds, or unpacks to, does not fit memory; where it might not, it is read twice, first to count lines.
 
-    How much that is nobody can declare: a few megabytes unpack to gigabytes, and a column of text takes as much as its text.  So
-    what pyarrow has allocated is compared with what was free, block by block.
+    How much it is nobody declares: a few megabytes unpack to gigabytes, and a column of text takes as much as its text.
     """
-
-    closed = False
-
-    def __init__(self, stream: Any, file: Path) -> None:
-        self.stream, self.file = stream, file
-        self._allocated = require("pyarrow", "frames", "reading CSV files").total_allocated_bytes
-        self.before, self.free = self._allocated(), free_memory()
-
-    def read(self, size: int) -> bytes:
-        """As a file would; raises when memory would run out."""
-        taken = self._allocated() - self.before
-        if self.free is not None and taken > self.free - 4 * size:
-            raise too_large(f"{self.file}, of which a part has been read,", taken + 4 * size, ENOUGH)
-        block: bytes = self.stream.read(size)
-        return block
-
-    def close(self) -> None:
-        """As a file would."""
-        self.closed = True
-        self.stream.close()
-
-
-def _stream(file: Path, suffix: str) -> Any:
-    """The bytes of a text for pyarrow: read by itself if they fit memory whatever they are, else watched."""
-    arrow = require("pyarrow", "frames", "reading CSV files")
-    packed, free = suffix.endswith(".gz"), free_memory()
-    most = file.stat().st_size * (GZIP_RATIO if packed else 1) * TEXT_RATIO
+    free = free_memory()
+    most = file.stat().st_size * (GZIP_RATIO if suffix.endswith(".gz") else 1) * TEXT_RATIO
     if free is None or most < free:
-        return arrow.input_stream(str(file), compression="gzip" if packed else None)
-    return arrow.PythonFile(WithinMemory(_opened(file, suffix), file), mode="r")
+        return
+    lines = size = 0
+    with _opened(file, suffix) as stream:
+        while block := stream.read(PIECE):
+            lines, size = lines + block.count(b"\n"), size + len(block)
+            need = 8 * lines * n_chosen
+            if size > CELL_BYTES * (lines + 1) * n_columns:  # no numbers, which are shorter
+                need = max(need, size)
+            if need > SAFE * free:
+                raise too_large(f"{file}, of which a part has been read, already", need, ENOUGH)
 
 
 def _opened(file: Path, suffix: str) -> Any:
