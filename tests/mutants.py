@@ -9,6 +9,7 @@ judge: docs/results/mutants.md says what they are.
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import os
 import random
@@ -17,9 +18,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -75,105 +75,100 @@ MEMORY = 4 << 30  # bytes of data that a check may take: one mutant asked for tw
 CONFIG = """
 [cosmic-ray]
 module-path = {modules}
-timeout = {timeout}.0
+timeout = 1.0
 excluded-modules = []
-test-command = "{python} tests/mutants.py --check --timeout {timeout}"
+test-command = "not run by Cosmic Ray, which only makes the mutants"
 
 [cosmic-ray.distributor]
 name = "local"
 """
 
 
-def prepared(folder: Path, timeout: int) -> Path:
-    """A copy of what is needed, and the configuration."""
+def prepared(folder: Path) -> Path:
+    """A copy of what is needed, and the mutants."""
     shutil.rmtree(folder, ignore_errors=True)
     ignored = shutil.ignore_patterns("__pycache__")
     for name in ("src", "tests"):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    shutil.copytree(ROOT / "src", folder / "original", ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", folder)
     modules = json.dumps([f"src/geodim/{name}" for name in MODULES])
-    config = folder / "mutants.toml"
-    text = CONFIG.format(modules=modules, timeout=timeout, python=sys.executable)
-    config.write_text(text, encoding="utf-8")
-    return config
+    (folder / "mutants.toml").write_text(CONFIG.format(modules=modules), encoding="utf-8")
+    session = folder / "session.sqlite"
+    command = [sys.executable, "-m", "cosmic_ray.cli", "init", "mutants.toml", session.name]
+    subprocess.run(command, cwd=folder, check=True)
+    return session
 
 
-def sample(session: Path, number: int, seed: int) -> None:
-    """Keep so many mutants of every module."""
+def sample(session: Path, number: int, seed: int) -> list[Any]:
+    """So many mutants of every module; further seeds give others."""
     from cosmic_ray.work_db import use_db
 
+    by_module = defaultdict(list)
     with use_db(str(session)) as database:
-        by_module = defaultdict(list)
         for item in database.work_items:
             mutation = item.mutations[0]
             if any(name in mutation.operator_name for name in OPERATORS):
-                by_module[str(mutation.module_path)].append(item)
-        draw = random.Random(seed)
-        database.clear()
-        for items in by_module.values():
-            database.add_work_items(draw.sample(items, min(number, len(items))))
+                by_module[str(mutation.module_path)].append(mutation)
+    draw = random.Random(seed)
+    return [one for items in by_module.values() for one in draw.sample(items, min(number, len(items)))]
 
 
-def outcome(session: Path) -> dict[str, Any]:
-    """Counts for every module, and the survivors."""
-    from cosmic_ray.work_db import WorkDB, use_db
+def judge(mutation: Any, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """Put a mutant in its place, and see what notices it."""
+    from cosmic_ray.mutating import use_mutation
+    from cosmic_ray.plugins import get_operator
 
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    survivors = []
-    with use_db(str(session), mode=WorkDB.Mode.open) as database:
-        items = {item.job_id: item.mutations[0] for item in database.work_items}
-        for job, result in database.results:
-            mutation = items[job]
-            module = str(mutation.module_path).partition("geodim/")[2]
-            survived = result.test_outcome is not None and result.test_outcome.value == "survived"
-            counts[module]["survived" if survived else "killed"] += 1
-            if survived:
-                lines = [
-                    line
-                    for line in (result.diff or "").splitlines()
-                    if line[:1] in "+-" and line[:3] not in ("+++", "---")
-                ]
-                survivors.append({"module": module, "line": mutation.start_pos[0], "change": lines})
-    survivors.sort(key=lambda one: (one["module"], one["line"]))
-    return {"modules": {name: dict(count) for name, count in sorted(counts.items())}, "survivors": survivors}
+    module = str(mutation.module_path).partition("geodim/")[2]
+    operator = get_operator(mutation.operator_name)(**getattr(mutation, "operator_args", {}))
+    with use_mutation(folder / mutation.module_path, operator, mutation.occurrence) as (before, after):
+        lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
+        change = [line.strip() for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+        noticed = noticed_by(module, folder, options)
+    return {"module": module, "line": mutation.start_pos[0], "change": change, "noticed": noticed}
 
 
-def changed_module(folder: Path) -> str:
-    """The module that differs from the original; none where nothing was changed."""
-    for name in MODULES if (folder / "original").exists() else []:
-        if (folder / "original" / "geodim" / name).read_bytes() != (
-            folder / "src" / "geodim" / name
-        ).read_bytes():
-            return name
-    return ""
-
-
-def check(timeout: int) -> None:
-    """What a mutant must get past: the quick check, and then the tests of its module, compiled."""
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    started = time.monotonic()
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    quick = [sys.executable, "tests/mutants.py", "--quick"]
-    subprocess.run(quick, cwd=ROOT, env=environment, check=True, timeout=timeout)
-    tests = next((tests for name, tests in TESTS.items() if changed_module(ROOT).startswith(name)), [])
-    if not tests or os.environ.get("GEODIM_MUTANTS_QUICK"):
-        return
+def noticed_by(module: str, folder: Path, options: argparse.Namespace) -> str:
+    """What notices the mutant: the quick check, the tests of its module, or nothing."""
+    environment = {**os.environ, "PYTHONPATH": f"{folder / 'src'}:{folder / 'tests'}"}
+    quick = [sys.executable, "tests/mutants.py", "--quick", module]
+    if not passes(quick, folder, {**environment, "NUMBA_DISABLE_JIT": "1"}, options.timeout):
+        return "the quick check"
+    tests = next((tests for name, tests in TESTS.items() if module.startswith(name)), [])
+    if not tests or options.only_quick:
+        return ""
     # An empty cache: kernels are not compiled anew by themselves where one of another module that they call has changed.
     with tempfile.TemporaryDirectory() as cache:
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-        left = timeout - (time.monotonic() - started)
-        subprocess.run(
-            command, cwd=ROOT, env={**os.environ, "NUMBA_CACHE_DIR": cache}, check=True, timeout=left
+        passed = passes(command, folder, {**environment, "NUMBA_CACHE_DIR": cache}, 10 * options.timeout)
+    return "" if passed else "the tests of its module"
+
+
+def passes(command: list[str], folder: Path, environment: dict[str, str], timeout: int) -> bool:
+    """Whether a command ends well; more time or memory than it may take is no good end."""
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            timeout=timeout,
+            preexec_fn=limited,
+            capture_output=True,
+            check=False,
         )
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
 
 
-def quick_check() -> None:
+def quick_check(module: str) -> None:
     """Contracts, and quick comparisons with the oracles, with kernels interpreted: those that reach the module."""
     import interpreted
 
     interpreted.replace_vectors()
-    module = changed_module(ROOT)
     if not module.startswith(("features/", "khop")):
         contracts = str(ROOT / "tests" / "engine" / "test_contracts.py")
         if pytest.main(["-x", "-q", "-p", "no:cacheprovider", contracts]):
@@ -230,45 +225,39 @@ def check_hops() -> None:
 def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--number", type=int, default=20, help="mutants of every module (default: 20)")
+    parser.add_argument("--number", type=int, default=8, help="mutants of every module (default: 8)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--timeout", type=int, default=600, help="seconds after which a mutant counts as noticed"
+        "--timeout",
+        type=int,
+        default=90,
+        help="seconds of the quick check after which a mutant counts as noticed",
     )
-    parser.add_argument("--only-quick", action="store_true", help="without the tests of the module, compiled")
-    parser.add_argument("--quick", action="store_true", help="what a mutant must get past first, interpreted")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants")
-    parser.add_argument("--report", action="store_true", help="only say what an earlier run found so far")
-    parser.add_argument("--check", action="store_true", help="what a mutant must get past")
+    parser.add_argument("--only-quick", action="store_true", help="without the tests of the module, compiled")
+    parser.add_argument("--quick", metavar="MODULE", help="what a mutant must get past first, interpreted")
     options = parser.parse_args()
-    if options.quick:
-        quick_check()
+    if options.quick is not None:
+        quick_check(options.quick)
         return 0
-    if options.check:
-        check(options.timeout)
-        return 0
-    session = options.folder / "session.sqlite"
-    if not options.report:
-        config = prepared(options.folder, options.timeout)
-        environment = {
-            **os.environ,
-            **({"GEODIM_MUTANTS_QUICK": "1"} if options.only_quick else {}),
-            "PYTHONPATH": f"{options.folder / 'src'}:{options.folder / 'tests'}",
-        }
-        cosmic = [sys.executable, "-m", "cosmic_ray.cli"]
-        subprocess.run(
-            [*cosmic, "init", config.name, session.name], cwd=options.folder, env=environment, check=True
-        )
-        sample(session, options.number, options.seed)
-        unchanged = [sys.executable, "tests/mutants.py", "--check"]
-        subprocess.run(
-            unchanged, cwd=options.folder, env=environment, check=True
-        )  # or all would seem to be noticed
-        subprocess.run(
-            [*cosmic, "exec", config.name, session.name], cwd=options.folder, env=environment, check=True
-        )
-    found = outcome(session)
-    print(json.dumps(found, indent=1))
+    session = prepared(options.folder)
+    for module in ("engine/", "khop"):
+        if noticed_by(module, options.folder, options):  # or all mutants would seem to be noticed
+            print(f"the unchanged code does not pass the check of {module}", file=sys.stderr)
+            return 1
+    with (options.folder / "judged.jsonl").open("w", encoding="utf-8") as log:
+        for mutation in sample(session, options.number, options.seed):
+            judged = judge(mutation, options.folder, options)
+            log.write(json.dumps(judged) + "\n")
+            log.flush()
+            print(
+                judged["module"],
+                judged["line"],
+                judged["noticed"] or "NOT NOTICED",
+                *judged["change"],
+                sep="\n  ",
+                flush=True,
+            )
     return 0
 
 

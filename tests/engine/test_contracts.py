@@ -323,15 +323,15 @@ def test_gaps_of_counts_are_closed_only_where_others_hold_less(shift):
 # ---------------------------------------------------------------- how much is looked at
 
 
-# Of 2000 points, with 2 million windows and 62 gaps of 32 sizes: tests of blocks, and windows evaluated, at most.
+# Of 1000 points, with 500,000 windows and 31 gaps of 32 sizes: tests of blocks, and windows evaluated, at most.
 WORK = {
-    "normal": (1_800, 640_000),
-    "exponential": (1_000, 290_000),
-    "two_clusters": (1_960, 1_060_000),
-    "integers_below_n": (1_450, 350_000),
-    "half_zero": (900, 260_000),
-    "duplicates": (1_960, 530_000),
-    "grid_jitter_third": (2_020, 440_000),
+    "normal": (620, 315_000),
+    "exponential": (480, 135_000),
+    "two_clusters": (590, 375_000),
+    "integers_below_n": (590, 160_000),
+    "half_zero": (420, 145_000),
+    "duplicates": (570, 225_000),
+    "grid_jitter_third": (540, 130_000),
 }
 
 
@@ -339,26 +339,26 @@ WORK = {
 def test_bounds_save_work(monkeypatch, name):
     """With levels as in long columns.  A feature half as wide, which is below Phi nearly everywhere, takes less."""
     monkeypatch.setattr(column_module, "TOP_BLOCKS", 4)
-    values = column(name, 2000).astype(np.float64)
+    values = column(name, 1000).astype(np.float64)
     tests, windows = WORK[name]
     work = compute_profile(as_source(values[:, np.newaxis]), n_threads=1).work
     assert 0 < work[TESTS] <= tests
     assert 0 < work[WINDOWS] <= windows
     assert work[REJECTED] == 0
-    assert work[LEAVES] + work[CLOSED] <= 64
+    assert work[LEAVES] + work[CLOSED] <= 33
     both = compute_profile(as_source(np.stack([values, 0.5 * values], axis=1)), n_threads=1).work
-    assert both[TESTS] <= 1.65 * work[TESTS]
-    assert both[WINDOWS] <= 1.55 * work[WINDOWS]
+    assert both[TESTS] <= 1.85 * work[TESTS]
+    assert both[WINDOWS] <= 1.7 * work[WINDOWS]
 
 
 def test_lines_that_meet_end_the_search():
     """Whole numbers in a row: phi is known from the bounds alone."""
     values = np.cumsum(
-        np.where(np.arange(2000) % 500 == 0, 4000.0, 1.0)
+        np.where(np.arange(1000) % 250 == 0, 4000.0, 1.0)
     )  # four lines, so that this is no grid
     work = compute_profile(as_source(values[:, np.newaxis]), n_threads=1).work
-    assert work[CLOSED] >= 14
-    assert work[WINDOWS] <= 1_200_000
+    assert work[CLOSED] >= 6
+    assert work[WINDOWS] <= 380_000
 
 
 # ---------------------------------------------------------------- grids
