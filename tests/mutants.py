@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import functools
 import json
 import os
 import random
@@ -44,7 +45,7 @@ COLUMNS = (
     "normal", "exponential", "two_clusters", "rounded", "half_zero", "sparse_both_signs", "grid_jitter_third", "linspace",
     "duplicates", "two_scales", "heavy_offset", "signed_zeros_32", "constant_but_a_few", "integers_below_n",
 )  # fmt: skip
-# Changes that a person might make: others, as of + into <<, fail at once and say nothing.
+# Changes that a person might make: others, as of + into <<, of < into is, or of how a kernel is compiled, say nothing.
 OPERATORS = (
     "Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "Mul_Add", "ReplaceComparisonOperator", "NumberReplacer", "AddNot",
     "ReplaceAndWithOr", "ReplaceOrWithAnd", "ReplaceBreakWithContinue", "ReplaceContinueWithBreak",
@@ -107,10 +108,18 @@ def sample(session: Path, number: int, seed: int) -> list[Any]:
     with use_db(str(session)) as database:
         for item in database.work_items:
             mutation = item.mutations[0]
-            if any(name in mutation.operator_name for name in OPERATORS):
+            name = mutation.operator_name
+            line = lines_of(session.parent / mutation.module_path)[mutation.start_pos[0] - 1].lstrip()
+            if any(one in name for one in OPERATORS) and "_Is" not in name and not line.startswith("@"):
                 by_module[str(mutation.module_path)].append(mutation)
     draw = random.Random(seed)
     return [one for items in by_module.values() for one in draw.sample(items, min(number, len(items)))]
+
+
+@functools.cache
+def lines_of(path: Path) -> list[str]:
+    """The lines of a module."""
+    return path.read_text(encoding="utf-8").splitlines()
 
 
 def judge(mutation: Any, folder: Path, options: argparse.Namespace) -> dict[str, Any]:

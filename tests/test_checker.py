@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import json
 import math
@@ -90,6 +91,23 @@ def test_differences_that_are_rounded() -> None:
     check(of_two_points(0, units, -53, [0.0, 0.5 * (1.0 + 4.0 * ulp)], 1.0 - ulp), X)
 
 
+def test_a_window_is_too_wide_by_the_least_that_can_be_said() -> None:
+    X = np.array([[0.0], [1.0]])
+    with pytest.raises(checker.RefutedError, match=r"at most 0\.9999999999999999"):
+        check(of_two_points(0, 2**53 - 1, -53, [0.0, 9.0]), X)
+    check(of_two_points(0, 2**52, -52, [0.0, 9.0]), X)
+
+
+def test_bounds_beyond_all_floats() -> None:
+    X = np.array([[0.0], [0.5]])
+    certificate = of_two_points(0, 2**53 - 1, 971, [0.0, 9.0], 0.5) | {"normalized": True}
+    with pytest.raises(checker.RefutedError, match=r"Delta after 0 hops: .* proved \[0.0, 1.797"):
+        check(certificate, X)
+    check(
+        of_two_points(0, 0, 0, [0.0, 0.0], 0.0) | {"normalized": True}, np.zeros((2, 1))
+    )  # nothing to divide by
+
+
 @pytest.mark.parametrize("operator", ["sym", "rw"])
 @pytest.mark.parametrize("scale", [1.0, 2.0**-1070, 1e300])
 def test_how_far_hops_are_off(operator: str, scale: float) -> None:
@@ -126,6 +144,9 @@ def test_how_large_ones_can_grow() -> None:
             for _ in range(10):
                 reach = hop(reach)
                 assert reach.max() <= math.sqrt(degree) * (1.0 + 1e-12)
+            for m in (1, 2, 10):  # every term of A^m 1 is rounded m (D + 5) times
+                reach = functools.reduce(lambda x, _: hop(x), range(m), np.ones(n))
+                assert checker.hop_error(m, degree, 3.0) >= m * (degree + 5) * 2.0**-53 * 3.0 * reach.max()
 
 
 def moved(X: Any, row: int, column: int, value: float) -> Any:
@@ -199,16 +220,29 @@ def test_other_graphs() -> None:
 
 
 def test_the_work_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checker, "MOST_COMPARISONS", 1000)
-    with pytest.raises(checker.RefutedError, match="more than 1000 comparisons"):
+    """Of all features together."""
+    counted = []
+    narrow = checker.too_narrow
+    monkeypatch.setattr(checker, "too_narrow", lambda *given: counted.append(narrow(*given)) or counted[-1])
+    check(*plain())
+    assert sum(one > 0 for one in counted) > 1
+    total = sum(counted)
+    monkeypatch.setattr(checker, "MOST_COMPARISONS", total)
+    check(*plain())
+    monkeypatch.setattr(checker, "MOST_COMPARISONS", total - 1)
+    with pytest.raises(checker.RefutedError, match=r"more than \d+ comparisons"):
         check(*plain())
 
 
 def test_many_ranges_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a certificate cannot ask for more memory than some arrays of sizes."""
     certificate, *data = plain()
     whole = check(certificate, *data)
+    most, stacked = [0], np.hstack
+    monkeypatch.setattr(np, "hstack", lambda halves: most.append(2 * halves[0].shape[1]) or stacked(halves))
     monkeypatch.setattr(checker, "TOGETHER", 4)
     assert check(certificate, *data) == whole
+    assert 0 < max(most) <= 8
     with pytest.raises(checker.RefutedError, match="at least"):
         check(changed(certificate, put("lower", 0, 7, to=lambda value: value + 3000)), *data)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+import geodim
 from certified import all_of, changed, check, every, hopped, plain, put, recomputed
 from geodim import checker
 
@@ -236,3 +238,28 @@ def test_claims_leave_room_for_the_rounding_of_hops(end: int) -> None:
     tight = recomputed(certificate)["claims"][2][end]
     with pytest.raises(checker.RefutedError, match="Delta after 2 hops"):
         check(changed(certificate, put("claims", 2, end, to=tight)), *data)
+
+
+def test_the_rounding_is_that_of_the_largest_column() -> None:
+    """Not of the last one."""
+    _, X, edges = hopped()
+    X = X * [1.0, 1e-6]
+    certificate = geodim.khop_dimensions(X, edges, 2).certificate().to_dict()
+    check(certificate, X, edges)
+    tables = certificate | {name: np.array(certificate[name]) for name in ("sizes", "lower", "upper")}
+    degree = checker.hop_function(edges, 40, "sym")[1]
+    error = Fraction(checker.hop_error(2, degree, 0.1 * float(X.max())))
+    claim = [float(end) for end in checker.proved(tables, 2, error, Fraction(certificate["d_max"]))]
+    with pytest.raises(checker.RefutedError, match="Delta after 2 hops"):
+        check(changed(certificate, put("claims", 2, to=claim)), X, edges)
+
+
+def test_features_of_fewer_hops_belong_to_later_layers() -> None:
+    """Where all nodes are neighbours, nothing is left after a hop; but Phi is over X and AX together."""
+    edges = np.array([(i, j) for i in range(4) for j in range(i)]).T
+    X = np.arange(4.0)[:, np.newaxis]
+    certificate = geodim.khop_dimensions(X, edges, 1, operator="rw").certificate().to_dict()
+    check(certificate, X, edges)
+    false = changed(certificate, all_of(every("upper", 1, to=0), every("lower", 1, to=0)))
+    with pytest.raises(checker.RefutedError, match=r"at most 0.0, but the window named for feature 0"):
+        check(changed(false, put("claims", 1, to=[0.0, 1e-12])), X, edges)

@@ -434,8 +434,8 @@ def test_what_was_left_out_is_bounded_from_below_by_0():
             assert low <= own[before:k].min()
             assert own[k - 1] <= high
             before = k
-        assert lower[0] == 0.0
-        assert own[1] == 0.0
+        assert lower[0] == own[1] == 0.0
+        assert np.all((upper - lower)[1:] <= 2.0 * step)  # of the others as much is known as steps allow
 
 
 def test_bounds_of_a_column_that_was_not_solved():
