@@ -438,6 +438,46 @@ def test_what_was_left_out_is_bounded_from_below_by_0():
         assert np.all((upper - lower)[1:] <= 2.0 * step)  # of the others as much is known as steps allow
 
 
+@pytest.mark.parametrize("skipped", [0, 1, 3])
+def test_steps_name_columns_that_attain_them(skipped):
+    """From its first k on, the column named has fewer than k points in so many steps, and none has in one step more."""
+    counts = np.full(
+        (2, 40), 8
+    )  # one is even, of the other half lies in the middle and the rest at both ends
+    counts[1] = np.where(np.arange(40) == 20, 160, np.where(np.abs(np.arange(40) - 19.5) > 17.0, 27, 0))
+    counts[1, 0] += counts[0].sum() - counts[1].sum()
+    n = int(counts[0].sum())
+    totals = np.concatenate([np.zeros((2, 1), int), np.cumsum(counts, axis=1)], axis=1)
+    holds = np.array([[0, *((one[w:] - one[:-w]).max() for w in range(1, 41))] for one in totals])
+    profile = Profile.empty(n, 2, step=0.5, n_steps=40, skipped=skipped)
+    assert np.all(profile.owner == -1)  # nobody's yet
+    assert np.all(profile.phi == -n)
+    for j in (0, 1):
+        work = np.array([1, 2, 3, 4, 5])
+        profile.merge(-holds[j].astype(float), np.array([[1, 41]]), 1, j, 0, work)
+        profile.finish(j)
+    assert profile.work.tolist() == [2, 4, 6, 8, 10]
+    sizes, owners, widths = profile.steps()
+    assert sizes[0] == 2
+    assert np.all(np.diff(sizes) > 0)
+    assert np.all(np.diff(widths) > 0)
+    assert {0, 1} <= set(owners.tolist())
+    for k, owner, width in zip(sizes.tolist(), owners.tolist(), widths.tolist(), strict=True):
+        w = round(width / 0.5)
+        assert width == 0.5 * w
+        if owner < 0:
+            assert (k, w) == (2, 0)  # narrower than what was looked at
+            continue
+        assert w > skipped
+        assert holds[owner, w] < k
+        assert holds[:, w + 1].min() >= k if w < 40 else k <= n
+    every = np.unique(holds[:, 1 + skipped :].min(axis=0))
+    assert set(sizes[1:].tolist()) == set((every[every < n] + 1).tolist())
+    empty = Profile.empty(1, 1, step=0.5, n_steps=3)
+    empty.finish(0)
+    assert [one.tolist() for one in empty.steps()] == [[2], [-1], [0.0]]
+
+
 def test_bounds_of_a_column_that_was_not_solved():
     """Its range and its spread bound it, where others are below."""
     X = np.random.default_rng(8).normal(size=(50, 2)) * [1.0, 3.0]
