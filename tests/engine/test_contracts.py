@@ -16,7 +16,7 @@ from geodim.data.checks import Ranges, scan_ranges
 from geodim.data.sources import as_source
 from geodim.engine import column as column_module
 from geodim.engine.column import PyramidLayout, lattice
-from geodim.engine.kernels import columns, grid, pyramid
+from geodim.engine.kernels import columns, gaps, grid, pyramid, reading
 from geodim.engine.kernels.counters import CLOSED, LEAVES, REJECTED, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE, PEAK, S0, S1, SLOPE, SMOOTH, U0, U1, W0, W1
 from geodim.engine.kernels.tiles import PADDING
@@ -150,9 +150,47 @@ def test_slopes():
     steep[:start] -= 1e6  # and steep before: the median is what comes after
     assert pyramid.local_slope(steep, n, start, BASE, 0.0, np.inf) == pytest.approx(expected, rel=1e-15)
     wide = 2 * SMOOTH  # a large block looks as far as it is long, twice
-    far = np.arange(8.0 * wide)
-    far[: 4 * wide - 2 * wide] = 0.0
-    assert pyramid.local_slope(far, far.size, 4 * wide, wide, 0.0, np.inf) == 1.0
+    cubic = (np.arange(8.0 * wide) - 4.5 * wide + 0.5) ** 3  # as steep before as after, and less in between
+    start, stop = 4 * wide, 5 * wide - 1
+    chord = (cubic[stop] - cubic[start - 2 * wide]) / (stop - start + 2 * wide)
+    assert pyramid.local_slope(cubic, cubic.size, start, wide, 0.0, np.inf) == pytest.approx(chord, rel=1e-12)
+
+
+def test_no_line_is_steeper_than_the_column_allows():
+    """Trends times sizes stay below the range, which the bound on roundings rests on."""
+    n = 320
+    l = padded(np.append(-1000.0, np.linspace(0.0, 1e-3, n - 1)))
+    records = np.empty((14, pyramid.RECORD))
+    pyramid.build_base(l, n, records, 10, 0.0, 1000.001)
+    assert records[0, SLOPE] == pytest.approx(1000.001 / BASE, rel=1e-12)
+    offsets, counts = np.array([0, 12]), np.array([10, 5])
+    records = np.concatenate([records[:12], np.empty((9, pyramid.RECORD))])
+    pyramid.build_parents(l, n, records, offsets, counts, 0.0, 1000.001)
+    assert records[12, SLOPE] == pytest.approx(1000.001 / (2 * BASE), rel=1e-12)
+
+
+# ---------------------------------------------------------------- filters
+
+
+@pytest.mark.parametrize("name", ["integers_below_n", "duplicates", "half_zero", "rounded", "exponential"])
+def test_filters_keep_a_narrowest_window_of_every_size(name):
+    """Of the blocks kept, some start is as good as the best of all, at every size of the gap."""
+    n, shift, size = 321, 5, BASE
+    for seed in range(3):
+        l = padded(column(name, n, seed))
+        for g in range(1, n >> shift):
+            blocks = np.array([j for j in range(n // size + 1) if (j + g) * size < n], np.int32)
+            sizes = range(g * size, min((g + 1) * size, n))
+            children, lows = blocks.copy(), np.zeros(blocks.size)
+            kept, v, least = gaps.filter_plainly(l, n, shift, g, -1, children, lows, blocks.size)
+            starts = np.concatenate(
+                [np.arange(j * size, min((j + 1) * size, n)) for j in children[:kept].tolist()]
+            )
+            best = [(l[starts + d] - l[starts]).min() for d in sizes]
+            own = [(l[d:n] - l[: n - d]).min() for d in sizes]
+            assert best == own
+            assert least <= min(own)
+            assert max(own) <= v
 
 
 # ---------------------------------------------------------------- passes over a column
@@ -267,6 +305,17 @@ def test_the_smallest_sizes():
         np.testing.assert_array_equal(found[first:stop], phi(l, n)[first:stop])
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_moments(kind):
+    values = np.random.default_rng(2).normal(3.0, 2.0, (50, 4)).astype(kind)
+    least, greatest, total, square = values[0].copy(), values[0].copy(), np.zeros(4), np.zeros(4)
+    reading.moments(values, least, greatest, total, square)
+    np.testing.assert_array_equal(least, values.min(axis=0))
+    np.testing.assert_array_equal(greatest, values.max(axis=0))
+    np.testing.assert_allclose(total, values.astype(float).sum(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(square, (values.astype(float) ** 2).sum(axis=0), rtol=1e-14)
+
+
 def test_merging():
     best, owner = np.array([0.0, 1.0, 2.0, 3.0, 4.0]), np.array([-1, 5, 5, 5, 5], np.int32)
     mine = np.array([9.0, 1.0, 2.5, 3.0, 9.0])
@@ -315,7 +364,15 @@ def test_gaps_of_counts_are_closed_only_where_others_hold_less(shift):
             assert np.all(holds[w] > -best[w])
             closed += 1
     assert closed >= 2
-    is_open[:] = True
+    narrow = np.where(np.abs(np.arange(200) - 90) < 10, counts, 0)  # as many points in all wider windows
+    slope = float(narrow.max())
+    columns.cumulate(narrow, slope, l)
+    best = np.full(201, -float(narrow.sum()))
+    assert (
+        columns.open_gaps_by_counts(l, 201, shift, slope, best, is_open) == count
+    )  # who holds as many may own a tie
+    assert columns.open_gaps_by_counts(l, 201, shift, slope, best + 1.0, is_open) == 1
+    assert is_open[0]
     assert columns.open_gaps_by_counts(l, 201, shift, slope, np.full(201, -0.5), is_open) == 0
     assert columns.open_gaps_by_counts(l, 201, shift, slope, np.full(201, -1e9), is_open) == count
 
