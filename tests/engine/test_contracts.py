@@ -22,7 +22,7 @@ from geodim.engine.kernels.pyramid import BASE, PEAK, S0, S1, SLOPE, SMOOTH, U0,
 from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
-from geodim.engine.steps import CLOSEST, ROUNDINGS, resolution, steps_needed, tolerance, within
+from geodim.engine.steps import CLOSEST, ROUNDINGS, counter_type, resolution, steps_needed, tolerance, within
 
 NAMES = (
     "normal",
@@ -191,6 +191,19 @@ def test_filters_keep_a_narrowest_window_of_every_size(name):
             assert best == own
             assert least <= min(own)
             assert max(own) <= v
+
+
+def test_filters_keep_a_block_of_ties_that_is_as_narrow_as_the_bound():
+    """Its narrowest windows start at its first value, from where the block before must not take its bound."""
+    l = padded(
+        np.concatenate(
+            [np.linspace(-9e6, -1e6, 32), np.full(32, 100.0), np.full(32, 105.0), np.linspace(1e6, 9e6, 32)]
+        )
+    )
+    children = np.array([0, 1, 2], np.int32)
+    kept, _, least = gaps.filter_plainly(l, 128, 5, 1, -1, children, np.zeros(3), 3)
+    assert 1 in children[:kept]
+    assert least <= 5.0
 
 
 # ---------------------------------------------------------------- passes over a column
@@ -560,7 +573,7 @@ def test_tolerances():
     assert tolerance(np.nextafter(CLOSEST, 0.0)) == 0.0
     assert within(1.0, 0.0, 2.0 * ROUNDINGS)
     assert within(1.0, 0.0, ROUNDINGS)
-    assert not within(1.0, 0.0, 0.5 * ROUNDINGS)
+    assert not within(1.0, 0.0, 1e-14)  # less than what bounds are rounded by
     assert not within(1.0, 1.0, 1e9)
     assert not within(1.0, 2.0, 1e9)
     for off in (0.001, 0.1, 0.5):
@@ -568,6 +581,12 @@ def test_tolerances():
         assert within(1.0, off, exact * (1 + 1e-9) + ROUNDINGS)
         assert not within(1.0, off, exact * (1 - 1e-9))
         assert within(7.0, 7.0 * off, exact * (1 + 1e-9) + ROUNDINGS)
+
+
+def test_counters_hold_all_points():
+    for n in (1, 2**31 - 1, 2**31, 2**40):
+        assert np.iinfo(counter_type(n)).max >= n
+    assert counter_type(2**31 - 1) == np.int32  # half the memory
 
 
 def test_steps_are_powers_of_two_that_a_tolerance_allows():
