@@ -271,6 +271,19 @@ def test_gaps_are_closed_only_where_the_column_stays_below(name, shift):
     assert np.flatnonzero(is_open).tolist() == [0, count - 1]  # the last size, and what is looked at with it
 
 
+@pytest.mark.parametrize("n", [20, 33, 34, 50, 64])
+def test_every_size_of_the_first_gap_is_looked_at(n):
+    """A single one at which the column reaches as far as others keeps it open."""
+    l = padded(np.random.default_rng(n).normal(size=n))
+    own = phi(l, n)
+    for d in range(1, n):
+        known = np.nextafter(own, np.inf)
+        known[d] = own[d]
+        is_open = np.zeros(1, np.bool_)
+        assert columns.open_gaps(l, n, 6, known, False, is_open) == 1
+        assert is_open[0]
+
+
 def test_a_window_that_beats_a_gap_is_found():
     """Wherever it lies, and near a guess without looking further."""
     n, d_first, d_last = 1000, 64, 127
@@ -387,6 +400,11 @@ def test_gaps_of_counts_are_closed_only_where_others_hold_less(shift):
     assert columns.open_gaps_by_counts(l, 201, shift, slope, best + 1.0, is_open) == 1
     assert is_open[0]
     assert columns.open_gaps_by_counts(l, 201, shift, slope, np.full(201, -0.5), is_open) == 0
+    for w in (1, 2, (1 << shift) - 1):  # one size that is not settled keeps its gap open
+        best = np.full(201, -0.5)
+        best[w] = -1e9
+        assert columns.open_gaps_by_counts(l, 201, shift, slope, best, is_open) == 1
+        assert is_open[0]
     assert columns.open_gaps_by_counts(l, 201, shift, slope, np.full(201, -1e9), is_open) == count
 
 
