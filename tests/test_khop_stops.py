@@ -105,3 +105,22 @@ def test_a_node_of_degree_0_leaves_the_range_of_its_attribute():
     with pytest.warns(InterruptedWarning):
         bounds = geodim.khop_dimensions(X, [(0, 1), (2, 3)], 1, operator="rw", time_limit=0)
     assert bounds[1].phi_upper[-1] == pytest.approx(0.25)
+
+
+def test_a_limit_that_is_not_reached_changes_nothing() -> None:
+    X, edges = (
+        np.random.default_rng(0).normal(size=(30, 3)),
+        np.random.default_rng(1).integers(0, 30, (2, 50)),
+    )
+    free = geodim.khop_dimensions(X, edges, 2)
+    limited = geodim.khop_dimensions(X, edges, 2, time_limit=1e6)
+    assert limited.dimensions == free.dimensions
+    assert [one.stopped for one in limited.results] == [None] * 3
+
+
+def test_nodes_are_not_counted_in_a_pass_that_was_stopped() -> None:
+    """Those that no feature tells apart so far may be told apart by the next."""
+    X, edges = np.eye(6), np.array([[0, 1, 2], [1, 2, 3]])
+    with pytest.warns(InterruptedWarning):
+        stopped = geodim.khop_dimensions(X, edges, 1, time_limit=0, count_indistinguishable=True)
+    assert [one.n_indistinguishable for one in stopped.results] == [None, None]

@@ -46,7 +46,7 @@ def test_lines_of_windows_stay_within_the_limit(name: str) -> None:
         knots = np.empty((sizes.size, 2), np.int64)
         count = straighten(x, sizes, starts, widths + room, knots)
         lines = knots[:count][::-1]
-        first = starts_at(sizes, (lines[:, 0], lines[:, 1]), x.size)
+        first = starts_at(sizes, lines.T, x.size)
         assert np.all((first >= 0) & (first + sizes <= x.size))
         assert np.all(x[first + sizes - 1] - x[first] <= widths + room)
         assert np.all(np.diff(lines[:, 0]) > 0)

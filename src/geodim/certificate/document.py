@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from geodim.errors import CertificateError, DataFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 
 class Certificate:
@@ -26,8 +25,8 @@ class Certificate:
 
     Parameters
     ----------
-    values : dict
-        The plain values of the JSON document.
+    text : str or bytes
+        The JSON document; the format is checked, the claims are not.
 
     Examples
     --------
@@ -41,16 +40,12 @@ class Certificate:
     True
     """
 
-    def __init__(self, values: dict[str, Any]) -> None:
+    def __init__(self, text: str | bytes) -> None:
         try:
-            checker.parsed(values)
-            self._claims = [
-                (checker.interval(layer["discriminability"]), checker.interval(layer["dimension"]))
-                for layer in values["layers"]
-            ]
+            self._values = checker.parsed(text)
         except checker.RefutedError as error:
             raise CertificateError(str(error)) from error
-        self._values = values
+        self._text = text if isinstance(text, str) else text.decode(json.detect_encoding(text))
 
     @property
     def n_points(self) -> int:
@@ -74,13 +69,13 @@ class Certificate:
 
     @property
     def dimensions(self) -> list[tuple[float, float]]:
-        """The interval claimed for the intrinsic dimension, for 0, 1, ... hops."""
-        return [dimension for _, dimension in self._claims]
+        """Intervals for the intrinsic dimension, for 0, 1, ... hops, that follow from the claims."""
+        return [checker.dimension(low, high) for low, high in self._values["claims"]]
 
     @property
     def discriminabilities(self) -> list[tuple[float, float]]:
         """The interval claimed for Delta, for 0, 1, ... hops."""
-        return [delta for delta, _ in self._claims]
+        return [(low, high) for low, high in self._values["claims"]]
 
     def verify(self, data: Any, graph: Any = None) -> list[tuple[float, float]]:
         """Derive the claims from the data; raise `CertificateError`, naming what is wrong, if they fail.
@@ -107,45 +102,52 @@ class Certificate:
             shape = columns.shape
         edges = None if graph is None or not self.hops else edges_of(graph, shape[0])
         try:
-            return [one for _, one in checker.verify(self._values, columns, shape, edges)]
+            return [checker.dimension(*delta) for delta in checker.verify(self._text, columns, shape, edges)]
         except checker.RefutedError as error:
             raise CertificateError(str(error)) from error
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return copy.deepcopy(self._values)
+        return dict(json.loads(self._text))
 
     def to_json(self) -> str:
-        """JSON text, one line per list."""
-        return _text(self._values) + "\n"
+        """The JSON document: as it was read, or with a line for every field."""
+        return self._text
 
     def save(self, path: str | Path) -> None:
         """Write the JSON document, whole or not at all."""
         from geodim.output import write_text  # noqa: PLC0415
 
-        write_text(path, self.to_json())
+        _check_length(len(self._text))
+        write_text(path, self._text)
 
     @classmethod
     def from_dict(cls, values: Any) -> Certificate:
         """Rebuild a certificate from `to_dict`; the format is checked, the claims are not."""
-        return cls(values)
+        try:
+            lines = [f"{_short(name)}: {_short(value)}" for name, value in dict(values).items()]
+        except (TypeError, ValueError, RecursionError) as error:
+            msg = f"this is not the dictionary of a certificate: {error}"
+            raise CertificateError(msg) from error
+        return cls("{" + ",\n ".join(lines) + "}\n")
 
     @classmethod
     def from_json(cls, source: str | Path) -> Certificate:
         """Read a certificate from JSON text or a file; the format is checked, the claims are not."""
+        if isinstance(source, str) and source.lstrip().startswith("{"):
+            return cls(source)
         try:
-            if isinstance(source, str) and source.lstrip().startswith("{"):
-                return cls(checker.decoded(source.encode()))
-            return cls(checker.read(source))
-        except checker.RefutedError as error:
-            raise CertificateError(str(error)) from error
+            with Path(source).open("rb") as stream:
+                text = stream.read(checker.MOST_BYTES + 1)
         except OSError as error:
             msg = f"cannot read {source}: {error.strerror or error}"
             raise DataFileError(msg) from error
+        _check_length(len(text))
+        return cls(text)
 
     def __repr__(self) -> str:
         claims = ", ".join(f"[{low:.7g}, {high:.7g}]" for low, high in self.dimensions)
-        sizes, starts = len(self._values["sizes"]), len(self._values["starts"])
+        sizes, starts = self._values["sizes"].size, np.unique(self._values["starts"][0]).size
         low, high = self.dimensions[-1]
         width = "" if low == 0.0 or high == math.inf else f", relative width {high / low - 1.0:.2g}"
         return (
@@ -162,15 +164,14 @@ def edges_of(graph: Any, n_nodes: int) -> tuple[Any, Any]:
     return np.repeat(np.arange(n_nodes), np.diff(simple.indptr)), simple.indices
 
 
-def _text(values: dict[str, Any]) -> str:
-    """Short JSON in which every field, and every layer, has a line of its own."""
+def _check_length(length: int) -> None:
+    if length > checker.MOST_BYTES:
+        msg = (
+            f"the certificate has more than {checker.MOST_BYTES >> 20} MiB, which is more than is read: "
+            "ask for a larger rtol"
+        )
+        raise CertificateError(msg)
 
-    def short(value: Any) -> str:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
-    layers = ",\n".join(
-        "  {" + ",\n   ".join(f"{short(name)}: {short(value)}" for name, value in layer.items()) + "}"
-        for layer in values["layers"]
-    )
-    lines = [f"{short(name)}: {short(value)}" for name, value in values.items() if name != "layers"]
-    return "{" + ",\n ".join([*lines, f'"layers": [\n{layers}\n ]']) + "}"
+def _short(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)

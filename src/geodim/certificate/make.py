@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 SIZES, BELOW, ABOVE, UNIT = 0.65, 0.25, 0.1, 0.02  # shares of 0.95 of the width; two units are lost at a size
 MOST_SIZES = 1 << 20
 ROUNDS = 12
+LARGEST = Fraction(checker.LARGEST)
 NOISE = 64  # errors of the hops: an interval no wider than these cannot be made narrower
 
 
@@ -77,7 +78,7 @@ class Findings:
     least: Floats
     widest: Floats  # of the windows named
     by: Ints
-    starts: list[list[int]] = field(default_factory=list)
+    starts: list[Ints] = field(default_factory=list)  # per feature a table: its number, sizes, ranks
     d_max: float = 0.0
     magnitude: float = 0.0
     work: int = 0  # comparisons; the checker makes some of them again, and no others
@@ -113,10 +114,9 @@ class Findings:
         with np.errstate(over="ignore"):
             limit = self.reached[hops] + self.rooms[hops]
         count = straighten(x, self.sizes, first, limit, knots)
-        knots = knots[:count][::-1]
-        if count:
-            self.starts.append([feature, *knots.ravel().tolist()])
-        first = checker.starts_at(self.sizes, (knots[:, 0], knots[:, 1]), x.size)
+        knots = knots[:count][::-1].T
+        self.starts.append(np.vstack([np.full(count, feature), knots]))
+        first = checker.starts_at(self.sizes, knots, x.size)
         self.widest[hops] = np.maximum(self.widest[hops], x[first + self.sizes - 1] - x[first])
 
 
@@ -128,10 +128,10 @@ def make(task: Task, curves: list[Floats]) -> dict[str, Any]:
     for _ in range(ROUNDS):
         widths = [0.95 * (s - 1.0) / s * _mean(curve) for curve in curves]
         sizes = _sizes(curves, [finer * SIZES * width for width in widths])
-        found, one_hop, degree = _pass(
+        found, degree = _pass(
             task, Findings.at(sizes, [BELOW * width for width in widths], [ABOVE * width for width in widths])
         )
-        errors = checker.hop_errors(one_hop, n, task.hops, degree, found.magnitude)
+        errors = [checker.hop_error(h, degree, found.magnitude) for h in range(task.hops + 1)]
         document, reached = _document(task, found, errors, widths)
         if reached:
             return document
@@ -166,8 +166,8 @@ def _sizes(curves: list[Floats], budgets: list[float]) -> Ints:
     return chosen
 
 
-def _pass(task: Task, found: Findings) -> tuple[Findings, Any, int]:
-    """Look at all features once."""
+def _pass(task: Task, found: Findings) -> tuple[Findings, int]:
+    """Look at all features once; what was found, and the largest degree."""
     n, d = task.columns.shape
     one_hop, degree = None, 0
     if task.hops:
@@ -192,7 +192,7 @@ def _pass(task: Task, found: Findings) -> tuple[Findings, Any, int]:
                         msg = f"the range of column {j} after {m} hops is too large for a float64: rescale it"
                         raise RangeOverflowError(msg)
                     found.add(m * d + j, m, x)
-    return found, one_hop, degree
+    return found, degree
 
 
 def _blocks(order: Sequence[int], at_a_time: int) -> Iterator[Sequence[int]]:
@@ -211,26 +211,11 @@ def _document(
         [width for width, most in zip(widths, widest[:, -1:], strict=True) if np.any(most > 0.0)], largest
     )
     scale = Fraction(found.d_max) if task.normalized and found.d_max > 0.0 else Fraction(1)
-    layers, reached = [], True
-    for h, error in enumerate(errors):
-        lower = np.floor(np.ldexp(np.maximum(found.least[h], 0.0), -unit)).astype(np.int64)
-        most = np.where(widest[h] > 0.0, widest[h] + 2.0 * error, 0.0)  # hops may round otherwise elsewhere
-        upper = np.maximum(np.ceil(np.ldexp(most, -unit)), most > 0.0).astype(np.int64)
-        low, high = checker.proved(
-            np.stack([lower, upper]), found.sizes, n, Fraction(2) ** unit / scale, Fraction(error) / scale
-        )
-        close = high**2 <= (1 + Fraction(task.rtol)) * low**2
-        reached = reached and (close or (high - low) * scale <= NOISE * Fraction(error))
-        layers.append(
-            {
-                "discriminability": [_down(low), _up(high)],
-                "dimension": [_down(1 / high**2) if high else "inf", _up(1 / low**2) if low else "inf"],
-                "lower": lower.tolist(),
-                "upper": upper.tolist(),
-                "by": found.by[h].tolist(),
-            }
-        )
-    return {
+    least = np.maximum(found.least, 0.0)
+    rounding = 2.0 * np.array(errors)[:, np.newaxis]
+    most = np.where(widest > 0.0, widest + rounding, 0.0)  # hops may round otherwise elsewhere
+    starts = np.hstack(found.starts)
+    document: dict[str, Any] = {
         "format": checker.FORMAT,
         "n_points": n,
         "n_features": d,
@@ -239,10 +224,20 @@ def _document(
         "hops": task.hops,
         "operator": task.operator if task.hops else None,
         "unit": unit,
-        "sizes": found.sizes.tolist(),
-        "starts": sorted(found.starts),
-        "layers": layers,
-    }, reached
+        "sizes": found.sizes,
+        "lower": np.floor(np.ldexp(least, -unit)).astype(np.int64),
+        "upper": np.maximum(np.ceil(np.ldexp(most, -unit)), most > 0.0).astype(np.int64),
+        "by": found.by,
+        "starts": starts[:, np.argsort(starts[0], kind="stable")],
+    }
+    claims, reached = [], True
+    for h, error in enumerate(map(Fraction, errors)):
+        low, high = checker.proved(document, h, error, scale)
+        close = high**2 <= (1 + Fraction(task.rtol)) * low**2
+        reached = reached and (close or (high - low) * scale <= NOISE * error)
+        claims.append([_down(low), _up(high)])
+    tables = {name: value.tolist() for name, value in document.items() if isinstance(value, np.ndarray)}
+    return document | tables | {"claims": claims}, reached
 
 
 def _unit(widths: list[float], largest: float) -> int:
@@ -254,18 +249,14 @@ def _unit(widths: list[float], largest: float) -> int:
 
 def _down(value: Fraction) -> float:
     """The largest float64 that is no greater."""
-    try:
-        near = float(value)
-    except OverflowError:
-        return float(np.finfo(np.float64).max)
+    near = float(min(value, LARGEST))
     return near if near <= value else math.nextafter(near, -math.inf)
 
 
-def _up(value: Fraction) -> float | str:
-    """The smallest float64 that is no less, or "inf"."""
-    try:
-        near = float(value)
-    except OverflowError:
-        return "inf"
-    up = near if near >= value else math.nextafter(near, math.inf)
-    return up if up < math.inf else "inf"
+def _up(value: Fraction) -> float:
+    """The smallest float64 that is no less."""
+    if value > LARGEST:
+        msg = "the bounds on Delta exceed what a float64 holds: rescale the data"
+        raise RangeOverflowError(msg)
+    near = float(value)
+    return near if near >= value else math.nextafter(near, math.inf)

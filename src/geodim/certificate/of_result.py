@@ -56,7 +56,7 @@ def certify(
         edges=None if operator is None else edges_of(graph, columns.shape[0]),
         threads=available_threads(),
     )
-    made = Certificate(make(task, [_curve(layer) for layer in layers]))
+    made = Certificate.from_dict(make(task, [_curve(layer) for layer in layers]))
     _check_agreement(made, layers)
     return made
 

@@ -1,0 +1,635 @@
+"""What single kernels promise each other: bounds hold, and are as tight as they say, on columns of a few hundred points.
+
+A bound that is too wide, or a block that is looked at in vain, changes no result: such changes are found here alone.  Small enough to
+be interpreted, as `tests/mutants.py` does.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+from distributions import column
+from geodim.data.checks import Ranges, scan_ranges
+from geodim.data.sources import as_source
+from geodim.engine import column as column_module
+from geodim.engine.column import PyramidLayout, lattice
+from geodim.engine.kernels import columns, gaps, grid, pyramid, reading
+from geodim.engine.kernels.counters import CLOSED, LEAVES, REJECTED, TESTS, WINDOWS
+from geodim.engine.kernels.pyramid import BASE, PEAK, S0, S1, SLOPE, SMOOTH, U0, U1, W0, W1
+from geodim.engine.kernels.tiles import PADDING
+from geodim.engine.profile import Profile
+from geodim.engine.solve import compute_profile
+from geodim.engine.steps import CLOSEST, ROUNDINGS, counter_type, resolution, steps_needed, tolerance, within
+
+NAMES = (
+    "normal",
+    "exponential",
+    "two_clusters",
+    "rounded",
+    "half_zero",
+    "duplicates",
+    "integers_below_n",
+    "linspace",
+)
+
+
+def padded(values):
+    return np.concatenate([np.sort(values.astype(np.float64)), np.full(PADDING, np.inf)])
+
+
+def phi(l, n):
+    """By definition, with phi[d] for windows of d + 1 points."""
+    return np.array([0.0, *((l[d:n] - l[: n - d]).min() for d in range(1, n))])
+
+
+# ---------------------------------------------------------------- the pyramid
+
+
+@functools.cache
+def pyramid_of(name, n):
+    l = padded(column(name, n))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(column_module, "TOP_BLOCKS", 4)
+        layout = PyramidLayout(n)
+    records = np.full((layout.total, pyramid.RECORD), np.nan)
+    grain, slack, _ = lattice(l, n, max(abs(l[0]), abs(l[n - 1])))
+    span = float(l[n - 1] - l[0])
+    pyramid.build_base(l, n, records, layout.counts[0], grain, span)
+    pyramid.build_parents(l, n, records, layout.offsets, layout.counts, grain, span)
+    return l, layout, records, grain, slack, span
+
+
+def levels(layout):
+    for level, (offset, count) in enumerate(
+        zip(layout.offsets.tolist(), layout.counts.tolist(), strict=True)
+    ):
+        yield level, BASE << level, range(count), offset
+
+
+@pytest.mark.parametrize("n", [321, 512, 700])
+@pytest.mark.parametrize("name", NAMES)
+def test_lines_enclose_blocks_and_touch_them(name, n):
+    """No value lies outside; at the finest level some value lies on either line, above it some line of a half does."""
+    l, layout, records, _, _, _ = pyramid_of(name, n)
+    near = 1e-12 * max(abs(l[0]), abs(l[n - 1]))
+    for level, size, blocks, offset in levels(layout):
+        for block in blocks:
+            row, start = records[offset + block], block * size
+            slope = row[SLOPE]
+            values = l[start : min(start + size, n)]
+            at = np.arange(values.size)
+            residual = values - slope * at
+            assert np.all(row[W0] <= residual + near)
+            assert np.all(residual <= row[U0] + near)
+            assert row[U1] == pytest.approx(row[U0] + slope * (size - 1), abs=near)
+            assert row[W1] == pytest.approx(row[W0] + slope * (size - 1), abs=near)
+            first_of = np.flatnonzero(
+                values
+                != (l[start - 1 : start + values.size - 1] if start else np.append(-np.inf, values[:-1]))
+            )
+            if first_of.size:  # starts: the first of equal values
+                assert np.all(residual[first_of] <= row[S0] + near)
+                assert row[S0] <= row[U0] + near
+                assert row[S1] == pytest.approx(row[S0] + slope * (size - 1), abs=near)
+                assert int(row[PEAK]) - start in first_of
+            else:
+                assert row[S0] == row[S1] == -np.inf
+            if level == 0:
+                assert row[U0] == pytest.approx(residual.max(), abs=near)
+                assert row[W0] == pytest.approx(residual.min(), abs=near)
+                if first_of.size:
+                    assert row[S0] == pytest.approx(residual[first_of].max(), abs=near)
+                    assert residual[int(row[PEAK]) - start] == pytest.approx(row[S0], abs=near)
+                continue
+            halves = records[
+                layout.offsets[level - 1] + 2 * block : layout.offsets[level - 1] + 2 * block + 2
+            ]
+            for low, high, chosen, best in ((U0, U1, np.max, U0), (S0, S1, np.max, S0), (W0, W1, np.min, W0)):
+                ends = [
+                    halves[half, end] - slope * (half * size // 2 + (size // 2 - 1) * (end == high))
+                    for half in (0, 1)
+                    for end in (low, high)
+                ]
+                assert row[best] == pytest.approx(chosen(ends), abs=near)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_blocks_past_the_end_are_neutral(name):
+    _, layout, records, _, _, _ = pyramid_of(name, 321)
+    for _, _, blocks, offset in levels(layout):
+        for row in records[offset + len(blocks) : offset + len(blocks) + 2]:
+            assert row[[U0, U1, S0, S1]].tolist() == [-np.inf] * 4
+            assert row[[W0, W1]].tolist() == [np.inf] * 2
+            assert row[[SLOPE, PEAK]].tolist() == [0.0, 0.0]
+
+
+def test_slopes():
+    """The median of three chords, a multiple of the grain, and no steeper than the whole column allows."""
+    n = 4 * SMOOTH
+    line = np.arange(float(n))
+    for start in (0, BASE, 2 * SMOOTH, n - BASE, n - 5):
+        assert pyramid.local_slope(line, n, start, BASE, 0.0, np.inf) == 1.0
+        assert pyramid.local_slope(0.3 * line, n, start, BASE, 0.25, np.inf) == 0.25
+        assert pyramid.local_slope(line, n, start, BASE, 0.0, 0.5) == 0.5
+        assert pyramid.local_slope(np.zeros(n), n, start, BASE, 0.0, np.inf) == 0.0
+    start = 2 * SMOOTH
+    for side in (
+        slice(None, start - 100),
+        slice(start + BASE + 100, None),
+    ):  # an outlier on one side stays out
+        bent = line.copy()
+        bent[side] += 1e6 * (-1.0 if side.stop else 1.0)
+        assert pyramid.local_slope(bent, n, start, BASE, 0.0, np.inf) == 1.0
+    knee = np.where(line < start + BASE - 1, 0.0, line - (start + BASE - 1))  # flat, then rising
+    expected = SMOOTH / (SMOOTH + BASE - 1)  # from the block's first value on; the other two chords are flat
+    assert pyramid.local_slope(knee, n, start, BASE, 0.0, np.inf) == 0.0
+    steep = knee.copy()
+    steep[:start] -= 1e6  # and steep before: the median is what comes after
+    assert pyramid.local_slope(steep, n, start, BASE, 0.0, np.inf) == pytest.approx(expected, rel=1e-15)
+    wide = 2 * SMOOTH  # a large block looks as far as it is long, twice
+    cubic = (np.arange(8.0 * wide) - 4.5 * wide + 0.5) ** 3  # as steep before as after, and less in between
+    start, stop = 4 * wide, 5 * wide - 1
+    chord = (cubic[stop] - cubic[start - 2 * wide]) / (stop - start + 2 * wide)
+    assert pyramid.local_slope(cubic, cubic.size, start, wide, 0.0, np.inf) == pytest.approx(chord, rel=1e-12)
+
+
+def test_no_line_is_steeper_than_the_column_allows():
+    """Trends times sizes stay below the range, which the bound on roundings rests on."""
+    n = 320
+    l = padded(np.append(-1000.0, np.linspace(0.0, 1e-3, n - 1)))
+    records = np.empty((14, pyramid.RECORD))
+    pyramid.build_base(l, n, records, 10, 0.0, 1000.001)
+    assert records[0, SLOPE] == pytest.approx(1000.001 / BASE, rel=1e-12)
+    offsets, counts = np.array([0, 12]), np.array([10, 5])
+    records = np.concatenate([records[:12], np.empty((9, pyramid.RECORD))])
+    pyramid.build_parents(l, n, records, offsets, counts, 0.0, 1000.001)
+    assert records[12, SLOPE] == pytest.approx(1000.001 / (2 * BASE), rel=1e-12)
+
+
+# ---------------------------------------------------------------- filters
+
+
+@pytest.mark.parametrize("name", ["integers_below_n", "duplicates", "half_zero", "rounded", "exponential"])
+def test_filters_keep_a_narrowest_window_of_every_size(name):
+    """Of the blocks kept, some start is as good as the best of all, at every size of the gap."""
+    n, shift, size = 321, 5, BASE
+    for seed in range(3):
+        l = padded(column(name, n, seed))
+        for g in range(1, n >> shift):
+            blocks = np.array([j for j in range(n // size + 1) if (j + g) * size < n], np.int32)
+            sizes = range(g * size, min((g + 1) * size, n))
+            children, lows = blocks.copy(), np.zeros(blocks.size)
+            kept, v, least = gaps.filter_plainly(l, n, shift, g, -1, children, lows, blocks.size)
+            starts = np.concatenate(
+                [np.arange(j * size, min((j + 1) * size, n)) for j in children[:kept].tolist()]
+            )
+            best = [(l[starts + d] - l[starts]).min() for d in sizes]
+            own = [(l[d:n] - l[: n - d]).min() for d in sizes]
+            assert best == own
+            assert least <= min(own)
+            assert max(own) <= v
+
+
+def test_filters_keep_a_block_of_ties_that_is_as_narrow_as_the_bound():
+    """Its narrowest windows start at its first value, from where the block before must not take its bound."""
+    l = padded(
+        np.concatenate(
+            [np.linspace(-9e6, -1e6, 32), np.full(32, 100.0), np.full(32, 105.0), np.linspace(1e6, 9e6, 32)]
+        )
+    )
+    children = np.array([0, 1, 2], np.int32)
+    kept, _, least = gaps.filter_plainly(l, 128, 5, 1, -1, children, np.zeros(3), 3)
+    assert 1 in children[:kept]
+    assert least <= 5.0
+
+
+# ---------------------------------------------------------------- passes over a column
+
+
+@pytest.mark.parametrize("grain", [1.0, 0.25])
+@pytest.mark.parametrize("n", [1, 2, 700, 5000])
+def test_the_quantum_is_the_largest_that_divides_all(n, grain):
+    rng = np.random.default_rng(n)
+    for unit in (1, 2, 8, 12, 64):
+        for least in (-1000, 0, 1, -5000):
+            values = np.sort(rng.integers(least, least + 3000, n) * unit)
+            bits = int(np.bitwise_or.reduce(values))
+            expected = grain * (bits & -bits)
+            assert columns.lattice_quantum(values * grain, n, grain) == expected
+    values = np.sort(rng.integers(-3000, 3000, n) * 4.0)
+    for at in {0, n // 2, n - 1, min(4095, n - 1), min(4096, n - 1)}:
+        other = values.copy()
+        other[at] += 0.5 * grain
+        assert columns.lattice_quantum(np.sort(other), n, grain) == 0.0
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 40])
+def test_the_run_of_the_median(n):
+    rng = np.random.default_rng(n)
+    for most in (1, 2, 3, 10):
+        l = np.sort(rng.integers(0, most, n).astype(float))
+        same = np.flatnonzero(l == l[n // 2])
+        assert columns.median_run(l, n) == (same[0], same[-1] + 1)
+
+
+@pytest.mark.parametrize("weight", [4, 6])
+def test_columns_whose_majority_lies_at_an_end(weight):
+    tail = np.array([0.5, 0.75, 2.0])
+    for l in (np.append(np.zeros(weight), tail), np.append(-tail[::-1], np.zeros(weight))):
+        n = l.size
+        first, stop = columns.median_run(l, n)
+        found = np.zeros(n)
+        columns.one_sided(l, n, first, stop, found)
+        np.testing.assert_array_equal(found, phi(l, n))
+
+
+@pytest.mark.parametrize("shift", [5, 7])
+@pytest.mark.parametrize("name", NAMES)
+def test_gaps_are_closed_only_where_the_column_stays_below(name, shift):
+    """And all of them where it stays below by far, or its windows are all of width 0."""
+    n = 321
+    l = padded(column(name, n))
+    own = phi(l, n)
+    count = -(-n >> shift) if n % (1 << shift) == 0 else (n >> shift) + 1
+    for skip in (False, True):
+        for share in (0.0, 0.5, 0.9, 1.0, 1.1, 2.0, 10.0):
+            known = np.maximum.accumulate(share * own)
+            is_open = np.ones(count, np.bool_)
+            opened = columns.open_gaps(l, n, shift, known, skip, is_open)
+            assert opened == is_open.sum()
+            for gap in np.flatnonzero(~is_open).tolist():
+                d = np.arange(max(gap << shift, BASE if skip and gap == 0 else 1), min((gap + 1) << shift, n))
+                assert np.all((own[d] < known[d]) | (own[d] == 0.0))
+        far = np.full(n, 2.0 * own[-1] + 1.0)
+        assert columns.open_gaps(l, n, shift, far, skip, is_open) == 0
+        assert not is_open.any()
+    level = padded(np.append(np.zeros(320), 5.0))
+    assert columns.open_gaps(level, n, shift, np.zeros(n), False, is_open) == 2
+    assert np.flatnonzero(is_open).tolist() == [0, count - 1]  # the last size, and what is looked at with it
+
+
+@pytest.mark.parametrize("n", [20, 33, 34, 50, 64])
+def test_every_size_of_the_first_gap_is_looked_at(n):
+    """A single one at which the column reaches as far as others keeps it open."""
+    l = padded(np.random.default_rng(n).normal(size=n))
+    own = phi(l, n)
+    for d in range(1, n):
+        known = np.nextafter(own, np.inf)
+        known[d] = own[d]
+        is_open = np.zeros(1, np.bool_)
+        assert columns.open_gaps(l, n, 6, known, False, is_open) == 1
+        assert is_open[0]
+
+
+def test_a_window_that_beats_a_gap_is_found():
+    """Wherever it lies, and near a guess without looking further."""
+    n, d_first, d_last = 1000, 64, 127
+    for place in (0, 1, 400, n - d_last - 1):
+        l = np.arange(float(n)) * 10.0
+        l[place : place + d_last + 1] = l[place] + 0.01 * np.arange(d_last + 1)
+        l[place + d_last + 1 :] = np.maximum(l[place + d_last + 1 :], l[place + d_last])
+        width = l[place + d_last] - l[place]
+        beaten, start = columns.beaten_at(l, n, d_first, d_last, 1, np.nextafter(width, 9e9), n // 2)
+        assert beaten
+        assert start == place
+        assert not columns.beaten_at(l, n, d_first, d_last, 1, width, n // 2)[0]  # as wide is not narrower
+        beaten, start = columns.beaten_at(l, n, d_first, d_last, n, np.nextafter(width, 9e9), place)
+        assert (beaten, start) == (True, place)
+    steps = np.arange(float(n))
+    assert columns.beaten_at(steps, n, 1, 5, 1, 5.0, 7) == (False, 7)
+    assert columns.beaten_at(steps, n, 900, n, 1, 1e9, 7) == (False, 7)  # there are no such windows
+    assert columns.beaten_at(steps, n, 900, n - 1, 1, 1e9, 7) == (True, 0)
+    assert columns.beaten_at(np.zeros(n), n, 1, 5, 1, 0.0, 7)[0]  # a width of 0 attains nothing
+    nearby = (
+        np.arange(float(n)) * 10.0
+    )  # around a guess, starts half a gap apart are looked at, 32 to either side
+    nearby[505 : 505 + 6] = nearby[505] + np.arange(6.0)
+    for guess in (505 - 32 * 2, 505 + 32 * 2, 505 - 2):
+        assert columns.beaten_at(nearby, n, 1, 5, n, 6.0, guess) == (True, 505)
+
+
+def test_the_smallest_sizes():
+    n = 3000
+    rng = np.random.default_rng(1)
+    l = padded(rng.normal(size=n))
+    own = phi(l, n)[:BASE]
+    assert columns.smallest_beaten(l, n, BASE, np.nextafter(own, 9.0))
+    for d in (1, 2, BASE - 1):
+        known = np.nextafter(own, 9.0)
+        known[d] = own[d]
+        assert not columns.smallest_beaten(l, n, BASE, known)
+        assert columns.smallest_beaten(l, n, d, known)  # which that size is not among
+    assert columns.smallest_beaten(padded(np.zeros(n)), n, BASE, np.zeros(BASE))
+    ranges = np.empty((1, 2), np.int64)
+    found = np.full(n, np.nan)
+    for first, stop in ((1, 50), (32, 64), (33, 40), (2900, n)):
+        assert columns.solve_plainly(l, n, first, stop, found, ranges) == 1
+        assert ranges.tolist() == [[first, stop]]
+        np.testing.assert_array_equal(found[first:stop], phi(l, n)[first:stop])
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_moments(kind):
+    values = np.random.default_rng(2).normal(3.0, 2.0, (50, 4)).astype(kind)
+    least, greatest, total, square = values[0].copy(), values[0].copy(), np.zeros(4), np.zeros(4)
+    reading.moments(values, least, greatest, total, square)
+    np.testing.assert_array_equal(least, values.min(axis=0))
+    np.testing.assert_array_equal(greatest, values.max(axis=0))
+    np.testing.assert_allclose(total, values.astype(float).sum(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(square, (values.astype(float) ** 2).sum(axis=0), rtol=1e-14)
+
+
+def test_merging():
+    best, owner = np.array([0.0, 1.0, 2.0, 3.0, 4.0]), np.array([-1, 5, 5, 5, 5], np.int32)
+    mine = np.array([9.0, 1.0, 2.5, 3.0, 9.0])
+    columns.merge(mine, np.array([[1, 3], [3, 4], [9, 9]]), 2, 3, best, owner)
+    assert best.tolist() == [0.0, 1.0, 2.5, 3.0, 4.0]
+    assert owner.tolist() == [-1, 3, 3, 3, 5]
+    columns.merge(mine, np.array([[1, 4]]), 1, 4, best, owner)  # the lowest column owns a tie
+    assert owner.tolist() == [-1, 3, 3, 3, 5]
+
+
+def test_counts_along_a_slope():
+    counts = np.array([3, 0, 5, 1])
+    values = np.empty(5)
+    columns.cumulate(counts, 2.0, values)
+    np.testing.assert_array_equal(values, 2.0 * np.arange(5) - np.append(0, np.cumsum(counts)))
+    best = np.array([-9.0, -9.0, -5.0, -9.0, -1.0])
+    known = np.full(5, np.nan)
+    columns.along_slope(best, 2.0, 1, 4, known)
+    np.testing.assert_array_equal(
+        known[1:4], np.minimum.accumulate((2.0 * np.arange(1, 4) + best[1:4] - 0.5)[::-1])[::-1]
+    )
+    assert np.isnan(known[[0, 4]]).all()
+    tilted = np.arange(5.0)
+    columns.tilt(tilted, np.array([[1, 2], [3, 5]]), 2, 0.5)
+    assert tilted.tolist() == [0.0, 0.5, 2.0, 1.5, 2.0]
+
+
+@pytest.mark.parametrize("shift", [5, 6])
+def test_gaps_of_counts_are_closed_only_where_others_hold_less(shift):
+    """N(w) of this column, the most points in w neighbouring steps, exceeds -best there: it attains no width."""
+    rng = np.random.default_rng(4)
+    counts = rng.poisson(3.0 + 20.0 * np.exp(-(((np.arange(200) - 90) / 30.0) ** 2)))
+    slope = float(counts.max())
+    l = np.empty(201)
+    columns.cumulate(counts, slope, l)
+    total = np.append(0, np.cumsum(counts))
+    holds = np.array([0, *((total[w:] - total[:-w]).max() for w in range(1, 201))])
+    count = (201 + (1 << shift) - 1) >> shift
+    closed = 0
+    for share in (0.3, 0.8, 0.95, 1.0, 1.2):
+        best = -np.maximum.accumulate(np.floor(share * holds))
+        is_open = np.ones(count, np.bool_)
+        assert columns.open_gaps_by_counts(l, 201, shift, slope, best, is_open) == is_open.sum()
+        for gap in np.flatnonzero(~is_open).tolist():
+            w = np.arange(max(gap << shift, 1), min((gap + 1) << shift, 201))
+            assert np.all(holds[w] > -best[w])
+            closed += 1
+    assert closed >= 2
+    narrow = np.where(np.abs(np.arange(200) - 90) < 10, counts, 0)  # as many points in all wider windows
+    slope = float(narrow.max())
+    columns.cumulate(narrow, slope, l)
+    best = np.full(201, -float(narrow.sum()))
+    assert (
+        columns.open_gaps_by_counts(l, 201, shift, slope, best, is_open) == count
+    )  # who holds as many may own a tie
+    assert columns.open_gaps_by_counts(l, 201, shift, slope, best + 1.0, is_open) == 1
+    assert is_open[0]
+    assert columns.open_gaps_by_counts(l, 201, shift, slope, np.full(201, -0.5), is_open) == 0
+    for w in (1, 2, (1 << shift) - 1):  # one size that is not settled keeps its gap open
+        best = np.full(201, -0.5)
+        best[w] = -1e9
+        assert columns.open_gaps_by_counts(l, 201, shift, slope, best, is_open) == 1
+        assert is_open[0]
+    assert columns.open_gaps_by_counts(l, 201, shift, slope, np.full(201, -1e9), is_open) == count
+
+
+# ---------------------------------------------------------------- how much is looked at
+
+
+# Of 1000 points, with 500,000 windows and 31 gaps of 32 sizes: tests of blocks, and windows evaluated, at most.
+WORK = {
+    "normal": (620, 315_000),
+    "exponential": (480, 135_000),
+    "two_clusters": (590, 375_000),
+    "integers_below_n": (590, 160_000),
+    "half_zero": (420, 145_000),
+    "duplicates": (570, 225_000),
+    "grid_jitter_third": (540, 130_000),
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_bounds_save_work(monkeypatch, name):
+    """With levels as in long columns.  A feature half as wide, which is below Phi nearly everywhere, takes less."""
+    monkeypatch.setattr(column_module, "TOP_BLOCKS", 4)
+    values = column(name, 1000).astype(np.float64)
+    tests, windows = WORK[name]
+    work = compute_profile(as_source(values[:, np.newaxis]), n_threads=1).work
+    assert 0 < work[TESTS] <= tests
+    assert 0 < work[WINDOWS] <= windows
+    assert work[REJECTED] == 0
+    assert work[LEAVES] + work[CLOSED] <= 33
+    both = compute_profile(as_source(np.stack([values, 0.5 * values], axis=1)), n_threads=1).work
+    assert both[TESTS] <= 1.85 * work[TESTS]
+    assert both[WINDOWS] <= 1.7 * work[WINDOWS]
+
+
+def test_lines_that_meet_end_the_search():
+    """Whole numbers in a row: phi is known from the bounds alone."""
+    values = np.cumsum(
+        np.where(np.arange(1000) % 250 == 0, 4000.0, 1.0)
+    )  # four lines, so that this is no grid
+    work = compute_profile(as_source(values[:, np.newaxis]), n_threads=1).work
+    assert work[CLOSED] >= 6
+    assert work[WINDOWS] <= 380_000
+
+
+# ---------------------------------------------------------------- grids
+
+
+@pytest.mark.parametrize("slope", [1.0, 0.1])
+def test_trends_of_grids(slope):
+    rng = np.random.default_rng(5)
+    n = 1000
+    line = slope * np.arange(n)
+    trend, spread = grid.grid_trend(line + 7.0, n, 0.0)
+    assert trend == pytest.approx(slope, rel=1e-12)
+    assert spread == pytest.approx(0.0, abs=1e-9)
+    jitter = np.sort(line + slope * rng.uniform(-0.5, 0.5, n))
+    trend, spread = grid.grid_trend(jitter, n, 0.0)
+    assert trend == pytest.approx(slope, rel=1e-2)
+    at = np.arange(0, n, BASE)
+    residual = jitter[at] - trend * at
+    assert spread == pytest.approx((residual.max() - residual.min()) / trend, rel=1e-9)
+    assert grid.grid_trend(np.zeros(n), n, 0.0) == (0.0, np.inf)
+    assert grid.grid_trend(1.1 * line, n, slope)[0] == slope  # a multiple of the grain
+    assert grid.snap_trend(n, slope * (1 + 1e-5), slope) == slope
+    assert grid.snap_trend(n, slope * (1 + 1e-2), slope) == slope * (1 + 1e-2)  # moves by more than a spacing
+    assert grid.snap_trend(n, slope * (1 + 1e-5), 0.0) == slope * (1 + 1e-5)
+
+
+def test_residuals_and_their_extremes():
+    rng = np.random.default_rng(6)
+    n = 333
+    l = padded(np.arange(n) + rng.normal(0, 2.0, n))
+    blocks, groups = -(-n // BASE), -(-n // grid.GROUP)
+    u, tops, floors = np.empty(n), np.empty(blocks + 2), np.empty(blocks + 2)
+    fine_tops, fine_floors = np.empty(groups), np.empty(groups + BASE // grid.GROUP + 1)
+    grid.residuals(l, n, 1.0, u, tops, floors, fine_tops, fine_floors)
+    np.testing.assert_array_equal(u, l[:n] - np.arange(n))
+    for size, reach, high, low in (
+        (BASE, 1, tops, floors),
+        (grid.GROUP, BASE // grid.GROUP, fine_tops, fine_floors),
+    ):
+        for block in range(-(-n // size)):
+            assert high[block] == u[block * size : (block + 1) * size].max()
+            assert low[block] == u[block * size : (block + 1 + reach) * size].min()
+    for sign in (1.0, -1.0):
+        picked = np.empty(5, np.int64)
+        assert grid.extremes(u, n, sign, picked) == 5
+        peaks = [
+            max(range(b * BASE, min((b + 1) * BASE, n)), key=lambda i: sign * u[i]) for b in range(blocks)
+        ]
+        assert sorted(picked.tolist()) == sorted(sorted(peaks, key=lambda i: -sign * u[i])[:5])
+        alike = np.empty(4, np.int64)
+        assert grid.extremes(np.zeros(32 * 16), 32 * 16, sign, alike) == 4
+        assert np.diff(alike).min() >= 64  # spread over the column
+
+
+# ---------------------------------------------------------------- bounds on Phi
+
+
+def test_what_was_left_out_is_bounded_from_below_by_0():
+    """With the narrowest widths left out, nothing is known of the sizes that these hold."""
+    narrow = np.concatenate([np.full(600, 0.26), np.linspace(0.0, 1.0, 401)])[:, np.newaxis]
+    source = as_source(narrow)
+    ranges = scan_ranges(source)
+    step = 2.0**-6
+    for skipped in (1, 4):
+        profile = Profile.empty(1001, 1, step=step, n_steps=65, skipped=skipped)
+        total = np.append(0, np.cumsum(np.bincount(np.floor(narrow[:, 0] / step).astype(int), minlength=65)))
+        profile.phi[:] = [-0.0, *(-float((total[w:] - total[:-w]).max()) for w in range(1, 66))]
+        profile.finish(0)
+        support, lower, upper = profile.bounds(ranges)
+        own = phi(np.sort(narrow[:, 0]), 1001)
+        before = 1
+        for k, low, high in zip(support.tolist(), lower.tolist(), upper.tolist(), strict=True):
+            assert low <= own[before:k].min()
+            assert own[k - 1] <= high
+            before = k
+        assert lower[0] == own[1] == 0.0
+        assert np.all((upper - lower)[1:] <= 2.0 * step)  # of the others as much is known as steps allow
+
+
+@pytest.mark.parametrize("skipped", [0, 1, 3])
+def test_steps_name_columns_that_attain_them(skipped):
+    """From its first k on, the column named has fewer than k points in so many steps, and none has in one step more."""
+    counts = np.full(
+        (2, 40), 8
+    )  # one is even, of the other half lies in the middle and the rest at both ends
+    counts[1] = np.where(np.arange(40) == 20, 160, np.where(np.abs(np.arange(40) - 19.5) > 17.0, 27, 0))
+    counts[1, 0] += counts[0].sum() - counts[1].sum()
+    n = int(counts[0].sum())
+    totals = np.concatenate([np.zeros((2, 1), int), np.cumsum(counts, axis=1)], axis=1)
+    holds = np.array([[0, *((one[w:] - one[:-w]).max() for w in range(1, 41))] for one in totals])
+    profile = Profile.empty(n, 2, step=0.5, n_steps=40, skipped=skipped)
+    assert np.all(profile.owner == -1)  # nobody's yet
+    assert np.all(profile.phi == -n)
+    for j in (0, 1):
+        work = np.array([1, 2, 3, 4, 5])
+        profile.merge(-holds[j].astype(float), np.array([[1, 41]]), 1, j, 0, work)
+        profile.finish(j)
+    assert profile.work.tolist() == [2, 4, 6, 8, 10]
+    sizes, owners, widths = profile.steps()
+    assert sizes[0] == 2
+    assert np.all(np.diff(sizes) > 0)
+    assert np.all(np.diff(widths) > 0)
+    assert {0, 1} <= set(owners.tolist())
+    for k, owner, width in zip(sizes.tolist(), owners.tolist(), widths.tolist(), strict=True):
+        w = round(width / 0.5)
+        assert width == 0.5 * w
+        if owner < 0:
+            assert (k, w) == (2, 0)  # narrower than what was looked at
+            continue
+        assert w > skipped
+        assert holds[owner, w] < k
+        assert holds[:, w + 1].min() >= k if w < 40 else k <= n
+    every = np.unique(holds[:, 1 + skipped :].min(axis=0))
+    assert set(sizes[1:].tolist()) == set((every[every < n] + 1).tolist())
+    empty = Profile.empty(1, 1, step=0.5, n_steps=3)
+    empty.finish(0)
+    assert [one.tolist() for one in empty.steps()] == [[2], [-1], [0.0]]
+
+
+def test_bounds_of_a_column_that_was_not_solved():
+    """Its range and its spread bound it, where others are below."""
+    X = np.random.default_rng(8).normal(size=(50, 2)) * [1.0, 3.0]
+    source = as_source(X)
+    ranges = scan_ranges(source)
+    profile = Profile.empty(50, 2)
+    own = phi(np.sort(X[:, 0]), 50)
+    profile.phi[:] = own
+    profile.finish(0)
+    support, lower, upper = profile.bounds(ranges)
+    np.testing.assert_array_equal(support, np.arange(2, 51))
+    np.testing.assert_array_equal(lower, own[1:])
+    other = np.minimum(ranges.at_most(1, np.arange(2, 51)), ranges.widths.max())
+    assert np.all(upper >= np.maximum(own, phi(np.sort(X[:, 1]), 50))[1:])
+    assert np.all(upper <= np.maximum(np.minimum.accumulate(np.maximum(own[1:], other)[::-1])[::-1], own[1:]))
+
+
+# ---------------------------------------------------------------- steps
+
+
+def test_tolerances():
+    assert tolerance(CLOSEST) == CLOSEST
+    assert tolerance(np.nextafter(CLOSEST, 0.0)) == 0.0
+    assert within(1.0, 0.0, 2.0 * ROUNDINGS)
+    assert within(1.0, 0.0, ROUNDINGS)
+    assert not within(1.0, 0.0, 1e-14)  # less than what bounds are rounded by
+    assert not within(1.0, 1.0, 1e9)
+    assert not within(1.0, 2.0, 1e9)
+    for off in (0.001, 0.1, 0.5):
+        exact = ((1.0 + off) / (1.0 - off)) ** 2 - 1.0
+        assert within(1.0, off, exact * (1 + 1e-9) + ROUNDINGS)
+        assert not within(1.0, off, exact * (1 - 1e-9))
+        assert within(7.0, 7.0 * off, exact * (1 + 1e-9) + ROUNDINGS)
+
+
+def test_counters_hold_all_points():
+    for n in (1, 2**31 - 1, 2**31, 2**40):
+        assert np.iinfo(counter_type(n)).max >= n
+    assert counter_type(2**31 - 1) == np.int32  # half the memory
+
+
+def test_steps_are_powers_of_two_that_a_tolerance_allows():
+    for rtol in (1.0, 0.1, 1e-6):
+        for delta in (1e-3, 0.3, 5.0):
+            step = resolution(rtol, delta, 1.0)
+            assert np.log2(step) % 1.0 == 0.0
+            assert step <= 0.25 * rtol * delta < 4.0 * 1.1 * step
+            assert within(delta, step, rtol) or rtol == 1.0
+    assert resolution(5.0, 1.0, 1.0) == resolution(1.0, 1.0, 1.0)
+    assert resolution(0.0, 1.0, 1.0) == resolution(1e-15, 1.0, 1.0) == 0.0
+    assert resolution(0.1, 2.0**-899, 1.0) == 0.0
+    assert resolution(0.1, 1.0, 2.0**901) == 0.0
+    assert resolution(0.1, 2.0**-500, 2.0**500) == 0.0
+    assert resolution(0.1, 2.0**-300, 2.0**300) > 0.0
+
+
+def test_how_many_steps_are_needed():
+    least, greatest = np.array([-1.0, 0.3]), np.array([1.0, 0.9])
+    first, widest = steps_needed(least, greatest, 0.25)
+    assert first.tolist() == [-4.0, 1.0]
+    assert widest == 9.0  # from the step of -1 to that of 1
+    assert steps_needed(least, greatest, 2.0**-30)[1] == np.inf  # beyond what float32 counts
+    assert steps_needed(least, greatest, 2.0**-22)[1] == 2.0**23 + 1
+    for step in (0.0, 2.0**-100, 2.0**100, np.inf):
+        assert steps_needed(least, greatest, step)[1] == np.inf
+    assert steps_needed(least * 2.0**-90, greatest * 2.0**-90, 2.0**-95)[1] == 65.0
+    assert isinstance(scan_ranges(as_source(np.eye(3))), Ranges)
