@@ -23,6 +23,7 @@ from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
 from geodim.engine.steps import CLOSEST, ROUNDINGS, counter_type, resolution, steps_needed, tolerance, within
+from geodim.engine.target import Solved
 
 NAMES = (
     "normal",
@@ -542,7 +543,7 @@ def test_steps_name_columns_that_attain_them(skipped):
     assert np.all(profile.phi == -n)
     for j in (0, 1):
         work = np.array([1, 2, 3, 4, 5])
-        profile.merge(-holds[j].astype(float), np.array([[1, 41]]), 1, j, 0, work)
+        profile.merge(Solved(-holds[j].astype(float), np.array([[1, 41]]), j, 0, work))
         profile.finish(j)
     assert profile.work.tolist() == [2, 4, 6, 8, 10]
     sizes, owners, widths = profile.steps()
