@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import geodim
+from geodim.engine.kernels.tiles import PADDING
 from geodim.errors import DegenerateDataWarning
 
 if TYPE_CHECKING:
@@ -83,3 +84,24 @@ def assert_same_bits(computed: NDArray[np.float64], reference: NDArray[np.float6
 def assert_phi_is_exact(X: Any, reference: NDArray[np.float64], what: str = "", **options: Any) -> None:
     """The engine's phi on ``X`` equals ``reference`` bit for bit."""
     assert_same_bits(engine_phi(X, **options), reference, what)
+
+
+KINDS = (
+    "normal",
+    "exponential",
+    "two_clusters",
+    "rounded",
+    "half_zero",
+    "duplicates",
+    "integers_below_n",
+    "linspace",
+)
+
+
+def padded(values):
+    return np.concatenate([np.sort(values.astype(np.float64)), np.full(PADDING, np.inf)])
+
+
+def phi(l, n):
+    """By definition, with phi[d] for windows of d + 1 points."""
+    return np.array([0.0, *((l[d:n] - l[: n - d]).min() for d in range(1, n))])
