@@ -1,0 +1,209 @@
+"""What grids, profiles and steps promise: trends, extremes, bounds on Phi, and what a tolerance allows; see `test_contracts`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.test_contracts import padded, phi
+from geodim.data.checks import Ranges, scan_ranges
+from geodim.data.sources import as_source
+from geodim.engine.kernels import grid
+from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.profile import Profile
+from geodim.engine.steps import (
+    CLOSEST,
+    ROUNDINGS,
+    counter_type,
+    resolution,
+    steps_needed,
+    tolerance,
+    within,
+)
+
+# ---------------------------------------------------------------- grids
+
+
+@pytest.mark.parametrize("slope", [1.0, 0.1])
+def test_trends_of_grids(slope):
+    rng = np.random.default_rng(5)
+    n = 1000
+    line = slope * np.arange(n)
+    trend, spread = grid.grid_trend(line + 7.0, n, 0.0)
+    assert trend == pytest.approx(slope, rel=1e-12)
+    assert spread == pytest.approx(0.0, abs=1e-9)
+    jitter = np.sort(line + slope * rng.uniform(-0.5, 0.5, n))
+    trend, spread = grid.grid_trend(jitter, n, 0.0)
+    assert trend == pytest.approx(slope, rel=1e-2)
+    at = np.arange(0, n, BASE)
+    residual = jitter[at] - trend * at
+    assert spread == pytest.approx((residual.max() - residual.min()) / trend, rel=1e-9)
+    assert grid.grid_trend(np.zeros(n), n, 0.0) == (0.0, np.inf)
+    assert grid.grid_trend(1.1 * line, n, slope)[0] == slope  # a multiple of the grain
+    assert grid.snap_trend(n, slope * (1 + 1e-5), slope) == slope
+    assert grid.snap_trend(n, slope * (1 + 1e-2), slope) == slope * (1 + 1e-2)  # moves by more than a spacing
+    assert grid.snap_trend(n, slope * (1 + 1e-5), 0.0) == slope * (1 + 1e-5)
+
+
+def test_residuals_and_their_extremes():
+    rng = np.random.default_rng(6)
+    n = 333
+    l = padded(np.arange(n) + rng.normal(0, 2.0, n))
+    blocks, groups = -(-n // BASE), -(-n // grid.GROUP)
+    u, tops, floors = np.empty(n), np.empty(blocks + 2), np.empty(blocks + 2)
+    fine_tops, fine_floors = np.empty(groups), np.empty(groups + BASE // grid.GROUP + 1)
+    grid.residuals(l, n, 1.0, u, tops, floors, fine_tops, fine_floors)
+    np.testing.assert_array_equal(u, l[:n] - np.arange(n))
+    for size, reach, high, low in (
+        (BASE, 1, tops, floors),
+        (grid.GROUP, BASE // grid.GROUP, fine_tops, fine_floors),
+    ):
+        for block in range(-(-n // size)):
+            assert high[block] == u[block * size : (block + 1) * size].max()
+            assert low[block] == u[block * size : (block + 1 + reach) * size].min()
+    for sign in (1.0, -1.0):
+        picked = np.empty(5, np.int64)
+        assert grid.extremes(u, n, sign, picked) == 5
+        peaks = [
+            max(range(b * BASE, min((b + 1) * BASE, n)), key=lambda i: sign * u[i]) for b in range(blocks)
+        ]
+        assert sorted(picked.tolist()) == sorted(sorted(peaks, key=lambda i: -sign * u[i])[:5])
+        alike = np.empty(4, np.int64)
+        assert grid.extremes(np.zeros(32 * 16), 32 * 16, sign, alike) == 4
+        assert np.diff(alike).min() >= 64  # spread over the column
+
+
+# ---------------------------------------------------------------- bounds on Phi
+
+
+def test_what_was_left_out_is_bounded_from_below_by_0():
+    """With the narrowest widths left out, nothing is known of the sizes that these hold."""
+    narrow = np.concatenate([np.full(600, 0.26), np.linspace(0.0, 1.0, 401)])[:, np.newaxis]
+    source = as_source(narrow)
+    ranges = scan_ranges(source)
+    step = 2.0**-6
+    for skipped in (1, 4):
+        profile = Profile.empty(1001, 1, step=step, n_steps=65, skipped=skipped)
+        total = np.append(0, np.cumsum(np.bincount(np.floor(narrow[:, 0] / step).astype(int), minlength=65)))
+        profile.phi[:] = [-0.0, *(-float((total[w:] - total[:-w]).max()) for w in range(1, 66))]
+        profile.finish(0)
+        support, lower, upper = profile.bounds(ranges)
+        own = phi(np.sort(narrow[:, 0]), 1001)
+        before = 1
+        for k, low, high in zip(support.tolist(), lower.tolist(), upper.tolist(), strict=True):
+            assert low <= own[before:k].min()
+            assert own[k - 1] <= high
+            before = k
+        assert lower[0] == own[1] == 0.0
+        assert np.all((upper - lower)[1:] <= 2.0 * step)  # of the others as much is known as steps allow
+
+
+@pytest.mark.parametrize("skipped", [0, 1, 3])
+def test_steps_name_columns_that_attain_them(skipped):
+    """From its first k on, the column named has fewer than k points in so many steps, and none has in one step more."""
+    counts = np.full(
+        (2, 40), 8
+    )  # one is even, of the other half lies in the middle and the rest at both ends
+    counts[1] = np.where(np.arange(40) == 20, 160, np.where(np.abs(np.arange(40) - 19.5) > 17.0, 27, 0))
+    counts[1, 0] += counts[0].sum() - counts[1].sum()
+    n = int(counts[0].sum())
+    totals = np.concatenate([np.zeros((2, 1), int), np.cumsum(counts, axis=1)], axis=1)
+    holds = np.array([[0, *((one[w:] - one[:-w]).max() for w in range(1, 41))] for one in totals])
+    profile = Profile.empty(n, 2, step=0.5, n_steps=40, skipped=skipped)
+    assert np.all(profile.owner == -1)  # nobody's yet
+    assert np.all(profile.phi == -n)
+    for j in (0, 1):
+        work = np.array([1, 2, 3, 4, 5])
+        profile.merge(-holds[j].astype(float), np.array([[1, 41]]), 1, j, 0, work)
+        profile.finish(j)
+    assert profile.work.tolist() == [2, 4, 6, 8, 10]
+    sizes, owners, widths = profile.steps()
+    assert sizes[0] == 2
+    assert np.all(np.diff(sizes) > 0)
+    assert np.all(np.diff(widths) > 0)
+    assert {0, 1} <= set(owners.tolist())
+    for k, owner, width in zip(sizes.tolist(), owners.tolist(), widths.tolist(), strict=True):
+        w = round(width / 0.5)
+        assert width == 0.5 * w
+        if owner < 0:
+            assert (k, w) == (2, 0)  # narrower than what was looked at
+            continue
+        assert w > skipped
+        assert holds[owner, w] < k
+        assert holds[:, w + 1].min() >= k if w < 40 else k <= n
+    every = np.unique(holds[:, 1 + skipped :].min(axis=0))
+    assert set(sizes[1:].tolist()) == set((every[every < n] + 1).tolist())
+    empty = Profile.empty(1, 1, step=0.5, n_steps=3)
+    empty.finish(0)
+    assert [one.tolist() for one in empty.steps()] == [[2], [-1], [0.0]]
+
+
+def test_bounds_of_a_column_that_was_not_solved():
+    """Its range and its spread bound it, where others are below."""
+    X = np.random.default_rng(8).normal(size=(50, 2)) * [1.0, 3.0]
+    source = as_source(X)
+    ranges = scan_ranges(source)
+    profile = Profile.empty(50, 2)
+    own = phi(np.sort(X[:, 0]), 50)
+    profile.phi[:] = own
+    profile.finish(0)
+    support, lower, upper = profile.bounds(ranges)
+    np.testing.assert_array_equal(support, np.arange(2, 51))
+    np.testing.assert_array_equal(lower, own[1:])
+    other = np.minimum(ranges.at_most(1, np.arange(2, 51)), ranges.widths.max())
+    assert np.all(upper >= np.maximum(own, phi(np.sort(X[:, 1]), 50))[1:])
+    assert np.all(upper <= np.maximum(np.minimum.accumulate(np.maximum(own[1:], other)[::-1])[::-1], own[1:]))
+
+
+# ---------------------------------------------------------------- steps
+
+
+def test_tolerances():
+    assert tolerance(CLOSEST) == CLOSEST
+    assert tolerance(np.nextafter(CLOSEST, 0.0)) == 0.0
+    assert within(1.0, 0.0, 2.0 * ROUNDINGS)
+    assert within(1.0, 0.0, ROUNDINGS)
+    assert not within(1.0, 0.0, 1e-14)  # less than what bounds are rounded by
+    assert not within(1.0, 1.0, 1e9)
+    assert not within(1.0, 2.0, 1e9)
+    for off in (0.001, 0.1, 0.5):
+        exact = ((1.0 + off) / (1.0 - off)) ** 2 - 1.0
+        assert within(1.0, off, exact * (1 + 1e-9) + ROUNDINGS)
+        assert not within(1.0, off, exact * (1 - 1e-9))
+        assert within(7.0, 7.0 * off, exact * (1 + 1e-9) + ROUNDINGS)
+
+
+def test_counters_hold_all_points():
+    for n in (1, 2**31 - 1, 2**31, 2**40):
+        assert np.iinfo(counter_type(n)).max >= n
+    assert counter_type(2**31 - 1) == np.int32  # half the memory
+
+
+def test_steps_are_powers_of_two_that_a_tolerance_allows():
+    for rtol in (1.0, 0.1, 1e-6):
+        for delta in (1e-3, 0.3, 5.0):
+            step = resolution(rtol, delta, 1.0)
+            assert np.log2(step) % 1.0 == 0.0
+            assert step <= 0.25 * rtol * delta < 4.0 * 1.1 * step
+            assert within(delta, step, rtol) or rtol == 1.0
+    assert resolution(5.0, 1.0, 1.0) == resolution(1.0, 1.0, 1.0)
+    assert resolution(0.0, 1.0, 1.0) == resolution(1e-15, 1.0, 1.0) == 0.0
+    assert resolution(0.1, 2.0**-899, 1.0) == 0.0
+    assert resolution(0.1, 1.0, 2.0**901) == 0.0
+    assert resolution(0.1, 2.0**-500, 2.0**500) == 0.0
+    assert resolution(0.1, 2.0**-300, 2.0**300) > 0.0
+
+
+def test_how_many_steps_are_needed():
+    least, greatest = np.array([-1.0, 0.3]), np.array([1.0, 0.9])
+    first, widest = steps_needed(least, greatest, 0.25)
+    assert first.tolist() == [-4.0, 1.0]
+    assert widest == 9.0  # from the step of -1 to that of 1
+    assert steps_needed(least, greatest, 2.0**-30)[1] == np.inf  # beyond what float32 counts
+    assert steps_needed(least, greatest, 2.0**-22)[1] == 2.0**23 + 1
+    for step in (0.0, 2.0**-100, 2.0**100, np.inf):
+        assert steps_needed(least, greatest, step)[1] == np.inf
+    assert steps_needed(least * 2.0**-90, greatest * 2.0**-90, 2.0**-95)[1] == 65.0
+    for exponent in (-100, -150, 100, 150):  # per_step would leave float32
+        assert steps_needed(least * 2.0**exponent, greatest * 2.0**exponent, 2.0**exponent)[1] == np.inf
+    assert isinstance(scan_ranges(as_source(np.eye(3))), Ranges)
