@@ -103,13 +103,15 @@ def test_not_finite_in_frames(module, bad):
         geodim.intrinsic_dimension(frame)
 
 
+@pytest.mark.parametrize("other", [3, 2**62, True])
 @pytest.mark.parametrize("module", ["pandas", "polars", "pyarrow"])
-def test_missing_in_frames(module):
-    """Not a number that is wrong, but none at all."""
+def test_missing_in_frames(module, other):
+    """Not a number that is wrong, but none at all; beside one that float64 does not hold, too."""
     library = pytest.importorskip(module)
-    columns = {"a": [1.0, 2.0, 3.0, 4.0], "b": [1, None, 3, None]}
+    columns = {"a": [1.0, 2.0, 3.0, 4.0], "b": [type(other)(1), None, other, None]}
     if module == "pandas":
-        frame = library.DataFrame({"a": columns["a"], "b": library.array(columns["b"], dtype="Int64")})
+        kind = "boolean" if other is True else "Int64"
+        frame = library.DataFrame({"a": columns["a"], "b": library.array(columns["b"], dtype=kind)})
     else:
         frame = library.table(columns) if module == "pyarrow" else library.DataFrame(columns)
     with pytest.raises(NonFiniteError, match=r"row 1, column .*'b'"):

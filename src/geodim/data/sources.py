@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from geodim.data.convert import array_of, array_of_tensor, eager_frame, narwhals, plain_array
+from geodim.data.convert import array_of, array_of_tensor, eager_frame, plain_array
 from geodim.data.sparse import as_columns
 from geodim.data.unchanged import Watch
 from geodim.errors import InputTypeError, InputValueError, ShapeError
@@ -283,9 +283,12 @@ class FrameSource:
     def own_values(self, column: int) -> NDArray[Any]:
         """The values of one column in its own type; missing ones become NaN, which the first pass names by row and column."""
         series = self._series[column]
-        if series.null_count():
-            series = series.cast(narwhals().Float64).fill_null(np.nan)
-        values: NDArray[Any] = series.to_numpy()
+        if not series.null_count():
+            whole: NDArray[Any] = series.to_numpy()
+            return whole
+        # Not by a cast of the frame's library: pyarrow refuses to round integers.
+        values = np.full(len(series), np.nan)
+        values[~series.is_null().to_numpy()] = series.drop_nulls().to_numpy()
         return values
 
     def _column(self, column: int) -> NDArray[np.floating]:
