@@ -145,9 +145,10 @@ def main() -> None:
     X = rng.standard_normal((options.points, options.features), dtype=np.float32)
     report["normal"] = case("normal", X)
     report["cauchy"] = case("cauchy", rng.standard_cauchy((options.points, 1)))
+    # All windows are alike: nothing can be passed over.
     report["grid"] = case(
         "grid", np.arange(options.points, dtype=np.float64)[:, np.newaxis], rtols=(1e-2, 1e-3)
-    )  # all windows are alike: nothing can be passed over
+    )
     (Path(__file__).parent / "results" / "certificates.json").write_text(json.dumps(report, indent=1) + "\n")
 
 

@@ -33,6 +33,7 @@ MODULES = [
     "engine/profile.py", "engine/cells.py", "engine/steps.py", "data/checks.py", "features/_kernels.py",
     "features/operators.py", "khop.py",
 ]  # fmt: skip
+# Of the oracle campaign.
 CASES = {
     "dense": 30,
     "sparse": 8,
@@ -40,7 +41,7 @@ CASES = {
     "stopped": 20,
     "weights": 8,
     "hops": 25,
-}  # of the oracle campaign
+}
 COLUMNS = (
     "normal", "exponential", "two_clusters", "rounded", "half_zero", "sparse_both_signs", "grid_jitter_third", "linspace",
     "duplicates", "two_scales", "heavy_offset", "signed_zeros_32", "constant_but_a_few", "integers_below_n",

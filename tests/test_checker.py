@@ -103,9 +103,8 @@ def test_bounds_beyond_all_floats() -> None:
     certificate = of_two_points(0, 2**53 - 1, 971, [0.0, 9.0], 0.5) | {"normalized": True}
     with pytest.raises(checker.RefutedError, match=r"Delta after 0 hops: .* proved \[0.0, 1.797"):
         check(certificate, X)
-    check(
-        of_two_points(0, 0, 0, [0.0, 0.0], 0.0) | {"normalized": True}, np.zeros((2, 1))
-    )  # nothing to divide by
+    # Nothing to divide by.
+    check(of_two_points(0, 0, 0, [0.0, 0.0], 0.0) | {"normalized": True}, np.zeros((2, 1)))
 
 
 @pytest.mark.parametrize("operator", ["sym", "rw"])

@@ -123,9 +123,8 @@ def check_layer_dimension(text: str) -> None:
 def check_word_vectors(text: str) -> None:
     sizes = np.array(numbers("components kept", text))
     as_they_are = numbers("vectors, as they are", text)
-    assert all(
-        after <= before for before, after in pairwise(as_they_are)
-    )  # the dimension is antitone in the features
+    # The dimension is antitone in the features.
+    assert all(after <= before for before, after in pairwise(as_they_are))
     words, random = numbers("word directions ", text), numbers("random directions ", text)
     weighted = numbers("word directions, weighted by frequency", text)
     # One coordinate of a random direction in m dimensions spreads as 1 / sqrt(m).

@@ -83,9 +83,8 @@ class TestNumbers:
             model(points[:50])
             (later,) = watch.measure()
         assert row["n_points"] == 300
-        assert row["dimension"] == pytest.approx(
-            exactly(model[0](points)), rel=1e-5
-        )  # float32, another batch
+        # Float32, another batch.
+        assert row["dimension"] == pytest.approx(exactly(model[0](points)), rel=1e-5)
         assert (later["n_points"], later["dimension"]) == (50, exactly(model[0](points[:50])))
         assert [row["step"], later["step"]] == [0, 1]
         assert watch.rows == [row, later]

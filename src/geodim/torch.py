@@ -341,9 +341,8 @@ class _Sample:
         new = kept[kept >= before]
         picked = rows if new.size == len(rows) else rows[torch.from_numpy(new - before).to(rows.device)]
         values = picked.to("cpu", _numpy_type(rows)).numpy()
-        free = np.setdiff1d(
-            np.arange(kept.size), kept[kept < before]
-        )  # of rows that must go, then at the end
+        # Of rows that must go, then at the end.
+        free = np.setdiff1d(np.arange(kept.size), kept[kept < before])
         self._reserve(kept.size, values)
         self.rows[free] = values
         self.keys = np.concatenate([self.keys, np.empty(kept.size - before)])

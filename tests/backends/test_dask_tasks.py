@@ -84,9 +84,8 @@ def test_merging_takes_the_maximum_and_the_lowest_owner(data, size):
 @given(st.data(), st.integers(1, 40))
 def test_what_was_added_before_is_told_with_the_rest(data, size):
     before, after = data.draw(parts(size)), data.draw(parts(size))
-    reached = np.array(
-        data.draw(st.lists(values, min_size=size, max_size=size))
-    )  # by columns of other blocks
+    # By columns of other blocks.
+    reached = np.array(data.draw(st.lists(values, min_size=size, max_size=size)))
     bench, profile = tasks.Bench(job_of(size), size), Profile.empty(size, 4)
     bench.lift(reached)
     bench.preset(profile)

@@ -40,11 +40,12 @@ def shell(line, *arguments, cwd=None):
     ("line", "code", "message"),
     [
         ('"$@" >&-', 0, ""),
+        # No file takes the place of a stream.
         (
             '"$@" <&- >&- 2>&- --json a.json && grep -q "^{" a.json',
             0,
             "",
-        ),  # no file takes the place of a stream
+        ),
         ('"$@" > /dev/full', 4, "error: cannot print the answer: the disk is full\n"),
         ('"$@" | head -c 0; exit ${PIPESTATUS[0]}', 141, ""),
     ],

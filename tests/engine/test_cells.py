@@ -99,9 +99,8 @@ def test_columns_are_bounded_where_they_matter(case, data):
     at = at.astype(np.int64)
     least = np.sort(data.draw(st.lists(NUMBERS.map(abs), min_size=at.size, max_size=at.size)))
     some_lower, some_upper = cells.bounds_where_it_matters(sizes, edges, counts, (at, least))
-    known = np.append(0.0, least)[
-        np.searchsorted(at, sizes, side="right")
-    ]  # what Phi is at least, for every size
+    # What Phi is at least, for every size.
+    known = np.append(0.0, least)[np.searchsorted(at, sizes, side="right")]
     said = (some_lower == lower) & (some_upper == upper)
     assert np.all(said | ((some_upper == 0.0) & (upper <= known)))
 

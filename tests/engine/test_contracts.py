@@ -109,10 +109,11 @@ def test_slopes():
         assert pyramid.local_slope(line, n, start, BASE, 0.0, 0.5) == 0.5
         assert pyramid.local_slope(np.zeros(n), n, start, BASE, 0.0, np.inf) == 0.0
     start = 2 * SMOOTH
+    # An outlier on one side stays out.
     for side in (
         slice(None, start - 100),
         slice(start + BASE + 100, None),
-    ):  # an outlier on one side stays out
+    ):
         bent = line.copy()
         bent[side] += 1e6 * (-1.0 if side.stop else 1.0)
         assert pyramid.local_slope(bent, n, start, BASE, 0.0, np.inf) == 1.0
@@ -276,9 +277,8 @@ def test_a_window_that_beats_a_gap_is_found():
     assert columns.beaten_at(steps, n, 900, n, 1, 1e9, 7) == (False, 7)  # there are no such windows
     assert columns.beaten_at(steps, n, 900, n - 1, 1, 1e9, 7) == (True, 0)
     assert columns.beaten_at(np.zeros(n), n, 1, 5, 1, 0.0, 7)[0]  # a width of 0 attains nothing
-    nearby = (
-        np.arange(float(n)) * 10.0
-    )  # around a guess, starts half a gap apart are looked at, 32 to either side
+    # Around a guess, starts half a gap apart are looked at, 32 to either side.
+    nearby = np.arange(float(n)) * 10.0
     nearby[505 : 505 + 6] = nearby[505] + np.arange(6.0)
     for guess in (505 - 32 * 2, 505 + 32 * 2, 505 - 2):
         assert columns.beaten_at(nearby, n, 1, 5, n, 6.0, guess) == (True, 505)
@@ -367,9 +367,8 @@ def test_gaps_of_counts_are_closed_only_where_others_hold_less(shift):
     slope = float(narrow.max())
     columns.cumulate(narrow, slope, l)
     best = np.full(201, -float(narrow.sum()))
-    assert (
-        columns.open_gaps_by_counts(l, 201, shift, slope, best, is_open) == count
-    )  # who holds as many may own a tie
+    # Who holds as many may own a tie.
+    assert columns.open_gaps_by_counts(l, 201, shift, slope, best, is_open) == count
     assert columns.open_gaps_by_counts(l, 201, shift, slope, best + 1.0, is_open) == 1
     assert is_open[0]
     assert columns.open_gaps_by_counts(l, 201, shift, slope, np.full(201, -0.5), is_open) == 0

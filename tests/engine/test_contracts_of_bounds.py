@@ -54,9 +54,8 @@ def test_bounds_save_work(monkeypatch, name):
 
 def test_lines_that_meet_end_the_search():
     """Whole numbers in a row: phi is known from the bounds alone."""
-    values = np.cumsum(
-        np.where(np.arange(1000) % 250 == 0, 4000.0, 1.0)
-    )  # four lines, so that this is no grid
+    # Four lines, so that this is no grid.
+    values = np.cumsum(np.where(np.arange(1000) % 250 == 0, 4000.0, 1.0))
     work = compute_profile(as_source(values[:, np.newaxis]), n_threads=1).work
     assert work[CLOSED] >= 6
     assert work[WINDOWS] <= 380_000
@@ -142,9 +141,8 @@ def test_what_was_left_out_is_bounded_from_below_by_0():
 @pytest.mark.parametrize("skipped", [0, 1, 3])
 def test_steps_name_columns_that_attain_them(skipped):
     """From its first k on, the column named has fewer than k points in so many steps, and none has in one step more."""
-    counts = np.full(
-        (2, 40), 8
-    )  # one is even, of the other half lies in the middle and the rest at both ends
+    # One is even, of the other half lies in the middle and the rest at both ends.
+    counts = np.full((2, 40), 8)
     counts[1] = np.where(np.arange(40) == 20, 160, np.where(np.abs(np.arange(40) - 19.5) > 17.0, 27, 0))
     counts[1, 0] += counts[0].sum() - counts[1].sum()
     n = int(counts[0].sum())

@@ -143,9 +143,8 @@ def test_every_real_type(dtype, n):
         X = rng.random((n, 3)) < [0.5, 0.1, 0.9]
     else:
         limits = np.iinfo(np.dtype(dtype))
-        top = min(
-            limits.max, limits.min + 2**53
-        )  # a wider range is not exact, see tests/data/test_integers.py
+        # A wider range is not exact, see tests/data/test_integers.py.
+        top = min(limits.max, limits.min + 2**53)
         X = rng.integers(limits.min, top, (n, 3), dtype=np.dtype(dtype).newbyteorder("=")).astype(dtype)
     assert_phi_is_exact(X, paper.phi_all(X), dtype)
 

@@ -31,9 +31,8 @@ def solved(source, **options):
     assert profile.done.all()
     n = source.n_points
     support, lower, upper = profile.bounds(scan_ranges(source))
-    if (
-        profile.counted
-    ):  # all k from one element of the support (exclusive) to the next have the same rounded width
+    # All k from one element of the support (exclusive) to the next have the same rounded width.
+    if profile.counted:
         above = np.searchsorted(support, np.arange(2, n + 1), side="left")
         return lower[above], upper[above]
     return everywhere(n, support, lower, upper)

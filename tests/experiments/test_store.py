@@ -157,14 +157,12 @@ def test_results_of_two_machines(tmp_path):
     run(tmp_path / "here", squares(2, 12))
     run(tmp_path / "there", squares(2, 3, 13))
     here = Store(tmp_path / "here", experiment([]))
-    assert (
-        here.merge(Store(tmp_path / "there", experiment([]))) == 1
-    )  # neither what is here nor what failed there
+    # Neither what is here nor what failed there.
+    assert here.merge(Store(tmp_path / "there", experiment([]))) == 1
     assert rows(tmp_path / "here") == [{"number": 2, "square": 4}, {"number": 3, "square": 9}]
     assert here.merge(Store(tmp_path / "there", experiment([]))) == 0
-    assert (
-        merge_results([tmp_path / "there"], tmp_path / "here") == 0
-    )  # squares are no experiment of the paper
+    # Squares are no experiment of the paper.
+    assert merge_results([tmp_path / "there"], tmp_path / "here") == 0
 
 
 FOREIGN = [

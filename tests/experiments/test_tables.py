@@ -89,9 +89,8 @@ def test_one_hot_is_the_papers_definition(tmp_path):
         for k in (0, 1, 3, 5):
             expected = 1.0 / paper.algorithm_1(features[:, : 100 * (k + 1)]) ** 2
             assert row[f"k{k}"] == pytest.approx(expected, rel=1e-9)  # ten digits are kept
-    assert (
-        rows[0]["k5"] == rows[-1]["k5"] == 10_000.0
-    )  # no edge, and all edges: every node is like every other
+    # No edge, and all edges: every node is like every other.
+    assert rows[0]["k5"] == rows[-1]["k5"] == 10_000.0
     assert all(claim.holds for claim in one_hot.claims(rows))
     assert all(claim.holds is None for claim in one_hot.claims(rows[:20]))
     figure = one_hot.draw(rows)["one-hot"]

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 X = np.random.default_rng(11).normal(size=(120, 6))
 
 
-@pytest.mark.filterwarnings(
-    "ignore::geodim.errors.DegenerateDataWarning"
-)  # a single point is one of the checks
+# A single point is one of the checks.
+@pytest.mark.filterwarnings("ignore::geodim.errors.DegenerateDataWarning")
 @parametrize_with_checks([DiscriminabilitySelector(), DiscriminabilitySelector(1, n_threads=1)])
 def test_scikit_learn_conventions(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)

@@ -209,9 +209,8 @@ def memory_limits(folder: Path, count: int, rng: random.Random, tally: Tally) ->
     job = Job("large", ["compute", "large.npy", "--json", "c.json"], ["c.json"], "c.json")
     here = folder / job.name
     here.mkdir(parents=True, exist_ok=True)
-    points = np.lib.format.open_memmap(
-        here / "large.npy", "w+", np.float32, (LARGE, 1)
-    )  # holes, hardly on the disk
+    # Holes, hardly on the disk.
+    points = np.lib.format.open_memmap(here / "large.npy", "w+", np.float32, (LARGE, 1))
     points[:1000, 0] = np.arange(1000)
     del points
     for _ in range(count):

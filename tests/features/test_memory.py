@@ -25,9 +25,8 @@ def test_building_peaks_where_the_formula_says(monkeypatch, weighted):
     n = 200_000
     edges = ring(n)
     weights = np.ones(edges.shape[1]) if weighted else None
-    as_graph(
-        edges[:, :10], n, weights=None if weights is None else weights[:10]
-    )  # compile outside of the trace
+    # Compile outside of the trace.
+    as_graph(edges[:, :10], n, weights=None if weights is None else weights[:10])
     tracemalloc.start()
     as_graph(edges, n, weights=weights, threads=1)
     peak = tracemalloc.get_traced_memory()[1]

@@ -286,9 +286,8 @@ def _work(target: Target, seeds: list[Input], seed: int, indices: range, pipe: i
     faulthandler.disable()  # a crash is told by its signal, in one line
     folder = Path(tempfile.mkdtemp(prefix="fuzz", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
     try:
-        for valid in (
-            seeds
-        ):  # must be readable; and whatever is imported or compiled on the way is not of the input's making
+        # Must be readable; and whatever is imported or compiled on the way is not of the input's making.
+        for valid in seeds:
             target.attempt(valid.write(folder))
         guard = Guard(target.globals)
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

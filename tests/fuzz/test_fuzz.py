@@ -58,9 +58,8 @@ def _attempt_badly(path: Path) -> None:
 BAD = Target("bad", lambda folder: (folder / "fine").write_bytes(b"fine"), _attempt_badly)
 
 
-@pytest.mark.filterwarnings(
-    "ignore:This process:DeprecationWarning"
-)  # that it has threads, which the worker does not need
+# That it has threads, which the worker does not need.
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_the_harness_notices_what_it_is_for(monkeypatch):
     def first_byte(_target, seeds, _seed, index):
         made = seeds[0].copy()

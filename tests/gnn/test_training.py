@@ -170,9 +170,8 @@ def test_one_step_of_adam_by_hand():
     assert made.losses == [pytest.approx(loss.item(), rel=1e-6)]
     checked = 0
     for before, after in zip(model.parameters(), made.model.parameters(), strict=True):
-        clear = (
-            before.grad.abs() > 1e-5
-        )  # batch norm makes the gradient of the biases before it 0, but for rounding
+        # Batch norm makes the gradient of the biases before it 0, but for rounding.
+        clear = before.grad.abs() > 1e-5
         step = -0.01 * before.grad[clear].sign()
         assert torch.allclose(after[clear] - before[clear], step, atol=2e-5)
         checked += int(clear.sum())

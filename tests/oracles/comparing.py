@@ -152,9 +152,8 @@ def compare_shares(result: geodim.IDResult, truth: Truth) -> None:
     unit = phi.max()
     sums = np.bincount(owner, phi / unit, minlength=truth.phi.shape[1])
     names = {str(column) for column in np.flatnonzero(sums)}
-    attain = {
-        str(column) for column in np.unique(owner[phi > 0.0])
-    }  # some of it too little for a share above 0
+    # Some of it too little for a share above 0.
+    attain = {str(column) for column in np.unique(owner[phi > 0.0])}
     ask(names <= set(result.shares) <= attain, "who has a share", result.shares, names)
     for name, share in result.shares.items():
         expected = sums[int(name)] / sums.sum()

@@ -135,13 +135,11 @@ def attributes(rng: Generator, n: int) -> Values:
     X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-3, 4)
     if kind < 0.3:
         X = rng.integers(-9, 10, (n, d)).astype(np.float64)
-    elif (
-        kind < 0.65
-    ):  # few values that differ, which hops spread over the graph: Phi of the hops is the larger one
+    elif kind < 0.65:
+        # Few values that differ, which hops spread over the graph: Phi of the hops is the larger one.
         X = np.where(rng.random((n, d)) < rng.choice([0.1, 0.3]), np.abs(X), 0.0)
-    elif (
-        kind < 0.8
-    ):  # values far from 0 but alike: only after a hop does a feature tell nodes of different degrees apart
+    elif kind < 0.8:
+        # Values far from 0 but alike: only after a hop does a feature tell nodes of different degrees apart.
         X = 10.0 ** rng.integers(-2, 3) + 0.01 * X
     dtype = (np.float64, np.float64, np.float32, np.float32, np.float16, np.int16)[rng.integers(6)]
     return X.astype(dtype)

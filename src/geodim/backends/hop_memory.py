@@ -119,9 +119,8 @@ def columns_in_flight(
     budget: int, n_nodes: int, attributes: int, operator: Operator, hops: int, itemsize: int, threads: int
 ) -> int:
     """`columns_for` an operator that exists."""
-    matrix = getattr(
-        operator, "transition", operator
-    ).to_dict()  # a series walks through one matrix many times
+    # A series walks through one matrix many times.
+    matrix = getattr(operator, "transition", operator).to_dict()
     entries, weighted = int(matrix["stored_entries"]), bool(matrix["weighted"])
     return columns_for(
         budget,

@@ -69,9 +69,8 @@ def print_written(console: Console, path: Path, before: str = "wrote ") -> None:
 
 def print_json(values: dict[str, Any]) -> None:
     """Print one JSON document on one line: ready for jq, and for appending to a file of results."""
-    text = json.dumps(values, allow_nan=False).replace(
-        "\x7f", "\\u007f"
-    )  # the one control that JSON lets pass
+    # The one control that JSON lets pass.
+    text = json.dumps(values, allow_nan=False).replace("\x7f", "\\u007f")
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

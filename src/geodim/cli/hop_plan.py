@@ -80,9 +80,8 @@ def make_trial(
     graph = as_graph(rng.integers(SYNTHETIC_NODES, size=(2, SYNTHETIC_EDGES)), SYNTHETIC_NODES, threads=count)
     x = rng.standard_normal((SYNTHETIC_NODES, TRIED), np.float32)
     made = make_operator(graph, operator.value, **parameters)
-    entries = (
-        2 * info.edges
-    )  # at most: an edge that is listed in both directions is stored twice, not four times
+    # At most: an edge that is listed in both directions is stored twice, not four times.
+    entries = 2 * info.edges
     return Trial(
         info.name, {"name": info.name}, info.nodes, entries, info.attributes, count, x, made, loaded=False
     )

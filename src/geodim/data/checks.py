@@ -98,9 +98,8 @@ def scan_moments(source: ColumnSource, n_threads: int = 1) -> Moments:
     found = Moments.nothing(source.n_features)
     chunks = source.chunks()
     with ThreadPoolExecutor(n_threads) as pool:
-        group = max(
-            1, min(64, len(chunks) // (4 * n_threads))
-        )  # a few chunks per task, and few tasks waiting
+        # A few chunks per task, and few tasks waiting.
+        group = max(1, min(64, len(chunks) // (4 * n_threads)))
         groups = [chunks[at : at + group] for at in range(0, len(chunks), group)]
         for part in pool.map(lambda some: [_moments(source, *chunk) for chunk in some], groups):
             for moments in part:

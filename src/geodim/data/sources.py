@@ -28,9 +28,8 @@ MOST_POINTS = 2.0**52  # points that can be told apart by a float64
 LET_GO_BYTES = 1 << 26  # so much of a mapped file may be resident at a time
 CHUNK_BYTES = 1 << 16  # row chunks of this size stay in the cache while they are transposed
 SHORT = 2048  # points of a column whose object takes more memory than its values
-SCAN_BYTES = (
-    8 << 20
-)  # a first pass takes as much at a time, or more: in less, many threads would queue for Python
+# A first pass takes as much at a time, or more: in less, many threads would queue for Python.
+SCAN_BYTES = 8 << 20
 
 
 class ColumnSource(Protocol):

@@ -16,10 +16,11 @@ from geodim.memory import check_bytes
 
 MOST = 2**52  # points that float64 can count
 POSITION_BYTES = 8
+# By scipy, and not forgotten when arrays are written to.
 REMEMBERED = (
     "_has_canonical_format",
     "_has_sorted_indices",
-)  # by scipy, and not forgotten when arrays are written to
+)
 
 
 def as_columns(matrix: Any) -> Any:

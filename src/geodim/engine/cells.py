@@ -230,9 +230,8 @@ def bounds_where_it_matters(
     """The same, and 0 where the column lies below Phi, of which an outline is known."""
     at, least = outline
     own = bounds_at(at, edges, counts)[1]
-    matters = (own >= np.append(0.0, least[:-1]))[
-        np.searchsorted(at, sizes)
-    ]  # up to a size, since the one before
+    # Up to a size, since the one before.
+    matters = (own >= np.append(0.0, least[:-1]))[np.searchsorted(at, sizes)]
     lower, upper = np.zeros(sizes.size), np.zeros(sizes.size)
     lower[matters], upper[matters] = bounds_at(sizes[matters], edges, counts)
     return lower, upper
@@ -251,7 +250,6 @@ def next_parts(
     open_cells = np.zeros(counts.size, np.bool_)
     mark_open(*_cells(edges, counts), still.sizes[mine], own[mine], open_cells)
     costs = np.where(open_cells, 2.0 * np.diff(edges.astype(np.float64)) * (counts / n_points), 0.0)
-    expected = (
-        0.5 * float(costs.sum()) * min(still.step / still.off, 1.0)
-    )  # if it is off by more, costs are so, too
+    # If it is off by more, costs are so, too.
+    expected = 0.5 * float(costs.sum()) * min(still.step / still.off, 1.0)
     return parts_for(costs, min(CELLS * still.step, expected))

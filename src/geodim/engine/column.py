@@ -108,9 +108,8 @@ class ColumnSolver:
             return self._solve_pairs(values, counts, index, target)
         biggest = int(np.argmax(counts))
         others = self.n - int(counts[biggest])
-        cut = max(
-            int(counts[biggest]) - others - 1, 0
-        )  # a majority run is as good when one longer than all the rest
+        # A majority run is as good when one longer than all the rest.
+        cut = max(int(counts[biggest]) - others - 1, 0)
         if cut:
             counts = counts.copy()
             counts[biggest] -= cut

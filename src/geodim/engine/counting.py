@@ -94,9 +94,8 @@ class CountingSolver(ColumnSolver):
         per_step, first = kind(1.0 / self.resolution), kind(self.first_steps[index])
         sorting.count_steps(column, per_step, first, self.counts)
         if self.counts.dtype == np.uint16 and int(self.counts.sum()) != self.n_points:
-            self.counts = np.empty(
-                self.counts.size, counter_type(self.n_points)
-            )  # from here on: other columns are probably like this one
+            # From here on: other columns are probably like this one.
+            self.counts = np.empty(self.counts.size, counter_type(self.n_points))
             sorting.count_steps(column, per_step, first, self.counts)
         return self.solve_counts(self.counts, index, target, stop, executor)
 

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 CELLS = 1 << 12
 FROM = 1 << 13  # fewer points are sorted sooner than counted
 GLANCE = 1 << 13  # points of a sample that tells whether counting all of them is worth it
+# Of the points, sorted for the smallest k; one after the other, until one will do.
 SHARES = (
     1 / 256,
     1 / 32,
     1 / 8,
-)  # of the points, sorted for the smallest k; one after the other, until one will do
+)
 
 
 def is_dominated(
@@ -38,9 +39,8 @@ def is_dominated(
     n, span = column.size, greatest - least
     if n < FROM or not 0.0 < span < bar[-1]:
         return False
-    cell = math.ldexp(
-        1.0, math.frexp(span)[1] - CELLS.bit_length() + 1
-    )  # a power of two: numbering cells is exact
+    # A power of two: numbering cells is exact.
+    cell = math.ldexp(1.0, math.frexp(span)[1] - CELLS.bit_length() + 1)
     first, cells = steps_needed(np.array([least]), np.array([greatest]), cell)
     if not cells <= 2 * CELLS:
         return False

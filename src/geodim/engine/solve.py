@@ -103,9 +103,8 @@ def compute_profile(
             run.solve_all(pool, leaders)
     except KeyboardInterrupt:
         run.halt("interrupted")
-    if (
-        profile.skipped and not profile.counted
-    ):  # some columns tell them on the way, but which ones depends on the order
+    # Some columns tell them on the way, but which ones depends on the order.
+    if profile.skipped and not profile.counted:
         profile.phi[1 : 1 + profile.skipped] = 0.0
         profile.owner[1 : 1 + profile.skipped] = -1
     return profile
@@ -226,9 +225,8 @@ class _Run:
 
             self._wait_for([pool.submit(read, *share) for share in pairwise(edges)])
             self.profile.bytes_read += values.nbytes
-            helpers = (
-                Helpers(pool, self.threads - 1) if group is groups[-1] else None
-            )  # else they have columns
+            # Else they have columns.
+            helpers = Helpers(pool, self.threads - 1) if group is groups[-1] else None
             solving[turn % 2] = [
                 pool.submit(self._solve_column, values[at], column, helpers)
                 for at, column in enumerate(group)

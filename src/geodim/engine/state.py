@@ -21,9 +21,8 @@ class StateError(ValueError):
     """What is wrong with saved state; becomes a message of those who read it."""
 
 
-FAULTS = (
-    Exception,
-)  # numpy, zipfile and the reader of headers raise all kinds of errors for damaged archives
+# Numpy, zipfile and the reader of headers raise all kinds of errors for damaged archives.
+FAULTS = (Exception,)
 
 
 def read_text(saved: Any, name: str) -> str:

@@ -74,7 +74,6 @@ def steps_needed(
         return np.zeros(least.size), math.inf
     first = np.floor(least / step)
     widest = float((np.floor(greatest / step) - first).max()) + 1.0
-    exact = (
-        float(max(np.abs(first).max(), np.abs(greatest / step).max())) < 2.0**23
-    )  # float32 holds every step number
+    # Float32 holds every step number.
+    exact = float(max(np.abs(first).max(), np.abs(greatest / step).max())) < 2.0**23
     return first, widest if exact else math.inf

@@ -41,9 +41,8 @@ def legend_text(name: str) -> str:
     ' _a\\$b'
     """
     words = " ".join(name.split())
-    short = (
-        words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
-    )  # a legend must leave room for the plot
+    # A legend must leave room for the plot.
+    short = words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
     plain = short.replace("$", r"\$")
     return f" {plain}" if plain.startswith("_") else plain
 

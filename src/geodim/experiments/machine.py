@@ -64,8 +64,7 @@ def slowness() -> float:
     for _ in range(5):
         copy = values.copy()
         started = time.perf_counter()
-        copy.sort(
-            kind="stable"
-        )  # the plain one uses whatever vector instructions there are: no measure of the rest
+        # The plain one uses whatever vector instructions there are: no measure of the rest.
+        copy.sort(kind="stable")
         times.append(time.perf_counter() - started)
     return max(min(times) / REFERENCE_SORT, 0.1)

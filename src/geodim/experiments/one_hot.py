@@ -29,10 +29,11 @@ NODES, HOPS, SEED = 100, 5, 0
 EDGES = NODES * (NODES - 1) // 2
 STEP_SECONDS = 0.022
 QUICK_STEP, PER_UNIT = 25, 200
+# Edges and dimension up to which the right plot goes: beyond, the curves of k >= 1 are one.
 ZOOM = (
     2000,
     2500,
-)  # edges and dimension up to which the right plot goes: beyond, the curves of k >= 1 are one
+)
 
 
 def edge_order(nodes: int = NODES, seed: int = SEED) -> NDArray[np.int64]:

@@ -171,9 +171,8 @@ class Store:
         units = ",\n".join(
             json.dumps({**entry, "rows": _packed(entry["rows"])}, allow_nan=False) for entry in self.entries
         )
-        write_text(
-            self.path, f'{head},\n "units": [\n{units}\n ]\n}}\n'
-        )  # a line each: a diff shows what changed
+        # A line each: a diff shows what changed.
+        write_text(self.path, f'{head},\n "units": [\n{units}\n ]\n}}\n')
         write_text(self.path.with_suffix(".csv"), self._csv())
 
     def _csv(self) -> str:

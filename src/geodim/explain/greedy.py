@@ -96,10 +96,11 @@ class Greedy:
         self.phi = np.zeros(n)  # Phi of the chosen features
         self.whole = np.zeros(n)  # Phi of the solved features
         self.solved = np.zeros(d, np.bool_)
+        # Exact: for the next choice.
         self.is_chosen, self.is_exact = (
             np.zeros(d, np.bool_),
             np.zeros(d, np.bool_),
-        )  # exact: for the next choice
+        )
         self.slack = 1.0 + 1e-9 + n * 2.0**-51  # more than n roundings of a bound
         self.bounded = SAFE[0] < ranges.d_max < SAFE[1]
         self.gains = np.full(d, np.inf)  # upper bounds on what each feature adds to Delta
@@ -131,9 +132,8 @@ class Greedy:
             best = self._largest_own()
         self.chosen.append(best)
         self.is_chosen[best] = True
-        self.curve.append(
-            mean(self.phi[1:], self.source.n_points, self.scale)
-        )  # rounded once, as for a result
+        # Rounded once, as for a result.
+        self.curve.append(mean(self.phi[1:], self.source.n_points, self.scale))
         self.gains[best] = 0.0
         self.kept.pop(best, None)
         if len(self.chosen) == 1:

@@ -113,9 +113,8 @@ def _prefetch(typing: Any, array: Any, offset: Any) -> tuple[Any, Callable[..., 
         pointer = _address(context, builder, array, args[0], args[1], ir.IntType(8))
         kind = ir.FunctionType(ir.VoidType(), [pointer.type, _INT32, _INT32, _INT32])
         function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
-        builder.call(
-            function, [pointer, _INT32(0), _INT32(3), _INT32(1)]
-        )  # for reading, into all caches, data
+        # For reading, into all caches, data.
+        builder.call(function, [pointer, _INT32(0), _INT32(3), _INT32(1)])
         return context.get_dummy_value()
 
     return types.void(array, types.intp), generate

@@ -33,9 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["HopInputs", "hop_inputs", "hop_inputs_bytes"]
 
 RECIPE = "sign-inputs/1"
-BLOCK_BYTES = (
-    1 << 28
-)  # of the two buffers in flight: the wider a block, the fewer passes over the graph and the files
+# Of the two buffers in flight: the wider a block, the fewer passes over the graph and the files.
+BLOCK_BYTES = 1 << 28
 
 
 class HopInputs:

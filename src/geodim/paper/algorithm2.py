@@ -162,9 +162,8 @@ def algorithm_2(X: ArrayLike, support: Iterable[int], exact: bool = False) -> Al
     s = check_support(support, n)
     warn_if_quadratic(n, n if exact else len(s))
     sequences = np.sort(matrix, axis=0)  # lines 1-2
-    phi_sf = np.array(
-        [window_minima(sequences, s_i) for s_i in s]
-    )  # lines 6-8: row i holds phi_{s_i,f} for all f
+    # Lines 6-8: row i holds phi_{s_i,f} for all f.
+    phi_sf = np.array([window_minima(sequences, s_i) for s_i in s])
     phi_s: FloatArray = phi_sf.max(axis=1)  # line 9
     feature_sets = [np.flatnonzero(phi_sf[i + 1] > phi_s[i]) for i in range(len(s) - 1)]  # line 10
     bounds = support_bounds(phi_s, s, n)  # lines 11-13

@@ -126,9 +126,8 @@ def _columns(problem: Problem, cluster: Cluster, rates: CoreRates) -> Plan:
             width, waves = cut.width, cut.passes(d)
         groups = -(-d // width)
         kind = counter_type(n).itemsize
-        tasks = (
-            2 * chunks + chunks * (1 + groups * 8 // 7) * waves + 2 * groups
-        )  # look; count, and add as a tree
+        # Look; count, and add as a tree.
+        tasks = 2 * chunks + chunks * (1 + groups * 8 // 7) * waves + 2 * groups
         moved = int(kind * d * way.counters * chunks * 8 // 7 * away)
         chunk = problem.nbytes // chunks
         threads = min(worker.threads for worker in cluster.workers)
@@ -146,9 +145,8 @@ def _columns(problem: Problem, cluster: Cluster, rates: CoreRates) -> Plan:
         width = _block_columns(problem, cluster)
         groups = -(-d // width)
         cutting = chunks * (1 + groups) if problem.apart else groups
-        tasks = (
-            (2 * chunks if problem.apart else 0) + cutting * max(waves, 1) + 3 * groups
-        )  # look; cut; solve, merge
+        # Look; cut; solve, merge.
+        tasks = (2 * chunks if problem.apart else 0) + cutting * max(waves, 1) + 3 * groups
         moved = int((problem.nbytes if problem.apart else problem.nbytes / away if away else 0) * away)
         moved += int(12 * n * groups * away)
         # Columns are twice in memory while they are cut out of chunks and travel.

@@ -55,17 +55,15 @@ def plan_cpu(
     n, d = problem.n_points, problem.n_features
     counted = problem.counted
     cache = budget or machine_memory() or problem.nbytes
-    from_disk = (
-        problem.nbytes + memory > cache and not problem.held
-    )  # else the system keeps the file in memory
+    # Else the system keeps the file in memory.
+    from_disk = problem.nbytes + memory > cache and not problem.held
     work = rates.counted(n, d, problem.steps) if counted else rates.columns(n, d)
     parts = {"columns": work / speed_up(threads)}
     bytes_read = problem.nbytes * (1 + passes)
     if from_disk:
         parts["reading from disk"] = bytes_read / rates.storage
-    elif (
-        problem.row_major
-    ):  # every group of columns takes all rows through the cache, a line of each at least
+    elif problem.row_major:
+        # Every group of columns takes all rows through the cache, a line of each at least.
         line = d * problem.itemsize
         if problem.held:
             line = min(line, CACHE_LINE * -(-width * problem.itemsize // CACHE_LINE))

@@ -59,9 +59,8 @@ def plan_cuda(
         notes.append("a tolerance saves little here: columns are sorted all the same")
     parts = _seconds(problem, rates, widths, moved, layers, on_device=on_device)
     work = sum(parts[name] for name in ("sorting", "windows", "products"))
-    ahead = parts["copies"] / blocks + max(
-        parts["copies"], work
-    )  # nothing can be done before the first block is there
+    # Nothing can be done before the first block is there.
+    ahead = parts["copies"] / blocks + max(parts["copies"], work)
     held = problem.nbytes if problem.held and not on_device else 0
     host = PROCESS_BYTES + TORCH_BYTES + PINNED + FINISH * problem.n_points * layers + held
     return Plan(

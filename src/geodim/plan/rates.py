@@ -146,9 +146,8 @@ def calibrate(sample: Any, basis: str, rates: CoreRates = CORE) -> CoreRates:
         call = best_of(lambda: intrinsic_dimension(tiny, n_threads=1))
         scan = best_of(lambda: scan_ranges(as_source(sample))) / (n * d)
         alone = best_of(lambda: intrinsic_dimension(one, n_threads=1)) - call
-        first = max(
-            alone / n, 2 * scan
-        )  # on a busy machine the difference may vanish, but a column is read twice
+        # On a busy machine the difference may vanish, but a column is read twice.
+        first = max(alone / n, 2 * scan)
         later = first
         if d > 1:
             every = max(best_of(lambda: intrinsic_dimension(sample, n_threads=1)) - call, 0.0) / n

@@ -131,9 +131,8 @@ def plot_observable_diameter(
         solid_joinstyle="miter",
         label="_curve",
     )
-    highest = [
-        np.asarray(line.get_ydata(), np.float64) for line in ax.lines
-    ]  # several results may share the axes
+    # Several results may share the axes.
+    highest = [np.asarray(line.get_ydata(), np.float64) for line in ax.lines]
     top = max(float(np.max(some[np.isfinite(some)], initial=0.0)) for some in highest)
     ax.set_xlim(0.0, 1.0)
     ax.set_ylim(0.0, 1.05 * top if top > 0.0 else 1.0)

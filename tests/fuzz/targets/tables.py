@@ -33,9 +33,8 @@ def measured(path: Path) -> None:
     source = as_source(read_table(path))
     if source.n_points * source.n_features > FEW:
         return  # lawful: some 50 us for each column, or compiled code, which numba unpickles from its own cache
-    with contextlib.suppress(
-        NonFiniteError, RangeOverflowError
-    ):  # which name rows and columns; data has no path
+    # Which name rows and columns; data has no path.
+    with contextlib.suppress(NonFiniteError, RangeOverflowError):
         scan_ranges(source)
 
 

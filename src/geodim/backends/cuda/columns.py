@@ -52,9 +52,8 @@ class Batches:
         self.solver = DeviceSolver(n_points, device, layers=layers, batch=batch)
         self.step = step
         self.solved = [0] * layers
-        self.ends: list[
-            tuple[list[int], torch.Tensor]
-        ] = []  # least and greatest values of columns as they came
+        # Least and greatest values of columns as they came.
+        self.ends: list[tuple[list[int], torch.Tensor]] = []
         self.timing = Timing(device)
 
     def solve(
@@ -168,9 +167,8 @@ def compute_profile(
     if progress is not None:
         progress(0, d)
     with ThreadPoolExecutor(1) as host:
-        coming = host.submit(
-            Profile.empty, n, d, step, n_threads=n_threads or 1
-        )  # a gigabyte or more to clear, while the device works
+        # A gigabyte or more to clear, while the device works.
+        coming = host.submit(Profile.empty, n, d, step, n_threads=n_threads or 1)
         try:
             with heeding_interrupts(stopped.append):
                 for group, rows in feed.blocks(in_blocks(d, width, leaders)):

@@ -24,9 +24,8 @@ else:
 
 __all__ = ["DeviceGraph", "build_device_graph"]
 
-BUCKET = (
-    1 << 28
-)  # entries of a range of rows: 2 GiB of numbers, and as much again three times while they are sorted
+# Entries of a range of rows: 2 GiB of numbers, and as much again three times while they are sorted.
+BUCKET = 1 << 28
 CHUNK = 1 << 27  # edges that are looked at in one go
 BINS = 20  # bits of the coarse histogram that the ranges are cut by
 MOST_NODES = 2**31 - 1

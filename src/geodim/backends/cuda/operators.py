@@ -55,10 +55,11 @@ SPLIT = 4096  # neighbours past which a row is cut into pieces
 MOST_COLUMNS = 64  # columns of one program
 TILE = 256  # values that a program holds: 2 for each thread, which leaves registers for many programs
 WARPS = 4
+# Rows of a program that forms coefficients, and how many entries of each it takes at a time.
 ROWS, LANES = (
     32,
     8,
-)  # rows of a program that forms coefficients, and how many entries of each it takes at a time
+)
 CHECKED = 1 << 28  # values that are looked at in one go
 
 

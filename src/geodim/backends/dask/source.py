@@ -146,9 +146,8 @@ class DaskSource:
         blocks: list[Pieces] = []
         if groups:
             turned, blocks = self._blocks(groups)
-            if (
-                self._frame is not None
-            ):  # rows of an array are looked at faster as they lie, frames as columns
+            # Rows of an array are looked at faster as they lie, frames as columns.
+            if self._frame is not None:
                 chunks, look = turned, reading.look_at_columns
         looks = [
             self._delayed(look)(part, self._declared(i, j), self._within(rows, i), self._weights_of(i))
@@ -216,10 +215,11 @@ class DaskSource:
         parts, edges, own = self.parts, np.asarray(self.first_columns), columns
         if self._frame is not None and columns.size < self.n_features:
             some = self._frame[[self._frame.columns[column] for column in columns]]
+            # No need to read the others.
             parts, own = (
                 [[part] for part in some.to_delayed()],
                 np.arange(columns.size),
-            )  # no need to read the others
+            )
         where = np.searchsorted(edges, own, side="right") - 1
         turned: Pieces = [[] for _ in parts]
         pieces: list[Pieces] = [[[] for _ in parts] for _ in groups]

@@ -43,9 +43,8 @@ class Job:
 
     token: str
     n_points: int
-    dtype: np.dtype[
-        np.floating
-    ]  # in which columns are solved; that of a sparse block as it is stored may be another
+    # In which columns are solved; that of a sparse block as it is stored may be another.
+    dtype: np.dtype[np.floating]
     step: float
     n_steps: int | None  # if columns are counted
     skipped: int

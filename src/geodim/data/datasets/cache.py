@@ -161,9 +161,8 @@ def _open_folder(place: Path, recipe: str, base: Path, sources: Sequence[Path], 
         return CacheEntry(place, arrays, manifest["notes"])
     except _DamagedError:
         raise
-    except (
-        Exception
-    ) as error:  # whatever a manifest that was cut or edited makes of these lines: the folder is built again
+    except Exception as error:
+        # Whatever a manifest that was cut or edited makes of these lines: the folder is built again.
         raise _DamagedError(f"{type(error).__name__}: {error!s:.200}") from error
 
 

@@ -88,10 +88,11 @@ def as_graph(
             raise InputValueError("this is a finished graph: give weights where it is made")
         _check_match(graph.n_nodes, n_nodes)
         return graph
+    # Edges are read two or three times.
     with (
         _naming(graph),
         Watch.of(graph, None if own_weights else weights),
-    ):  # edges are read two or three times
+    ):
         opened = open_graph(graph, own_weights, orientation)
         if opened.n_nodes is not None:
             _check_match(opened.n_nodes, n_nodes)

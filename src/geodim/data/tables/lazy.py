@@ -30,9 +30,8 @@ def read_zarr(folder: Path, choose: Choose) -> Table:
     with boundary(folder, "zarr array"):
         names = [str(number) for number in range(array.shape[1])]
         chosen = choose(names)
-        need = (
-            array.shape[0] * len(chosen) * array.dtype.itemsize
-        )  # also of chunks that are not there: fill values
+        # Also of chunks that are not there: fill values.
+        need = array.shape[0] * len(chosen) * array.dtype.itemsize
         check_bytes(need, str(folder), "choose fewer columns, or read it in parts on a cluster (--scheduler)")
         return Table(_values(array, chosen), [names[at] for at in chosen])
 

@@ -66,10 +66,11 @@ def bound_windows(least, greatest, before, sizes, lower, upper):
     n_cells = least.size
     n_blocks = (n_cells + BLOCK - 1) // BLOCK
     ends = np.zeros(n_blocks, np.int64)  # the last cell of the run from each block's first cell
+    # What its windows of some smaller k reached, and so no less now.
     lows, highs = (
         np.zeros(n_blocks),
         np.zeros(n_blocks),
-    )  # what its windows of some smaller k reached, and so no less now
+    )
     best_block = 0
     for s in range(sizes.size):
         k = sizes[s]

@@ -245,9 +245,8 @@ def solve_gaps(
             floor = known[d_first]
             rise = c * (d_stop - 1 - d0)
             enough = floor - rise - slack
-            if (
-                tilt > 0.0
-            ):  # known falls by at most the tilt per size, so its value at the gap's end serves as well
+            # Known falls by at most the tilt per size, so its value at the gap's end serves as well.
+            if tilt > 0.0:
                 enough = max(
                     enough, known[d_stop - 1] - c * (d_first - d0) - tilt * (d_stop - 1 - d_first) - slack
                 )

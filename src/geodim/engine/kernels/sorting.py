@@ -248,9 +248,8 @@ def expand_steps(counts, step, first_step, values):
         count = counts[at]
         require(count >= 0 and start + max(count, 4) <= values.size, "expand_steps: values")
         value = (first_step + at) * step
-        for i in range(
-            start, start + 4
-        ):  # most steps are short: four stores at once, the surplus is overwritten
+        # Most steps are short: four stores at once, the surplus is overwritten.
+        for i in range(start, start + 4):
             values[i] = value
         for i in range(start + 4, start + count):
             values[i] = value

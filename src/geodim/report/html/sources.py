@@ -20,12 +20,13 @@ __all__ = ["Item", "Result", "as_items", "as_result", "read_item"]
 
 Result: TypeAlias = "IDResult | KHopResult | FeatureSelection"
 KINDS = "IDResult.to_json, KHopResult.to_json or FeatureSelection.to_json"
+# What the commands print in a pipe.
 LINES = (
     "geodim.compute/",
     "geodim.hops/",
     "geodim.select/",
     "geodim.compare/",
-)  # what the commands print in a pipe
+)
 
 
 @dataclass(frozen=True)
