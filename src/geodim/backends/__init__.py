@@ -1,6 +1,7 @@
 """Where the engine runs: on this machine's cores, on a GPU, on a Dask cluster.  Same data in, same bits out.
 
-`choose_backend` is the one place that decides; what it returns opens the data, scans it, and solves its columns.
+`choose_backend` is the one place that decides; what it returns opens the data, scans
+it, and solves its columns.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ else:
 class CudaBackend(LocalBackend):
     """One GPU.
 
-    Without one, and with ``TRITON_INTERPRET=1`` in the environment, Triton interprets the kernels on the CPU: slow, but
-    good for finding errors.
+    Without one, and with ``TRITON_INTERPRET=1`` in the environment, Triton interprets the kernels on the CPU:
+    slow, but good for finding errors.
     """
 
     name = "cuda"

@@ -35,8 +35,8 @@ else:
 class Batches:
     """Sorts and solves rows in batches, smaller ones when the memory of the device runs out.
 
-    The first columns are solved one by one: what they reach lets almost all of the others be left early, which
-    a batch cannot know of its own columns.
+    The first columns are solved one by one: what they reach lets almost all of the others be left early,
+    which a batch cannot know of its own columns.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """The entries of compressed rows, as the device sees them, and in what order their rows are worked on.
 
-The entries are there all at once, or come block by block from the host. Both kinds are walked with ``blocks()``, which yields for every range of rows in ``cuts`` the neighbours listed in it and their
-weights, as tensors on the device that hold until the next ones are asked for.
+The entries are there all at once, or come block by block from the host. Both kinds are walked with
+``blocks()``, which yields for every range of rows in ``cuts`` the neighbours listed in it and their weights,
+as tensors on the device that hold until the next ones are asked for.
 """
 
 from __future__ import annotations
@@ -141,7 +142,8 @@ class AbsoluteEntries(Entries):
 class StreamedEntries(Entries):
     """Entries that stay in host memory and are copied block by block, each while the one before is worked on.
 
-    There are two buffers on the device and two page-locked ones on the host, from which alone copies run by themselves.
+    There are two buffers on the device and two page-locked ones on the host, from which alone
+    copies run by themselves.
     """
 
     def __init__(
@@ -220,8 +222,8 @@ class Work:
     Attributes
     ----------
     order : Tensor of int32
-        The rows that are not cut, in windows of neighbouring rows, the longest first, so that those of one program are of
-        about one length.
+        The rows that are not cut, in windows of neighbouring rows, the longest first, so that those of one
+        program are of about one length.
     hubs, places : Tensor of int32, int64
         The rows that are cut, and where the pieces of each begin.
     pieces, cuts : Tensor of int32, int64

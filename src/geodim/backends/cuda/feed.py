@@ -65,7 +65,8 @@ class Feed:
     ) -> Iterator[tuple[list[int], torch.Tensor]]:
         """Yield each group of columns with its values: (columns, points), or (points, columns) if ``by_row``.
 
-        While the caller works on one block, the next is on its way.  A group that does not fit the device comes in two halves.
+        While the caller works on one block, the next is on its way.  A group that does not fit the
+        device comes in two halves.
         """
         waiting = list(groups)
         coming: Future[torch.Tensor] | None = None

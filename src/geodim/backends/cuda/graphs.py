@@ -1,9 +1,10 @@
 """Graphs built on the device: the compressed rows of `geodim.data.graphs.as_graph`, from edges that are there already.
 
-The rows are cut into ranges of about BUCKET entries.  For one range after the other the entries of both directions are
-collected from all edges, as one number each (row, column, direction), sorted, made distinct and written.  What is needed
-besides the edges and the result is a few times the numbers of one range, however large the graph; and nothing is sorted or
-selected in pieces of more than 2**31 elements, which PyTorch could not do.
+The rows are cut into ranges of about BUCKET entries.  For one range after the other the entries of both
+directions are collected from all edges, as one number each (row, column, direction), sorted, made
+distinct and written.  What is needed besides the edges and the result is a few times the numbers of one
+range, however large the graph; and nothing is sorted or selected in pieces of more than 2**31 elements,
+which PyTorch could not do.
 """
 
 from __future__ import annotations
@@ -111,8 +112,8 @@ def build_device_graph(
     directed : bool, optional
         What the caller knows of the input, recorded in the notes; found out from the edges when None.
     bucket : int
-        Entries that are sorted at once. Beside the edges and the result, 4 bytes for each entry before coalescing, about 40
-        bytes for each of these are needed.
+        Entries that are sorted at once. Beside the edges and the result, 4 bytes for each entry before
+        coalescing, about 40 bytes for each of these are needed.
     chunk : int
         Edges that are looked at in one go.
 

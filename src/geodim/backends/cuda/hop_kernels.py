@@ -1,10 +1,11 @@
 """Triton kernels of the hops: sums over the neighbours of rows, in the arithmetic of `geodim.features._kernels`.
 
-A program takes ROWS rows (of about equal length, the caller sees to that) and COLUMNS columns, and walks along all its rows at
-once, four neighbours at a time: their values are asked for before the sums need the first of them, and the neighbours
-after them are looked up meanwhile.  Within a row the terms are added one after the other, in the order of the row, each
-with Knuth's TwoSum, so that the bits are those of the CPU.  This needs the launch option ``enable_fp_fusion=False``: a
-multiplication fused with the addition after it rounds once where the CPU rounds twice.
+A program takes ROWS rows (of about equal length, the caller sees to that) and COLUMNS columns, and walks
+along all its rows at once, four neighbours at a time: their values are asked for before the sums need the
+first of them, and the neighbours after them are looked up meanwhile.  Within a row the terms are added one
+after the other, in the order of the row, each with Knuth's TwoSum, so that the bits are those of the CPU.
+This needs the launch option ``enable_fp_fusion=False``: a multiplication fused with the addition after it
+rounds once where the CPU rounds twice.
 
 Past the end of a row the sum goes on with -0.0, the number that changes no sum, not even one of -0.0.
 
@@ -83,8 +84,8 @@ def coefficients(
 ):  # fmt: skip
     """Write weight_ij / sqrt(degree_i * degree_j) for all entries of the rows of ``order``, or of pieces of rows.
 
-    Once for each entry: in ``aggregate_rows`` every thread would take the root for itself, which on an H200 makes a product nearly
-    twice as long. The arguments are those of ``aggregate_rows``.
+    Once for each entry: in ``aggregate_rows`` every thread would take the root for itself, which on an H200
+    makes a product nearly twice as long. The arguments are those of ``aggregate_rows``.
     """
     first = tl.load(meta)
     base = tl.load(meta + 2)
@@ -117,8 +118,9 @@ def aggregate_rows(
 ):  # fmt: skip
     """Aggregate the rows of ``order`` into ``out``; or, if there are ``cuts``, pieces of rows into (s, e) = (out, rest).
 
-    ``meta`` holds the first of the items in ``order``, their number, and the position in the graph of the first of ``indices``.
-    A piece has at most SPLIT entries from its cut on; the row's self-loop belongs to the first piece.
+    ``meta`` holds the first of the items in ``order``, their number, and the position in the graph of
+    the first of ``indices``.  A piece has at most SPLIT entries from its cut on; the row's self-loop
+    belongs to the first piece.
     """
     first = tl.load(meta)
     base = tl.load(meta + 2)

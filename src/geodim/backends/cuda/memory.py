@@ -1,6 +1,7 @@
 """What a device must hold: formulas, without PyTorch, for the backend itself and for plans made without a GPU.
 
-The backend chooses its batches and blocks here before it allocates anything; `geodim.plan` asks the same functions.
+The backend chooses its batches and blocks here before it allocates anything; `geodim.plan`
+asks the same functions.
 """
 
 from __future__ import annotations
@@ -92,8 +93,8 @@ def hop_widths(
 def graph_bytes(n_nodes: int, entries: int, budget: int, *, weighted: bool = False) -> tuple[int, bool]:
     """Bytes of a graph on the device, and whether its entries stay there: else two blocks of them are streamed.
 
-    Pointers and degrees take 8 bytes a node each, the order in which rows are worked on 4, an entry 4, with weights 8 more, and
-    8 for the coefficients of those in work.
+    Pointers and degrees take 8 bytes a node each, the order in which rows are worked on 4, an entry 4, with
+    weights 8 more, and 8 for the coefficients of those in work.
     """
     per_entry = 12 if weighted else 4
     resident = entries * per_entry <= budget
@@ -105,8 +106,8 @@ def graph_bytes(n_nodes: int, entries: int, budget: int, *, weighted: bool = Fal
 def peak_of_columns(n_points: int, itemsize: int, widths: Widths, *, on_device: bool = False) -> int:
     """About what a pass over plain columns takes where there is room: more than it needs.
 
-    Two batches of sorted columns, since one is let go when the next is there; of blocks from the host two as well.
-    From an H200: 57.0 and 5.8 GiB for 10^8 and 10^7 points.
+    Two batches of sorted columns, since one is let go when the next is there; of blocks from the host two as
+    well.  From an H200: 57.0 and 5.8 GiB for 10^8 and 10^7 points.
     """
     batch, width = widths
     blocks = batch if on_device else 2 * width

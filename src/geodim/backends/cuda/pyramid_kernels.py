@@ -1,7 +1,7 @@
 """Triton kernels: the pyramids of a batch of sorted columns, its smallest windows, and the maximum over the columns.
 
-The mathematics is that of `geodim.engine.kernels.pyramid`.  Records have four entries per block: the upper line U0, the lower
-line W0, the line S0 over possible starts, and their slope.
+The mathematics is that of `geodim.engine.kernels.pyramid`.  Records have four entries per block: the upper
+line U0, the lower line W0, the line S0 over possible starts, and their slope.
 
 Each column of a batch has SCALARS numbers: grain, slack, bar, span, and the margin of comparisons with Phi.
 """

@@ -1,8 +1,9 @@
 """Batches of sorted columns on the device: pyramids, waves of nodes, leaves; see `wave_kernels`.
 
-Besides the top-level gaps, the first wave holds the second gap of every level, with all its blocks: windows of the
-first gap lie within a block, where bounds say nothing, so what is left of it is the same at every level, down to the base
-gap, which is evaluated.  With that every node of every level is reached in as many waves as there are levels.
+Besides the top-level gaps, the first wave holds the second gap of every level, with all its blocks: windows
+of the first gap lie within a block, where bounds say nothing, so what is left of it is the same at every
+level, down to the base gap, which is evaluated.  With that every node of every level is reached in as many
+waves as there are levels.
 """
 
 from __future__ import annotations
@@ -146,7 +147,8 @@ class DeviceSolver:
     device : torch.device
         Where the columns are; the CPU if Triton interprets the kernels.
     layers : int
-        Number of nested feature sets, see `geodim.engine.layers`: a column raises its own layer and all above.
+        Number of nested feature sets, see `geodim.engine.layers`: a column raises its
+        own layer and all above.
     batch : int
         Most columns that are handed in at a time.
     most_entries : int

@@ -1,13 +1,14 @@
 """Triton kernels: the gap recursion over waves of nodes.
 
-The mathematics is that of `geodim.engine.kernels.gaps`; what differs is the order.  A node is a gap of sizes of one
-column, at one level of its pyramid, together with a list of blocks; all nodes of a wave are bounded and filtered at once, their
-lists cut into pieces so that no program works long after all others are done; their children are the next wave.  Widths
-are differences of two values in float64, as everywhere, so the results are the same to the bit; trends and bounds may
-round differently, which the slack covers, or not at all on a lattice.
+The mathematics is that of `geodim.engine.kernels.gaps`; what differs is the order.  A node is a gap of
+sizes of one column, at one level of its pyramid, together with a list of blocks; all nodes of a wave are
+bounded and filtered at once, their lists cut into pieces so that no program works long after all others
+are done; their children are the next wave.  Widths are differences of two values in float64, as
+everywhere, so the results are the same to the bit; trends and bounds may round differently, which the
+slack covers, or not at all on a lattice.
 
-What other columns reached, Phi, is an ascending sequence too and has a pyramid of its own: a node is left as soon as its upper
-line lies below the lower line of Phi.
+What other columns reached, Phi, is an ascending sequence too and has a pyramid of its own: a node is left as
+soon as its upper line lies below the lower line of Phi.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def upper_bounds(l, n, records, peaks, j, g, ok, top, c, last, drop, steps, size
 def plain_upper(l, n, j, ok, size, d_last):
     """Width, at the gap's last size, of the window that starts at the last value of the block (or as late as can be).
 
-    Infinite where that value occurs in the block before already: then the window starts there, in a block of its own.
+    Infinite where that value occurs in the block before already: then the window starts
+    there, in a block of its own.
     """
     begin = tl.minimum((j + 1) * size, n) - 1
     begin = tl.where(begin + d_last >= n, n - 1 - d_last, begin)
@@ -315,8 +317,8 @@ def descend(
 ):  # fmt: skip
     """Write the two halves of a node, each with both halves of the blocks of this piece that stayed.
 
-    ``piece_ends`` counts kept blocks up to and with each piece, ``bases`` those of all nodes before; every piece
-    writes the same sizes of its node.
+    ``piece_ends`` counts kept blocks up to and with each piece, ``bases`` those of all nodes before; every
+    piece writes the same sizes of its node.
     """
     p = tl.load(which + tl.program_id(0)).to(tl.int64)
     u = tl.load(nodes + p)

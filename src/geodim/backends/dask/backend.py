@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from geodim.engine.profile import Profile
     from geodim.features.operators import Operator
 
-# Bytes per point of a column in work: the solver (see docs/architecture.md), a profile, the worker's bar, and a result.
+# Bytes per point of a column in work: the solver (see docs/architecture.md), a profile, the
+# worker's bar, and a result.
 BYTES_IN_WORK = {4: 25 + 12 + 8 + 12 + 4, 8: 33 + 12 + 8 + 12 + 8}
 
 
@@ -87,7 +88,8 @@ class DaskBackend(LocalBackend):
         n, slots = source.n_points, self._slots(source)
         kind: type[ColumnPass] = ColumnPass
         if isinstance(source, DaskSource) and not slots:
-            # One pass by counts per step; where there is no room for these, or they were too coarse, in cells.
+            # One pass by counts per step; where there is no room for these, or they
+            # were too coarse, in cells.
             n_steps = steps_of(ranges, step) if step > 0.0 else math.inf
             slots = 0 if self._counted else self.cluster.slots(n_steps * BYTES_PER_STEP)
             if not slots and (step > 0.0 or ranges.d_max == 0.0):

@@ -1,8 +1,9 @@
 """A pass for columns that fit no worker: counts in cells that are made smaller where Phi is still open.
 
-Counts of chunks add: no row ever leaves the worker that read it, and nothing of the size of a column or of Phi exists anywhere.
-A first pass over the data, with cells that a sample suggests, gives certified bounds.  Where they are too far apart, a further
-pass counts the columns that keep Phi open, in smaller cells where they do (see `geodim.engine.cells`).
+Counts of chunks add: no row ever leaves the worker that read it, and nothing of the size of a column or of
+Phi exists anywhere.  A first pass over the data, with cells that a sample suggests, gives certified bounds.
+Where they are too far apart, a further pass counts the columns that keep Phi open, in smaller cells where
+they do (see `geodim.engine.cells`).
 """
 
 from __future__ import annotations

@@ -67,7 +67,8 @@ class Cluster:
     def _workers(self) -> list[Worker]:
         try:
             self.client.wait_for_workers(1, timeout=WORKERS_WITHIN)
-            # Not `scheduler_info`: it returns what the client keeps, which a callback may have replaced meanwhile.
+            # Not `scheduler_info`: it returns what the client keeps, which a callback may
+            # have replaced meanwhile.
             found = self.client.sync(self.client.scheduler.identity)["workers"].items()
         except (TimeoutError, OSError) as error:
             raise self._without_workers() from error
@@ -160,8 +161,8 @@ class Cluster:
     ) -> Iterator[Any]:
         """Futures as their tasks end, until ``stop`` says so; then the others are given up.
 
-        After each one ``more`` is asked for further futures.  Raises what a task raised, or `ClusterError` where the
-        scheduler is lost.
+        After each one ``more`` is asked for further futures.  Raises what a task raised, or `ClusterError`
+        where the scheduler is lost.
         """
         ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
         waiting = set()

@@ -1,8 +1,8 @@
 """A pass by counts, where the workers do not hold the columns: histograms of all chunks, added up as a tree.
 
-With a tolerance, values are rounded to steps, and all that matters of a column is how many points each step holds (see
-`geodim.engine.counting`).  Counts of chunks add: no row ever leaves the worker that read it, and nothing of the size of a
-column or of Phi exists anywhere.  One pass certifies the bounds to one step.
+With a tolerance, values are rounded to steps, and all that matters of a column is how many points each step
+holds (see `geodim.engine.counting`).  Counts of chunks add: no row ever leaves the worker that read it, and
+nothing of the size of a column or of Phi exists anywhere.  One pass certifies the bounds to one step.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A pass over the hops of a graph on a cluster: every task takes a block of attributes through all hops.
 
-The operator is sent to every worker once.  A task solves its columns against what was reached before and returns what they add
-to each layer; the client takes the merged layers home from time to time, and only then counts their attributes as done.  What
-a lost scheduler takes with it is computed again.
+The operator is sent to every worker once.  A task solves its columns against what was reached before and
+returns what they add to each layer; the client takes the merged layers home from time to time, and only then
+counts their attributes as done.  What a lost scheduler takes with it is computed again.
 """
 
 from __future__ import annotations

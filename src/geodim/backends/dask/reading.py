@@ -1,7 +1,8 @@
 """Reading on the workers: a look at a chunk, its columns cut out, and whole columns put together.
 
-A chunk is a part of some rows and some columns, as the Dask array or frame has it.  A block holds whole columns, in pieces as the
-chunks have them, each of shape (columns, points): by rows of chunks, and in each row by columns of chunks.
+A chunk is a part of some rows and some columns, as the Dask array or frame has it.  A block holds whole
+columns, in pieces as the chunks have them, each of shape (columns, points): by rows of chunks, and in each
+row by columns of chunks.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What runs on the workers: blocks of columns solved by the engine, and their results merged.
 
-A task solves its columns against a bar, a lower bound on Phi: what leading columns reached, broadcast, and what earlier tasks
-reached on the same worker.  It returns where its own columns reach the bar or more, and nothing else.  Whatever a bar was made of
-comes back from the task that found it, so that the maximum over all tasks is Phi, bit for bit, in whatever order and however
-often tasks are run.
+A task solves its columns against a bar, a lower bound on Phi: what leading columns reached, broadcast, and
+what earlier tasks reached on the same worker.  It returns where its own columns reach the bar or more, and
+nothing else.  Whatever a bar was made of comes back from the task that found it, so that the maximum over all
+tasks is Phi, bit for bit, in whatever order and however often tasks are run.
 """
 
 from __future__ import annotations
