@@ -44,19 +44,21 @@ def mle(
 
     .. math:: \frac{1}{\mathrm{MLE}} = \operatorname{mean}_{i,\, j < l,\, r_j(i) > 0}\, \log \frac{r_l(i)}{r_j(i)}.
 
-    The correction is that inverses are averaged, over all points and neighbours at once.  Zero distances, between equal rows, are
-    left out of the mean and counted.
+    The correction is that inverses are averaged, over all points and neighbours at once.  Zero distances,
+    between equal rows, are left out of the mean and counted.
 
     Parameters
     ----------
     X : array-like of shape (n_points, n_features)
-        Anything `geodim.intrinsic_dimension` takes.  Sparse matrices of more than 2**24 values are not densified.
+        Anything `geodim.intrinsic_dimension` takes.  Sparse matrices of more than 2**24
+        values are not densified.
     n_neighbors : int, default 5
         The neighbours per point, l, at least 2; the paper's choice is 5.
     variant : {"exact", "paper"}
-        "exact" takes the distances from differences, so that they are 0 for equal rows and for no others.  "paper" takes
-        them as scikit-learn's brute force search gave them to the authors, in the type of X: equal rows may then seem
-        about 1e-8 of their norm apart, and each of these false distances counts with a logarithm of 15 or more.
+        "exact" takes the distances from differences, so that they are 0 for equal rows and for no others.
+        "paper" takes them as scikit-learn's brute force search gave them to the authors, in the type of X:
+        equal rows may then seem about 1e-8 of their norm apart, and each of these false distances counts with
+        a logarithm of 15 or more.
     resolution : float, default 0.0
         Distances up to this count as zero: the precision of the data, where that is known.
     n_samples : int, optional

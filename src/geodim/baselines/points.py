@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from geodim.data.sources import ColumnSource
 
-# Sparse data up to this many values (128 MB in float64) is densified: scikit-learn's dense search is several times faster.
+# Sparse data up to this many values (128 MB in float64) is densified: scikit-learn's dense search
+# is several times faster.
 DENSE_VALUES = 1 << 24
 # Squares of larger or smaller numbers come near the ends of float64.
 SAFE_EXPONENT = 200
@@ -36,8 +37,8 @@ class Points:
     values : ndarray or scipy.sparse.csr_array of shape (n, d)
         float32 or float64, C-contiguous; sparse values are float64.
     radii : ndarray of shape (n,) or None
-        How far rounding may have moved each row: two rows whose distance is at most the sum of theirs count as equal.
-        None: only rows that agree in every value are.
+        How far rounding may have moved each row: two rows whose distance is at most the sum of theirs count
+        as equal.  None: only rows that agree in every value are.
     exponent : int
         ``values`` are the data times ``2 ** -exponent``, which is exact; ratios of distances do not change.
     """
@@ -80,7 +81,8 @@ class Points:
 def as_points(X: Any, n_threads: int | None = None, *, dense: bool = False) -> Points:
     """Check the values (finite, real, a table) and lay them out by rows.
 
-    Arrays of float32 and float64 are not copied.  Sparse matrices stay sparse, unless they are small or ``dense`` is set.
+    Arrays of float32 and float64 are not copied.  Sparse matrices stay sparse, unless they are
+    small or ``dense`` is set.
     """
     if isinstance(X, Points):
         return X

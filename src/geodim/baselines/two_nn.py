@@ -32,12 +32,13 @@ def two_nn(
 ) -> BaselineResult:
     r"""TwoNN: where the density is locally constant, mu = r_2 / r_1 has the distribution function 1 - mu**(-d).
 
-    With N ratios sorted, :math:`\mu_1 \le \dots \le \mu_N`, and the largest share ``discard`` left out, so that m remain:
+    With N ratios sorted, :math:`\mu_1 \le \dots \le \mu_N`, and the largest share ``discard``
+    left out, so that m remain:
 
     * "fit", the published method: the slope of the line through the origin that fits the points
       :math:`(\log \mu_i, -\log(1 - i/N))`, i = 1, ..., m, in least squares.
-    * "ml": :math:`(m - 1) / (\sum_{i \le m} \log \mu_i + (N - m) \log \mu_m)`, the unbiased maximum likelihood estimate,
-      for which the discarded ratios are known to be at least the m-th.
+    * "ml": :math:`(m - 1) / (\sum_{i \le m} \log \mu_i + (N - m) \log \mu_m)`, the unbiased maximum
+      likelihood estimate, for which the discarded ratios are known to be at least the m-th.
 
     Points with :math:`r_1 = 0`, which equal another one, have no ratio: they are left out and counted.
 
