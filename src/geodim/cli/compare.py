@@ -92,12 +92,13 @@ def compare(
 ) -> None:
     """Compare our intrinsic dimension with other people's estimates, with time and memory.
 
-    They answer different questions: ours is how little the features still tell the points apart, computed with certified bounds;
-    the others estimate of how many coordinates the points are a function, from distances between neighbours.
+    They answer different questions: ours is how little the features still tell the points apart, computed
+    with certified bounds; the others estimate of how many coordinates the points are a function, from
+    distances between neighbours.
 
-    Every estimator runs in a process of its own, one after the other. Its time starts when the data is read and the code
-    is compiled; its memory is what the process needs at its peak above what it holds at that moment. One that fails
-    gets a row that says why. In a pipe the answer is one line of JSON.
+    Every estimator runs in a process of its own, one after the other. Its time starts when the data is read
+    and the code is compiled; its memory is what the process needs at its peak above what it holds at that
+    moment. One that fails gets a row that says why. In a pipe the answer is one line of JSON.
 
     **Examples**
 

@@ -1,6 +1,7 @@
 """One estimator of ``geodim compare``, in a process of its own: reads a job from stdin, writes one line of JSON.
 
-First comes the word "ready", when the data is read and checked, so that the time limit does not count reading.
+First comes the word "ready", when the data is read and checked, so that the time
+limit does not count reading.
 """
 
 from __future__ import annotations

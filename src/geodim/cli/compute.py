@@ -104,8 +104,8 @@ def compute(
 ) -> None:
     """Compute the intrinsic dimension of the points (rows) in a file.
 
-    On a terminal the answer is a table. In a pipe it is one line of JSON with all numbers and the share of every
-    feature, without the curve; **--json** writes everything to a file, which IDResult.from_json reads.
+    On a terminal the answer is a table. In a pipe it is one line of JSON with all numbers and the share of
+    every feature, without the curve; **--json** writes everything to a file, which IDResult.from_json reads.
 
     **Examples**
 

@@ -43,8 +43,8 @@ Json = Annotated[bool, typer.Option("--json", help="One line of JSON instead of 
 def about() -> None:
     """Graphs known by name: the paper's, larger ones of OGB, and generated ones.
 
-    Files are read in the layouts of PyTorch Geometric (Planetoid) and ogb, so that a folder which one of them made is
-    used as it is. Only **fetch** downloads; nothing else in geodim's command line does.
+    Files are read in the layouts of PyTorch Geometric (Planetoid) and ogb, so that a folder which one of them
+    made is used as it is. Only **fetch** downloads; nothing else in geodim's command line does.
 
     **Examples**
 
@@ -151,7 +151,8 @@ def fetch(
 def convert(name: Name, root: Root = None, json: Json = False) -> None:
     """Convert an OGB data set to arrays that are read from disk as needed, in any amount of memory.
 
-    `geodim hops` does this by itself when needed; here it can be done ahead of time, or again. Prints the folder.
+    `geodim hops` does this by itself when needed; here it can be done ahead of time, or
+    again. Prints the folder.
 
     **Example**
 

@@ -33,9 +33,10 @@ def demo(
 ) -> None:
     """Show what geodim does, on the handwritten digits that come with scikit-learn.
 
-    Prints the intrinsic dimension of 1,797 images of 8 x 8 pixels, exactly and within 1 %, normalised and not, and
-    writes a report, a plot and the result to a folder. The report also has the graph of nearest neighbours, hop by hop, and few
-    pixels that tell the images apart almost as well as all. Nothing is downloaded.
+    Prints the intrinsic dimension of 1,797 images of 8 x 8 pixels, exactly and within 1 %,
+    normalised and not, and writes a report, a plot and the result to a folder. The report also has
+    the graph of nearest neighbours, hop by hop, and few pixels that tell the images apart almost as
+    well as all. Nothing is downloaded.
     """
     from rich.table import Table
     from sklearn.datasets import load_digits

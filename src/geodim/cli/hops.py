@@ -158,12 +158,13 @@ def hops(
 ) -> None:
     """Compute the intrinsic dimension of a graph's attributes after 0, 1, ..., K hops.
 
-    Every hop mixes the attributes of neighbours, and the dimension says what that gains: the features of k hops are
-    the attributes and all their mixtures up to the k-th, so that the dimension can only fall. A large drop means that
-    the graph tells points apart which the attributes alone do not.
+    Every hop mixes the attributes of neighbours, and the dimension says what that gains: the features of k
+    hops are the attributes and all their mixtures up to the k-th, so that the dimension can only fall. A
+    large drop means that the graph tells points apart which the attributes alone do not.
 
-    On a terminal a table fills while the attributes are passed through once. In a pipe the answer is one line of JSON
-    with **dimensions**, one per k; **--json** writes everything to a file, which KHopResult.from_json reads.
+    On a terminal a table fills while the attributes are passed through once. In a pipe the answer is one
+    line of JSON with **dimensions**, one per k; **--json** writes everything to a file, which
+    KHopResult.from_json reads.
 
     Nothing is downloaded: `geodim datasets fetch NAME` does that.
 

@@ -32,7 +32,8 @@ def connected(address: str | None) -> Iterator[dict[str, Any]]:
         return
     distributed = require("distributed", "dask", "computing on a Dask cluster")
     try:
-        # Not the default for everybody: one that cannot connect would stay so until it is collected as garbage.
+        # Not the default for everybody: one that cannot connect would stay so until it
+        # is collected as garbage.
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         msg = f"no Dask scheduler answers at {address}: {error}; is it running, and is the address tcp://host:port?"

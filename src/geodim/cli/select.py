@@ -59,9 +59,9 @@ def select(
 ) -> None:
     """Choose few features that tell the points apart almost as well as all of them.
 
-    One feature after the other, always the one that adds most to the discriminability. Such a choice reaches at least
-    63 % (1 - 1/e) of what the best possible choice of as many features reaches, and mostly far more: the table shows how
-    much of all features together. Labels are not looked at.
+    One feature after the other, always the one that adds most to the discriminability. Such a choice reaches
+    at least 63 % (1 - 1/e) of what the best possible choice of as many features reaches, and mostly far more:
+    the table shows how much of all features together. Labels are not looked at.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with **names** and **curve**.
 
