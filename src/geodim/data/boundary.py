@@ -1,7 +1,8 @@
 """Where files from anywhere become data: what is read at all, and the one place where failures of the libraries below get a type.
 
-Parsers of damaged files raise whatever they please: `tokenize.TokenError`, `OverflowError`, `RecursionError`, `AttributeError`.  To the
-caller all of that means one thing, that this file cannot be read, so that each reader works inside one `boundary`.
+Parsers of damaged files raise whatever they please: `tokenize.TokenError`, `OverflowError`, `RecursionError`,
+`AttributeError`.  To the caller all of that means one thing, that this file cannot be read, so that each
+reader works inside one `boundary`.
 """
 
 from __future__ import annotations

@@ -53,9 +53,10 @@ class Ranges:
     def at_most(self, column: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
         """Upper bounds on phi_k of a column that was never sorted.
 
-        All k points fit the range.  And at most n - k of them are farther from 0 than r = sqrt(sum x^2 / (n - k + 1)), for
-        n - k + 1 of them would have squares of more than the sum; so that at least k lie within r of 0, and phi_k <= 2 r
-        (Chebyshev).  Quotient and root are off by a part of 2^-53 each, which is made up for.
+        All k points fit the range.  And at most n - k of them are farther from 0 than
+        r = sqrt(sum x^2 / (n - k + 1)), for n - k + 1 of them would have squares of more than the sum; so that at least
+        k lie within r of 0, and phi_k <= 2 r (Chebyshev).  Quotient and root are off by a part of 2^-53
+        each, which is made up for.
         """
         with np.errstate(over="ignore"):
             widest = 2.0 * np.sqrt(self.energies[column] / (self.n_points - k + 1)) * (1.0 + 2.0**-50)
@@ -131,11 +132,12 @@ def _energies(
 ) -> NDArray[np.float64]:
     """Upper bounds on sums of n squares, given the extremes and the sums as computed in float64 (0: not computed).
 
-    *They are bounds:* in whichever order the squares are added, each takes part in at most n additions and was rounded once itself, so
-    that with u = 2^-53 the computed sum is at least (1 - u)^(n + 1) times the true one, which is therefore at most 1 + 2 u (n + 8)
-    times the computed one as long as n < 2^50 (there are fewer points).  A square below the normal numbers loses less than 2^-1074,
-    so that sums of more than n 1e-280 lose a part of 1e-43 at most; smaller ones, and those that overflow, are not used.
-    Nor is any needed: no square exceeds that of the largest magnitude.
+    *They are bounds:* in whichever order the squares are added, each takes part in at most n additions and
+    was rounded once itself, so that with u = 2^-53 the computed sum is at least (1 - u)^(n + 1) times the
+    true one, which is therefore at most 1 + 2 u (n + 8) times the computed one as long as n < 2^50 (there are
+    fewer points).  A square below the normal numbers loses less than 2^-1074, so that sums of more than n
+    1e-280 lose a part of 1e-43 at most; smaller ones, and those that overflow, are not used.  Nor is any
+    needed: no square exceeds that of the largest magnitude.
     """
     largest = np.maximum(np.abs(least), np.abs(greatest))
     with np.errstate(over="ignore", under="ignore"):

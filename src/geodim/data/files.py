@@ -52,7 +52,8 @@ def is_path(source: str | Path) -> bool:
 def read_bytes(path: str | os.PathLike[str], times: float, what: str) -> bytes:
     """The content of a file; refused where what is made of it, ``times`` as large, would not fit the memory.
 
-    Also of a pipe that another program fills, as in ``<(command)``; a named pipe, which nobody may ever fill, is none.
+    Also of a pipe that another program fills, as in ``<(command)``; a named pipe, which
+    nobody may ever fill, is none.
     """
     place, content = Path(path), bytearray()
     if not _is_filled(place):

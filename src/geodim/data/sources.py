@@ -1,8 +1,8 @@
 """Column sources: every kind of data, handed to the engine one block of columns at a time.
 
-A source says how many points and features there are, fills a buffer with a block of columns (`read`), or gives one
-column as ascending values with multiplicities (`read_runs`, for sparse and weighted data).  Nothing is ever copied or
-densified whole.
+A source says how many points and features there are, fills a buffer with a block of columns (`read`), or
+gives one column as ascending values with multiplicities (`read_runs`, for sparse and weighted data).  Nothing
+is ever copied or densified whole.
 """
 
 from __future__ import annotations
@@ -93,13 +93,15 @@ class ArraySource:
         check_shape(array.shape)
         self.array: Any = array
         self.watch = Watch.of(array)
-        # Whether some columns, or which of them, may hold integers that are no float64: see `geodim.data.integers`.
+        # Whether some columns, or which of them, may hold integers that are no float64:
+        # see `geodim.data.integers`.
         self.long_integers: Any = array.dtype.kind in "iu" and array.itemsize == 8
         self.n_points, self.n_features = array.shape
         self.dtype = working_type(array.dtype)
         self.row_major = self.n_features > 1 and abs(array.strides[1]) < abs(array.strides[0])
         self.names: list[str] | None = None
-        # Pages of a file that was mapped for reading can be let go at once: they would count as resident memory.
+        # Pages of a file that was mapped for reading can be let go at once: they would
+        # count as resident memory.
         mapped = isinstance(array, np.memmap) and array.mode in ("r", "r+") and hasattr(mmap, "MADV_DONTNEED")
         self._map: mmap.mmap | None = array._mmap if mapped else None  # type: ignore[attr-defined]
 

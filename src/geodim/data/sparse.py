@@ -1,7 +1,8 @@
 """Sparse matrices before compiled code sees them: scipy's own checks no index, so that one that is out of range ends the process.
 
-Matrices from files, built by hand, or written to after they were made all pass `checked_sparse`.  It looks at every index once,
-O(number of entries): 0.4 ms for a million entries and a million rows, next to 9 ms to bring them into columns.
+Matrices from files, built by hand, or written to after they were made all pass `checked_sparse`.  It looks
+at every index once, O(number of entries): 0.4 ms for a million entries and a million rows, next to 9 ms to
+bring them into columns.
 """
 
 from __future__ import annotations

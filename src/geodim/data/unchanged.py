@@ -1,8 +1,8 @@
 """Files that must stay as they are while they are read.
 
-What is read twice, or bit by bit, is only one data set if nobody writes to it in between.  A `Watch` notes size, modification time and
-inode of the files behind some data before anything is read, and compares them after every read: an answer that two versions
-of a file were mixed into is never given.
+What is read twice, or bit by bit, is only one data set if nobody writes to it in between.  A `Watch` notes
+size, modification time and inode of the files behind some data before anything is read, and compares them
+after every read: an answer that two versions of a file were mixed into is never given.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Converted arrays on disk: ``.npy`` files with a manifest, written all at once, checked when opened.
 
-A cache folder holds one ``.npy`` per array and ``manifest.json`` with shapes, sizes and checksums, and with the sizes
-and times of the files it was made from. It is written under a temporary name in the same place and renamed, so that a
-folder with the right name is complete. Opening compares sizes always and checksums once per process; a folder that
-fails, or whose sources have changed, is built again. No pickles.
+A cache folder holds one ``.npy`` per array and ``manifest.json`` with shapes, sizes and checksums, and with
+the sizes and times of the files it was made from. It is written under a temporary name in the same place and
+renamed, so that a folder with the right name is complete. Opening compares sizes always and checksums once
+per process; a folder that fails, or whose sources have changed, is built again. No pickles.
 """
 
 from __future__ import annotations
@@ -127,11 +127,12 @@ def open_cache(
     base
         The data set's folder, to which the manifest's file names are relative.
     sources
-        The files the arrays are made from. A source that is no longer there does not matter (raw files may be deleted
-        after conversion); one whose content has changed, or that the manifest does not know, does.
+        The files the arrays are made from. A source that is no longer there does not matter (raw files may be
+        deleted after conversion); one whose content has changed, or that the manifest does not know, does.
     verify
-        ``auto``: checksums of whole files up to 256 MiB and of larger ones that were touched since; for larger ones
-        that were not, of 64 sampled pieces. ``full``: of every file, whole. ``size``: sizes only. Once per process.
+        ``auto``: checksums of whole files up to 256 MiB and of larger ones that were touched since;
+        for larger ones that were not, of 64 sampled pieces. ``full``: of every file, whole. ``size``:
+        sizes only. Once per process.
 
     Returns
     -------

@@ -1,7 +1,8 @@
 """Numbers from gzipped CSV files, block by block, with numpy alone.
 
-OGB ships its graphs as headerless ``.csv.gz``. Blocks of text are cut at line ends and parsed by numpy's C reader, so
-that memory is bounded by the block and no data frame package is needed (60 million edges take about ten seconds).
+OGB ships its graphs as headerless ``.csv.gz``. Blocks of text are cut at line ends and parsed by numpy's
+C reader, so that memory is bounded by the block and no data frame package is needed (60 million edges
+take about ten seconds).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """One download that can be interrupted: a part file beside the target, continued with an HTTP range request.
 
-The class follows pooch's interface for downloaders; pooch itself compares the checksum and moves the file into place.
+The class follows pooch's interface for downloaders; pooch itself compares the checksum and
+moves the file into place.
 """
 
 from __future__ import annotations
@@ -42,13 +43,14 @@ def _check_redirect(response: Any, **_settings: Any) -> None:
 class ResumingDownloader:
     """Download over HTTP into a part file, and continue that file when it is already there.
 
-    A part is continued only if the server still has the same file: its ETag or modification time, kept beside the part,
-    goes along in ``If-Range``, and a server whose file has changed sends it whole.
+    A part is continued only if the server still has the same file: its ETag or modification time, kept beside
+    the part, goes along in ``If-Range``, and a server whose file has changed sends it whole.
 
     Parameters
     ----------
     part
-        The part file; it stays when a download fails, and a second file ``<part>.json`` holds the server's mark.
+        The part file; it stays when a download fails, and a second file ``<part>.json``
+        holds the server's mark.
     limit
         The most bytes that are taken: a body without an end would fill the disk.
     progress
@@ -184,7 +186,8 @@ class ResumingDownloader:
 
     def _remember(self, url: str, headers: Any) -> None:
         etag = headers.get("ETag", "")
-        # A weak mark says "equivalent", not "byte for byte the same", and must not be used with ranges (RFC 9110).
+        # A weak mark says "equivalent", not "byte for byte the same", and must not be
+        # used with ranges (RFC 9110).
         validator = etag if etag and not etag.startswith("W/") else headers.get("Last-Modified", "")
         make_folder(self.mark.parent)
         write_text(self.mark, json.dumps({"url": url, "validator": validator}))

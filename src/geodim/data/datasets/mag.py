@@ -1,9 +1,9 @@
 """ogbn-mag as one graph: papers, authors, institutions and fields of study with all four relations.
 
-Nodes are numbered papers first (so that labels and splits keep their numbers), then authors, institutions and fields
-of study; edges follow OGB's order of relations. Only papers have attributes; the others take vectors that metapath2vec
-learned from the graph, read from a file: the one PyTorch Geometric publishes, or one made by
-:func:`geodim.data.datasets.train_metapath2vec`.
+Nodes are numbered papers first (so that labels and splits keep their numbers), then authors, institutions and
+fields of study; edges follow OGB's order of relations. Only papers have attributes; the others take vectors
+that metapath2vec learned from the graph, read from a file: the one PyTorch Geometric publishes, or one made
+by :func:`geodim.data.datasets.train_metapath2vec`.
 """
 
 from __future__ import annotations

@@ -31,11 +31,12 @@ class GraphDataset:
     edge_index
         Edges, ``(2, n_edges)`` int64, an array or a read-only memory map. Row 0 holds sources, row 1 targets.
     directed
-        Whether the source defines the edges as directed (a cites b) or as undirected (a and b are bought together).
+        Whether the source defines the edges as directed (a cites b) or as undirected (a
+        and b are bought together).
     mirrored
-        Whether each undirected edge is listed in both directions. Planetoid lists both; ogbn-products lists one, and
-        OGB's own reader adds the other. Whoever builds an undirected adjacency must add the reverse edges when
-        this is false.
+        Whether each undirected edge is listed in both directions. Planetoid lists both; ogbn-products lists
+        one, and OGB's own reader adds the other. Whoever builds an undirected adjacency must add the reverse
+        edges when this is false.
     y
         Labels, ``(n_nodes,)`` int64 with -1 where there is none; None when the data set has no labels.
     splits

@@ -1,8 +1,9 @@
 """ogbn-arxiv, ogbn-products and ogbn-papers100M: from OGB's files to memory-mapped arrays, once.
 
-The files are converted block by block, so that memory stays bounded by the block whatever the size of the graph, and
-kept in a cache (see :mod:`geodim.data.datasets.cache`). Edges are kept exactly as the files list them: ogbn-products
-lists each undirected edge once, which is the count OGB and the paper print; OGB's own reader doubles them.
+The files are converted block by block, so that memory stays bounded by the block whatever the size of the
+graph, and kept in a cache (see :mod:`geodim.data.datasets.cache`). Edges are kept exactly as the files
+list them: ogbn-products lists each undirected edge once, which is the count OGB and the paper print; OGB's
+own reader doubles them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The table of named data sets: folders, files, addresses, statistics, licences.
 
-Statistics are those of the paper's table. Folders and file names are those of PyTorch Geometric (Planetoid) and of the
-``ogb`` package, so that a folder one of them has downloaded is read as it is. The addresses are the official ones; the
-known checksums of the Planetoid files were taken from the copies that give the paper's statistics.
+Statistics are those of the paper's table. Folders and file names are those of PyTorch Geometric
+(Planetoid) and of the ``ogb`` package, so that a folder one of them has downloaded is read as it is. The
+addresses are the official ones; the known checksums of the Planetoid files were taken from the copies that
+give the paper's statistics.
 """
 
 from __future__ import annotations

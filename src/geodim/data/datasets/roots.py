@@ -33,8 +33,8 @@ def resolve_root(root: str | os.PathLike[str] | None = None) -> Path:
     Parameters
     ----------
     root
-        An explicit folder; otherwise the environment variable ``GEODIM_DATA``, otherwise ``datasets`` in the user's
-        cache folder. It need not exist yet.
+        An explicit folder; otherwise the environment variable ``GEODIM_DATA``, otherwise ``datasets`` in the
+        user's cache folder. It need not exist yet.
     """
     if root is not None:
         return Path(root).expanduser().absolute()

@@ -1,11 +1,11 @@
 """Counting, filling, sorting and coalescing of compressed rows.
 
-While a graph is built, an entry of row i is a *key*: twice the neighbour's id, plus 1 if the edge was listed the other
-way round (neighbour first). A key takes the room of an id (uint32 below 2**31 nodes), sorts by neighbour, and still
-tells afterwards whether both directions were listed. The ids replace the keys in place.
+While a graph is built, an entry of row i is a *key*: twice the neighbour's id, plus 1 if the edge was listed
+the other way round (neighbour first). A key takes the room of an id (uint32 below 2**31 nodes), sorts by
+neighbour, and still tells afterwards whether both directions were listed. The ids replace the keys in place.
 
-Arguments: u, v are the int64 ends of a chunk of edges, already checked to lie in [0, n). Rows first..last-1 belong to
-the caller; other threads own the other rows, so nothing is shared.
+Arguments: u, v are the int64 ends of a chunk of edges, already checked to lie in [0, n). Rows first..last-1
+belong to the caller; other threads own the other rows, so nothing is shared.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from geodim.engine.kernels._bounds import require
 
 __all__ = ["coalesce_rows", "count_entries", "fill_entries", "fill_weighted", "move_down"]
 
-# Insertion sort up to this length, radix sort above: its 256 counters per digit cost about as much as sorting 48 keys.
+# Insertion sort up to this length, radix sort above: its 256 counters per digit cost about as
+# much as sorting 48 keys.
 SHORT_ROW = 48
 
 
@@ -47,7 +48,8 @@ def count_entries(u: Any, v: Any, first: int, last: int, counts: Any) -> int:
 def fill_entries(u: Any, v: Any, first: int, last: int, cursor: Any, keys: Any) -> None:
     """Write the keys of a chunk at ``cursor[row]`` and advance the cursors.
 
-    Edges that were not there when they were counted move the cursors on, and are not written past the end: the caller sees it.
+    Edges that were not there when they were counted move the cursors on, and are not written past the
+    end: the caller sees it.
     """
     require(len(v) >= len(u), "fill_entries: v")
     require(first >= 0 and last <= len(cursor), "fill_entries: cursor")
@@ -122,8 +124,8 @@ def _radix_sort(
 ) -> None:
     """Sort ``keys[low:high]`` by bytes, least significant first: linear time whatever the order they came in.
 
-    Edges often come sorted by source or target; a row is then a few ascending runs, which is where quicksort variants
-    turn quadratic. A hub of a million neighbours must not.
+    Edges often come sorted by source or target; a row is then a few ascending runs, which is where quicksort
+    variants turn quadratic. A hub of a million neighbours must not.
     """
     length = high - low
     counts = np.empty(256, np.int64)
@@ -156,8 +158,9 @@ def coalesce_rows(
 ) -> None:
     """Sort each row, replace its keys by distinct ids, and pack rows first..last-1 to the left.
 
-    ``indptr[first:last]`` becomes the new starts. ``indptr[last]`` is only read; the owner of the next rows writes to it
-    the value it already has. stats receives: kept entries, duplicates, one-way edges, conflicting weights, empty rows.
+    ``indptr[first:last]`` becomes the new starts. ``indptr[last]`` is only read; the owner of the next rows
+    writes to it the value it already has. stats receives: kept entries, duplicates, one-way edges,
+    conflicting weights, empty rows.
     """
     require(0 <= first <= last < len(indptr), "coalesce_rows: indptr")
     require(weights is None or len(weights) >= len(keys), "coalesce_rows: weights")

@@ -1,7 +1,7 @@
 """Edges as they come: re-readable streams of chunks, so that memory-mapped and columnar files are never copied whole.
 
-The builder reads every source twice (count, then fill). A source only has to know how many edges it lists and how to
-hand them out a chunk at a time; checking ids and weights is done once, here, for all of them.
+The builder reads every source twice (count, then fill). A source only has to know how many edges it lists and
+how to hand them out a chunk at a time; checking ids and weights is done once, here, for all of them.
 """
 
 from __future__ import annotations
@@ -154,8 +154,8 @@ class WeightedEdges:
 def checked_chunks(source: EdgeSource, n_nodes: int | None, *, weighted: bool) -> Iterator[EdgeChunk]:
     """Yield the chunks as contiguous int64 ids in [0, n_nodes) and float64 weights, or raise a typed error.
 
-    Every pass of the builder goes through these checks: they cost next to nothing, and the kernels write wherever the
-    ids say.
+    Every pass of the builder goes through these checks: they cost next to nothing, and the kernels
+    write wherever the ids say.
     """
     listed = 0
     for chunk in source.chunks():
@@ -213,7 +213,8 @@ def _whole(chunk: EdgeChunk, ids: NDArray[Any]) -> NDArray[np.int64]:
     elif ids.dtype == np.uint64 and len(ids) and int(ids.max()) >= 2**63:
         k = int(np.argmax(ids))
         raise InputValueError(f"node id too large: {edge_name(chunk, k)}")
-    # Memory maps opened for reading give read-only slices; numba would compile every kernel a second time for those.
+    # Memory maps opened for reading give read-only slices; numba would compile every kernel
+    # a second time for those.
     return np.require(ids, np.int64, ["C", "W"])
 
 

@@ -1,6 +1,7 @@
 """Edge lists in files: text (.csv, .tsv, .txt, also .gz), .parquet, .npy (memory-mapped) and .npz.
 
-In text and parquet the first two columns are the ends of an edge, one edge to a line. No file is ever unpickled.
+In text and parquet the first two columns are the ends of an edge, one edge to a line.
+No file is ever unpickled.
 """
 
 from __future__ import annotations

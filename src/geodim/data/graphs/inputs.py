@@ -1,7 +1,7 @@
 """Recognising what was handed in as a graph, and opening it as a stream of edges.
 
-Optional packages (torch, torch_geometric, networkx) are never imported here: an object of theirs can only exist if its
-package has been imported already, so looking into ``sys.modules`` is enough.
+Optional packages (torch, torch_geometric, networkx) are never imported here: an object of theirs can only
+exist if its package has been imported already, so looking into ``sys.modules`` is enough.
 """
 
 from __future__ import annotations
@@ -105,7 +105,8 @@ def _pair(sources: NDArray[Any], targets: NDArray[Any]) -> PairEdges:
 def from_scipy(matrix: Any, weights: bool | str) -> OpenedGraph:
     """Open a square scipy sparse matrix or array as adjacency: a stored non-zero at (i, j) is an edge.
 
-    Stored zeros are not edges. With weights, repeated entries are summed first, which is what they mean in scipy.
+    Stored zeros are not edges. With weights, repeated entries are summed first, which is
+    what they mean in scipy.
     """
     if isinstance(weights, str):
         raise InputValueError(
@@ -239,7 +240,8 @@ def _from_hetero(data: Any, weights: bool | str) -> OpenedGraph:
 def _from_networkx(graph: Any, weights: bool | str) -> OpenedGraph:
     """Open a networkx graph; its nodes are numbered in the order of ``graph.nodes``.
 
-    As everywhere in networkx, an edge without the weight attribute has weight 1, but at least one edge must have it.
+    As everywhere in networkx, an edge without the weight attribute has weight 1, but at
+    least one edge must have it.
     """
     number = {node: i for i, node in enumerate(graph.nodes)}
     count = graph.number_of_edges()

@@ -120,7 +120,8 @@ def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None
 def _check_text(file: Path, suffix: str, n_columns: int, n_chosen: int) -> None:
     """Raise if what a text holds, or unpacks to, does not fit memory; where it might not, it is read twice, first to count lines.
 
-    How much it is nobody declares: a few megabytes unpack to gigabytes, and a column of text takes as much as its text.
+    How much it is nobody declares: a few megabytes unpack to gigabytes, and a column of text
+    takes as much as its text.
     """
     free = free_memory()
     most = file.stat().st_size * (GZIP_RATIO if suffix.endswith(".gz") else 1) * TEXT_RATIO

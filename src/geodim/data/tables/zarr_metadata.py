@@ -1,8 +1,9 @@
 """What a zarr array says of itself, judged before zarr opens it: nothing that it names may run code or need more memory than there is.
 
-The metadata of an array names the codecs that its chunks are decoded by, and some of them unpickle: whoever wrote the array would
-run code here.  So only codecs of numbers are let through, wherever they are named (filters, compressors, inside of shards), and only
-types of real numbers.  Codecs that others register under new names are refused as well.
+The metadata of an array names the codecs that its chunks are decoded by, and some of them unpickle: whoever
+wrote the array would run code here.  So only codecs of numbers are let through, wherever they are named
+(filters, compressors, inside of shards), and only types of real numbers.  Codecs that others register under
+new names are refused as well.
 """
 
 from __future__ import annotations
