@@ -1,9 +1,9 @@
 """Bounds from counts in cells that are small where it matters: for columns too long for anything else.
 
-A cell of size s that holds m of n points is where windows begin or end for about 2 m values of k, and makes Phi uncertain by s there.
-So cells cost 2 s m / n each, and the fewest cells for a given sum of these are as small as one over the root of the density:
-thousands are enough, also for heavy tails, whose range is many times Delta.  Sizes k are chosen by the same rule: between two of them Phi
-is only known to grow.
+A cell of size s that holds m of n points is where windows begin or end for about 2 m values of k, and makes
+Phi uncertain by s there.  So cells cost 2 s m / n each, and the fewest cells for a given sum of these are as
+small as one over the root of the density: thousands are enough, also for heavy tails, whose range is many
+times Delta.  Sizes k are chosen by the same rule: between two of them Phi is only known to grow.
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ def first_edges(
 ) -> NDArray[np.floating]:
     """Cells of a column for a pass that should do, as far as a sample tells; edges in the column's own type.
 
-    What occurs twice in the sample is probably in the column many times, and gets a cell of its own.  Beyond the sample there may be
-    long tails, of which half the points are expected in every octave.
+    What occurs twice in the sample is probably in the column many times, and gets a cell of its own.  Beyond
+    the sample there may be long tails, of which half the points are expected in every octave.
     """
     if greatest >= np.finfo(sample.dtype).max:  # there is no next number
         sample = sample.astype(np.float64)

@@ -1,8 +1,8 @@
 """One column at a time: sorted, bounded, solved where it matters, merged into the profile.
 
-`ColumnSolver` owns the buffers of one thread.  A column walks straight through: sort; drop if constant; reduce a
-majority run; find the gaps in which it may exceed what other columns reached; build its pyramid; solve those gaps in
-pieces, so that a long solve can be stopped between any two of them; merge each piece.
+`ColumnSolver` owns the buffers of one thread.  A column walks straight through: sort; drop if constant;
+reduce a majority run; find the gaps in which it may exceed what other columns reached; build its pyramid;
+solve those gaps in pieces, so that a long solve can be stopped between any two of them; merge each piece.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class ColumnSolver:
     step : float
         Values are rounded down to multiples of this power of two first; 0 leaves them as they are.
     skip_smallest : bool
-        Leave out the windows of at most 32 values, or of less than 32 steps if counted: so few points hardly matter.
+        Leave out the windows of at most 32 values, or of less than 32 steps if counted: so
+        few points hardly matter.
     """
 
     def __init__(
@@ -365,9 +366,10 @@ def changed(index: int, before: tuple[float, float], after: tuple[float, float])
 def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:
     """Grain, slack and quantum of a column.
 
-    If all values are multiples of a grain at most 2^48 times smaller than the largest, every sum of the trend arithmetic
-    is exact in float64, no slack is needed, and widths differ by multiples of the quantum, the coarsest such grain.
-    Otherwise grain and quantum are 0, and the slack covers every rounding of the bounds.
+    If all values are multiples of a grain at most 2^48 times smaller than the largest, every sum of
+    the trend arithmetic is exact in float64, no slack is needed, and widths differ by multiples of
+    the quantum, the coarsest such grain.  Otherwise grain and quantum are 0, and the slack covers
+    every rounding of the bounds.
     """
     exponent = math.frexp(magnitude)[1]
     grain = math.ldexp(1.0, max(exponent - LATTICE_BITS, -1074))

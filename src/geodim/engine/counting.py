@@ -1,13 +1,15 @@
 """Columns as histograms: the dual problem, for when a tolerance allows a resolution coarser than the points.
 
-Round all values down to multiples of a step h.  N_f(w), the largest number of points of feature f in w neighbouring
-steps, tells phi of the rounded values: phi_k,f = h (w - 1) for the least w with N_f(w) >= k.  With C the cumulative
-counts, N_f(w) = max_j C[j+w] - C[j], and for any slope K at least as large as every count
+Round all values down to multiples of a step h.  N_f(w), the largest number of points of feature f in
+w neighbouring steps, tells phi of the rounded values: phi_k,f = h (w - 1) for the least w with
+N_f(w) >= k.  With C the cumulative counts, N_f(w) = max_j C[j+w] - C[j], and for any slope K at
+least as large as every count
 
     l_j = K j - C[j]   is ascending, and   min_j (l[j+w] - l[j]) = K w - N_f(w):
 
-the narrowest window of the column l.  So one exact engine solves both problems, here on as many entries as there are
-steps, however many points there are.  Phi asks for the least N_f(w) over all features, i.e. the largest -N_f(w).
+the narrowest window of the column l.  So one exact engine solves both problems, here on as many entries
+as there are steps, however many points there are.  Phi asks for the least N_f(w) over all features,
+i.e. the largest -N_f(w).
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """A certificate without sorting: this column attains Phi nowhere.
 
-Counts of a few thousand cells tell N(w), the most points in w neighbouring cells; then phi_k is less than w times the size of a
-cell for every k <= N(w).  Where cells are too coarse, among the smallest k, the values of the densest cells alone are sorted:
-their windows are windows of the column.  Where all these upper bounds lie below what other columns reached, the column is
-dropped.  Phi never falls in k, so it is enough to compare the end of each range of k with the bar at its start.
+Counts of a few thousand cells tell N(w), the most points in w neighbouring cells; then phi_k is less than w
+times the size of a cell for every k <= N(w).  Where cells are too coarse, among the smallest k, the values of
+the densest cells alone are sorted: their windows are windows of the column.  Where all these upper bounds lie
+below what other columns reached, the column is dropped.  Phi never falls in k, so it is enough to compare the
+end of each range of k with the bar at its start.
 """
 
 from __future__ import annotations

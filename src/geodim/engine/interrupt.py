@@ -1,8 +1,9 @@
 """Ctrl-C, and in our own programs SIGTERM and SIGHUP, while solving: heard once, wherever the main thread happens to be.
 
-Python turns Ctrl-C into an exception at the next bytecode of the main thread.  If that one belongs to a callback from C or
-to a finaliser, as when Numba loads compiled kernels, the exception is printed and forgotten, and the work goes on.  While
-columns are solved the signal therefore only sets a flag, which solvers read between any two pieces.
+Python turns Ctrl-C into an exception at the next bytecode of the main thread.  If that one belongs to a
+callback from C or to a finaliser, as when Numba loads compiled kernels, the exception is printed and
+forgotten, and the work goes on.  While columns are solved the signal therefore only sets a flag, which
+solvers read between any two pieces.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Long arrays in parts, by several threads: sums, shares, and arrays to be filled.
 
-Parts have a fixed size and their results are put together in order, so that nothing depends on the number of threads.
+Parts have a fixed size and their results are put together in order, so that nothing depends
+on the number of threads.
 """
 
 from __future__ import annotations

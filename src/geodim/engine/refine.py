@@ -1,7 +1,7 @@
 """Passes with ever finer steps until a tolerance is met: the one policy for columns and for hops.
 
-A pilot guesses how large Delta is, and with it the step that a tolerance needs.  Where it guessed too large, the pass is made
-again with a finer step; where that does not lead anywhere, exactly.
+A pilot guesses how large Delta is, and with it the step that a tolerance needs.  Where it guessed too large,
+the pass is made again with a finer step; where that does not lead anywhere, exactly.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The loop that fills a profile: blocks of columns over threads, with clock and progress.
 
-Phi over a union of feature sets is the elementwise maximum, so columns may be solved in any order, split over any number
-of threads, and give the same bits.  What earlier columns reached is a lower bound that later columns must beat; a column
-is dropped from a gap only when it lies strictly below, so the owner of each k (the lowest column index that attains
-Phi(k)) does not depend on the order either.
+Phi over a union of feature sets is the elementwise maximum, so columns may be solved in any order, split over
+any number of threads, and give the same bits.  What earlier columns reached is a lower bound that later
+columns must beat; a column is dropped from a gap only when it lies strictly below, so the owner of each k
+(the lowest column index that attains Phi(k)) does not depend on the order either.
 """
 
 from __future__ import annotations
@@ -207,9 +207,9 @@ class _Run:
     ) -> None:
         """Row-major arrays: all threads read a group of columns, each some of the rows, and then solve one column each.
 
-        So a cache line is fetched once for the whole group, and no thread ends much later than the others.  Who is done
-        with a column while others are not begins to read the next group, into the other of two buffers; after the last
-        group, who has nothing left to do helps the others.
+        So a cache line is fetched once for the whole group, and no thread ends much later than the others.
+        Who is done with a column while others are not begins to read the next group, into the other of two
+        buffers; after the last group, who has nothing left to do helps the others.
         """
         n = self.source.n_points
         buffers = [np.empty((self.widest, n), self.source.dtype) for _ in groups[:2]]

@@ -1,6 +1,7 @@
 """Sorting one column into float64: by radix, by counting steps, by numpy where that is faster; few values are counted.
 
-All ways give the same ascending values; only the order of -0.0 and 0.0, which no width tells apart, may differ.
+All ways give the same ascending values; only the order of -0.0 and 0.0, which no width
+tells apart, may differ.
 """
 
 from __future__ import annotations

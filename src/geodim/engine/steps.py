@@ -10,9 +10,9 @@ import numpy as np
 SMALLEST_STEP = 2.0**-900
 LARGEST_VALUE = 2.0**900
 
-# Bounds on Delta are widened by 2^-50 to either side, for all roundings on the way; bounds on 1 / Delta^2 are then 2^-48 =
-# 3.6e-15 apart at least, and 1e-14 once they are rounded themselves.  What is asked for below this, with room to spare, no
-# bounds can give but equal ones.
+# Bounds on Delta are widened by 2^-50 to either side, for all roundings on the way; bounds on 1 / Delta^2 are
+# then 2^-48 = 3.6e-15 apart at least, and 1e-14 once they are rounded themselves.  What is asked for below
+# this, with room to spare, no bounds can give but equal ones.
 CLOSEST = 1e-13
 MOST_STEPS = 1 << 21  # counters that still fit the cache
 COUNT_BELOW = 0.6  # count if there are fewer steps than so many times the points
@@ -55,9 +55,9 @@ def counter_type(n_points: int) -> np.dtype[np.signedinteger[Any]]:
 def resolution(rtol: float, delta: float, magnitude: float, finest: float = 0.0) -> float:
     """The largest power of two to which values may be rounded: Delta is then known to within one such step.
 
-    (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta; a little less than a quarter of rtol leaves room.  0, which
-    is exact, where floats cannot express the tolerance, or numbers of the given magnitude leave no room for steps; and where a
-    step would not be larger than ``finest`` times the magnitude.
+    (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta; a little less than a quarter of rtol leaves room.
+    0, which is exact, where floats cannot express the tolerance, or numbers of the given magnitude leave no
+    room for steps; and where a step would not be larger than ``finest`` times the magnitude.
     """
     wanted = 0.23 * min(tolerance(rtol), 1.0) * delta
     if not wanted > SMALLEST_STEP or magnitude > LARGEST_VALUE or magnitude / wanted > LARGEST_VALUE:

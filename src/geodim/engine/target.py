@@ -20,7 +20,8 @@ class Solved:
     Attributes
     ----------
     phi : array of float64, shape (n_points - cut,)
-        phi at d = k - 1 - cut; meaningful on ``ranges`` alone.  Elsewhere the column lies strictly below the target's bar.
+        phi at d = k - 1 - cut; meaningful on ``ranges`` alone.  Elsewhere the column lies
+        strictly below the target's bar.
     ranges : array of int64, shape (m, 2)
         First and one past the last index of ``phi`` that was solved.
     column : int

@@ -1,8 +1,8 @@
 """Columns as counts in cells of any size: where each value falls, and what the counts tell about windows.
 
-A window of k points begins in a cell i and ends in a cell j, and the cells from i to j hold at least k points.  So it is no narrower
-than from the greatest number of the first cell to the least of the last, and the narrowest run of cells that hold k points, with both,
-is no narrower than phi_k.
+A window of k points begins in a cell i and ends in a cell j, and the cells from i to j hold at least k
+points.  So it is no narrower than from the greatest number of the first cell to the least of the last, and
+the narrowest run of cells that hold k points, with both, is no narrower than phi_k.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ BLOCK = 64  # cells that are passed over together if no window can begin there
 def count_cells(values, edges, guide, per_cell, weights, counts):
     """Add the values to the ``counts`` of the cells [edges[i], edges[i + 1]).
 
-    ``guide[g]`` is about where values of (value - edges[0]) * per_cell >= g begin.  No ``weights`` count as 1 each.
-    The caller makes the guide, of numbers of cells.
+    ``guide[g]`` is about where values of (value - edges[0]) * per_cell >= g begin.  No ``weights`` count as 1
+    each.  The caller makes the guide, of numbers of cells.
     """
     require(counts.size > 0 and edges.size >= counts.size + 1, "count_cells: edges")
     require(guide.size >= 2, "count_cells: guide")

@@ -85,7 +85,8 @@ def one_sided(l, n, first, stop, phi):
 def beaten_at(l, n, d_first, d_last, step, floor, guess):
     """Whether some window, at the gap's last size, is narrower than ``floor`` or 0; and where such a window starts.
 
-    A width of 0 attains nothing, also where nothing was reached yet.  Starts near ``guess`` are tried first, then every ``step``-th one.
+    A width of 0 attains nothing, also where nothing was reached yet.  Starts near ``guess`` are tried first,
+    then every ``step``-th one.
     """
     if d_last >= n:
         return False, guess
@@ -107,9 +108,9 @@ def beaten_at(l, n, d_first, d_last, step, floor, guess):
 def open_gaps(l, n, shift, known, skip, is_open):
     """Mark the gaps of 2**shift sizes in which this column may still exceed what others reached.
 
-    If a window is, at a gap's last size, narrower than ``known`` at its first size, phi stays below the others all over
-    the gap (monotonicity).  The first gap is tried in parts that grow by an eighth, without the smallest
-    sizes if those are left out.  Returns the number of open gaps.
+    If a window is, at a gap's last size, narrower than ``known`` at its first size, phi stays below the
+    others all over the gap (monotonicity).  The first gap is tried in parts that grow by an eighth, without
+    the smallest sizes if those are left out.  Returns the number of open gaps.
     """
     size = 1 << shift
     count = (n + size - 1) >> shift
@@ -140,8 +141,8 @@ def open_gaps(l, n, shift, known, skip, is_open):
 def open_gaps_by_counts(l, n, shift, slope, best, is_open):
     """`open_gaps` for counts.
 
-    N grows with w, so a window that holds, at a gap's first size, more points than ``-best`` asks for at its last size
-    settles the gap, whatever the slope.
+    N grows with w, so a window that holds, at a gap's first size, more points than ``-best`` asks for at its
+    last size settles the gap, whatever the slope.
     """
     size = 1 << shift
     count = (n + size - 1) >> shift

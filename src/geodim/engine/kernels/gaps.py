@@ -1,17 +1,19 @@
 """The gap recursion: the narrowest window for every size that matters.
 
-A node is a gap of sizes d = k - 1 in [gB, (g+1)B) together with the blocks of starts that can still hold a narrowest
-window for some size of the gap.  With t, e < B, the window that starts at jB + t and has d = gB + e ends in block j+g
-or j+g+1, so the records of three blocks bound all B^2 windows at once.  For a trend c and every e of the gap
+A node is a gap of sizes d = k - 1 in [gB, (g+1)B) together with the blocks of starts that can still hold a
+narrowest window for some size of the gap.  With t, e < B, the window that starts at jB + t and has
+d = gB + e ends in block j+g or j+g+1, so the records of three blocks bound all B^2 windows at once.  For a
+trend c and every e of the gap
 
     width - c e  >=  min(right ends of u) - max(starts of u)             (the block's lower bound)
     width - c e  <=  max(right ends of u) - u(peak)                      (for the window that starts at the peak)
 
-where u subtracts c per index.  The least upper bound over the blocks, V, discards every block whose lower bound is not
-below it: the window behind V is at most as wide at every size of the gap.  The block of V itself always stays.
+where u subtracts c per index.  The least upper bound over the blocks, V, discards every block whose
+lower bound is not below it: the window behind V is at most as wide at every size of the gap.  The block
+of V itself always stays.
 
-What ends a node: the feature cannot exceed what other features reached (``known``), the lower and upper lines meet, phi
-is constant over the gap, or the gap is one base block wide and its windows are simply evaluated.
+What ends a node: the feature cannot exceed what other features reached (``known``), the lower and upper lines
+meet, phi is constant over the gap, or the gap is one base block wide and its windows are simply evaluated.
 """
 
 from __future__ import annotations
@@ -93,8 +95,8 @@ def bound_block(l, n, records, shift, g, j, c):
 def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows, bar, enough):
     """Keep the child blocks of ``parents`` that may hold a narrowest window of gap g.
 
-    Returns how many were kept, V, the block of V, the least lower bound, and the number of tests.  Stops early (with
-    -1 kept) as soon as V falls below ``enough``: the feature does not matter in this gap.
+    Returns how many were kept, V, the block of V, the least lower bound, and the number of tests.  Stops
+    early (with -1 kept) as soon as V falls below ``enough``: the feature does not matter in this gap.
     """
     size = 1 << shift
     v = np.inf
@@ -133,9 +135,10 @@ def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows
 def filter_plainly(l, n, shift, g, owner, children, lows, count):
     """Second filter, for ties and heavy tails: the same bounds with no trend, straight from the values.
 
-    A window that starts in block j and has d >= gB is at least l[(j+g)B] - l[last of block j] wide; the one at the
-    block's last value has at most its width at the gap's last size.  Rounding is monotone, so this needs no slack.
-    Returns how many blocks stay, V and the least lower bound; where the two agree phi is constant over the gap.
+    A window that starts in block j and has d >= gB is at least l[(j+g)B] - l[last of block j] wide; the
+    one at the block's last value has at most its width at the gap's last size.  Rounding is monotone, so
+    this needs no slack.  Returns how many blocks stay, V and the least lower bound; where the two agree
+    phi is constant over the gap.
     """
     size = 1 << shift
     d_last = min((g + 1) * size, n) - 1
@@ -183,10 +186,11 @@ def solve_gaps(
 ):  # fmt: skip
     """Solve the top-level gaps [first_gap, last_gap) of one sorted column, depth first.
 
-    ``known[d]`` is what other features reached; it never falls, and ``known[d] - tilt d`` never rises if ``tilt`` is
-    positive (see `geodim.engine.counting`).  A block stays only if it could be narrower than V by ``bar``: by the
-    quantum of a column on a lattice, since widths differ by no less, or else by minus the slack.  ``phi`` receives this feature's values for the sizes that
-    matter, listed in ``ranges`` as half-open intervals.  Returns their number.
+    ``known[d]`` is what other features reached; it never falls, and ``known[d] - tilt d`` never rises if
+    ``tilt`` is positive (see `geodim.engine.counting`).  A block stays only if it could be narrower than V by
+    ``bar``: by the quantum of a column on a lattice, since widths differ by no less, or else by minus the
+    slack.  ``phi`` receives this feature's values for the sizes that matter, listed in ``ranges`` as
+    half-open intervals.  Returns their number.
     """
     require(l.size >= n + PADDING, "solve_gaps: l")
     require(known.size >= n, "solve_gaps: known")

@@ -1,8 +1,9 @@
 """Jittered grids (ranks, timestamps, quantile-transformed features): columns that stay close to one straight line.
 
-There every block of starts looks like every other, so a recursion over blocks only multiplies the tests.  What still
-tells windows apart is the residual u_i = l_i - c i from the line.  Windows between the few most extreme residuals bound
-phi from above for every size; then one vectorised pass compares, for all base blocks at once,
+There every block of starts looks like every other, so a recursion over blocks only multiplies the
+tests.  What still tells windows apart is the residual u_i = l_i - c i from the line.  Windows between
+the few most extreme residuals bound phi from above for every size; then one vectorised pass compares,
+for all base blocks at once,
 
     min(u over the right ends) - max(u over the block's starts)
 
@@ -31,8 +32,9 @@ LOOK_AGAIN = 16  # survivors evaluated between two looks at the bound
 def grid_trend(l, n, grain):
     """The slope by least squares over every 32nd value, and the spread around that line in units of the slope.
 
-    The spread is infinite if three values tell that it exceeds any that matters: around no line is it less than their
-    bend, and the least-squares slope of ascending values is at most 3/2 of the range over the length.
+    The spread is infinite if three values tell that it exceeds any that matters: around no line
+    is it less than their bend, and the least-squares slope of ascending values is at most 3/2 of
+    the range over the length.
     """
     require(0 < n <= l.size, "grid_trend: l")
     count = (n + BASE - 1) >> BASE_SHIFT

@@ -8,10 +8,10 @@ Hence for *any* trend ``c``, because a linear function is extremal at an end,
 
     max_t (l[a+t] - c t) <= max(U0, U1 - c (B-1)),    min_t (l[a+t] - c t) >= min(W0, W1 - c (B-1))
 
-with U1 = U0 + s (B-1) and W1 = W0 + s (B-1).  A window loses nothing by starting at the first of several equal values,
-so as *starts* only first occurrences count: S0 and S1 are U0 and U1 over those (minus infinity where a block has none),
-and PEAK is the position of the largest residual among them.  A parent's lines enclose its children's, so only the
-finest level reads the data.
+with U1 = U0 + s (B-1) and W1 = W0 + s (B-1).  A window loses nothing by starting at the first of several
+equal values, so as *starts* only first occurrences count: S0 and S1 are U0 and U1 over those (minus infinity
+where a block has none), and PEAK is the position of the largest residual among them.  A parent's lines
+enclose its children's, so only the finest level reads the data.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ SMOOTH = 1024  # half-width, in points, of the chord that gives a block's slope
 def local_slope(l, n, start, size, grain, limit):
     """Slope around a block: the median of the chords before it, after it and along it.
 
-    Chords over a thousand points are steadier than the block's own; the median keeps an outlier at one side out.
-    A multiple of ``grain`` (if positive) and at most ``limit``.
+    Chords over a thousand points are steadier than the block's own; the median keeps an outlier at one side
+    out.  A multiple of ``grain`` (if positive) and at most ``limit``.
     """
     stop = min(start + size, n) - 1
     reach = max(SMOOTH, 2 * size)

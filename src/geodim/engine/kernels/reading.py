@@ -29,8 +29,8 @@ def gather_columns(array, columns, out):
 def moments(array, least, greatest, total, square):
     """Least and greatest value, sum and sum of squares of every column, in one pass.
 
-    The extremes have the type of the array, the sums are in float64, and all are started by the caller.  Comparisons pass NaN by,
-    but sums do not.
+    The extremes have the type of the array, the sums are in float64, and all are started by the caller.
+    Comparisons pass NaN by, but sums do not.
     """
     width = array.shape[1]
     require(least.size >= width and greatest.size >= width, "moments: the extremes")

@@ -1,8 +1,8 @@
 """Columns of few distinct values: counted instead of sorted, and solved by pairs of values.
 
-A window may be taken to begin with the first and to end with the last of equal values, so with values v_1 < ... < v_r and
-the points counted, each pair a <= b is one window: it holds all points from v_a to v_b.  phi_k is the least v_b - v_a over the
-pairs that hold at least k points.
+A window may be taken to begin with the first and to end with the last of equal values, so with values
+v_1 < ... < v_r and the points counted, each pair a <= b is one window: it holds all points from v_a to v_b.
+phi_k is the least v_b - v_a over the pairs that hold at least k points.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def require_counted(values, counts, n, phi, known):
 def solve_pairs(values, counts, n, best, phi, known, ranges):
     """Phi of the whole column from its distinct values, where it matters; ``best`` has n + 1 entries of scratch.
 
-    ``best[p]`` becomes the narrowest pair that holds exactly p points; going down from n, the running minimum is phi.
+    ``best[p]`` becomes the narrowest pair that holds exactly p points; going down from n,
+    the running minimum is phi.
     """
     require_counted(values, counts, n, phi, known)
     require(best.size >= n + 1, "solve_pairs: best")

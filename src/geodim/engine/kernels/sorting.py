@@ -1,9 +1,10 @@
 """Sorting one column: a radix sort of the float bits, several times faster than a comparison sort.
 
-The bits of an IEEE float, with the sign bit flipped for positive numbers and all bits flipped for negative ones, order
-like unsigned integers.  Three passes over 11-bit digits sort a float32, six sort a float64; a pass whose digit is the
-same everywhere is skipped.  A long float32 column, which no cache holds, is first dealt out by its leading bits, and each
-share then sorted while it stays in the cache.  The caller has excluded NaN.
+The bits of an IEEE float, with the sign bit flipped for positive numbers and all bits flipped for
+negative ones, order like unsigned integers.  Three passes over 11-bit digits sort a float32, six sort a
+float64; a pass whose digit is the same everywhere is skipped.  A long float32 column, which no cache
+holds, is first dealt out by its leading bits, and each share then sorted while it stays in the cache.
+The caller has excluded NaN.
 """
 
 from __future__ import annotations
@@ -113,7 +114,8 @@ def keys_to_bits_32(keys):
 def deal_out(bits, keys, stops):
     """Write the keys of the float32 ``bits`` ordered by their leading bits alone; ``stops`` receives each share's end.
 
-    The bits are read twice, so each place is compared with the end: in between another thread may have changed them.
+    The bits are read twice, so each place is compared with the end: in between another
+    thread may have changed them.
     """
     n = bits.size
     require(keys.size >= n, "deal_out: keys")
@@ -220,7 +222,8 @@ def keys_to_bits_64(keys, bits):
 def count_steps(column, per_step, first_step, counts):
     """Count the values of each step floor(x * per_step); ``per_step`` is a power of two, so nothing rounds.
 
-    The steps were laid out for the range that an earlier pass found: a value outside of it is not counted, and none may be.
+    The steps were laid out for the range that an earlier pass found: a value outside of it is not
+    counted, and none may be.
     """
     require(counts.size > 0, "count_steps: counts")
     counts[:] = 0
@@ -260,7 +263,8 @@ def expand_steps(counts, step, first_step, values):
 def step_keys(column, per_step, first_step, keys, counts):
     """Number every value's step from 0 and count the two digits of each number; for at most 2**22 steps.
 
-    As in `count_steps`, no value may lie outside of the steps; the number of one that does is 0, lest it points anywhere.
+    As in `count_steps`, no value may lie outside of the steps; the number of one that does is 0,
+    lest it points anywhere.
     """
     require(keys.size >= column.size, "step_keys: keys")
     require(counts.shape[0] >= 2 and counts.shape[1] >= BUCKETS, "step_keys: counts")

@@ -1,7 +1,8 @@
 """Windows evaluated, not bounded: the only place where widths are computed for their own sake.
 
-The sizes of a gap are contiguous in memory to the right of a start, so one load serves a whole vector of sizes and no
-horizontal reduction is needed.  The column ``l`` is padded with infinity: windows past the end never win.
+The sizes of a gap are contiguous in memory to the right of a start, so one load serves a whole
+vector of sizes and no horizontal reduction is needed.  The column ``l`` is padded with infinity:
+windows past the end never win.
 """
 
 from __future__ import annotations
