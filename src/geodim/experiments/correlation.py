@@ -1,8 +1,8 @@
 """The paper's claim, tested: whether a drop of the dimension from k - 1 to k hops goes with a gain in accuracy.
 
-Spearman's rank correlation of the relative drop and the gain over k = 1, ..., 5, for our dimension and for the MLE, with the
-printed numbers and with those computed here.  Five pairs are few: a correlation of 1 has a probability of 1/120 by
-chance, and nothing below 0.9 is significant at the level of 5 % (one-sided).
+Spearman's rank correlation of the relative drop and the gain over k = 1, ..., 5, for our dimension and for
+the MLE, with the printed numbers and with those computed here.  Five pairs are few: a correlation of 1 has a
+probability of 1/120 by chance, and nothing below 0.9 is significant at the level of 5 % (one-sided).
 """
 
 from __future__ import annotations

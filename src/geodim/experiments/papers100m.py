@@ -1,6 +1,7 @@
 """Bounds for ogbn-papers100M from a log-scale support sequence of length 100,000, for k = 0, ..., 5.
 
-The paper settles for bounds here.  Ours come from the exact Phi, which one pass gives, and the exact dimension stands beside them.
+The paper settles for bounds here.  Ours come from the exact Phi, which one pass gives, and the exact
+dimension stands beside them.
 """
 
 from __future__ import annotations

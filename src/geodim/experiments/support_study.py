@@ -1,8 +1,9 @@
 """Error and saved costs against the length of the support sequence, on 2-hop geometric data sets.
 
-The paper runs its quadratic algorithm for each of 50 support sequences.  Here one pass gives Phi at every k, from which the
-error of any support follows; a second pass solves each feature alone, which gives phi_{k,f} at every k and with it the size of
-every F_{s_i} = {f : phi_{s_{i+1},f} > Phi_{s_i}} and the saved costs, all exact.
+The paper runs its quadratic algorithm for each of 50 support sequences.  Here one pass gives Phi at
+every k, from which the error of any support follows; a second pass solves each feature alone, which
+gives phi_{k,f} at every k and with it the size of every F_{s_i} = {f : phi_{s_{i+1},f} > Phi_{s_i}} and
+the saved costs, all exact.
 """
 
 from __future__ import annotations

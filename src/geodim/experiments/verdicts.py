@@ -1,8 +1,9 @@
 """A printed number beside ours, and what to say about the two.
 
-Printed numbers are kept as the strings that the paper prints: "6.2523" claims four decimals, so that ours is equal if it rounds
-to these digits.  Sums of float32 features differ from machine to machine by about 1e-7 of their size, which can tip the
-last printed digit; that is told apart from a real difference by the relative difference of what was computed.
+Printed numbers are kept as the strings that the paper prints: "6.2523" claims four decimals, so that ours is
+equal if it rounds to these digits.  Sums of float32 features differ from machine to machine by about 1e-7 of
+their size, which can tip the last printed digit; that is told apart from a real difference by the relative
+difference of what was computed.
 """
 
 from __future__ import annotations
