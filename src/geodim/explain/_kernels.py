@@ -1,6 +1,7 @@
 """Compiled loops of the explanations: counting into bins, upper bounds on gains, the two best columns at every size.
 
-Arrays over sizes are indexed by d = k - 1, as in the engine, and index 0 (a window of one point) is never used.
+Arrays over sizes are indexed by d = k - 1, as in the engine, and index 0 (a window of
+one point) is never used.
 """
 
 from __future__ import annotations
@@ -149,7 +150,8 @@ def draw_lines(phi: Any, base: Any, block: int, blocks: Any, first: Any, last: A
 def gain_over(phi: Any, block: int, blocks: Any, first: Any, last: Any, count: int) -> Any:
     """Sum over d of max(0, line - phi), with the lines of `draw_lines`.
 
-    Lines below ``phi`` are taken off the lists: phi of the chosen features never falls.  Returns the sum and how many stay.
+    Lines below ``phi`` are taken off the lists: phi of the chosen features never falls.  Returns
+    the sum and how many stay.
     """
     n = phi.size
     require(0 <= count <= min(blocks.size, first.size, last.size), "gain_over: the lines")

@@ -1,8 +1,9 @@
 """`advise`: how many hops of neighbourhood aggregation are worth it, worded as advice, with what it rests on.
 
-The evidence is the paper's table of dimensions and SIGN accuracies (tab:k_hop_ids): on all six graphs the first hop brings the
-largest gain of accuracy, and on five of them the largest drop of the dimension; on PubMed the second hop's is larger.  It is
-no law: the size of a drop does not predict the size of a gain, and accuracy may grow where the dimension stands still.
+The evidence is the paper's table of dimensions and SIGN accuracies (tab:k_hop_ids): on all six graphs the
+first hop brings the largest gain of accuracy, and on five of them the largest drop of the dimension; on
+PubMed the second hop's is larger.  It is no law: the size of a drop does not predict the size of a gain, and
+accuracy may grow where the dimension stands still.
 """
 
 from __future__ import annotations
@@ -94,8 +95,8 @@ def advise(result: KHopResult, tolerance: float = 0.01) -> HopAdvice:
     Returns
     -------
     HopAdvice
-        With bounds instead of exact values, the smallest k whose upper bound is within the tolerance of the last lower
-        bound: no more hops would be advised if the values were known exactly.
+        With bounds instead of exact values, the smallest k whose upper bound is within the tolerance of the
+        last lower bound: no more hops would be advised if the values were known exactly.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Coarse profiles: for every column, how many points the best interval of some widths holds, from one pass without sorting.
 
-The values of a column are counted in equal bins.  If w neighbouring bins of width b hold N points, then phi_k <= w b for
-every k <= N; the largest such N for a ladder of w is all that is kept, about 1.6 kB per column however many points there are.
+The values of a column are counted in equal bins.  If w neighbouring bins of width b hold N points, then
+phi_k <= w b for every k <= N; the largest such N for a ladder of w is all that is kept, about 1.6 kB per
+column however many points there are.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Greedy choice of features, lazily and certified: the feature that adds most to Delta, one after the other.
 
-Delta of a set of features is monotone and submodular, so what a feature would have added earlier bounds what it adds now.  Three
-levels of knowledge about a feature, each dearer than the one before, bound its gain from above:
+Delta of a set of features is monotone and submodular, so what a feature would have added earlier
+bounds what it adds now.  Three levels of knowledge about a feature, each dearer than the one before,
+bound its gain from above:
 
 1. its coarse profile (`geodim.explain.coarse`), one counting pass;
 2. what is kept of it when the engine has solved it once (`geodim.explain.kept`);
-3. its exact gain, from what is kept if that is enough, or from the engine, which leaves out the sizes where the feature stays
-   below what was chosen.
+3. its exact gain, from what is kept if that is enough, or from the engine, which leaves out the sizes where
+   the feature stays below what was chosen.
 
 A choice is made when no feature that was not evaluated exactly could reach the best gain.
 """
@@ -264,8 +265,8 @@ class Greedy:
     def _solve_rest(self) -> None:
         """Solve what was not yet, against the first feature chosen: gives Phi of all, and lines for later choices.
 
-        Features solved for the first choice were solved at least as far as they exceed the lead, which some feature's
-        phi exceeds in turn: nothing that attains Phi was left out.
+        Features solved for the first choice were solved at least as far as they exceed the lead, which some
+        feature's phi exceeds in turn: nothing that attains Phi was left out.
         """
         rest = np.flatnonzero(~self.solved).tolist()
         self.columns.run(

@@ -1,7 +1,7 @@
 """One pass over some columns: read in blocks, handed one at a time to a function, on several threads.
 
-A `Slot` holds what one thread needs: a solver of the engine and an array to solve into.  The engine solves a column against
-what is known already, and leaves out the sizes where the column stays below.
+A `Slot` holds what one thread needs: a solver of the engine and an array to solve into.  The engine solves a
+column against what is known already, and leaves out the sizes where the column stays below.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ class FeatureSelection:
     total : float
         Delta of all features, on the same scale.
     useful : int
-        How many of them it takes to reach the last value of the curve; the others are there because ``m`` asked for them.
+        How many of them it takes to reach the last value of the curve; the others are there
+        because ``m`` asked for them.
     guarantee : float
         The chosen features reach at least this part of the Delta of any other set of as many.
     """
@@ -176,11 +177,11 @@ def select_features(
 ) -> FeatureSelection:
     r"""Choose few features that keep most of the discriminability.
 
-    Delta of a set S of features, :math:`\Delta(S) = \frac1n \sum_k \max_{f \in S} \phi_{k,f}`, is monotone and submodular, so
-    taking the feature that adds most, again and again, reaches at least :math:`1 - 1/e` of the best set of as many features.
-    Each choice is the true greedy one: features are left aside only by proven bounds.  Of features that add the
-    same, the one with the lowest column is taken.  Once nothing is left to gain, ``m`` is filled up by the discriminability of
-    each feature on its own, largest first.
+    Delta of a set S of features, :math:`\Delta(S) = \frac1n \sum_k \max_{f \in S} \phi_{k,f}`, is monotone
+    and submodular, so taking the feature that adds most, again and again, reaches at least :math:`1 - 1/e` of
+    the best set of as many features.  Each choice is the true greedy one: features are left aside only by
+    proven bounds.  Of features that add the same, the one with the lowest column is taken.  Once nothing is
+    left to gain, ``m`` is filled up by the discriminability of each feature on its own, largest first.
 
     Parameters
     ----------
@@ -189,10 +190,11 @@ def select_features(
     m : int, optional
         How many features to choose.
     fraction : float, optional
-        Instead of ``m``: choose until Delta is at least this part of Delta of all features; 0.95 if neither is given.
+        Instead of ``m``: choose until Delta is at least this part of Delta of all features;
+        0.95 if neither is given.
     normalize : bool, default True
-        Divide Delta by d_max, the largest range of all features (not only of the chosen ones).  The choice does not
-        depend on it.
+        Divide Delta by d_max, the largest range of all features (not only of the chosen ones).  The
+        choice does not depend on it.
     weights : array-like of int, optional
         Multiplicity of each point.
     feature_names : sequence of str, optional
@@ -200,8 +202,8 @@ def select_features(
     n_threads : int, optional
         Threads to use; all available cores by default.  The result does not depend on it.
     memory : int, default 256 MiB
-        Bytes that may be kept about all features together, besides the buffers of the engine.  The result does not
-        depend on it; with less, more features are solved more than once.
+        Bytes that may be kept about all features together, besides the buffers of the engine.  The result
+        does not depend on it; with less, more features are solved more than once.
     progress : callable, optional
         Called as ``progress(columns_done, columns)``, in each of two passes.
 

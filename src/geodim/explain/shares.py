@@ -38,16 +38,19 @@ class Explanation:
     result : IDResult
         The intrinsic dimension itself, exact.
     shares : dict
-        For every feature that attains Phi(k) somewhere, the sum of Phi over those k over the sum of all, largest first.
-        Where several attain it, the lowest column counts, so that the shares add up to 1; all other features have 0.
+        For every feature that attains Phi(k) somewhere, the sum of Phi over those k over the sum of all,
+        largest first.  Where several attain it, the lowest column counts, so that the shares add up to 1;
+        all other features have 0.
     hop_shares : dict
         The shares of each hop together, for the features of a graph; for other data all belongs to hop 0.
     core : list of str
-        A minimal set of features: together they have the same dimension to the bit, and without any one of them it is another.
+        A minimal set of features: together they have the same dimension to the bit, and without any
+        one of them it is another.
     core_columns : list of int
         Their columns; column j after m hops is m * n_attributes + j.
     core_shares : dict
-        Shares among the core alone, largest first: what they are once features that tie with the core have left.
+        Shares among the core alone, largest first: what they are once features that tie
+        with the core have left.
     """
 
     result: IDResult
@@ -233,8 +236,9 @@ def feature_ranking(
 ) -> dict[str, float]:
     r"""Discriminability of every feature on its own, :math:`\frac1n \sum_k \phi_{k,f}`, the largest first.
 
-    The plain ranking, for comparison with shares and with `geodim.select_features`: a feature may rank high and add nothing to
-    another one.  Every column is solved for all k, which takes several times as long as the dimension itself.
+    The plain ranking, for comparison with shares and with `geodim.select_features`: a feature may rank
+    high and add nothing to another one.  Every column is solved for all k, which takes several times as
+    long as the dimension itself.
 
     Parameters
     ----------

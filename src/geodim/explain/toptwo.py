@@ -1,8 +1,8 @@
 """The two best columns at every size: what Phi is without any one feature, known at once.
 
 A target of the engine's solvers: a column is rejected only where two others exceed it.
-*No place is lost by rejecting concurrently:* a column f is rejected at d only if two other columns reached more at some a <= d,
-hence (phi never falls) both exceed f at d, and f is not among the two best there.
+*No place is lost by rejecting concurrently:* a column f is rejected at d only if two other columns reached
+more at some a <= d, hence (phi never falls) both exceed f at d, and f is not among the two best there.
 """
 
 from __future__ import annotations
