@@ -4,13 +4,14 @@
 
     out_i = sum over stored j of c_ij * x_j   [+ c_ii * x_i]
 
-with c_ij = w_ij as it is, w_ij / sqrt(d_i * d_j) for ``roots``, or w_ij and the whole sum divided by d_i, where the
-weights w may be absent, meaning 1. The coefficient of ``roots`` is formed for every entry as the paper writes it: the
-product of two whole degrees is exact below 2**53, so that coefficients which are equal by the definition, such as
-1/sqrt(2 * 8) and 1/sqrt(4 * 4), have the same bits.
+with c_ij = w_ij as it is, w_ij / sqrt(d_i * d_j) for ``roots``, or w_ij and the whole sum divided by d_i,
+where the weights w may be absent, meaning 1. The coefficient of ``roots`` is formed for every entry as the
+paper writes it: the product of two whole degrees is exact below 2**53, so that coefficients which are equal
+by the definition, such as 1/sqrt(2 * 8) and 1/sqrt(4 * 4), have the same bits.
 
-The sum is Ogita, Rump and Oishi's Sum2: s accumulates in float64, every addition's exact rounding error (Knuth's
-TwoSum) goes into a second accumulator e, and s + e is rounded once. :mod:`geodim.features.rounding` bounds its error.
+The sum is Ogita, Rump and Oishi's Sum2: s accumulates in float64, every addition's exact rounding error
+(Knuth's TwoSum) goes into a second accumulator e, and s + e is rounded once.
+:mod:`geodim.features.rounding` bounds its error.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ def two_sum(a: Any, b: Any) -> Any:
 def _divided(s: Any, e: Any, degree: Any) -> Any:
     """(s + e) / degree, with one correction step.
 
-    The rounded sum h and what it lost, r, depend on the terms alone, not on their order (see the module hops), while s
-    and e one by one do not. The correction makes the quotient that of h + r, so that the mean of equal values is
-    that value.
+    The rounded sum h and what it lost, r, depend on the terms alone, not on their order (see the module
+    hops), while s and e one by one do not. The correction makes the quotient that of h + r, so that the mean
+    of equal values is that value.
     """
     h, r = two_sum(s, e)
     q = h / degree
@@ -83,8 +84,8 @@ def aggregate_rows(
 ) -> bool:
     """Aggregate rows first..last-1 of x into out, both (n, c) and C-contiguous, c >= 8; tell whether all is finite.
 
-    Columns go in tiles of two vectors. The last tile is shifted left to end with the last column: some columns
-    are then computed twice, to the same bits, and no narrower code is needed.
+    Columns go in tiles of two vectors. The last tile is shifted left to end with the last column: some
+    columns are then computed twice, to the same bits, and no narrower code is needed.
     """
     n, width = x.shape
     entries = len(indices)

@@ -15,8 +15,8 @@ name      operator                                                              
 :math:`T` is ``sym`` or ``rw``. A scipy sparse matrix can stand in the place of a name; it is used as it is.
 
 Edge weights are not negative (:func:`geodim.data.graphs.as_graph` refuses others), and the weighted degrees
-:math:`\deg(v) = \sum_{w \in N(v)} \tilde A_{vw}` are 0 or lie between 1e-150 and 1e150. A node of degree 0, all of whose
-weights are 0, its own loop's included, has a row of zeros.
+:math:`\deg(v) = \sum_{w \in N(v)} \tilde A_{vw}` are 0 or lie between 1e-150 and 1e150. A node of degree 0,
+all of whose weights are 0, its own loop's included, has a row of zeros.
 """
 
 from __future__ import annotations
@@ -175,9 +175,9 @@ class SeriesOperator(Operator):
     order : int
         The last power K kept.
     truncation_error : float
-        :math:`\sum_{k > K} \theta_k`, a bound on the norm of what was cut off, since :math:`\|T\| \le 1`: in the
-        spectral norm for ``sym``, in the maximum norm (of each column) for ``rw``. Bounds on a dimension are about the series
-        as truncated: this error is not among them.
+        :math:`\sum_{k > K} \theta_k`, a bound on the norm of what was cut off, since :math:`\|T\| \le 1`: in
+        the spectral norm for ``sym``, in the maximum norm (of each column) for ``rw``. Bounds on a dimension
+        are about the series as truncated: this error is not among them.
     """
 
     scratch_itemsize = 16
@@ -256,12 +256,12 @@ def make_operator(graph: Any, operator: Any = "sym", **parameters: Any) -> Opera
     graph : Graph, or anything that :func:`geodim.data.graphs.as_graph` takes
         The graph. With a matrix as operator it may be None.
     operator : {"sym", "rw", "ppr", "heat"}, scipy sparse matrix or Operator
-        Which operator; see the module's table. A matrix is used as it is: no self-loops, no normalisation. An operator
-        is returned as it is.
+        Which operator; see the module's table. A matrix is used as it is: no self-loops, no normalisation. An
+        operator is returned as it is.
     **parameters
-        For ``ppr``: ``alpha`` (0.15), the probability to return. For ``heat``: ``t`` (3.0), the time. For both:
-        ``order``, the last power kept; ``tolerance`` (1e-4), which chooses the smallest order whose truncation error is no
-        larger, when no order is given; ``transition`` ("sym" or "rw").
+        For ``ppr``: ``alpha`` (0.15), the probability to return. For ``heat``: ``t`` (3.0), the time. For
+        both: ``order``, the last power kept; ``tolerance`` (1e-4), which chooses the smallest order whose
+        truncation error is no larger, when no order is given; ``transition`` ("sym" or "rw").
 
     Returns
     -------

@@ -42,7 +42,8 @@ times these row sums, divided by that coefficient.
 in the type of the features, and x_m = A^m X. Then e_m <= \|A\| e_(m-1) + eps \|A\| (\|x_(m-1)\| + e_(m-1)) +
 omega, and with \|x_m\| <= \|A\|^m \|X\|, by induction,
 
-    e_m <= ((1 + eps)^m (1 + eps_0) - 1) \|A\|^m \|X\| + sum over l <= m of (1 + eps)^(m-l) \|A\|^(m-l) omega_l,
+    e_m <= ((1 + eps)^m (1 + eps_0) - 1) \|A\|^m \|X\| + sum over l <= m of
+    (1 + eps)^(m-l) \|A\|^(m-l) omega_l,
 
 at most ((1 + eps)^m (1 + eps_0) - 1) s_m max \|X\| + ..., where s_m = max_i (\|A\|^m 1)_i is the largest sum
 of a row of \|A\|^m: 1 for ``rw`` and its series, and otherwise computed, by applying \|A\| to a column of
@@ -134,7 +135,8 @@ class FeatureError:
     largest : float
         Whichever feature.
     relative, lost : float
-        A feature that is a sum of terms which are not negative is off by at most ``relative`` times itself, plus ``lost``.
+        A feature that is a sum of terms which are not negative is off by at most ``relative``
+        times itself, plus ``lost``.
     """
 
     largest: float
@@ -159,8 +161,9 @@ def growth(
 ) -> list[float]:
     r"""Upper bounds on the largest sum of a row of :math:`|A|^m`, for m = 0, ..., hops.
 
-    Features of hop m are at most so many times as large as the largest attribute. Takes one narrow product per hop, where the
-    operator is; infinite where a sum overflows, and for operators that state no arithmetic.
+    Features of hop m are at most so many times as large as the largest attribute. Takes one
+    narrow product per hop, where the operator is; infinite where a sum overflows, and for
+    operators that state no arithmetic.
 
     Examples
     --------
@@ -195,7 +198,8 @@ def feature_errors(
     Parameters
     ----------
     operator : Operator
-        What one hop does. One that states no arithmetic is taken at its word: what it computes is the definition.
+        What one hop does. One that states no arithmetic is taken at its word: what it
+        computes is the definition.
     sums : sequence of float
         From :func:`growth`, one for each m.
     magnitude : float
