@@ -72,8 +72,8 @@ def run_grid(
 ) -> list[SignRun]:
     """Train and test SIGN models for every data set, every k and every repetition.
 
-    Hop features are computed once per data set, for the largest k.  If they are larger than ``memory``, they are written to files
-    and gathered batch by batch; the accuracies are the same.
+    Hop features are computed once per data set, for the largest k.  If they are larger than ``memory``, they
+    are written to files and gathered batch by batch; the accuracies are the same.
 
     Parameters
     ----------
@@ -88,13 +88,14 @@ def run_grid(
     root, offline
         As for `geodim.load_dataset`.
     directory : path, optional
-        Folder with one small file per finished run (and large hop features).  A later call with the same arguments
-        takes finished runs from there; one with other settings is refused.  Nothing is kept by default.
+        Folder with one small file per finished run (and large hop features).  A later call with
+        the same arguments takes finished runs from there; one with other settings is refused.
+        Nothing is kept by default.
     device : {"cpu", "cuda", "cuda:0", ..., "auto"}
         Where to train.  CUDA only if asked for.
     threads : int, optional
-        Threads to compute hops and to train with.  By default all cores for the hops and for large models, one for small
-        models, see `fit_sign`.
+        Threads to compute hops and to train with.  By default all cores for the hops and for large models,
+        one for small models, see `fit_sign`.
     memory : int
         Bytes of hop features that may be held.
     seed : int
@@ -104,12 +105,14 @@ def run_grid(
     keep_models : bool
         Also keep each trained model in the directory, for `load_model`.
     progress : callable, optional
-        Called as ``progress(runs_done, runs, note)`` after every epoch and every run; ``note`` says where it is.
+        Called as ``progress(runs_done, runs, note)`` after every epoch and every run;
+        ``note`` says where it is.
 
     Returns
     -------
     list of SignRun
-        In the order of the arguments; fewer than asked for, with an `InterruptedWarning`, after Ctrl-C or the time limit.
+        In the order of the arguments; fewer than asked for, with an `InterruptedWarning`, after
+        Ctrl-C or the time limit.
 
     Examples
     --------

@@ -21,8 +21,8 @@ class SIGN(torch.nn.Module):
         Z_r = \mathrm{BN}_r(\mathrm{drop}(\hat A^r X)\, \Theta_r + b_r), \qquad
         Y = \mathrm{drop}(\mathrm{PReLU}([Z_0 \mid \dots \mid Z_k]))\, \Omega + c
 
-    Every hop has its own linear map and batch norm; all share one PReLU.  ``Y`` holds logits.  No graph is needed any more: hop
-    features go in, so that nodes come in batches of any size.
+    Every hop has its own linear map and batch norm; all share one PReLU.  ``Y`` holds logits.  No graph is
+    needed any more: hop features go in, so that nodes come in batches of any size.
 
     Parameters
     ----------
