@@ -1,8 +1,9 @@
 """The plan for a Dask cluster, there or imagined: what `geodim.backends.dask` would do with such workers.
 
-The decisions are the backend's own, asked with workers that need not exist.  Columns stay on the workers if a third of their
-memory holds them all; a column is solved whole if a worker has room for it in work; else, with a tolerance, points are
-counted in steps, or where these have no room in cells, chunk by chunk, and nothing of the length of a column exists anywhere.
+The decisions are the backend's own, asked with workers that need not exist.  Columns stay on the workers if a
+third of their memory holds them all; a column is solved whole if a worker has room for it in work; else, with
+a tolerance, points are counted in steps, or where these have no room in cells, chunk by chunk, and nothing of
+the length of a column exists anywhere.
 """
 
 from __future__ import annotations

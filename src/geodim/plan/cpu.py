@@ -4,8 +4,9 @@ Peak memory of plain columns of n points, b bytes a value, is
 
     solvers * n (8 + 2 b + 4.75) + 12 n + buffers * width * n b    (+ n d b if the data is not mapped)
 
-for the sorted column, the keys, records and lists of each thread that solves, the profile, and the blocks being read; and 180
-MiB for Python itself.  Counted columns have S steps in the place of n, but for the blocks being read.
+for the sorted column, the keys, records and lists of each thread that solves, the profile, and the
+blocks being read; and 180 MiB for Python itself.  Counted columns have S steps in the place of n, but
+for the blocks being read.
 """
 
 from __future__ import annotations

@@ -29,12 +29,14 @@ class CoreRates:
     call : float
         What a call costs however small the data is.
     scan, first, later, count, cell : float
-        Per value: of the first pass; of the first column, read, sorted and searched; of another column, most of which need
-        not be searched; of a column that is counted in steps; in cells, whose size is not the same everywhere.
+        Per value: of the first pass; of the first column, read, sorted and searched; of another column,
+        most of which need not be searched; of a column that is counted in steps; in cells, whose size is
+        not the same everywhere.
     product : float
         Per stored entry of a graph and column.
     rows : float
-        Bytes per second at which rows in memory, or in files that the system keeps there, pass by to give some columns.
+        Bytes per second at which rows in memory, or in files that the system keeps there, pass
+        by to give some columns.
     storage : float
         Bytes per second that are read from disk, where the data is larger than the memory.
     network : float
