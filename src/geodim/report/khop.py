@@ -26,8 +26,9 @@ def plot_khop_dimensions(
 ) -> Axes:
     r"""Draw the intrinsic dimension of the k-hop geometric data set against k.
 
-    Dimensions that are not exact carry their certified bounds as error bars; of a pass that was stopped early only the bounds
-    are drawn, an arrow where there is no upper one.  Infinite dimensions are written at the top.
+    Dimensions that are not exact carry their certified bounds as error bars; of a pass that was
+    stopped early only the bounds are drawn, an arrow where there is no upper one.  Infinite
+    dimensions are written at the top.
 
     Parameters
     ----------

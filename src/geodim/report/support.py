@@ -23,8 +23,9 @@ def plot_support(
     Parameters
     ----------
     rows : sequence of mappings
-        Each with ``relative_size`` (the length of the support sequence over the number of points), ``error`` (the paper's E),
-        ``saved_costs`` and, for several data sets, ``dataset``; the rows of ``geodim reproduce support`` are such.
+        Each with ``relative_size`` (the length of the support sequence over the number of points), ``error``
+        (the paper's E), ``saved_costs`` and, for several data sets, ``dataset``; the rows of
+        ``geodim reproduce support`` are such.
     axes : pair of matplotlib.axes.Axes, optional
         Where to draw the error and the saved costs; a new figure by default.
     title : str, optional

@@ -146,8 +146,8 @@ def curve_words(result: IDResult) -> str:
 def features_words(result: IDResult, *, hops: bool = False) -> str:
     """Which features carry the discriminability.
 
-    Of a graph, features are divided by the largest range of the raw attributes, which may itself carry nothing: without it
-    the curve would be the same, but not what it is divided by.
+    Of a graph, features are divided by the largest range of the raw attributes, which may itself carry
+    nothing: without it the curve would be the same, but not what it is divided by.
     """
     shares = list(result.shares.items())
     if not shares and result.stopped:
