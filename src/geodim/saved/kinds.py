@@ -1,7 +1,8 @@
 """Kinds of values that a saved document may hold: each turns what JSON gave into what it was, or says why it is none.
 
-A check is a function of a value.  It returns the value, as an array where the result has one, and raises `UnfitError` for
-anything else; `fields` applies a table of checks to a JSON object and names the field at fault.
+A check is a function of a value.  It returns the value, as an array where the result has one, and
+raises `UnfitError` for anything else; `fields` applies a table of checks to a JSON object and
+names the field at fault.
 """
 
 from __future__ import annotations

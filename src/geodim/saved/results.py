@@ -1,7 +1,7 @@
 """The fields of every kind of saved result, what each may hold, and how they belong together.
 
-Whatever a table or a relation below does not allow is refused when the file is read, with the field: nothing that was cut,
-edited or made up reaches a plot or a report.
+Whatever a table or a relation below does not allow is refused when the file is read, with the field: nothing
+that was cut, edited or made up reaches a plot or a report.
 """
 
 from __future__ import annotations
