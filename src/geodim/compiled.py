@@ -1,6 +1,7 @@
 """The one way to Numba's compiler: machine code is kept on disk, and a cache that is damaged or cannot be written is done without.
 
-Import this module inside functions, or in modules of kernels, only: Numba takes longer to import than everything else together.
+Import this module inside functions, or in modules of kernels, only: Numba takes longer to import than
+everything else together.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Typed errors and warnings: each names what is wrong, where, and the way out.
 
-Every error geodim raises on purpose derives from :class:`GeodimError`, and from the built-in exception a caller would
-expect (``ValueError``, ``TypeError``, ``ImportError``), so that both styles of handling work.
+Every error geodim raises on purpose derives from :class:`GeodimError`, and from the built-in exception a
+caller would expect (``ValueError``, ``TypeError``, ``ImportError``), so that both styles of handling work.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Locks that vanish with the process that holds them, however it ends.
 
-They are advisory locks of the system (``flock``), on whole files.  Where there are none, as on Windows or on some network
-disks, nothing is locked, and nothing that belongs to others is ever taken for abandoned.
+They are advisory locks of the system (``flock``), on whole files.  Where there are none, as on Windows or on
+some network disks, nothing is locked, and nothing that belongs to others is ever taken for abandoned.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The one writer: every file that geodim writes is whole or not there, and nothing else is harmed by writing it.
 
-* A regular file is written under a temporary name in the same folder and renamed.  It keeps its mode and, where that is
-  allowed, its owner; symbolic links are followed; a file that is read-only is left alone, also by root.  Of a file with several
-  hard links only this name gets the new content: the other names keep the old one, as snapshots need it.
+* A regular file is written under a temporary name in the same folder and renamed.  It keeps its mode and,
+  where that is allowed, its owner; symbolic links are followed; a file that is read-only is left alone, also
+  by root.  Of a file with several hard links only this name gets the new content: the other names keep the
+  old one, as snapshots need it.
 * Devices and pipes are written to as they are.
 * Whatever goes wrong is a `DataFileError` that names the path, and the old file is kept.
 """
@@ -137,7 +138,8 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[str | Pat
     outputs
         Paths by the name of their option; None is no output.
     inputs
-        Files and folders that are read.  They need not exist; ``points.npz:key`` is the file before the colon.
+        Files and folders that are read.  They need not exist; ``points.npz:key`` is
+        the file before the colon.
     """
     places = {option: _look(path) for option, path in outputs.items() if path is not None}
     for option, place in places.items():

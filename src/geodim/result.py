@@ -48,7 +48,8 @@ class IDResult:
     lower, upper : float
         Certified bounds on it, equal when exact.
     exact : bool
-        Whether the bounds are one number: Phi was solved without a tolerance, for features that were not rounded.
+        Whether the bounds are one number: Phi was solved without a tolerance, for
+        features that were not rounded.
     error : float
         (upper - lower) / lower, the paper's E.
     discriminability, discriminability_lower, discriminability_upper : float
@@ -58,17 +59,20 @@ class IDResult:
     support : array of int
         The k at which Phi is held.
     phi_lower, phi_upper : array of float
-        Bounds on Phi(k) of the features as they were computed, in the data's own units; the same array if ``phi_exact``.
+        Bounds on Phi(k) of the features as they were computed, in the data's own units; the
+        same array if ``phi_exact``.
     feature_error : float
-        How far a computed feature may lie from its definition, in the data's own units: 0 for columns (but for
-        integers whose range is beyond 2^53), the rounding of the sums for hops.  Phi of the definition is within twice this of what is held here; the bounds on the
-        discriminability and the dimension include it.
+        How far a computed feature may lie from its definition, in the data's own units: 0 for columns
+        (but for integers whose range is beyond 2^53), the rounding of the sums for hops.  Phi of the
+        definition is within twice this of what is held here; the bounds on the discriminability and
+        the dimension include it.
     shares : dict
-        For every feature that attains Phi somewhere, the share of the discriminability at the k it attains (the lowest
-        index wins a tie), largest first.
+        For every feature that attains Phi somewhere, the share of the discriminability at the k it attains
+        (the lowest index wins a tie), largest first.
     attained_from, attained_by : array of int
-        Which feature attains Phi, as runs of k: from ``attained_from[i]`` on it is the one at position ``attained_by[i]`` of
-        ``shares``, or none if that is -1.  At most 2,048 runs, of the longest where there are more; empty if stopped early.
+        Which feature attains Phi, as runs of k: from ``attained_from[i]`` on it is the one at position
+        ``attained_by[i]`` of ``shares``, or none if that is -1.  At most 2,048 runs, of the longest where
+        there are more; empty if stopped early.
     """
 
     n_points: int
@@ -315,8 +319,8 @@ def at_most(value: float) -> str:
 def inverse_square(delta: float) -> float:
     """1 / Delta^2, infinite for Delta 0; by the operations of `geodim.paper.intrinsic_dimension`, to the same bits.
 
-    Each of the three roundings, that of Delta, of its inverse and of the square, is off by a part of 2^-53 at most: the dimension
-    by 5 times as much.
+    Each of the three roundings, that of Delta, of its inverse and of the square, is off by a part of 2^-53 at
+    most: the dimension by 5 times as much.
     """
     if delta == 0.0:
         return math.inf
@@ -374,8 +378,9 @@ def summarise(
 ) -> IDResult:
     """Turn a profile into a result: the only place where widths are added up and divided by d_max.
 
-    ``feature_error`` is how far values may be off from those of the data, and ``d_max_error`` how far d_max is.  ``delta_error`` says
-    how far the unscaled Delta of such features may be off itself, where that is less than twice as much as they are.
+    ``feature_error`` is how far values may be off from those of the data, and ``d_max_error`` how far d_max
+    is.  ``delta_error`` says how far the unscaled Delta of such features may be off itself, where that is
+    less than twice as much as they are.
     """
     n = profile.n_points
     solved = profile.step == 0.0 and profile.stopped is None
@@ -389,7 +394,8 @@ def summarise(
         delta = delta_lower = delta_upper = mean(lower, n, scale, n_threads)
     else:
         support, lower, upper = profile.bounds(ranges, n_threads)
-        # Counted: all k of a step share its width.  Otherwise every k is in the support.  The sums round by an ulp or so.
+        # Counted: all k of a step share its width.  Otherwise every k is in the support.  The
+        # sums round by an ulp or so.
         here = np.diff(support, prepend=1) if profile.counted else None
         delta_upper = _above(mean(upper if here is None else upper * here, n, scale, n_threads), upper)
         delta_lower = _below(mean(lower if here is None else lower * here, n, scale, n_threads))

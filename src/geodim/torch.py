@@ -1,7 +1,8 @@
 """`LayerDimension`: the intrinsic dimension of a network's layers, watched while it trains.
 
-Forward hooks copy what chosen modules put out, whenever the model runs in evaluation mode, and a call of `measure` turns that into one
-row per layer.  Needs PyTorch; importing this module without it raises `MissingExtraError`.
+Forward hooks copy what chosen modules put out, whenever the model runs in evaluation mode, and a call
+of `measure` turns that into one row per layer.  Needs PyTorch; importing this module without it
+raises `MissingExtraError`.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ MAX_POINTS = 4096
 class LayerDimension:
     r"""Watch the intrinsic dimension of a network's layers.
 
-    The points of a layer's data set are the inputs the model was evaluated on, its features are the layer's units:
-    :math:`F = \{ x \mapsto h_j(x) \}`, divided by :math:`d_{\max}`, the largest range of a unit.  A loop that validates after each
-    epoch needs two more lines, the ``with`` and the call of `measure`:
+    The points of a layer's data set are the inputs the model was evaluated on, its features are the layer's
+    units: :math:`F = \{ x \mapsto h_j(x) \}`, divided by :math:`d_{\max}`, the largest range of a unit.  A
+    loop that validates after each epoch needs two more lines, the ``with`` and the call of `measure`:
 
     .. code-block:: python
 
@@ -58,26 +59,27 @@ class LayerDimension:
                 watch.measure(epoch)
         watch.plot()
 
-    The model stays as it is: nothing is recorded in training mode, no gradient and no graph is held, neither mode is switched, and
-    at the end of the block the hooks are gone.  Copies of the model are not watched.  (To save the model inside the block, save its
-    ``state_dict``; a whole model with hooks cannot be pickled.)
+    The model stays as it is: nothing is recorded in training mode, no gradient and no graph is held, neither
+    mode is switched, and at the end of the block the hooks are gone.  Copies of the model are not watched.
+    (To save the model inside the block, save its ``state_dict``; a whole model with hooks cannot be pickled.)
 
-    What a module returns is read as follows.  Of a tuple, list or mapping the first tensor counts.  Its first axis is the batch;
-    all others are flattened, so that an image of 8 channels, 5 by 5, has 200 features.  A module that runs several times in a pass adds
-    points each time.
+    What a module returns is read as follows.  Of a tuple, list or mapping the first tensor counts.  Its first
+    axis is the batch; all others are flattened, so that an image of 8 channels, 5 by 5, has 200 features.  A
+    module that runs several times in a pass adds points each time.
 
     Parameters
     ----------
     model : torch.nn.Module
         The network.
     layers : iterable of str, optional
-        Names of modules as in ``model.named_modules()``, "" for the model itself.  By default all modules that have no
-        submodules; those of them that never run are left out.
+        Names of modules as in ``model.named_modules()``, "" for the model itself.  By default all modules
+        that have no submodules; those of them that never run are left out.
     every : int, default 1
         Measure at the first of so many calls of `measure`; in between nothing is recorded.
     max_points : int, default 4096
-        Points to keep of each layer.  Of more, a random sample, drawn alike for all layers and all steps (so that the same
-        points are compared, if batches come in the same order).  Memory: as many rows as this for each layer.
+        Points to keep of each layer.  Of more, a random sample, drawn alike for all layers and all
+        steps (so that the same points are compared, if batches come in the same order).  Memory: as
+        many rows as this for each layer.
     rtol : float, default 1e-3
         Certified tolerance of each dimension; 0 for exact values.
     normalize, n_threads
@@ -172,8 +174,9 @@ class LayerDimension:
         Returns
         -------
         list of dict
-            One row per layer with ``step, layer, dimension, lower, upper, error, n_points, n_features``; the bounds are
-            certified.  A layer whose units are all constant has the dimension infinity.  Empty between two of ``every`` calls.
+            One row per layer with ``step, layer, dimension, lower, upper, error, n_points, n_features``; the
+            bounds are certified.  A layer whose units are all constant has the dimension infinity.  Empty
+            between two of ``every`` calls.
 
         Raises
         ------
@@ -220,7 +223,8 @@ class LayerDimension:
         title : str, optional
             Title.
         log : bool, optional
-            Whether the dimension has a logarithmic axis; by default if the values span a factor of 20 or more.
+            Whether the dimension has a logarithmic axis; by default if the values
+            span a factor of 20 or more.
 
         Returns
         -------
