@@ -1,6 +1,7 @@
 """Columns of every kind that treats pruning, sorting or rounding differently: each a function (rng, n) -> n values.
 
-Used by every test that compares the engine with the oracle. Values are finite and every range fits into a float64.
+Used by every test that compares the engine with the oracle. Values are finite and every
+range fits into a float64.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ KINDS = [
 def short_programs(monkeypatch):
     """Several programs per column find the smallest windows.
 
-    A program takes all its starts, past the last point as well: interpreted, 512 of them are most of the time.
+    A program takes all its starts, past the last point as well: interpreted, 512 of
+    them are most of the time.
     """
     monkeypatch.setattr(solver, "PER", 32)
 

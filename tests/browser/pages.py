@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RNG = np.random.default_rng(3)
-# Of feature j the first m_j points are 0 and the others h_j, both growing with j: each attains Phi after its own m_j.
+# Of feature j the first m_j points are 0 and the others h_j, both growing with j: each
+# attains Phi after its own m_j.
 X = np.where(np.arange(300)[:, np.newaxis] < 150 + 3 * np.arange(40), 0.0, (1 + np.arange(40)) / 40)
 X += 1e-3 * RNG.random(X.shape)
 NAMES = [f"column {i}" for i in range(40)]

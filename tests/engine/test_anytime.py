@@ -158,7 +158,7 @@ def test_the_limit_is_kept():
     assert time.monotonic() - started < 1.5
 
 
-# ---------------------------------------------------------------- every moment, with a clock that ticks when asked
+# ----------------------------------------------------- every moment, with a clock that ticks when asked
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

@@ -1,7 +1,8 @@
 """Compiled code checks no index, so every kernel that Python calls must refuse arrays that are too short before it touches them.
 
-Each entry point is called with arguments that just fit, where it must not complain, and then with one array after the other cut by one
-entry (or one row, or one column).  What is counted by an array's own length cannot be too short, and is named as such.
+Each entry point is called with arguments that just fit, where it must not complain, and then with one array
+after the other cut by one entry (or one row, or one column).  What is counted by an array's own length cannot
+be too short, and is named as such.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What single kernels promise each other: bounds hold, and are as tight as they say, on columns of a few hundred points.
 
-A bound that is too wide, or a block that is looked at in vain, changes no result: such changes are found here alone.  Small enough to
-be interpreted, as `tests/mutants.py` does.
+A bound that is too wide, or a block that is looked at in vain, changes no result: such changes are found here
+alone.  Small enough to be interpreted, as `tests/mutants.py` does.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ from geodim.engine.target import Solved
 # ---------------------------------------------------------------- how much is looked at
 
 
-# Of 1000 points, with 500,000 windows and 31 gaps of 32 sizes: tests of blocks, and windows evaluated, at most.
+# Of 1000 points, with 500,000 windows and 31 gaps of 32 sizes: tests of blocks, and
+# windows evaluated, at most.
 WORK = {
     "normal": (620, 315_000),
     "exponential": (480, 135_000),

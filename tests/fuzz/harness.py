@@ -1,8 +1,9 @@
 """Damaged files, by the million: each must be read, or refused by a typed error that names it; all else is a finding.
 
-A target makes a few valid files (or folders); every input is one of them, mutated.  Which and how follows from the name of the
-target, a seed and an index alone, so that two numbers repeat an input.  Inputs are tried in forked workers with little memory to
-spare, under a watchdog; a worker that dies names its input by the one that it did not report, and another takes its place.
+A target makes a few valid files (or folders); every input is one of them, mutated.  Which and how follows
+from the name of the target, a seed and an index alone, so that two numbers repeat an input.  Inputs are tried
+in forked workers with little memory to spare, under a watchdog; a worker that dies names its input by the one
+that it did not report, and another takes its place.
 """
 
 from __future__ import annotations
@@ -50,11 +51,13 @@ class Target:
     name : str
         What to call it on the command line.
     make : callable
-        Writes some valid files, or folders of files, into a folder, always with the same bytes; each is a seed.
+        Writes some valid files, or folders of files, into a folder, always with the
+        same bytes; each is a seed.
     attempt : callable
         Reads one of them from its path, as a user would.
     mutations : tuple of callables
-        What to do to an input besides what is done to bytes: ``(input, rng) -> None``, in place; may give up by any error.
+        What to do to an input besides what is done to bytes: ``(input, rng) -> None``, in place;
+        may give up by any error.
     needs : tuple of str
         Packages without which the target is left out.
     globals : frozenset of str

@@ -12,7 +12,8 @@ from geodim.errors import InputValueError
 from geodim.gnn import SignSettings, estimate_cost, paper_settings
 from geodim.gnn.settings import paper_task
 
-# Appendix "Setup of SIGN classifiers": hidden, dropout at the input, dropout at the hidden layer, learning rate, batch size.
+# Appendix "Setup of SIGN classifiers": hidden, dropout at the input, dropout at the hidden layer,
+# learning rate, batch size.
 APPENDIX = {
     "Cora": (64, 0.5, 0.5, 0.01, 256),
     "CiteSeer": (64, 0.5, 0.5, 0.01, 256),

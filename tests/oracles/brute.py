@@ -1,8 +1,8 @@
 """The definition by brute force in numpy, quick enough for a million comparisons, and what it takes to compare with it.
 
-Nothing of geodim is used here.  Phi of given values has no rounding of its own: a width is the correctly rounded difference
-of two values, and minimum and maximum do not round.  Hops are computed in extended precision, with an error bound that is
-carried along.  Both are themselves compared with `oracles.rational`.
+Nothing of geodim is used here.  Phi of given values has no rounding of its own: a width is the correctly
+rounded difference of two values, and minimum and maximum do not round.  Hops are computed in extended
+precision, with an error bound that is carried along.  Both are themselves compared with `oracles.rational`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Compare geodim with independent oracles, a million times: ``make oracle``.
 
-Every case follows from the seed and its number.  The first result that is not true ends the campaign with exit status 1, the
-call that returned it (made smaller where that is easy) and the command that repeats it.
+Every case follows from the seed and its number.  The first result that is not true ends the campaign with
+exit status 1, the call that returned it (made smaller where that is easy) and the command that repeats it.
 """
 
 from __future__ import annotations

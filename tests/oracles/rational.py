@@ -1,8 +1,8 @@
 """The definition in rationals: nothing is rounded, nothing is clever, nothing of geodim is used.
 
-Values become fractions as they are given, windows and subsets are all tried, Delta and the dimension are fractions. The
-hops of a random walk stay rational; those of the symmetric operator have square roots, taken to sixty digits.
-Meant for some tens of points.
+Values become fractions as they are given, windows and subsets are all tried, Delta and the dimension are
+fractions. The hops of a random walk stay rational; those of the symmetric operator have square roots, taken
+to sixty digits. Meant for some tens of points.
 """
 
 from __future__ import annotations

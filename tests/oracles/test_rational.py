@@ -1,7 +1,8 @@
 """The engine and `geodim.paper` against the definition in rationals: every value, every bound, every kind of input.
 
-Phi must be the correctly rounded difference.  Delta is a sum of such differences over n and d_max: half an ulp each for the
-differences, the sum, d_max and two divisions, which makes three with the change of binade; asked for are four.
+Phi must be the correctly rounded difference.  Delta is a sum of such differences over n and d_max: half an
+ulp each for the differences, the sum, d_max and two divisions, which makes three with the change of
+binade; asked for are four.
 """
 
 from __future__ import annotations
