@@ -2,9 +2,10 @@
 
     python benchmarks/certificates.py [--planetoid FOLDER] [--points 1000000 --features 32]
 
-Made by ``result.certificate()`` in a process of its own, whose peak memory includes the engine and the result.  Checked by
-the stand-alone program ``src/geodim/checker.py`` on .npy files, in a process that never imports geodim.  The folder with
-the Planetoid files is needed for Cora with 5 hops; without it, a random graph of the same size takes its place.
+Made by ``result.certificate()`` in a process of its own, whose peak memory includes the engine and the
+result.  Checked by the stand-alone program ``src/geodim/checker.py`` on .npy files, in a process that never
+imports geodim.  The folder with the Planetoid files is needed for Cora with 5 hops; without it, a random
+graph of the same size takes its place.
 """
 
 from __future__ import annotations

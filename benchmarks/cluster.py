@@ -2,11 +2,12 @@
 
     python benchmarks/cluster.py --points 2e6 --features 64
 
-Both read the same Parquet or zarr files and compute exactly; the local run reads them into memory with pyarrow or zarr.  Kernels
-are compiled and the workers warm before anything is measured; runs alternate, and the best of each is taken, since the machine
-may have other things to do.  A second part limits every worker to a quarter of the data (for real: the nanny ends a worker that
-takes more) and computes to 1e-3 and then exactly.  Results must agree to the bit.  A third part counts columns that fit no worker
-and have heavy tails, drawn chunk by chunk: what passes, cells and memory they take.
+Both read the same Parquet or zarr files and compute exactly; the local run reads them into memory with
+pyarrow or zarr.  Kernels are compiled and the workers warm before anything is measured; runs alternate, and
+the best of each is taken, since the machine may have other things to do.  A second part limits every worker
+to a quarter of the data (for real: the nanny ends a worker that takes more) and computes to 1e-3 and then
+exactly.  Results must agree to the bit.  A third part counts columns that fit no worker and have heavy tails,
+drawn chunk by chunk: what passes, cells and memory they take.
 """
 
 from __future__ import annotations

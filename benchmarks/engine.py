@@ -3,8 +3,8 @@
     python benchmarks/engine.py              # everything, about five minutes on two cores
     python benchmarks/engine.py --only mixed # one case
 
-Every case is run several times, ours and the reference alternately; the best time of each counts.  Results go to
-``benchmarks/results/engine.json`` and ``engine.md`` with a description of the machine.
+Every case is run several times, ours and the reference alternately; the best time of each counts.  Results go
+to ``benchmarks/results/engine.json`` and ``engine.md`` with a description of the machine.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     python benchmarks/gpu.py normal papers random --log docs/results/gpu.log
 
-Every figure is the wall time of one public call, after small calls that compile the kernels; making the data is timed
-apart.  Where the shares of sorting, windows, products and copies are told, the device is waited for at every step.
+Every figure is the wall time of one public call, after small calls that compile the kernels; making the
+data is timed apart.  Where the shares of sorting, windows, products and copies are told, the device is
+waited for at every step.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python benchmarks/hops.py [--nodes 2000000 --edges 20000000 --attributes 128]
 
-The reference computes the hops with scipy's sparse product (single-threaded, 16 columns at a time) and sorts every column of
-every hop with numpy on all cores; it keeps nothing.  Ours gives the exact intrinsic dimension for k = 0..5.  Peak
-resident memory is that of a child process that does our part alone.
+The reference computes the hops with scipy's sparse product (single-threaded, 16 columns at a time) and sorts
+every column of every hop with numpy on all cores; it keeps nothing.  Ours gives the exact intrinsic dimension
+for k = 0..5.  Peak resident memory is that of a child process that does our part alone.
 """
 
 from __future__ import annotations

@@ -4,9 +4,10 @@
     python benchmarks/planning.py --only cpu cluster  # some parts
     python benchmarks/planning.py --table             # the table from 10^4 to 10^10 points, nothing is run
 
-Every run is a process of its own, with its kernels compiled before the clock starts; its memory is the largest resident size
-since then.  What ran on a GPU is taken from ``docs/results/gpu.log``.  Histograms, the way past 10^9 points, are run on rows that
-are drawn where they are counted, at three sizes, to see that time grows as planned and memory not at all.
+Every run is a process of its own, with its kernels compiled before the clock starts; its memory is the
+largest resident size since then.  What ran on a GPU is taken from ``docs/results/gpu.log``.  Histograms, the
+way past 10^9 points, are run on rows that are drawn where they are counted, at three sizes, to see that time
+grows as planned and memory not at all.
 """
 
 from __future__ import annotations

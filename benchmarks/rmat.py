@@ -2,9 +2,10 @@
 
     python benchmarks/rmat.py [--nodes 111059956 --edges 1615685872 --widths 16 32 64 --streamed]
 
-The graph has the probabilities of `geodim.data.datasets.iter_rmat_edges`, those of Graph500.  Ids are permuted, so that a
-node's degree has nothing to do with its id.  Edges are drawn in excess; what is left without loops and repetitions is thinned to
-the number wanted, up to its standard deviation (some 1e-5 of it).  The same seed gives the same graph on any device.
+The graph has the probabilities of `geodim.data.datasets.iter_rmat_edges`, those of Graph500.  Ids are
+permuted, so that a node's degree has nothing to do with its id.  Edges are drawn in excess; what is left
+without loops and repetitions is thinned to the number wanted, up to its standard deviation (some 1e-5 of it).
+The same seed gives the same graph on any device.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     python benchmarks/scaling.py --points 1e7 --features 64
 
-The same data and the same process for all, the best of some runs each; the results must agree to the bit.  One line of the
-table also gives np.sort of the same columns, as a measure of what the machine's memory allows.
+The same data and the same process for all, the best of some runs each; the results must agree to the
+bit.  One line of the table also gives np.sort of the same columns, as a measure of what the
+machine's memory allows.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     python benchmarks/selection.py [--points 100000 --features 1000]
 
-Alike columns are the worst case: every feature competes for every choice.  Ours and the reference run alternately, the
-best time of each counts.  The bar is 3 for every case.  Results go to ``benchmarks/results/selection.json``.
+Alike columns are the worst case: every feature competes for every choice.  Ours and the reference run
+alternately, the best time of each counts.  The bar is 3 for every case.  Results go to
+``benchmarks/results/selection.json``.
 """
 
 from __future__ import annotations
