@@ -2,18 +2,20 @@
 Choosing the number of hops before training
 ============================================
 
-A SIGN network looks at the attributes of a node and at their averages over 1, 2, ..., k hops.  How many are worth their price is mostly
-found out by training.  Here the intrinsic dimension is asked first, without labels; then the networks are trained, to see
-whether it was right.  The data set is Cora: 2,708 papers, 1,433 words, citations.
+A SIGN network looks at the attributes of a node and at their averages over 1, 2, ..., k hops.  How many
+are worth their price is mostly found out by training.  Here the intrinsic dimension is asked first,
+without labels; then the networks are trained, to see whether it was right.  The data set is Cora: 2,708
+papers, 1,433 words, citations.
 
-Cora's files are taken from the folder in ``GEODIM_DATA`` or from the cache (``geodim datasets fetch cora`` puts them there).  Without
-them the digits and their neighbour graph are used.
+Cora's files are taken from the folder in ``GEODIM_DATA`` or from the cache (``geodim datasets fetch cora``
+puts them there).  Without them the digits and their neighbour graph are used.
 """
 
 # %%
 # Before training
 # ---------------
-# One pass gives the dimension for every k.  The advice names the smallest k that comes within a percent of the last.
+# One pass gives the dimension for every k.  The advice names the smallest k that comes
+# within a percent of the last.
 
 import time
 
@@ -43,8 +45,8 @@ print(advice.text.splitlines()[0])
 # %%
 # The training
 # ------------
-# The paper's settings for Cora, three networks for each k, each with its own seed; up to two hops more than advised, to see what
-# would have been missed.
+# The paper's settings for Cora, three networks for each k, each with its own seed; up to two hops more than
+# advised, to see what would have been missed.
 
 started = time.perf_counter()
 trained = range(advice.hops + 3)
@@ -76,12 +78,13 @@ print(
 # %%
 # What agrees, and what does not
 # ------------------------------
-# The order agrees: the first hop brings most, in dimension and in accuracy, the second a little more, and the advised two hops
-# have nearly all of the gain.  The sizes do not: the second hop lowers the dimension by 4 % and still brings several points of
-# accuracy, and where the dimension stands still, from two hops on, accuracy may creep up by another point or two, which three
-# networks cannot tell from chance.  On other graphs it may be worse: on the digits one hop is advised, and further hops, which hardly
-# lower the dimension, bring nearly as much accuracy again.  ``print(advice)`` has more such caveats.  Use the advice to know where to
-# begin, and validate one or two hops more if you can afford it.
+# The order agrees: the first hop brings most, in dimension and in accuracy, the second a little more, and the
+# advised two hops have nearly all of the gain.  The sizes do not: the second hop lowers the dimension by 4 %
+# and still brings several points of accuracy, and where the dimension stands still, from two hops on,
+# accuracy may creep up by another point or two, which three networks cannot tell from chance.  On other
+# graphs it may be worse: on the digits one hop is advised, and further hops, which hardly lower the
+# dimension, bring nearly as much accuracy again.  ``print(advice)`` has more such caveats.  Use the advice to
+# know where to begin, and validate one or two hops more if you can afford it.
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 3.6), layout="constrained")
 result.plot(left, title=f"before training: {data.name}, no labels")
