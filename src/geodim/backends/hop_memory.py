@@ -1,4 +1,4 @@
-"""What a pass over the hops needs: memory as a stated formula, columns in flight, passes over the graph, time.
+"""What a pass over the hops needs: memory (a stated formula), columns in flight, passes and time.
 
 The peak is the graph and two buffers of the columns in flight (`geodim.features.memory.hop_memory`), the same
 columns gathered, the solver of each thread, and the layers:

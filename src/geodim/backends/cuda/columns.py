@@ -144,7 +144,10 @@ def compute_profile(
     progress: Callable[[int, int], None] | None = None,
     memory: int | None = None,
 ) -> Profile:
-    """Solve every column; see `geodim.engine.solve.compute_profile`.  ``memory`` is what may be used on the device."""
+    """Solve every column; see `geodim.engine.solve.compute_profile`.
+
+    ``memory`` is how many bytes may be used on the device.
+    """
     n, d, itemsize = source.n_points, source.n_features, source.dtype.itemsize
     check_points(n)
     budget = int(USABLE * free_memory(device)) if memory is None else memory

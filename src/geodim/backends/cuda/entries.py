@@ -42,7 +42,10 @@ MOST_COPIERS = 8  # threads past which copying within the host gets no faster
 
 
 def to_tensor(array: NDArray[Any], device: torch.device, dtype: torch.dtype) -> torch.Tensor:
-    """Copy an array of any length and type to the device, by way of two small page-locked buffers, which is fastest."""
+    """Copy an array of any length and type to the device.
+
+    It goes by way of two small page-locked buffers, which is fastest.
+    """
     result = torch.empty(len(array), dtype=dtype, device=device)
     cuda = device.type == "cuda"
     stages = [torch.empty(min(len(array), CHUNK), dtype=dtype, pin_memory=cuda) for _ in range(2)]
@@ -97,7 +100,10 @@ class Entries(ABC):
 
 
 def row_cuts(indptr: NDArray[np.int64], block_entries: int) -> tuple[list[int], list[int]]:
-    """The first row of every block of so many entries at most, or of a single longer row; and its first entry.  Both with the end."""
+    """Cut the rows into blocks: the first row of each, and its first entry, both with the end.
+
+    A block has at most so many entries, or is a single longer row.
+    """
     cuts = [0]
     while cuts[-1] < len(indptr) - 1:
         here = cuts[-1]
@@ -217,7 +223,7 @@ class _Slot:
 
 
 class Work:
-    """What the programs work on, for every block of rows: whole rows by length, pieces of long ones, and their hubs.
+    """What the programs work on in every block: whole rows by length, pieces of long rows, and hubs.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a device must hold: formulas, without PyTorch, for the backend itself and for plans made without a GPU.
+"""What a device must hold, as formulas without PyTorch: plans need them where there is no GPU.
 
 The backend chooses its batches and blocks here before it allocates anything; `geodim.plan`
 asks the same functions.
@@ -39,13 +39,19 @@ def solver_bytes(n_points: int, layers: int, batch: int) -> int:
 
 
 def bytes_for(n_points: int, itemsize: int, layers: int, batch: int) -> int:
-    """Peak bytes with a batch of so many columns: solver, sorted columns, sorting, search, and two blocks of input."""
+    """Peak bytes with a batch of so many columns.
+
+    They are the solver, the sorted columns, sorting, the search, and two blocks of input.
+    """
     solver = solver_bytes(n_points, layers, batch)
     return int(solver + n_points * (3 * batch * itemsize + SORTING + WAVES))
 
 
 def batch_for(n_points: int, itemsize: int, layers: int, budget: int, most: int = BATCH) -> int:
-    """Columns that fit into a batch, with as much again for the blocks they come from; at least 1, or an error."""
+    """Columns that fit into a batch, with as much again for the blocks they come from.
+
+    At least 1; raises where not even that fits.
+    """
     batch = most
     while batch > 1 and bytes_for(n_points, itemsize, layers, batch) > budget:
         batch //= 2
@@ -61,7 +67,10 @@ def batch_for(n_points: int, itemsize: int, layers: int, budget: int, most: int 
 
 
 def widths_for(n_points: int, itemsize: int, n_features: int, budget: int, *, on_device: bool) -> Widths:
-    """Batch and block of a pass over plain columns; blocks are wider than batches where they come from the host."""
+    """Columns in a batch and in a block, for a pass over plain columns.
+
+    Blocks are wider than batches where they come from the host.
+    """
     batch = batch_for(n_points, itemsize, 1, budget, min(BATCH, n_features))
     spare = budget - bytes_for(n_points, itemsize, 1, batch)
     if on_device:
@@ -91,10 +100,11 @@ def hop_widths(
 
 
 def graph_bytes(n_nodes: int, entries: int, budget: int, *, weighted: bool = False) -> tuple[int, bool]:
-    """Bytes of a graph on the device, and whether its entries stay there: else two blocks of them are streamed.
+    """Bytes of a graph on the device, and whether its entries stay there.
 
-    Pointers and degrees take 8 bytes a node each, the order in which rows are worked on 4, an entry 4, with
-    weights 8 more, and 8 for the coefficients of those in work.
+    Entries that do not stay are streamed, in two blocks.  Pointers and degrees take 8 bytes a node
+    each, the order in which rows are worked on 4, an entry 4, with weights 8 more, and 8 for the
+    coefficients of those in work.
     """
     per_entry = 12 if weighted else 4
     resident = entries * per_entry <= budget

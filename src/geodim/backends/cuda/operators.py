@@ -80,10 +80,10 @@ class DeviceOperator(Operator):
 
     @abstractmethod
     def apply_device(self, block: torch.Tensor, out: torch.Tensor) -> None:
-        """Write the operator times `block` into `out`: two different contiguous (n, c) tensors of one float type.
+        """Write the operator times `block` into `out`.
 
-        The tensors are on the operator's device. The call returns when the result is
-        there and known to be finite.
+        These are two different contiguous (n, c) tensors of one float type. The tensors are on the operator's
+        device. The call returns when the result is there and known to be finite.
         """
 
     def apply(
@@ -103,7 +103,7 @@ class DeviceOperator(Operator):
     def largest_sums(
         self, hops: int, kind: np.dtype[np.floating], threads: int | None = None
     ) -> Iterator[float]:
-        """Yield the largest entry of the m-th power of `absolute`, applied to a column of ones, while it is finite."""
+        """Yield the largest row sum of each power of `absolute`, while it is finite."""
         del threads
         operator = self.absolute()
         assert isinstance(operator, DeviceOperator)
@@ -206,7 +206,7 @@ class DeviceMatrix(DeviceOperator):
         )
 
     def absolute(self) -> DeviceMatrix:
-        """Return the matrix of absolute values: itself, if it is that of a graph, whose weights are not negative."""
+        """Return the matrix of absolute values: for a graph itself, since its weights are not negative."""
         if not self.weighted or self.degrees is not None:
             return self
         other = copy(self)

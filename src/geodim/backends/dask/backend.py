@@ -56,7 +56,7 @@ class DaskBackend(LocalBackend):
         return cls(Cluster.active())
 
     def open(self, X: Any, *, weights: Any, names: Sequence[str] | None) -> ColumnSource:
-        """Dask arrays and frames are left on the cluster; anything else travels there when columns are solved."""
+        """Leave Dask arrays and frames on the cluster; anything else travels when columns are solved."""
         if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
             return DaskSource(X, self.cluster, weights, names)
         return as_source(X, weights=weights, names=names)

@@ -189,7 +189,7 @@ class CellPass:
         self.progress(total, total)
 
     def _first_edges(self) -> dict[int, NDArray[np.floating]]:
-        """Cells that should do, as far as a sample tells; larger ones if the workers have no room for all of them."""
+        """Cells that should do by a sample; larger ones if the workers have no room for all of them."""
         every = np.arange(self.source.n_features)
         sample = self.source.sample(every, sample_rows(self.source)).astype(self.source.dtype)
         least, greatest, step = self.ranges.least, self.ranges.greatest, self.step
@@ -232,7 +232,10 @@ class CellPass:
         self.bytes_read += self.source.n_rows * self.source.dtype.itemsize * len(columns)
 
     def _bound(self, sizes: NDArray[np.int64]) -> bool:
-        """Bounds from the counts, at more and more sizes until more would not help; False if time is over before there are any."""
+        """Bounds from the counts, at more and more sizes until more would not help.
+
+        False if time is over before there are any.
+        """
         while True:
             known = self.profile.outline()
             futures = [

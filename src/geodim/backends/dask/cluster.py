@@ -137,7 +137,7 @@ class Cluster:
         return futures
 
     def hold(self, value: Any) -> Any:
-        """A value of this process as a task: it travels with the graph, so that no death of a worker loses it."""
+        """A value of this process as a task: it travels with the graph, so no worker's death loses it."""
         import dask  # noqa: PLC0415
 
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):

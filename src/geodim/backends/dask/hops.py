@@ -118,7 +118,7 @@ class DaskHopPass(HopPass):
         self.slots = 1
 
     def width_for(self, memory: Any) -> int:
-        """Columns in flight per task: what every worker's memory allows, and enough blocks for all threads."""
+        """Columns in flight per task: what every worker's memory allows, in blocks for all threads."""
         check_memory(memory)
         n, d = self.source.n_points, self.source.n_features
         matrix = getattr(self.operator, "transition", self.operator).to_dict()
@@ -155,7 +155,10 @@ class DaskHopPass(HopPass):
         store: Any,
         save_every: float,
     ) -> None:
-        """Solve what is left, until done or stopped; keep the state in ``store``, also if the cluster is lost."""
+        """Solve what is left, until done or stopped.
+
+        The state is kept in ``store``, also if the cluster is lost.
+        """
         job = Job(
             token=new_token(),
             n_points=self.source.n_points,
@@ -190,7 +193,10 @@ class DaskHopPass(HopPass):
     def _solved(
         self, job: Job, layers: Layers, width: int, late: Callable[[], bool], home: _Home
     ) -> Iterator[Any]:
-        """Futures of the blocks as they finish; only so many are on the way that later ones still learn from earlier ones."""
+        """Yield the futures of the blocks as they finish.
+
+        Only so many are on the way that later ones still learn from earlier ones.
+        """
         operator = self.cluster.broadcast(self.operator)
         for wave in self._waves(layers.unfinished(), width):
             blocks = self._blocks(wave)
