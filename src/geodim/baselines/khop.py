@@ -163,7 +163,10 @@ def _magnitudes(block: NDArray[np.float64], operator: Operator, hops: int, threa
 
 
 def published_hops(X: Any, graph: Any, hops: int) -> list[NDArray[np.float32]]:
-    """:math:`X, AX, ..., A^{hops}X` by plain float32 sums in the order of the edges, as in the published experiments."""
+    """:math:`X, AX, ..., A^{hops}X` as in the published experiments.
+
+    By plain float32 sums, in the order of the edges.
+    """
     from scipy.sparse import csr_array, eye_array  # noqa: PLC0415
 
     current: NDArray[Any] = as_points(X, dense=True).values.astype(np.float32)

@@ -1,4 +1,7 @@
-"""The paper's table of MLE values, printed beside what comes out: soundly, and with the float32 sums behind the printed ones."""
+"""The paper's table of MLE values beside what comes out here.
+
+Computed soundly, and with the float32 sums behind the printed values.
+"""
 
 from __future__ import annotations
 

@@ -21,7 +21,10 @@ T = TypeVar("T")
 
 
 class Measured(NamedTuple, Generic[T]):
-    """What a call returned, its wall time and its peak extra memory in bytes (None where the system does not tell)."""
+    """What a call returned, its wall time and its peak extra memory in bytes.
+
+    The memory is None where the system does not tell.
+    """
 
     value: T
     seconds: float

@@ -38,7 +38,7 @@ def mle(
     seed: int = 0,
     n_threads: int | None = None,
 ) -> BaselineResult:
-    r"""Levina and Bickel's maximum likelihood estimate of the dimension, with MacKay and Ghahramani's correction.
+    r"""Levina and Bickel's maximum likelihood estimate, as MacKay and Ghahramani corrected it.
 
     With :math:`r_j(i)` the distance from point i to its j-th nearest other point and l = ``n_neighbors``,
 

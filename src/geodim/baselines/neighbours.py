@@ -74,9 +74,9 @@ def nearest(points: Points, k: int, queries: NDArray[np.intp] | None, n_threads:
 def _search(
     points: Points, count: int, queries: NDArray[np.intp] | None, asked: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64] | None, NDArray[np.float64] | None]:
-    """Candidates (others than the point itself), the largest distance looked at, squared norms of the queries.
+    """Candidates, the largest distance looked at, and squared norms of the queries.
 
-    The latter two are None for a tree, whose distances need no check.
+    A point is no candidate of its own.  The latter two are None for a tree, whose distances need no check.
     """
     from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415
 
@@ -181,10 +181,10 @@ def _directly(points: Points, queries: NDArray[np.intp], k: int) -> NDArray[np.f
 def nearest_as_published(
     points: Points, k: int, queries: NDArray[np.intp] | None, n_threads: int | None
 ) -> NDArray[np.float64]:
-    """Distances as scikit-learn's `NearestNeighbors` gave them to the authors of the paper: by the expanded square, noise included.
+    """Distances as scikit-learn's `NearestNeighbors` gave them to the authors of the paper.
 
-    Versions since 1.1 search with a kernel of their own, whose noise differs; the setting below
-    brings the older way back.
+    They come from the expanded square, noise included.  Versions since 1.1 search with a kernel of their own,
+    whose noise differs; the setting below brings the older way back.
     """
     from sklearn import config_context  # noqa: PLC0415
     from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415

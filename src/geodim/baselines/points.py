@@ -1,4 +1,7 @@
-"""Points for scikit-learn: whatever geodim reads, as one dense array or one sparse matrix of finite numbers."""
+"""Points for scikit-learn: one dense array or one sparse matrix, of finite numbers.
+
+They come from whatever geodim reads.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`two_nn`: the dimension from the ratio of the distances to the two nearest neighbours (Facco et al., 2017)."""
+"""`two_nn`: the dimension from the distances to the two nearest neighbours (Facco et al., 2017)."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ def two_nn(
     seed: int = 0,
     n_threads: int | None = None,
 ) -> BaselineResult:
-    r"""TwoNN: where the density is locally constant, mu = r_2 / r_1 has the distribution function 1 - mu**(-d).
+    r"""TwoNN: the dimension from the ratios of the distances to the two nearest neighbours.
 
-    With N ratios sorted, :math:`\mu_1 \le \dots \le \mu_N`, and the largest share ``discard``
-    left out, so that m remain:
+    Where the density is locally constant, mu = r_2 / r_1 has the distribution function
+    1 - mu**(-d).  With N ratios sorted, :math:`\mu_1 \le \dots \le \mu_N`, and the largest share
+    ``discard`` left out, so that m remain:
 
     * "fit", the published method: the slope of the line through the origin that fits the points
       :math:`(\log \mu_i, -\log(1 - i/N))`, i = 1, ..., m, in least squares.
