@@ -287,7 +287,7 @@ def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]
 
 
 def _raise(error: dict[str, str]) -> NoReturn:
-    """The data cannot be read or used, whatever the estimator: that is the end, with the exit code of `compute`."""
+    """End with the exit code of `compute`: no estimator could read or use this data."""
     print_error(error["message"])
     raise typer.Exit(int(CODES.get(error["kind"], ExitCode.UNEXPECTED)))
 

@@ -102,7 +102,9 @@ def list_(root: Root = None, json: Json = False) -> None:
 
 
 def info(name: Name, root: Root = None, json: Json = False) -> None:
-    """Describe one data set: sizes, folder, missing files, source and licence. Nothing is opened or downloaded.
+    """Describe one data set: sizes, folder, missing files, source and licence.
+
+    Nothing is opened or downloaded.
 
     **Examples**
 

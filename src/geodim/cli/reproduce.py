@@ -1,4 +1,4 @@
-"""``geodim reproduce``: the experiments of the paper, run here, and a report of every printed number beside ours."""
+"""``geodim reproduce``: run the paper's experiments and report every printed number beside ours."""
 
 from __future__ import annotations
 

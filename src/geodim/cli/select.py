@@ -129,7 +129,10 @@ def _choose(
 
 @contextmanager
 def _passes(console: Any, *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Bar over the passes, gone when done, absent where nobody is looking; a choice that was broken off is none."""
+    """Bar over the passes, gone when done, absent where nobody is looking.
+
+    A choice that was broken off gives no result.
+    """
     if quiet or not console.is_terminal:
         yield None
         return
