@@ -1,6 +1,7 @@
-"""Where files from anywhere become data: what is read at all, and the one place where failures of the libraries below get a type.
+"""Where files from anywhere become data.
 
-Parsers of damaged files raise whatever they please: `tokenize.TokenError`, `OverflowError`, `RecursionError`,
+Here is decided what is read at all, and here alone failures of the libraries below get a type.  Parsers of
+damaged files raise whatever they please: `tokenize.TokenError`, `OverflowError`, `RecursionError`,
 `AttributeError`.  To the caller all of that means one thing, that this file cannot be read, so that each
 reader works inside one `boundary`.
 """
@@ -26,7 +27,10 @@ KINDS = (
 
 
 def check_regular(file: Path) -> None:
-    """Raise for what is no file on a disk: it could not be read twice, as it is here, and a pipe might never say anything."""
+    """Raise for anything but a file on a disk.
+
+    Files are read twice here, and a pipe might never say anything.
+    """
     try:
         mode = file.stat().st_mode
     except (OSError, ValueError) as error:

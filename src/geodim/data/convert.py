@@ -1,4 +1,7 @@
-"""Tensors, frames and whatever else calls itself an array: turned into what can be measured, or refused with the way out."""
+"""Tensors, frames and other arrays turned into what can be measured.
+
+What cannot be is refused, and the error says what to do.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def plain_array(array: NDArray[Any]) -> NDArray[Any]:
-    """Numpy's own array behind subclasses that compute otherwise: masked ones, and matrices, which have two axes for ever."""
+    """Numpy's own array behind subclasses that compute otherwise.
+
+    These are masked arrays, and matrices, which always have two axes.
+    """
     if isinstance(array, np.ma.MaskedArray):
         if np.ma.is_masked(array):
             msg = "the data is a masked array with masked entries: fill them in or drop those points first"

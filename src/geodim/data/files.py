@@ -67,7 +67,10 @@ def read_bytes(path: str | os.PathLike[str], times: float, what: str) -> bytes:
 
 
 def _is_filled(place: Path) -> bool:
-    """Whether this is a pipe from a program: such a pipe has no place among the files, what its name leads to is no path."""
+    """Whether this is a pipe from a program.
+
+    Such a pipe has no place among the files: what its name leads to is no path.
+    """
     try:
         return stat.S_ISFIFO(place.stat().st_mode) and not Path(os.path.realpath(place)).exists()
     except (OSError, ValueError):
@@ -75,7 +78,10 @@ def _is_filled(place: Path) -> bool:
 
 
 def read_json(source: str | Path) -> Any:
-    """Parse JSON text, or a JSON file if ``source`` is a path; no name may occur twice in an object, and NaN is no number."""
+    """Parse JSON text, or a JSON file if ``source`` is a path.
+
+    No name may occur twice in an object, and NaN is no number.
+    """
     where: str | Path = "the text"
     text: str | bytes = str(source)
     if is_path(source):

@@ -124,7 +124,10 @@ class ArraySource:
         self.read_rows(columns, slice(0, self.n_points), out)
 
     def read_rows(self, columns: Sequence[int], rows: slice, out: NDArray[np.floating]) -> None:
-        """Fill the given rows (start and stop) of a block; transposed by chunks, so that each cache line is fetched once."""
+        """Fill the given rows (start and stop) of a block.
+
+        They are transposed by chunks, so that each cache line is fetched once.
+        """
         self.watch.check()  # before, since to read past the end of a map ends the process, and after
         if not self.row_major:
             for at, column in enumerate(columns):
@@ -180,7 +183,10 @@ class ArraySource:
     def own_sample(
         self, columns: NDArray[np.intp], rows: NDArray[np.intp], dtype: np.dtype[Any] | None = None
     ) -> NDArray[Any]:
-        """A few rows of a few columns as they are; pages of a mapped file are let go between groups of rows."""
+        """A few rows of a few columns as they are.
+
+        Pages of a mapped file are let go between groups of rows.
+        """
         out = np.empty((rows.size, columns.size), dtype or self.array.dtype)
         for at in range(0, rows.size, 256):
             out[at : at + 256] = self.array[np.ix_(rows[at : at + 256], columns)]
@@ -276,13 +282,19 @@ class FrameSource:
         self.dtype: np.dtype[np.floating] = np.dtype(np.float32 if types <= small else np.float64)
 
     def measured_from(self, least: list[Any]) -> FrameSource:
-        """The same with some columns measured from their least value, see `geodim.data.integers`; None leaves one as it is."""
+        """The same with some columns measured from their least value; None leaves a column as it is.
+
+        See `geodim.data.integers`.
+        """
         other = copy(self)
         other._least, other.long_integers = least, False
         return other
 
     def own_values(self, column: int) -> NDArray[Any]:
-        """The values of one column in its own type; missing ones become NaN, which the first pass names by row and column."""
+        """The values of one column in its own type.
+
+        Missing ones become NaN, which the first pass names by row and column.
+        """
         series = self._series[column]
         if not series.null_count():
             whole: NDArray[Any] = series.to_numpy()
@@ -469,7 +481,10 @@ def set_names(source: ColumnSource, names: Sequence[str] | None) -> None:
 
 
 def _wide_frame(frame: Any) -> ColumnSource | None:
-    """A pandas frame of one type as an array if its columns are so short that to look at each takes longer than a copy of all."""
+    """A pandas frame of one type as an array, if its columns are very short.
+
+    Then looking at each column takes longer than copying all of them.
+    """
     native = frame.to_native()
     if not hasattr(native, "iloc") or len(native) > SHORT or native.shape[1] < SHORT:
         return None

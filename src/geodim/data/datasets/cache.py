@@ -67,7 +67,10 @@ def check_verify(verify: str) -> None:
 
 
 def candidates(folder: Path, name: str) -> tuple[Path, Path]:
-    """Return where a conversion may be: beside its source, or (for a read-only source) in the user's cache."""
+    """Return where a conversion may be: beside its source, or in the user's cache.
+
+    The latter is for sources that are read-only.
+    """
     key = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:12]
     return folder / "geodim", user_cache() / "converted" / f"{name}-{key}"
 
@@ -79,7 +82,10 @@ def file_hash(path: Path) -> str:
 
 
 def sampled_hash(path: Path) -> str:
-    """Return a SHA-256 over the size and 64 evenly spaced pieces: quick at any size, first and last bytes included."""
+    """Return a SHA-256 over the size and 64 evenly spaced pieces, first and last bytes included.
+
+    This is quick at any size.
+    """
     size = path.stat().st_size
     digest = hashlib.sha256(str(size).encode())
     with path.open("rb") as file:
@@ -261,7 +267,10 @@ def _temporary_folder(places: Sequence[Path], stack: ExitStack) -> tuple[Path, P
 
 
 def _replace_folder(temporary: Path, place: Path) -> None:
-    """Rename ``temporary`` to ``place``; a folder that is there is moved away first, since rename needs it empty."""
+    """Rename ``temporary`` to ``place``.
+
+    A folder that is there is moved away first, since rename needs it empty.
+    """
     if place.exists():
         aside = place.with_name(new_name())
         with contextlib.suppress(FileNotFoundError):

@@ -29,7 +29,7 @@ PIECE_BYTES = 64 << 10
 
 
 def _check_redirect(response: Any, **_settings: Any) -> None:
-    """Refuse to be sent from the web to files of this machine, or from an encrypted address to one that is not."""
+    """Refuse redirects to files of this machine, and from encrypted addresses to ones that are not."""
     if response.is_redirect:
         target = urljoin(response.url, response.headers["Location"])
         scheme, before = urlsplit(target).scheme, urlsplit(response.url).scheme
@@ -88,7 +88,10 @@ class ResumingDownloader:
         pooch: Any = None,  # noqa: ARG002 - part of pooch's interface
         check_only: bool = False,
     ) -> bool | None:
-        """Download ``url`` to ``output_file``, as pooch asks; with ``check_only`` tell whether it can be reached."""
+        """Download ``url`` to ``output_file``, as pooch asks.
+
+        With ``check_only`` tell whether it can be reached.
+        """
         requests = require("requests", "data", "downloading data sets")
         if check_only:
             return bool(requests.head(url, timeout=self.timeout, allow_redirects=True).ok)

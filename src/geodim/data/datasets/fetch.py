@@ -164,7 +164,10 @@ def _fetch_one(
 
 
 def _unpack(remote: Remote, path: Path, folder: Path) -> None:
-    """Put an archive's files into their places; one that does not hold them is not kept, nor ever recorded."""
+    """Put an archive's files into their places.
+
+    An archive that does not hold them is not kept, nor ever recorded.
+    """
     try:
         if remote.strip is not None:
             extract(path, folder / remote.into, remote.strip)

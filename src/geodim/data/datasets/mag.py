@@ -98,7 +98,10 @@ def check_relations(folder: Path) -> None:
 
 
 def write_mag_graph(spec: DatasetSpec, folder: Path, target: Path, chunk_bytes: int) -> dict[str, Any]:
-    """Convert ogbn-mag and its embedding into ``target``; the notes say which nodes and edges are of which type."""
+    """Convert ogbn-mag and its embedding into ``target``.
+
+    The notes say which nodes and edges are of which type.
+    """
     counts = read_counts(folder)
     check_relations(folder)
     starts = dict(zip(NODE_TYPES, np.cumsum([0, *counts.values()])[:-1].tolist(), strict=True))
@@ -169,7 +172,10 @@ def _append_member(
 
 
 def _open_tensors(path: Path) -> dict[str, Any]:
-    """Open the published dictionary of tensors; torch's restricted loader accepts tensors and nothing else."""
+    """Open the published dictionary of tensors.
+
+    torch's restricted loader accepts tensors and nothing else.
+    """
     try:
         torch = require("torch", "gnn", f"reading {path.name}")
     except MissingExtraError as error:

@@ -1,4 +1,4 @@
-"""What every loader returns: a graph with attributes, labels and splits, and a record of where it came from."""
+"""What every loader returns: a graph with attributes, labels, splits, and a record of its origin."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class GraphDataset:
 
     @property
     def n_edges(self) -> int:
-        """The number of columns of ``edge_index``: what the source, and the paper's table, counts as edges."""
+        """The number of columns of ``edge_index``: what the source and the paper count as edges."""
         return int(self.edge_index.shape[1])
 
     def __repr__(self) -> str:

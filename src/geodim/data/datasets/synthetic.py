@@ -1,4 +1,7 @@
-"""Data sets that need no files: handwritten digits with a neighbour graph, a block model, and R-MAT graphs of any size."""
+"""Data sets that need no files.
+
+Handwritten digits with a neighbour graph, a block model, and R-MAT graphs of any size.
+"""
 
 from __future__ import annotations
 

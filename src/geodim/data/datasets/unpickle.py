@@ -136,7 +136,10 @@ class _Csr:
 
 
 class _Call:
-    """A function the pickle may call. An object with slots, so that a pickle cannot alter it through its state."""
+    """A function the pickle may call.
+
+    An object with slots, so that a pickle cannot alter it through its state.
+    """
 
     __slots__ = ("_function",)
 

@@ -26,7 +26,10 @@ SHORT_ROW = 48
 
 @kernel
 def count_entries(u: Any, v: Any, first: int, last: int, counts: Any) -> int:
-    """Add each edge to ``counts[row]`` for both of its ends; return the self-loops seen, which are not counted."""
+    """Add each edge to ``counts[row]`` for both of its ends.
+
+    Returns the number of self-loops seen, which are not counted.
+    """
     require(len(v) >= len(u), "count_entries: v")
     require(first >= 0 and last <= len(counts), "count_entries: counts")
     loops = 0

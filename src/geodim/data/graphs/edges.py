@@ -1,7 +1,8 @@
-"""Edges as they come: re-readable streams of chunks, so that memory-mapped and columnar files are never copied whole.
+"""Edges as they come: streams of chunks that can be read again.
 
-The builder reads every source twice (count, then fill). A source only has to know how many edges it lists and
-how to hand them out a chunk at a time; checking ids and weights is done once, here, for all of them.
+So memory-mapped and columnar files are never copied whole. The builder reads every source twice (count, then
+fill). A source only has to know how many edges it lists and how to hand them out a chunk at a time; checking
+ids and weights is done once, here, for all of them.
 """
 
 from __future__ import annotations
@@ -56,7 +57,10 @@ class EdgeSource(Protocol):
 
 @dataclass(frozen=True)
 class PairEdges:
-    """Two aligned one-dimensional arrays (strided and memory-mapped ones included), shifted by constant offsets."""
+    """Two aligned one-dimensional arrays, shifted by constant offsets.
+
+    Strided and memory-mapped arrays are welcome.
+    """
 
     sources: NDArray[Any]
     targets: NDArray[Any]
@@ -197,7 +201,10 @@ def edge_name(chunk: EdgeChunk, k: int) -> str:
 
 
 def _whole(chunk: EdgeChunk, ids: NDArray[Any]) -> NDArray[np.int64]:
-    """Return one end of the edges as fresh or contiguous writeable int64, refusing what is not a whole number."""
+    """Return one end of the edges as writeable int64, fresh or contiguous.
+
+    Refuses what is not a whole number.
+    """
     kind = ids.dtype.kind
     if kind not in "iuf":
         if len(ids) == 0:

@@ -30,7 +30,10 @@ Orientation = Literal["auto", "columns", "rows"]
 
 @dataclass(frozen=True)
 class OpenedGraph:
-    """Edges to read, and what their container knows: the number of nodes and whether it is directed (None: unknown)."""
+    """Edges to read, and what their container knows.
+
+    That is the number of nodes and whether it is directed (None: unknown).
+    """
 
     edges: EdgeSource
     n_nodes: int | None = None
@@ -38,7 +41,10 @@ class OpenedGraph:
 
 
 def open_graph(graph: Any, weights: bool | str, orientation: Orientation) -> OpenedGraph:
-    """Open `graph` for reading; `weights` names the container's own weights to read, True for its usual ones."""
+    """Open `graph` for reading.
+
+    `weights` names the container's own weights to read, True for its usual ones.
+    """
     if isinstance(graph, str | os.PathLike):
         from geodim.data.graphs.files import open_file  # noqa: PLC0415
 
@@ -57,7 +63,10 @@ def open_graph(graph: Any, weights: bool | str, orientation: Orientation) -> Ope
 
 
 def to_numpy(values: Any) -> NDArray[Any]:
-    """Return an array (a memory map stays one) or a tensor on any device as a numpy array, copying only if it must."""
+    """Return an array or a tensor on any device as a numpy array, copying only if it must.
+
+    A memory map stays one.
+    """
     if _is_instance(values, "torch", "Tensor"):
         return np.asarray(values.detach().cpu().numpy())
     return values if isinstance(values, np.ndarray) else np.asarray(values)
@@ -201,7 +210,10 @@ def _from_pyg(data: Any, weights: bool | str) -> OpenedGraph:
 
 
 def _from_hetero(data: Any, weights: bool | str) -> OpenedGraph:
-    """Open a PyG ``HeteroData`` as one graph: the node types numbered one after the other, all edge types together."""
+    """Open a PyG ``HeteroData`` as one graph.
+
+    The node types are numbered one after the other; all edge types are taken together.
+    """
     first: dict[str, int] = {}
     counts: dict[str, int] = {}
     total = 0

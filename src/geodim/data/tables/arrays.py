@@ -79,7 +79,10 @@ def _open_sparse(file: Path, archive: ZipFile, keys: list[str]) -> Any:
 
 
 def _check_members(file: Path, archive: ZipFile, names: Iterable[str]) -> dict[str, np.dtype[Any]]:
-    """The types of some arrays, by what they say of themselves; raises if they are not as large as they say, or too large."""
+    """The types of some arrays, by what they say of themselves.
+
+    Raises if they are not as large as they say, or too large.
+    """
     kinds = {}
     need = 0
     for name in names:

@@ -84,7 +84,10 @@ def open_table(
     exclude: Columns | None = None,
     header: bool | None = None,
 ) -> Table:
-    """Do as `read_table` and keep the names of the columns; columns without a name are called by their number."""
+    """Do as `read_table` and keep the names of the columns.
+
+    Columns without a name are called by their number.
+    """
     where, _, key = str(path).partition(".npz:")
     file = Path(where + ".npz") if key else Path(path)
     suffix = next(

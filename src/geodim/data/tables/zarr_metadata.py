@@ -1,9 +1,9 @@
-"""What a zarr array says of itself, judged before zarr opens it: nothing that it names may run code or need more memory than there is.
+"""What a zarr array says of itself, judged before zarr opens it.
 
-The metadata of an array names the codecs that its chunks are decoded by, and some of them unpickle: whoever
-wrote the array would run code here.  So only codecs of numbers are let through, wherever they are named
-(filters, compressors, inside of shards), and only types of real numbers.  Codecs that others register under
-new names are refused as well.
+Nothing that it names may run code, or need more memory than there is.  The metadata of an array names the
+codecs that its chunks are decoded by, and some of them unpickle: whoever wrote the array would run code here.
+So only codecs of numbers are let through, wherever they are named (filters, compressors, inside of shards),
+and only types of real numbers.  Codecs that others register under new names are refused as well.
 """
 
 from __future__ import annotations
@@ -182,7 +182,10 @@ def _member(path: Path, document: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    """The metadata, as zarr will parse it: strictly UTF-8, so that no other reading of the same bytes exists."""
+    """The metadata, as zarr will parse it.
+
+    It is strictly UTF-8, so that no other reading of the same bytes exists.
+    """
     check_regular(path)
     check_bytes(10 * path.stat().st_size, str(path))
     try:
