@@ -44,7 +44,10 @@ class Open:
 
 @dataclass
 class CellProfile(Profile):
-    """Bounds on Phi at some sizes.  ``phi`` holds the upper ones, ``least`` the lower ones, both at ``sizes``."""
+    """Bounds on Phi at some sizes.
+
+    ``phi`` holds the upper ones, ``least`` the lower ones, both at ``sizes``.
+    """
 
     goes_on = True
     sizes: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
@@ -109,9 +112,10 @@ class CellProfile(Profile):
         return Open(self.step, self.rounded_mean()[1], self.sizes[wide], self.least[wide])
 
     def more_sizes(self, budget: float) -> NDArray[np.int64]:
-        """Sizes between which Phi grows so little that this adds up to no more than ``budget``; the same ones if it does.
+        """Add sizes until what Phi grows by between them adds up to no more than ``budget``.
 
-        Nor need it be much less than what the cells leave open.
+        Where it does already, the sizes stay the same.  Nor need it be much less than
+        what the cells leave open.
         """
         before = np.append(1, self.sizes[:-1])
         grows = (self.sizes - before - 1) * np.diff(self.least, prepend=0.0) / self.n_points
@@ -240,7 +244,10 @@ def bounds_where_it_matters(
 def next_parts(
     edges: NDArray[np.floating], counts: NDArray[np.signedinteger[Any]], n_points: int, still: Open
 ) -> NDArray[np.int64] | None:
-    """Into how many parts to cut the cells where this column keeps Phi open; None if it lies below Phi there."""
+    """Into how many parts to cut the cells where this column keeps Phi open.
+
+    None if it lies below Phi there.
+    """
     from geodim.engine.kernels.cells import mark_open  # noqa: PLC0415 - imports Numba
 
     own = bounds_at(still.sizes, edges, counts)[1]

@@ -1,4 +1,7 @@
-"""Checkpoints of a pass over many columns: whole or not at all, for one run at a time, and only ever continued for the same job."""
+"""Checkpoints of a pass over many columns.
+
+Written whole or not at all, by one run at a time, and only ever continued for the same job.
+"""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class ColumnSolver:
         stop: Callable[[], bool],
         executor: Executor | Helpers | None = None,
     ) -> bool:
-        """Like `solve`, for a column given as ascending values with multiplicities (sparse or weighted data)."""
+        """Like `solve`, for ascending values with multiplicities (sparse or weighted data)."""
         self._check_runs(values, counts, self.n)
         self._check_range(index, values)
         if values.size <= FEW_VALUES and self.step == 0.0:
@@ -120,7 +120,10 @@ class ColumnSolver:
         return self._solve_sorted(self.values, n, index, target, stop, executor, cut)
 
     def _check_column(self, column: NDArray[np.floating]) -> None:
-        """Buffers are made for columns of one length and type: compiled code would run past the end of them with others."""
+        """Raise unless a column has the length and type that the buffers are made for.
+
+        Compiled code would run past the end of them with others.
+        """
         if column.shape != (self.n,) or column.dtype != self.sorter.dtype:
             msg = (
                 f"a column of shape {column.shape} and type {column.dtype} for a solver of {self.n} values of "
@@ -172,7 +175,7 @@ class ColumnSolver:
             self._pad(self.n)
 
     def _pad(self, n: int) -> None:
-        """Round the sorted values down to the step, if there is one, and put the infinite padding behind them."""
+        """Round the sorted values down to the step, if any, and put the infinite padding behind them."""
         if self.step > 0.0:
             values = self.values[:n]
             np.floor(np.divide(values, self.step, out=values), out=values)
@@ -280,7 +283,10 @@ class ColumnSolver:
     def _piece_solver(
         self, l: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64], skip: bool
     ) -> PieceSolver:
-        """Choose how the gaps of this column are solved: plain, grid or recursion; the one place that decides."""
+        """Choose how the gaps of this column are solved: plain, grid or recursion.
+
+        This is the one place that decides.
+        """
         span = float(l[n - 1] - l[0])
         magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
         top = layout.top_shift
@@ -327,8 +333,8 @@ class ColumnSolver:
             sizes = (piece[1] - piece[0]) << top
             ranges = np.empty((sizes // pyramid.BASE + pyramid.BASE, 2), np.int64)
             count = gaps.solve_gaps(
-                l, n, records, layout.offsets, layout.counts, grain, slack, bar, span, piece[0], piece[1], known,
-                self.slope, skip, self.phi, ranges, blocks, lows, work,
+                l, n, records, layout.offsets, layout.counts, grain, slack, bar, span, piece[0], piece[1],
+                known, self.slope, skip, self.phi, ranges, blocks, lows, work,
             )  # fmt: skip
             return ranges, count
 
@@ -380,7 +386,10 @@ def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, fl
 
 
 def pieces_of(is_open: NDArray[np.bool_], most: int = 1) -> list[tuple[int, int]]:
-    """Cut the open gaps into pieces of at most ``most`` neighbours, spread out so that what is solved first tells most."""
+    """Cut the open gaps into pieces of at most ``most`` neighbours.
+
+    They are spread out so that what is solved first tells most.
+    """
     pieces: list[tuple[int, int]] = []
     for gap in np.flatnonzero(is_open).tolist():
         if pieces and pieces[-1][1] == gap and gap - pieces[-1][0] < most:

@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 
 
 def check_exact(counts: NDArray[Any], column: int) -> None:
-    """Raise where K j - C[j] would not be exact in float64: so many points, by their weights, in one of so many steps."""
+    """Raise where K j - C[j] would not be exact in float64.
+
+    That depends on the points, by their weights, in one step, and on the number of steps.
+    """
     most = int(counts.max())
     if most * (counts.size + 1) >= 2**53:
         msg = (
@@ -136,7 +139,10 @@ class CountingSolver(ColumnSolver):
         return self._solve_gaps(self.values, self.n, index, target, stop, executor, 0)
 
     def _check_complete(self, counts: NDArray[np.integer[Any]] | NDArray[np.float64], index: int) -> None:
-        """All points were counted, and some at either end of the range that the first pass found, but for roundings."""
+        """Raise unless all points were counted, some of them at either end of the range.
+
+        The range is the one the first pass found, but for roundings.
+        """
         if counts.size != self.n - 1:
             msg = f"counts of {counts.size} steps for a solver of {self.n - 1}"
             raise InternalError(msg)

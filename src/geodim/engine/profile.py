@@ -128,7 +128,10 @@ class Profile:
         return support, lower, np.minimum(upper, most)
 
     def points_by_width(self) -> NDArray[np.int64]:
-        """If counted: how many points w steps hold at best, for every w that was not left out, and n at the end; ascending."""
+        """If counted: how many points w steps hold at best, ascending, and n at the end.
+
+        For every w that was not left out.
+        """
         reach = np.empty(self.phi.size - self.skipped, np.int64)
         reach[:-1] = -self.phi[1 + self.skipped :]
         reach[-1] = self.n_points

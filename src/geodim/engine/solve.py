@@ -136,7 +136,7 @@ class _Run:
         self.solvers = count()
 
     def solve_all(self, pool: ThreadPoolExecutor, leaders: Sequence[int]) -> None:
-        """Solve every column: one after the other by all threads if they are few, else one or more per thread."""
+        """Solve every column: all threads work on one if they are few, else each thread on its own."""
         source, threads = self.source, self.threads
         read_rows = getattr(source, "read_rows", None)
         way = reading(
@@ -205,11 +205,12 @@ class _Run:
     def _solve_together(
         self, groups: list[list[int]], read_rows: Callable[..., None], pool: ThreadPoolExecutor
     ) -> None:
-        """Row-major arrays: all threads read a group of columns, each some of the rows, and then solve one column each.
+        """Row-major arrays: read a group of columns together, then solve one column per thread.
 
-        So a cache line is fetched once for the whole group, and no thread ends much later than the others.
-        Who is done with a column while others are not begins to read the next group, into the other of two
-        buffers; after the last group, who has nothing left to do helps the others.
+        All threads read, each some of the rows.  So a cache line is fetched once for the whole group,
+        and no thread ends much later than the others.  Who is done with a column while others are not
+        begins to read the next group, into the other of two buffers; after the last group, who has
+        nothing left to do helps the others.
         """
         n = self.source.n_points
         buffers = [np.empty((self.widest, n), self.source.dtype) for _ in groups[:2]]

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 def tolerance(rtol: float) -> float:
-    """The tolerance to work with: 0, which is exact, for one that floats cannot express; the one rule for all backends.
+    """The tolerance to work with: 0, which is exact, for one that floats cannot express.
+
+    This is the one rule for all backends.
 
     >>> tolerance(0.01), tolerance(1e-15)
     (0.01, 0.0)
@@ -33,12 +35,18 @@ def tolerance(rtol: float) -> float:
 
 
 def within(delta: float, off: float, rtol: float) -> bool:
-    """Whether Delta, known to within ``off``, gives bounds on the dimension that are within the tolerance, whatever rounds."""
+    """Whether Delta, known to within ``off``, gives bounds on the dimension within the tolerance.
+
+    Whatever rounds on the way is allowed for.
+    """
     return delta > off and ((delta + off) / (delta - off)) ** 2 - 1.0 <= rtol - ROUNDINGS
 
 
 def worth_counting(n_steps: float, n_points: int) -> bool:
-    """Whether columns of so many steps are better counted than sorted; the one rule for all backends and plans."""
+    """Whether columns of so many steps are better counted than sorted.
+
+    This is the one rule for all backends and plans.
+    """
     return n_steps <= min(MOST_STEPS, COUNT_BELOW * n_points)
 
 
@@ -69,7 +77,10 @@ def resolution(rtol: float, delta: float, magnitude: float, finest: float = 0.0)
 def steps_needed(
     least: NDArray[np.float64], greatest: NDArray[np.float64], step: float
 ) -> tuple[NDArray[np.float64], float]:
-    """Step of the least value of every column, and the number of steps of the widest one (infinite if unusable)."""
+    """Step of the least value of every column, and the number of steps of the widest one.
+
+    That number is infinite if steps are unusable.
+    """
     if not 2.0**-100 < step < 2.0**100:  # counting multiplies by 1 / step in the column's own type
         return np.zeros(least.size), math.inf
     first = np.floor(least / step)

@@ -1,4 +1,7 @@
-"""Where solvers take their bar from and leave what they found: the one interface between a column and what it counts for."""
+"""Where solvers take their bar from and leave what they found.
+
+It is the one interface between a column and what it counts for.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """What a solver found of one column, all of it or a piece.  It holds until the solver goes on: merge it, or copy.
+    """What a solver found of one column, all of it or a piece.
+
+    It holds until the solver goes on: merge it, or copy.
 
     Attributes
     ----------

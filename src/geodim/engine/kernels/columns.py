@@ -1,4 +1,4 @@
-"""Small passes over one sorted column: lattice, majority run, first rejection, and merging into the result."""
+"""Small passes over one sorted column: lattice, majority run, first rejection, merging of results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ def multiples(l, first, stop, grain):
 
 @njit(nogil=True, cache=True)
 def median_run(l, n):
-    """First and one-past-last position of the run of values equal to the median: the only run that can be a majority."""
+    """First and one-past-last position of the run of values equal to the median.
+
+    It is the only run that can be a majority.
+    """
     require(0 < n <= l.size, "median_run: l")
     value = l[n >> 1]
     low, high = 0, n >> 1
@@ -69,7 +72,10 @@ def median_run(l, n):
 
 @njit(nogil=True, cache=True)
 def one_sided(l, n, first, stop, phi):
-    """Phi of a column whose majority run [first, stop) lies at one end: each window holds the run and grows outwards."""
+    """Phi of a column whose majority run [first, stop) lies at one end.
+
+    Each window holds the run and grows outwards.
+    """
     require(l.size >= n, "one_sided: l")
     require(phi.size >= n, "one_sided: phi")
     require(0 <= first < stop <= n and (first == 0 or stop == n), "one_sided: the run")
@@ -83,7 +89,7 @@ def one_sided(l, n, first, stop, phi):
 
 @njit(nogil=True, cache=True)
 def beaten_at(l, n, d_first, d_last, step, floor, guess):
-    """Whether some window, at the gap's last size, is narrower than ``floor`` or 0; and where such a window starts.
+    """Whether some window, at the gap's last size, is narrower than ``floor`` or 0; and its start.
 
     A width of 0 attains nothing, also where nothing was reached yet.  Starts near ``guess`` are tried first,
     then every ``step``-th one.
@@ -186,9 +192,9 @@ def cumulate(counts, slope, values):
 
 @njit(nogil=True, cache=True)
 def along_slope(best, slope, first, stop, known):
-    """``known[w] = slope w + best[w] - 1/2`` for w in [first, stop), lowered where needed so that it never falls.
+    """``known[w] = slope w + best[w] - 1/2`` for w in [first, stop).
 
-    Half a point less, so that ties are not rejected.
+    It is lowered where needed so that it never falls.  Half a point less, so that ties are not rejected.
     """
     require(first >= 0 and stop <= best.size, "along_slope: best")
     require(stop <= known.size, "along_slope: known")

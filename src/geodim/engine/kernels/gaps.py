@@ -52,7 +52,10 @@ MANY = 8  # from here on the plain filter pays
 
 @njit(nogil=True, cache=True, inline="always")
 def quantise(c, grain, limit):
-    """The trend as a multiple of ``grain`` (0: any) and at most ``limit``, so that trend arithmetic stays exact."""
+    """The trend as a multiple of ``grain`` (0: any) and at most ``limit``.
+
+    So trend arithmetic stays exact.
+    """
     c = min(c, limit)
     if grain > 0.0:
         c = np.floor(c / grain) * grain
@@ -61,7 +64,10 @@ def quantise(c, grain, limit):
 
 @njit(nogil=True, cache=True)
 def starting_trend(l, records, count, shift, g, grain, limit):
-    """Best window among the block starts for the gap's first size: its block, and the mean slope at its two ends."""
+    """Block of the best window for the gap's first size, and the mean slope at its two ends.
+
+    Only windows that start a block are tried.
+    """
     size = 1 << shift
     best = np.inf
     block = 0
@@ -75,7 +81,10 @@ def starting_trend(l, records, count, shift, g, grain, limit):
 
 @njit(nogil=True, cache=True)
 def bound_block(l, n, records, shift, g, j, c):
-    """Lower bound over all windows of block j in gap g, and the upper bound by its peak window, both less c e."""
+    """Lower bound over all windows of block j in gap g, and upper bound by its peak window.
+
+    Both are given less c e.
+    """
     size = 1 << shift
     last = c * (size - 1)
     left, right, beyond = records[j], records[j + g], records[j + g + 1]

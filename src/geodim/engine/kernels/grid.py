@@ -1,9 +1,9 @@
-"""Jittered grids (ranks, timestamps, quantile-transformed features): columns that stay close to one straight line.
+"""Jittered grids: columns that stay close to one straight line.
 
-There every block of starts looks like every other, so a recursion over blocks only multiplies the
-tests.  What still tells windows apart is the residual u_i = l_i - c i from the line.  Windows between
-the few most extreme residuals bound phi from above for every size; then one vectorised pass compares,
-for all base blocks at once,
+Ranks, timestamps and quantile-transformed features are such columns.  There every block of starts looks like
+every other, so a recursion over blocks only multiplies the tests.  What still tells windows apart is the
+residual u_i = l_i - c i from the line.  Windows between the few most extreme residuals bound phi from above
+for every size; then one vectorised pass compares, for all base blocks at once,
 
     min(u over the right ends) - max(u over the block's starts)
 
@@ -30,7 +30,7 @@ LOOK_AGAIN = 16  # survivors evaluated between two looks at the bound
 
 @njit(nogil=True, cache=True)
 def grid_trend(l, n, grain):
-    """The slope by least squares over every 32nd value, and the spread around that line in units of the slope.
+    """The least-squares slope over every 32nd value, and the spread around it in units of the slope.
 
     The spread is infinite if three values tell that it exceeds any that matters: around no line
     is it less than their bend, and the least-squares slope of ascending values is at most 3/2 of
@@ -82,7 +82,10 @@ def snap_trend(n, c, quantum):
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 def block_extremes(u, n, size, reach, tops, floors):
-    """Per block of ``size``: the largest residual, and the least one over the block and the ``reach`` blocks after it."""
+    """The largest residual of every block of ``size``, and the least with its right ends.
+
+    The least one is taken over the block and the ``reach`` blocks after it.
+    """
     count = (n + size - 1) // size
     for block in range(count):
         first = block * size
@@ -101,7 +104,10 @@ def block_extremes(u, n, size, reach, tops, floors):
 
 @njit(nogil=True, cache=True)
 def require_residuals(n, u, tops, floors, fine_tops, fine_floors):
-    """Raise unless there is room for the residuals, and for the extremes with those that are looked at past the end."""
+    """Raise unless there is room for the residuals and for the extremes.
+
+    Of extremes some past the end are looked at, too.
+    """
     blocks, groups = (n + BASE - 1) >> BASE_SHIFT, (n + GROUP - 1) // GROUP
     require(u.size >= n, "the grid: u")
     require(tops.size >= blocks, "the grid: tops")
@@ -112,7 +118,10 @@ def require_residuals(n, u, tops, floors, fine_tops, fine_floors):
 
 @njit(nogil=True, cache=True)
 def residuals(l, n, c, u, tops, floors, fine_tops, fine_floors):
-    """Residuals u, and the extremes of base blocks and of groups of eight starts with all their right ends."""
+    """Residuals u, and the extremes of base blocks and of groups of eight starts.
+
+    The extremes of a group include those of all its right ends.
+    """
     require(l.size >= n, "residuals: l")
     require_residuals(n, u, tops, floors, fine_tops, fine_floors)
     for i in range(n):
@@ -227,7 +236,10 @@ def evaluate_survivors(l, n, u, d0, first_d, stop_d, c, bar, fine_tops, fine_flo
 def solve_grid(
     l, n, u, tops, floors, fine_tops, fine_floors, c, bar, d_first, d_stop, known, phi, ranges, work
 ):
-    """Solve the sizes [d_first, d_stop), d_first a multiple of BASE (or 1); results as in `gaps.solve_gaps`."""
+    """Solve the sizes [d_first, d_stop), d_first a multiple of BASE (or 1).
+
+    The results are as in `gaps.solve_gaps`.
+    """
     require(l.size >= n + PADDING, "solve_grid: l")
     require_residuals(n, u, tops, floors, fine_tops, fine_floors)
     require(d_first > 0 and d_stop <= n, "solve_grid: the sizes")

@@ -111,7 +111,10 @@ def close_level(records, count):
 
 @njit(nogil=True, cache=True)
 def require_layout(n, offsets, counts, room):
-    """Raise unless the levels halve from ceil(n / BASE) blocks on and lie, two empty blocks after each, in ``room`` places."""
+    """Raise unless the levels halve from ceil(n / BASE) blocks on and fit ``room`` places.
+
+    Two empty blocks lie after each level.
+    """
     require(counts.size > 0 and offsets.size >= counts.size, "the pyramid: offsets")
     blocks = (n + BASE - 1) >> BASE_SHIFT
     place = 0

@@ -16,7 +16,10 @@ from geodim.engine.kernels.counters import note_range
 
 @njit(nogil=True, cache=True)
 def distinct_values(column, found):
-    """Collect the distinct values of ``column`` into ``found``; returns their number, or -1 if it has not room for all."""
+    """Collect the distinct values of ``column`` into ``found``.
+
+    Returns their number, or -1 if there is no room for all of them.
+    """
     count = 0
     for i in range(column.size):
         value = column[i]
@@ -42,7 +45,10 @@ def count_value(column, value):
 
 @njit(nogil=True, cache=True)
 def joint_counts(keys, tables, widths, counts):
-    """Count combinations of digits; ``tables`` maps the digits that occur to 0, 1, ..., ``widths`` are their numbers."""
+    """Count combinations of digits.
+
+    ``tables`` maps the digits that occur to 0, 1, ...; ``widths`` are their numbers.
+    """
     require(tables.shape[0] >= widths.size and tables.shape[1] >= 2048, "joint_counts: tables")
     combinations = np.int64(1)
     for digit in range(widths.size):
@@ -63,7 +69,10 @@ def joint_counts(keys, tables, widths, counts):
 
 @njit(nogil=True, cache=True)
 def require_counted(values, counts, n, phi, known):
-    """Positions are sums of the counts: there must be some, they must be of n points, and phi and ``known`` hold n sizes."""
+    """Raise unless there are counts, of n points, and ``phi`` and ``known`` hold n sizes.
+
+    Positions are sums of the counts.
+    """
     require(values.size > 0 and counts.size == values.size, "solve_pairs: counts")
     total = np.int64(0)
     for a in range(counts.size):
@@ -76,10 +85,10 @@ def require_counted(values, counts, n, phi, known):
 
 @njit(nogil=True, cache=True)
 def solve_pairs(values, counts, n, best, phi, known, ranges):
-    """Phi of the whole column from its distinct values, where it matters; ``best`` has n + 1 entries of scratch.
+    """Phi of the whole column, where it matters, from its distinct values.
 
-    ``best[p]`` becomes the narrowest pair that holds exactly p points; going down from n,
-    the running minimum is phi.
+    ``best`` has n + 1 entries of scratch.  ``best[p]`` becomes the narrowest pair that holds exactly p
+    points; going down from n, the running minimum is phi.
     """
     require_counted(values, counts, n, phi, known)
     require(best.size >= n + 1, "solve_pairs: best")
@@ -107,7 +116,10 @@ def solve_pairs(values, counts, n, best, phi, known, ranges):
 
 @njit(nogil=True, cache=True)
 def solve_few_pairs(values, counts, n, phi, known, ranges):
-    """`solve_pairs` for a handful of values: the next step down is searched among all pairs, without any scratch."""
+    """`solve_pairs` for a handful of values, without any scratch.
+
+    The next step down is searched among all pairs.
+    """
     require_counted(values, counts, n, phi, known)
     n_ranges = np.int64(0)
     narrowest = values[values.size - 1] - values[0]

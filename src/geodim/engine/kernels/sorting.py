@@ -112,10 +112,10 @@ def keys_to_bits_32(keys):
 
 @njit(nogil=True, cache=True)
 def deal_out(bits, keys, stops):
-    """Write the keys of the float32 ``bits`` ordered by their leading bits alone; ``stops`` receives each share's end.
+    """Write the keys of the float32 ``bits`` ordered by their leading bits alone.
 
-    The bits are read twice, so each place is compared with the end: in between another
-    thread may have changed them.
+    ``stops`` receives the end of each share.  The bits are read twice, so each place is compared with the
+    end: in between another thread may have changed them.
     """
     n = bits.size
     require(keys.size >= n, "deal_out: keys")
@@ -178,7 +178,10 @@ def sort_shares(keys, spare, stops, floats, values):
 
 @njit(nogil=True, cache=True)
 def sort_share(keys, spare, low_counts, high_counts):
-    """Two radix passes over the bits that a share's keys do not have in common; leaves float32 bits in ``keys``."""
+    """Two radix passes over the bits that a share's keys do not have in common.
+
+    Leaves float32 bits in ``keys``.
+    """
     shift = np.uint32(HALF_REST)
     mask = np.uint32(HALF_BUCKETS - 1)
     low_counts[:] = 0
@@ -245,7 +248,10 @@ def count_steps(column, per_step, first_step, counts):
 
 @njit(nogil=True, cache=True)
 def expand_steps(counts, step, first_step, values):
-    """Write each step's value as often as it was counted: the sorted, quantised column; four more places are needed."""
+    """Write each step's value as often as it was counted: the sorted, quantised column.
+
+    Four more places than that are needed.
+    """
     start = 0
     for at in range(counts.size):
         count = counts[at]

@@ -20,11 +20,11 @@ LOW = 32  # bits of a sum that go to one counter; the others go to a second one
 
 @njit(nogil=True, cache=True)
 def add_by_exponent(bits, low, high):
-    """Add numbers, given by their bits, to the sums of their exponents; True if one is infinite, NaN or negative.
+    """Add numbers, given by their bits, to the sums of their exponents.
 
-    The sum of exponent e is ``low[e] + 2^32 high[e]`` units.  A run of equal exponents, which is what an
-    ascending array has, is added up first.  Each addition to ``low`` is less than 2^32, so that 2^31 of them
-    do not overflow, and to ``high`` less than 2^31.
+    Returns True if one is infinite, NaN or negative.  The sum of exponent e is ``low[e] + 2^32 high[e]``
+    units.  A run of equal exponents, which is what an ascending array has, is added up first.  Each addition
+    to ``low`` is less than 2^32, so that 2^31 of them do not overflow, and to ``high`` less than 2^31.
     """
     require(low.size >= EXPONENTS and high.size >= EXPONENTS, "add_by_exponent: sums")
     fraction = (np.int64(1) << FRACTION) - 1

@@ -62,9 +62,10 @@ def evaluate_tile(l, start, stop, d0, best):
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 def evaluate_leaf(l, n, d0, d_stop, c, bar, blocks, lows, count, best):
-    """Narrowest windows of one base gap over the kept blocks, most promising first; returns the windows evaluated.
+    """Narrowest windows of one base gap over the kept blocks, most promising first.
 
-    After a block has been evaluated its windows bound the gap for each size, which mostly discards the rest.
+    Returns the number of windows evaluated.  After a block has been evaluated its windows bound the gap for
+    each size, which mostly discards the rest.
     """
     best[:] = np.inf
     evaluated = 0
@@ -92,9 +93,10 @@ def evaluate_leaf(l, n, d0, d_stop, c, bar, blocks, lows, count, best):
 
 @njit(nogil=True, cache=True)
 def solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges):
-    """The sizes [1, d_stop), d_stop <= BASE, over all starts; ends early when every size fell below ``known`` or to 0.
+    """Solve the sizes [1, d_stop), d_stop <= BASE, over all starts.
 
-    Returns the number of ranges and the number of starts that were looked at.
+    Ends early when every size fell below ``known`` or to 0.  Returns the number of ranges and the number of
+    starts that were looked at.
     """
     best = np.full(BASE, np.inf)
     start = np.int64(0)
