@@ -1,4 +1,4 @@
-"""The paper's claim, tested: whether a drop of the dimension from k - 1 to k hops goes with a gain in accuracy.
+"""The paper's claim, tested: a drop of the dimension from k - 1 to k hops goes with a gain in accuracy.
 
 Spearman's rank correlation of the relative drop and the gain over k = 1, ..., 5, for our dimension and for
 the MLE, with the printed numbers and with those computed here.  Five pairs are few: a correlation of 1 has a
@@ -39,9 +39,10 @@ class Curves:
 
 @dataclass(frozen=True)
 class Correlation:
-    """One rank correlation: of which numbers ("printed" or "ours"), estimator and data set, and of how many pairs.
+    """One rank correlation, of so many pairs.
 
-    ``p`` is the probability of a correlation at least as high if the pairs were matched at random.
+    It says of which numbers ("printed" or "ours"), estimator and data set.  ``p`` is the probability of a
+    correlation at least as high if the pairs were matched at random.
     """
 
     numbers: str

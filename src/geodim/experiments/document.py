@@ -1,4 +1,4 @@
-"""A report as a list of blocks, and the two ways to write it: self-contained HTML, and Markdown with the same words.
+"""A report as a list of blocks, written as self-contained HTML or as Markdown with the same words.
 
 All text is plain: whatever a data set is called, it is shown and never interpreted.
 """

@@ -60,7 +60,10 @@ def lacking(name: str, cost: Cost, options: Options) -> str | None:
 
 
 def hop_cost(nodes: int, edges: int, attributes: int, hops: int, options: Options) -> Cost:
-    """Seconds and bytes of one pass over the hops of a graph, with fewer columns in flight where memory is short."""
+    """Seconds and bytes of one pass over the hops of a graph.
+
+    Where memory is short, fewer columns are in flight.
+    """
     threads = options.threads or available_threads()
     entries = 2 * edges + nodes
     seconds = PRODUCT_SECONDS * entries * attributes * hops + COLUMN_SECONDS * nodes * attributes * (hops + 1)

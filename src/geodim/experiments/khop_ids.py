@@ -1,4 +1,4 @@
-"""Intrinsic dimension of the k-hop geometric data sets, k = 0, ..., 5: the upper part of the paper's main table."""
+"""Intrinsic dimension of the k-hop data sets, k = 0, ..., 5: the upper part of the paper's main table."""
 
 from __future__ import annotations
 

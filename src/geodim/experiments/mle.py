@@ -1,9 +1,10 @@
-"""The MLE baseline on the k-hop data sets, k = 0, ..., 5: the middle part of the paper's main table, and what is behind it.
+"""The MLE baseline on the k-hop data sets, k = 0, ..., 5.
 
-Every number is computed twice.  Soundly: hops in float64 with sums that do not depend on the order, and
-distances from differences, so that rows which are equal by mathematics have distance 0 and are left out.  And
-with the paper's arithmetic: hops by plain float32 sums and distances from scalar products, where such rows
-come out about 1e-8 apart and enter the mean of logarithms.
+This is the middle part of the paper's main table, and what is behind it.  Every number is computed twice.
+Soundly: hops in float64 with sums that do not depend on the order, and distances from differences, so that
+rows which are equal by mathematics have distance 0 and are left out.  And with the paper's arithmetic: hops
+by plain float32 sums and distances from scalar products, where such rows come out about 1e-8 apart and
+enter the mean of logarithms.
 """
 
 from __future__ import annotations

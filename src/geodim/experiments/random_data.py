@@ -1,8 +1,9 @@
-"""Errors on random data: standard normal columns, not normalised, and a log-scale support sequence of 100,000 elements.
+"""Errors on random data: standard normal columns, not normalised.
 
-The columns are float64, and each has a random stream of its own, so that a thread makes the column it is
-about to solve and forgets it afterwards: 10^8 points and 250 columns (200 GB) pass through without ever being
-held.  Phi is exact at every k; the error follows from Phi on the support.
+The support sequence is on a log scale and has 100,000 elements.  The columns are float64, and each has a
+random stream of its own, so that a thread makes the column it is about to solve and forgets it afterwards:
+10^8 points and 250 columns (200 GB) pass through without ever being held.  Phi is exact at every k; the error
+follows from Phi on the support.
 """
 
 from __future__ import annotations

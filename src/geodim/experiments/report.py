@@ -1,4 +1,7 @@
-"""The report: every number of the paper beside ours, the difference and a verdict; claims, figures, and where it was computed."""
+"""The report: every number of the paper beside ours, with the difference and a verdict.
+
+Also claims, figures, and where it was computed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test accuracies of SIGN classifiers on the k-hop features, k = 0, ..., 5: the lower part of the paper's main table."""
+"""Test accuracies of SIGN on the k-hop features, k = 0, ..., 5: the lower part of the main table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ BECAUSE = (
 
 
 def units(options: Options) -> list[Unit]:
-    """One unit per data set, whose hops are computed once; finished trainings of an unfinished unit are kept."""
+    """One unit per data set, whose hops are computed once.
+
+    Finished trainings of an unfinished unit are kept.
+    """
     from geodim.gnn import estimate_cost  # noqa: PLC0415
 
     hops = list(range(QUICK_HOPS if options.quick else HOPS))

@@ -91,7 +91,10 @@ def _study_generated(name: str, shape: dict[str, int], context: Context) -> Rows
 
 
 def generated(name: str, shape: dict[str, int]) -> GraphDataset:
-    """An R-MAT graph with standard normal attributes; of unequal standard deviations, as those of embeddings are, or equal."""
+    """An R-MAT graph with standard normal attributes.
+
+    Their standard deviations are equal, or unequal as those of embeddings are.
+    """
     from geodim.data.datasets.synthetic import rmat  # noqa: PLC0415
 
     data = rmat(nodes=shape["nodes"], edges=shape["edges"], attributes=shape["attributes"], seed=SEED)
@@ -209,7 +212,10 @@ def by_dataset(rows: Rows) -> dict[str, Rows]:
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """The sentences on relative support sizes near 0.015, on every data set at hand; none is left out of the count."""
+    """The sentences on relative support sizes near 0.015, on every data set at hand.
+
+    None is left out of the count.
+    """
     found = by_dataset(rows)
     at = float(printed()["support_study"]["relative_size"])
     accuracy = float(printed()["support_study"]["accuracy"])

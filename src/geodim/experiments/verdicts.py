@@ -93,9 +93,9 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, whether the rows bear it out (None: nothing at hand to test it with), and the evidence.
+    """A sentence of the paper, whether the rows bear it out, and the evidence.
 
-    ``words`` says it more exactly than yes or no.
+    None where there is nothing at hand to test it with.  ``words`` says it more exactly than yes or no.
     """
 
     text: str
