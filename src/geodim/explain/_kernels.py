@@ -1,4 +1,4 @@
-"""Compiled loops of the explanations: counting into bins, upper bounds on gains, the two best columns at every size.
+"""Compiled loops of the explanations: counts in bins, upper bounds on gains, the two best columns.
 
 Arrays over sizes are indexed by d = k - 1, as in the engine, and index 0 (a window of
 one point) is never used.
@@ -96,7 +96,10 @@ def coarse_sum(reach: Any, ladder: Any, width: float, span: float, n: int) -> An
 
 @kernel
 def reaches(reach: Any, ladder: Any, width: float, span: float, phi: Any, following: Any) -> Any:
-    """Whether a feature may attain ``phi`` at one of the sizes in question; ``following[d]`` is the next such size."""
+    """Whether a feature may attain ``phi`` at one of the sizes in question.
+
+    ``following[d]`` is the next such size.
+    """
     n = phi.size
     require(reach.size >= ladder.size, "reaches: reach")
     require(following.size >= n, "reaches: following")
@@ -117,9 +120,10 @@ def reaches(reach: Any, ladder: Any, width: float, span: float, phi: Any, follow
 
 @kernel
 def draw_lines(phi: Any, base: Any, block: int, blocks: Any, first: Any, last: Any) -> Any:
-    """Lines above ``phi`` in the blocks of ``block`` sizes where it exceeds ``base``, by their first and last values.
+    """Lines above ``phi``, in the blocks of ``block`` sizes where it exceeds ``base``.
 
-    Returns the sum of phi - base, which is nowhere negative, and the number of lines.
+    A line is given by its first and last values.  Returns the sum of phi - base, which is nowhere negative,
+    and the number of lines.
     """
     n = phi.size
     require(block > 0 and base.size >= n, "draw_lines: base")
@@ -176,7 +180,10 @@ def gain_over(phi: Any, block: int, blocks: Any, first: Any, last: Any, count: i
 
 @kernel
 def list_excess(phi: Any, base: Any, sizes: Any, values: Any) -> Any:
-    """List the sizes at which ``phi`` exceeds ``base``, and phi there; returns their number, or -1 if there is not room."""
+    """List the sizes at which ``phi`` exceeds ``base``, and phi there.
+
+    Returns their number, or -1 if there is not room.
+    """
     require(base.size >= phi.size, "list_excess: base")
     require(values.size >= sizes.size, "list_excess: values")
     count = 0
@@ -191,7 +198,10 @@ def list_excess(phi: Any, base: Any, sizes: Any, values: Any) -> Any:
 
 @kernel
 def excess_over(phi: Any, sizes: Any, values: Any, count: int) -> Any:
-    """Sum of what listed values exceed ``phi`` by; those that do not are taken off.  Returns the sum and how many stay."""
+    """Sum of what listed values exceed ``phi`` by; those that do not are taken off.
+
+    Returns the sum and how many stay.
+    """
     require(0 <= count <= min(sizes.size, values.size), "excess_over: sizes or values")
     if count > 0:  # they ascend
         require(sizes[0] >= 0 and sizes[count - 1] < phi.size, "excess_over: phi")

@@ -72,7 +72,10 @@ class CoreFinder:
         return mean(phi[1:], self.source.n_points, scale)
 
     def find(self, owners: dict[int, float]) -> dict[int, float]:
-        """The core in ascending order, with shares among themselves, given the owners of Phi and their shares."""
+        """The core, ascending, and its shares, given the owners of Phi and theirs.
+
+        The core's shares are those among the core alone.
+        """
         core = sorted(owners)
         if not core:
             return {}

@@ -167,7 +167,10 @@ class Greedy:
         return self._best[1]
 
     def _largest_own(self) -> int:
-        """The feature that was not chosen with the largest Delta of its own: found by bounds, certain by exact values."""
+        """The unchosen feature with the largest Delta of its own.
+
+        It is found by bounds, and made certain by exact values.
+        """
         nothing, n = np.zeros(self.source.n_points), self.source.n_points
 
         def solve(slot: Slot, column: Column) -> None:
@@ -184,7 +187,10 @@ class Greedy:
             self.columns.run(promising[: 4 * self.threads].tolist(), solve)
 
     def _rivals(self, most: int | None = None) -> list[int]:
-        """Features that may still win, the most promising first, with renewed bounds; only some if there is no bar yet."""
+        """Features that may still win, the most promising first, with renewed bounds.
+
+        Only some if there is no bar yet.
+        """
         left = np.flatnonzero(~self.is_chosen & ~self.is_exact)
         order = left[np.argsort(-self.gains[left], kind="stable")].tolist()
         rivals = list(takewhile(self._may_win, order))[:most]
@@ -263,10 +269,11 @@ class Greedy:
                     np.maximum(self.whole, phi, out=self.whole)
 
     def _solve_rest(self) -> None:
-        """Solve what was not yet, against the first feature chosen: gives Phi of all, and lines for later choices.
+        """Solve the features not solved yet, against the first one chosen.
 
-        Features solved for the first choice were solved at least as far as they exceed the lead, which some
-        feature's phi exceeds in turn: nothing that attains Phi was left out.
+        This gives Phi of all, and lines for later choices.  Features solved for the first choice were solved
+        at least as far as they exceed the lead, which some feature's phi exceeds in turn: nothing that
+        attains Phi was left out.
         """
         rest = np.flatnonzero(~self.solved).tolist()
         self.columns.run(

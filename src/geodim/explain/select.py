@@ -72,7 +72,10 @@ class FeatureSelection:
 
     @property
     def dimensions(self) -> list[float]:
-        """Intrinsic dimension of the first 1, 2, ... features, divided by d_max of all features if ``normalized``."""
+        """Intrinsic dimension of the first 1, 2, ... features.
+
+        Divided by d_max of all features if ``normalized``.
+        """
         return [inverse_square(delta) for delta in self.curve]
 
     @property
@@ -82,16 +85,20 @@ class FeatureSelection:
 
     @property
     def guarantee(self) -> float:
-        """Certified part of the best possible: the greedy bound 1 - (1 - 1/m)^m > 1 - 1/e, or more if the curve shows it.
+        """Certified part of the best possible.
 
-        No set of features has a larger Delta than all of them together.
+        It is the greedy bound 1 - (1 - 1/m)^m > 1 - 1/e, or more if the curve shows it.  No set of features
+        has a larger Delta than all of them together.
         """
         m = len(self.columns)
         return max(1.0 - (1.0 - 1.0 / m) ** m, self.fractions[-1])
 
     @property
     def useful(self) -> int:
-        """How many of the features, from the first, it takes to reach what all chosen ones reach; later ones add nothing."""
+        """How many features, from the first, reach what all chosen ones reach.
+
+        Later ones add nothing.
+        """
         return self.curve.index(self.curve[-1]) + 1
 
     def __iter__(self) -> Iterator[Any]:
@@ -127,7 +134,10 @@ class FeatureSelection:
         return {name: to_json_value(value) for name, value in values.items()}
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text, also written to ``path`` (whole or not at all) if given.  Infinity is the string "inf"."""
+        """JSON text, also written to ``path`` (whole or not at all) if given.
+
+        Infinity is the string "inf".
+        """
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
         if path is not None:
             from geodim.output import write_text  # noqa: PLC0415

@@ -1,4 +1,7 @@
-"""`explain_dimension`, `explain_hops`: which features carry the discriminability; `feature_ranking`: what each has of its own."""
+"""Which features carry the discriminability (`explain_dimension`, `explain_hops`).
+
+`feature_ranking` tells what each feature has of its own.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +129,9 @@ def explain_dimension(
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> Explanation:
-    """Say which features carry the discriminability, and find a minimal set that has the same dimension to the bit.
+    """Say which features carry the discriminability, and find a minimal set with the same dimension.
+
+    The minimal set has the same dimension to the bit.
 
     Parameters
     ----------

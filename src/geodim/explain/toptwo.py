@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 class TopTwo:
-    """Best and second best phi at every d = k - 1, and whose they are; of equal values the lower column comes first.
+    """Best and second best phi at every d = k - 1, and the columns they belong to.
+
+    Of equal values the lower column comes first.
 
     Parameters
     ----------

@@ -1,9 +1,10 @@
-"""`WhatIf`: the intrinsic dimension if features were removed, rescaled, clipped or replaced, without computing the rest again.
+"""`WhatIf`: the dimension if features were removed, rescaled, clipped or replaced.
 
-Phi is a maximum over features, so it is enough to know the two best at every k (`geodim.explain.toptwo`, 24
-bytes per point): without any one feature Phi is the second best where that feature was best, and a changed
-feature is merged into that.  Where several features are removed that hold both places at some k, the features
-that could take the third are solved again, at those k; coarse profiles, made once, tell which these are.
+The rest is not computed again.  Phi is a maximum over features, so it is enough to know the two best at every
+k (`geodim.explain.toptwo`, 24 bytes per point): without any one feature Phi is the second best where that
+feature was best, and a changed feature is merged into that.  Where several features are removed that hold
+both places at some k, the features that could take the third are solved again, at those k; coarse profiles,
+made once, tell which these are.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ class WhatIf:
         return self.replace(feature, values)
 
     def clip(self, feature: str | int, low: float | None = None, high: float | None = None) -> IDResult:
-        """The result if values of one feature below ``low`` were raised to it, and those above ``high`` lowered to it."""
+        """The result if the values of one feature were clipped to [``low``, ``high``]."""
         bottom = -math.inf if low is None else _number("low", low)
         top = math.inf if high is None else _number("high", high)
         if not bottom <= top:
