@@ -57,7 +57,10 @@ def _divided(s: Any, e: Any, degree: Any) -> Any:
 
 @kernel
 def require_neighbours(indices: Any, low: int, high: int, n: int) -> None:
-    """Raise unless the entries of a row are there and name nodes: they are read wherever they say, just after this."""
+    """Raise unless the entries of a row are there and name nodes.
+
+    Just after this, values are read wherever the entries say.
+    """
     inside = 0 <= low <= high <= len(indices)
     if inside:
         strangers = 0
@@ -82,10 +85,11 @@ def aggregate_rows(
     first: int,
     last: int,
 ) -> bool:
-    """Aggregate rows first..last-1 of x into out, both (n, c) and C-contiguous, c >= 8; tell whether all is finite.
+    """Aggregate rows first..last-1 of x into out; tell whether all is finite.
 
-    Columns go in tiles of two vectors. The last tile is shifted left to end with the last column: some
-    columns are then computed twice, to the same bits, and no narrower code is needed.
+    Both are (n, c) and C-contiguous, c >= 8. Columns go in tiles of two vectors. The last tile is shifted
+    left to end with the last column: some columns are then computed twice, to the same bits, and no
+    narrower code is needed.
     """
     n, width = x.shape
     entries = len(indices)

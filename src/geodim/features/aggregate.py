@@ -60,7 +60,10 @@ class Rows:
         return len(self.indptr) - 1
 
     def check(self) -> None:
-        """Raise unless all entries are there and name nodes; for kernels that read wherever these say (the one here looks itself)."""
+        """Raise unless all entries are there and name nodes.
+
+        For kernels that read wherever entries say; the one in this module looks itself.
+        """
         starts, entries = self.indptr, self.indices
         ordered = starts[0] == 0 and starts[-1] <= len(entries) and not np.any(starts[1:] < starts[:-1])
         if not ordered or (len(entries) and not 0 <= entries.min() <= entries.max() < self.n_nodes):
@@ -80,7 +83,10 @@ def aligned_empty(shape: tuple[int, int], dtype: np.dtype[np.floating]) -> NDArr
 
 
 def aggregate(rows: Rows, block: NDArray[np.floating], out: NDArray[np.floating], threads: int) -> None:
-    """Write the product of the matrix and `block` into `out`; every row is computed by one thread in a fixed order."""
+    """Write the product of the matrix and `block` into `out`.
+
+    Every row is computed by one thread in a fixed order.
+    """
     _check(rows, block, out)
     width = block.shape[1]
     if width >= MIN_WIDTH:

@@ -179,7 +179,10 @@ def _as_columns(X: Any) -> ColumnSource:
 
 
 def feature_type(X: Any, source: ColumnSource, dtype: DTypeLike | None = None) -> np.dtype[Any]:
-    """Return the float type of the features: the given one, or else float32 where that holds every value of X."""
+    """Return the float type of the features.
+
+    The given one, or else float32 where that holds every value of X.
+    """
     if dtype is None:
         own = getattr(X, "dtype", None)  # a sparse source always reads as float64, so X itself is asked first
         return working_type(own) if isinstance(own, np.dtype) and own.kind in "biuf" else source.dtype

@@ -46,7 +46,7 @@ def hop_memory(
     weighted: bool = False,
     scratch_itemsize: int = 0,
 ) -> int:
-    """Return the number of bytes that the graph and one block of columns in flight take, for any number of hops.
+    """Return the bytes that the graph and one block of columns in flight take, for any number of hops.
 
     ``8 (n + 2) + E * i`` for the graph, 8 n for the degrees, and ``n c (2 b + s)`` for two buffers
     and scratch: with E stored entries (two per undirected edge), i = 4 bytes per id (8 from 2**31

@@ -84,14 +84,18 @@ class Operator(ABC):
     def apply(
         self, block: NDArray[np.floating], out: NDArray[np.floating], *, threads: int | None = None
     ) -> None:
-        """Write the operator times `block` into `out`: two different C-contiguous (n, c) arrays of one float type.
+        """Write the operator times `block` into `out`.
 
-        Columns do not influence each other, and neither does `threads` influence any bit. See
-        :mod:`geodim.features.hops` for what is guaranteed about rounding.
+        These are two different C-contiguous (n, c) arrays of one float type. Columns do not influence each
+        other, and neither does `threads` influence any bit. See :mod:`geodim.features.hops` for what is
+        guaranteed about rounding.
         """
 
     def arithmetic(self) -> Arithmetic | None:
-        """Return what the rounding of an application depends on; None if what `apply` computes is the definition."""
+        """Return what the rounding of an application depends on.
+
+        None if what `apply` computes is the definition.
+        """
         return None
 
     def absolute(self) -> Operator:
@@ -101,7 +105,7 @@ class Operator(ABC):
     def largest_sums(
         self, hops: int, kind: np.dtype[np.floating], threads: int | None = None
     ) -> Iterator[float]:
-        """Yield the largest entry of the m-th power of `absolute`, applied to a column of ones, while it is finite."""
+        """Yield the largest row sum of each power of `absolute`, while it is finite."""
         operator = self.absolute()
         block, out = (aligned_empty((self.n_nodes, MIN_WIDTH), kind) for _ in range(2))
         block[...] = 1.0
@@ -158,7 +162,7 @@ class MatrixOperator(Operator):
         )
 
     def absolute(self) -> MatrixOperator:
-        """Return the matrix of absolute values: itself, if it is that of a graph, whose weights are not negative."""
+        """Return the matrix of absolute values: for a graph itself, since its weights are not negative."""
         weights = self.rows.weights
         if weights is None or self.rows.degrees is not None:
             return self
@@ -166,9 +170,10 @@ class MatrixOperator(Operator):
 
 
 class SeriesOperator(Operator):
-    r"""A truncated power series :math:`\sum_{k \le K} \theta_k T^k` with :math:`\theta_k \ge 0, \sum_k \theta_k = 1`.
+    r"""A truncated power series :math:`\sum_{k \le K} \theta_k T^k`.
 
-    Evaluated by Horner's rule in float64 throughout; only the result is rounded to the type of the features.
+    Its coefficients are :math:`\theta_k \ge 0, \sum_k \theta_k = 1`. It is evaluated by Horner's rule in float64
+    throughout; only the result is rounded to the type of the features.
 
     Attributes
     ----------
@@ -313,7 +318,10 @@ def _refuse_unknown(operator: str, parameters: dict[str, Any], known: tuple[str,
 
 
 def _degrees(graph: Graph) -> NDArray[np.float64]:
-    """Return the degrees, the self-loop counted; sums of weights are compensated, so their order does not matter."""
+    """Return the degrees, the self-loop counted.
+
+    Sums of weights are compensated, so their order does not matter.
+    """
     if graph.weights is None:
         return graph.degrees().astype(np.float64)
     from geodim.features._kernels import row_sums  # noqa: PLC0415

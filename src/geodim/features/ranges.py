@@ -71,7 +71,10 @@ def _joined(parts: list[Ranges]) -> Ranges:
 
 
 def _after(ranges: Ranges, arithmetic: Arithmetic, total: float, *, within: bool) -> Ranges:
-    """In real arithmetic, after some hops whose row sums are at most ``total``; ``within`` the range if they are 1."""
+    """In real arithmetic, after some hops whose row sums are at most ``total``.
+
+    ``within`` the range if they are 1.
+    """
     least, greatest = ranges.least, ranges.greatest
     if not (arithmetic.means or arithmetic.contracts):  # entries of any sign
         greatest = np.maximum(-least, greatest)

@@ -144,7 +144,10 @@ class FeatureError:
     lost: float = 0.0
 
     def of_delta(self, rms: float, delta: float) -> float:
-        """How far Delta may be off, given it as computed, if no term is negative and no column has a larger root mean square."""
+        """How far Delta may be off, given it as computed.
+
+        For terms that are not negative, and columns of no larger root mean square.
+        """
         if self.relative >= 0.5:
             return math.inf
         off = self.relative * (delta + 4.0 * rms) + 2.0 * self.lost
