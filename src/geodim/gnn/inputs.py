@@ -1,4 +1,4 @@
-"""Hop features of the nodes that a classifier looks at: in memory, or in files that batches are gathered from.
+"""Hop features of a classifier's nodes: in memory, or in files that batches are gathered from.
 
 Hops are computed by blocks of columns (:mod:`geodim.features.hops`), over the whole graph; of each block the
 rows of the wanted nodes are kept.  What is kept are hops + 1 arrays of one row per wanted node, float32.  In
@@ -202,7 +202,10 @@ def _in_files(
     operator: Operator,
     fill: Callable[[Sequence[NDArray[np.float32]]], None],
 ) -> HopInputs:
-    """Open what is there, or write it: a folder with the right name is complete (:mod:`geodim.data.datasets.cache`)."""
+    """Open what is there, or write it.
+
+    A folder with the right name is complete (:mod:`geodim.data.datasets.cache`).
+    """
     from geodim.khop import fingerprint  # noqa: PLC0415 - imports the engine
 
     data = fingerprint(source, np.dtype(np.float32), operator)["digest"]

@@ -1,4 +1,7 @@
-"""Grids of runs, data set by k by repetition: every finished run is kept, and a grid that was stopped goes on."""
+"""Grids of runs: data set by k by repetition.
+
+Every finished run is kept, and a grid that was stopped goes on.
+"""
 
 from __future__ import annotations
 
@@ -291,7 +294,10 @@ class _Grid:
 
 
 def data_digest(data: GraphDataset) -> str:
-    """Return a digest of a data set; of arrays beyond 64 MiB it sees the sizes and 64 evenly spaced pieces."""
+    """Return a digest of a data set.
+
+    Of arrays beyond 64 MiB it sees the sizes and 64 evenly spaced pieces.
+    """
     x: Any = data.x
     parts = [x.data, x.indices, x.indptr] if hasattr(x, "indptr") else [x]
     parts += [data.edge_index, data.y, *(data.splits[name] for name in sorted(data.splits))]

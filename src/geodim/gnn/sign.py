@@ -82,7 +82,10 @@ class SIGN(torch.nn.Module):
 
     @property
     def n_parameters(self) -> int:
-        """Numbers that are trained: (k+1)(d h + 3 h) for the hops, 1 for PReLU, ((k+1) h + 1) c to classify."""
+        """How many numbers are trained.
+
+        (k+1)(d h + 3 h) for the hops, 1 for PReLU, ((k+1) h + 1) c to classify.
+        """
         return sum(parameter.numel() for parameter in self.parameters())
 
     def forward(self, features: Sequence[torch.Tensor]) -> torch.Tensor:

@@ -29,7 +29,9 @@ SMALL_STEP = 1e9  # operations of a forward pass below which one thread is used
 
 @dataclass
 class EarlyStopping:
-    """Tell when a value that should grow has not done so for a while; as in PyTorch Lightning, with ``min_delta`` 0.
+    """Tell when a value that should grow has not done so for a while.
+
+    As in PyTorch Lightning, with ``min_delta`` 0.
 
     Attributes
     ----------
@@ -271,7 +273,10 @@ def _train(
     seed: int,
     on_epoch: Callable[[int, float, float], None] | None,
 ) -> tuple[list[float], list[float], int]:
-    """Return the loss and validation accuracy of every epoch, and the best epoch; the model keeps the weights to test."""
+    """Return the loss and validation accuracy of every epoch, and the best epoch.
+
+    The model keeps the weights to test.
+    """
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings.optimizer]
     optimizer = kind(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
     shuffling = torch.Generator().manual_seed(seed)
