@@ -92,7 +92,10 @@ def as_values(values: ArrayLike, name: str = "values") -> Numbers:
 
 
 def as_matrix(X: ArrayLike, name: str = "X") -> Numbers:
-    """Return the data as a matrix, points in rows and features in columns: in float64, or long integers as they are."""
+    """Return the data as a matrix, points in rows and features in columns.
+
+    In float64, or long integers as they are.
+    """
     matrix = _as_numbers(X, name)
     if matrix.ndim != 2:
         hint = f": use {name}.reshape(-1, 1) for a single feature" if matrix.ndim == 1 else ""
