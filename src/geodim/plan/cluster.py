@@ -241,7 +241,10 @@ def _least_memory(cluster: Cluster) -> int | None:
 
 
 def _hops(problem: Problem, cluster: Cluster, budget: int | None, rates: CoreRates) -> Plan:
-    """As `DaskHopPass` does it: the operator on every worker, a block of attributes per task through all hops."""
+    """Plan what `DaskHopPass` does.
+
+    The operator is on every worker; a task takes a block of attributes through all hops.
+    """
     import numpy as np  # noqa: PLC0415
 
     from geodim.backends.dask.hops import DaskHopPass  # noqa: PLC0415

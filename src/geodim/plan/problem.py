@@ -115,7 +115,9 @@ def normal_spread(n_points: int, n_features: int) -> float:
 
 
 def reachable_rtol(steps: float, spread: float) -> float:
-    """The smallest tolerance that so many steps certify for sure; a step is a power of two, so half of it may do.
+    """The smallest tolerance that so many steps certify for sure.
+
+    A step is a power of two, so half of it may do.
 
     >>> reachable_rtol(2**21, 7.5) < 1e-4
     True

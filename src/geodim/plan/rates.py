@@ -1,4 +1,7 @@
-"""How long things take: a few rates per value, measured in a trial here, or stated with where they come from."""
+"""How long things take: a few rates per value.
+
+They are measured in a trial here, or stated with where they come from.
+"""
 
 from __future__ import annotations
 
@@ -129,9 +132,10 @@ def normal_sample(n_points: int, n_features: int, itemsize: int) -> NDArray[Any]
 
 
 def calibrate(sample: Any, basis: str, rates: CoreRates = CORE) -> CoreRates:
-    """Rates of this machine: a sample of the data (or of data like it) is solved, exactly and by counting, by one thread.
+    """Measure rates of this machine with one thread.
 
-    What is not tried (storage, network, tasks, products) stays as it is in ``rates``.
+    A sample of the data, or of data like it, is solved exactly and by counting.  What is not tried (storage,
+    network, tasks, products) stays as it is in ``rates``.
     """
     import numpy as np  # noqa: PLC0415
 
