@@ -305,7 +305,10 @@ def _sums_up_to(
 def _partial_sums(
     support: NDArray[np.int64], phi: NDArray[np.float64], *, linear: bool
 ) -> NDArray[np.float64]:
-    """Sum of Phi(2), ..., Phi(k) for the k in the support, Phi being linear in between, or constant up to each k."""
+    """Sum of Phi(2), ..., Phi(k) for the k in the support.
+
+    Phi is linear in between, or constant up to each k.
+    """
     steps = np.diff(support, prepend=1)
     if not linear:
         return np.cumsum(steps * phi)

@@ -18,7 +18,7 @@ FIELDS = ("relative_size", "error", "saved_costs")
 def plot_support(
     rows: Sequence[Mapping[str, Any]], axes: tuple[Axes, Axes] | None = None, *, title: str | None = None
 ) -> tuple[Axes, Axes]:
-    """Draw the error and the saved costs of support sequences against their size, one curve for each data set.
+    """Draw error and saved costs of support sequences against their size, a curve for each data set.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The parts of the page, one result at a time: words, plots with their controls, tables, and how it was made."""
+"""The parts of the page for one result: words, plots with controls, tables, and how it was made."""
 
 from __future__ import annotations
 

@@ -108,7 +108,10 @@ def _selection(values: dict[str, Any]) -> FeatureSelection:
 
 
 def as_items(results: Sequence[Any]) -> list[Item]:
-    """Items as they are, results with the name of their data, or a number; names that read the same are numbered."""
+    """Name results by their data, or else a number; items stay as they are.
+
+    Names that read the same are numbered.
+    """
     items: list[Item] = []
     for at, one in enumerate(results, 1):
         if isinstance(one, Item):

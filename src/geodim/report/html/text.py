@@ -1,4 +1,7 @@
-"""The plain words of the report: what was measured, what it means, what to do next.  Short, and no more than is known."""
+"""The plain words of the report: what was measured, what it means, what to do next.
+
+They are short, and say no more than is known.
+"""
 
 from __future__ import annotations
 
