@@ -148,7 +148,7 @@ def too_narrow(feature: int, x: Array, sizes: Array, least: Array, allowed: int)
 
 
 def proved(c: dict[str, Any], h: int, error: Fraction, scale: Fraction) -> tuple[Fraction, Fraction]:
-    """The interval for Delta that follows from the bounds on Phi at some sizes, values being off by ``error``."""
+    """The interval for Delta that bounds on Phi at some sizes prove, values being off by ``error``."""
     n, unit, sizes = c["n_points"], Fraction(2) ** c["unit"], c["sizes"]
     least = sum(map(int.__mul__, c["lower"][h].tolist(), np.diff(sizes, append=n + 1).tolist())) * unit
     most = sum(map(int.__mul__, c["upper"][h].tolist(), np.diff(sizes, prepend=1).tolist())) * unit

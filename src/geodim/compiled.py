@@ -1,7 +1,7 @@
-"""The one way to Numba's compiler: machine code is kept on disk, and a cache that is damaged or cannot be written is done without.
+"""The one way to Numba's compiler, with machine code kept on disk.
 
-Import this module inside functions, or in modules of kernels, only: Numba takes longer to import than
-everything else together.
+A cache that is damaged or cannot be written is done without.  Import this module inside functions, or in
+modules of kernels, only: Numba takes longer to import than everything else together.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ def njit(**options: Any) -> Any:
 
 
 class _Cache:
-    """A cache of Numba's that never fails: what cannot be read is compiled again, what cannot be written is not kept."""
+    """A cache of Numba's that never fails.
+
+    What cannot be read is compiled again; what cannot be written is not kept.
+    """
 
     def __init__(self, cache: Any) -> None:
         self._cache = cache

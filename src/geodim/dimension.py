@@ -179,7 +179,10 @@ def _solve(
     progress: Callable[[int, int], None] | None,
     summary: Callable[[Profile], IDResult],
 ) -> tuple[Profile, IDResult]:
-    """Solve exactly, or at a resolution that reaches rtol; where the pilot guessed too coarsely, once more and finer."""
+    """Solve exactly, or at a resolution that reaches rtol.
+
+    Where the pilot guessed too coarsely, once more and finer.
+    """
     if rtol > 0.0 or (source.n_points >= PILOT_FROM and source.n_features > FEW_COLUMNS):
         pilot = look_ahead(source, ranges)
     else:

@@ -1,4 +1,4 @@
-"""`khop_dimensions`: the intrinsic dimension of the k-hop geometric data set of a graph, for every k in one pass."""
+"""`khop_dimensions`: the intrinsic dimension of a graph's k-hop data sets, for all k in one pass."""
 
 from __future__ import annotations
 
@@ -216,7 +216,10 @@ def khop_dimensions(
 
 
 def fingerprint(source: ColumnSource, kind: np.dtype[np.floating], operator: Operator) -> dict[str, Any]:
-    """What tells one job from another: sizes and type, all values of the attributes, one product of the operator."""
+    """What tells one job from another.
+
+    Sizes and type, all values of the attributes, one product of the operator.
+    """
     digest = hashlib.blake2b(digest_size=16)
     elsewhere = getattr(source, "digest", None)  # computed where the data lies
     if elsewhere is not None:

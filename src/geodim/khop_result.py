@@ -130,7 +130,9 @@ class KHopResult:
         return read_saved(source, cls.from_dict)
 
     def certificate(self, data: Any = None, graph: Any = None, *, rtol: float = 1e-3) -> Certificate:
-        """A small file with which a short, independent program proves bounds on all dimensions from attributes and edges.
+        """A small file by which an independent program proves bounds on all dimensions.
+
+        The program is short, and needs nothing else but the attributes and edges.
 
         Parameters
         ----------

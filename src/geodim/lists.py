@@ -1,4 +1,7 @@
-"""Lists of numbers as arrays, without a word lost: numpy rounds integers that stand among floats, or do not fit one type."""
+"""Lists of numbers as arrays, without a silent loss.
+
+Numpy rounds integers that stand among floats, or that do not fit one type.
+"""
 
 from __future__ import annotations
 

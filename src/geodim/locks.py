@@ -31,7 +31,10 @@ LOCK_FILE = ".geodim-lock"
 
 
 def try_lock(descriptor: int) -> bool | None:
-    """Lock an open file: True if it is ours now, False if another process has it, None if it cannot be locked here."""
+    """Lock an open file.
+
+    True if it is ours now, False if another process has it, None if it cannot be locked here.
+    """
     if sys.platform == "win32":
         return None
     try:
@@ -44,7 +47,10 @@ def try_lock(descriptor: int) -> bool | None:
 
 
 def still_at(descriptor: int, path: Path) -> bool:
-    """Whether the open file is the one that has this name; another process may have removed it before it was locked."""
+    """Whether the open file is the one that has this name.
+
+    Another process may have removed it before it was locked.
+    """
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:

@@ -12,7 +12,10 @@ GUESS = 8 << 30  # where nobody says
 
 
 def machine_memory() -> int | None:
-    """Bytes of memory: of the machine, or what its control group allows if that is less; None where nobody says."""
+    """Bytes of memory of the machine, or of its control group if that allows less.
+
+    None where nobody says.
+    """
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on every system
@@ -25,7 +28,10 @@ def machine_memory() -> int | None:
 
 
 def free_memory() -> int | None:
-    """Bytes that this process may still take: what the machine has to spare, and its own limit (``ulimit -v``); None if unknown."""
+    """Bytes that this process may still take; None if unknown.
+
+    What the machine has to spare, and the process's own limit (``ulimit -v``).
+    """
     known = [machine_memory(), _spare(), _unmapped()]
     return min((size for size in known if size is not None), default=None)
 
@@ -59,7 +65,10 @@ def _unmapped() -> int | None:
 def check_bytes(
     need: int, what: str, way_out: str = "take fewer columns, or a machine with more memory"
 ) -> None:
-    """Raise where something of a declared size cannot fit, before it is allocated; ``what`` names the file."""
+    """Raise where something of a declared size cannot fit, before it is allocated.
+
+    ``what`` names the file.
+    """
     have = free_memory()
     if have is not None and need > have:
         raise too_large(what, need, way_out)

@@ -1,4 +1,6 @@
-"""The one writer: every file that geodim writes is whole or not there, and nothing else is harmed by writing it.
+"""The one writer: every file that geodim writes is whole or not there.
+
+Nothing else is harmed by writing it.
 
 * A regular file is written under a temporary name in the same folder and renamed.  It keeps its mode and,
   where that is allowed, its owner; symbolic links are followed; a file that is read-only is left alone, also
@@ -131,7 +133,9 @@ def check_output(path: str | Path) -> None:
 
 
 def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[str | Path | None] = ()) -> None:
-    """Raise unless every output can be written, none is an input or lies in one, and no two are the same file.
+    """Raise unless every output can be written and is apart from inputs and other outputs.
+
+    None may be an input or lie in one, and no two may be the same file.
 
     Parameters
     ----------
@@ -173,7 +177,10 @@ def _is_read(place: _Place, source: Path) -> bool:
 
 
 class _File(io.FileIO):
-    """A file that remembers why it could not be written: zip and image writers raise something else in the end."""
+    """A file that remembers why it could not be written.
+
+    Zip and image writers raise something else in the end.
+    """
 
     failure: OSError | None = None
 
@@ -187,7 +194,9 @@ class _File(io.FileIO):
 
 @contextlib.contextmanager
 def writing(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file to write: what is written takes the place of the old content at the end, if nothing went wrong.
+    """Open a file to write.
+
+    What is written takes the place of the old content at the end, if nothing went wrong.
 
     Examples
     --------

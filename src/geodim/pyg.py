@@ -1,4 +1,4 @@
-"""`KHopDimension`: a PyTorch Geometric transform that notes the intrinsic dimensions of a graph's k-hop data sets.
+"""`KHopDimension`: a PyTorch Geometric transform that notes the dimensions of k-hop data sets.
 
 Needs ``torch_geometric``; importing this module without it raises `MissingExtraError`.
 """

@@ -128,7 +128,10 @@ class IDResult:
 
     @property
     def one_number(self) -> bool:
-        """Whether one number says it all: the bounds agree, or nothing but the rounding of features keeps them apart."""
+        """Whether one number says it all.
+
+        The bounds agree, or nothing but the rounding of features keeps them apart.
+        """
         return self.lower == self.upper or (self.phi_exact and self.error < 1e-4)
 
     @property
@@ -201,7 +204,10 @@ class IDResult:
         return {name: to_json_value(value) for name, value in values.items()}
 
     def to_json(self, path: str | Path | None = None, *, max_support: int | None = JSON_SUPPORT) -> str:
-        """JSON text, also written to ``path`` (whole or not at all) if given.  Infinity is the string "inf"."""
+        """JSON text, also written to ``path`` (whole or not at all) if given.
+
+        Infinity is the string "inf".
+        """
         text = json.dumps(self.to_dict(max_support=max_support), indent=1, allow_nan=False) + "\n"
         if path is not None:
             from geodim.output import write_text  # noqa: PLC0415
@@ -298,7 +304,10 @@ def format_of(values: Any) -> str:
 
 
 def thinned(size: int, most: int) -> NDArray[np.intp]:
-    """At most ``most`` positions in [0, size): half of them even, a quarter each denser and denser towards the ends."""
+    """At most ``most`` positions in [0, size).
+
+    Half of them are even, a quarter each denser and denser towards the ends.
+    """
     even = np.linspace(0, size - 1, most // 2)
     ends = np.geomspace(1, size, most // 4) - 1
     return np.unique(np.concatenate([even, ends, size - 1 - ends]).astype(np.intp))
@@ -317,10 +326,11 @@ def at_most(value: float) -> str:
 
 
 def inverse_square(delta: float) -> float:
-    """1 / Delta^2, infinite for Delta 0; by the operations of `geodim.paper.intrinsic_dimension`, to the same bits.
+    """1 / Delta^2, infinite for Delta 0.
 
-    Each of the three roundings, that of Delta, of its inverse and of the square, is off by a part of 2^-53 at
-    most: the dimension by 5 times as much.
+    The operations are those of `geodim.paper.intrinsic_dimension`, and so are the bits.  Each of the three
+    roundings, that of Delta, of its inverse and of the square, is off by a part of 2^-53 at most: the
+    dimension by 5 times as much.
     """
     if delta == 0.0:
         return math.inf
@@ -350,7 +360,10 @@ def versions() -> dict[str, str]:
 
 
 def _above(delta: float, widths: NDArray[np.float64]) -> float:
-    """More than what a rounded sum of widths may have been; the smallest floats have no 2^-50th part, but a next one."""
+    """More than what a rounded sum of widths may have been.
+
+    The smallest floats have no 2^-50th part, but a next one.
+    """
     if delta == 0.0 and not widths.any():
         return 0.0
     return math.nextafter(delta * (1.0 + 2.0**-50), math.inf)
@@ -444,7 +457,10 @@ def summarise(
 def _shares(
     profile: Profile, steps: Steps | None, names: list[str] | None, n_threads: int
 ) -> tuple[list[int], dict[str, float]]:
-    """The columns that attain Phi somewhere, the largest share first, and the shares by name; one may be too small for a float."""
+    """The columns that attain Phi somewhere, the largest share first, and the shares by name.
+
+    A share may be too small for a float.
+    """
     if steps is not None:  # the same sums over k, by steps of equal width
         sizes, owners, widths = steps
         sums = np.zeros(profile.done.size)

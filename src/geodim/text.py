@@ -40,7 +40,10 @@ def visible_lines(text: str) -> str:
 
 
 def boxed(text: str) -> str:
-    """As `visible_lines`, for pages: a box, since HTML allows no such characters, and escapes would be taken for text."""
+    """As `visible_lines`, for pages: a box stands for each such character.
+
+    HTML allows none of them, and escapes would be taken for text.
+    """
     return text if text.isprintable() else _ANY_BUT_LINES.sub("\ufffd", text)
 
 
@@ -51,9 +54,10 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def spreadsheet_cell(value: Any) -> Any:
-    """A cell of a CSV file: text is visible, and gets a leading apostrophe where a spreadsheet would run it as a formula.
+    """A cell of a CSV file, its text made visible.
 
-    Numbers stay numbers, also as text.
+    It gets a leading apostrophe where a spreadsheet would run it as a formula.  Numbers
+    stay numbers, also as text.
 
     Examples
     --------

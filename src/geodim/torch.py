@@ -149,7 +149,10 @@ class LayerDimension:
         return self
 
     def detach(self) -> None:
-        """Remove the hooks and let go of what they recorded, as the end of ``with`` does; rows and results are kept."""
+        """Remove the hooks and let go of what they recorded; rows and results are kept.
+
+        The end of ``with`` does the same.
+        """
         for handle in self._handles:
             handle.remove()
         self._handles = []
@@ -214,7 +217,9 @@ class LayerDimension:
         return rows
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None, log: bool | None = None) -> Axes:
-        """Draw the dimension of each layer against the steps, which must be numbers; infinite ones are left out.
+        """Draw the dimension of each layer against the steps, which must be numbers.
+
+        Infinite ones are left out.
 
         Parameters
         ----------
@@ -270,7 +275,10 @@ class LayerDimension:
         return f"LayerDimension({type(self.model).__name__}, layers={self.layers}, {len(self.rows)} rows, {state})"
 
     def _hook(self, name: str, watched: torch.nn.Module) -> Callable[[torch.nn.Module, Any, Any], None]:
-        """A plain function, not a method: copying a model copies its hooks, and would copy what they are bound to."""
+        """Make a hook that is a plain function, not a method.
+
+        Copying a model copies its hooks, and would copy what they are bound to.
+        """
 
         def hook(module: torch.nn.Module, _inputs: Any, output: Any) -> None:
             idle = self._calls % self.every or (self.model.training and not self.training)
@@ -324,7 +332,10 @@ class LayerDimension:
 
 
 class _Sample:
-    """At most so many rows of a stream, drawn at random: those with the smallest keys of a seeded generator."""
+    """At most so many rows of a stream, drawn at random.
+
+    They are those with the smallest keys of a seeded generator.
+    """
 
     def __init__(self, most: int, seed: int) -> None:
         self.most = most
