@@ -1,4 +1,4 @@
-"""Mutants of the kernels, bounds and hops: which small changes of the code does the suite not notice?  ``make mutants``.
+"""Which small changes of the kernels, bounds and hops does the suite not notice?  ``make mutants``.
 
 Cosmic Ray changes an operator, a comparison or a number at a time, in a copy of the source.  First come the
 contracts of the kernels and quick comparisons with the oracles, with kernels interpreted; what gets past
@@ -178,7 +178,10 @@ def passes(command: list[str], folder: Path, environment: dict[str, str], timeou
 
 
 def quick_check(module: str) -> None:
-    """Contracts, and quick comparisons with the oracles, with kernels interpreted: those that reach the module."""
+    """Contracts, and quick comparisons with the oracles, that reach the module.
+
+    The kernels are interpreted.
+    """
     import interpreted
 
     interpreted.replace_vectors()

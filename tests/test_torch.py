@@ -1,4 +1,4 @@
-"""Layers watched during training: the numbers of activations computed by hand, and a model that stays as it was."""
+"""Layers watched in training: activations agree with those by hand, and the model stays as it was."""
 
 from __future__ import annotations
 

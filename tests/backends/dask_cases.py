@@ -1,4 +1,4 @@
-"""What the tests of the Dask backend share: clusters of two worker processes, and what the same result means."""
+"""What tests of the Dask backend share: clusters of two workers, and what the same result means."""
 
 from __future__ import annotations
 

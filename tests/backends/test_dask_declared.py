@@ -1,4 +1,7 @@
-"""Blocks as they really are: stored in any type, or not as Dask was told; never more than their buffers hold."""
+"""Blocks as they really are: stored in any type, or not as Dask was told.
+
+They never hold more than their buffers.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ def no_room(monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_sparse_matrices_of_every_type(kind):
-    """The oracle is the paper's definition; a buffer that is too short gave infinity, or killed the worker."""
+    """The oracle is the paper's definition.
+
+    A buffer that is too short gave infinity, or killed the worker.
+    """
     dense = SMALL.astype(kind)
     expected = paper.phi_all(dense.astype(np.float64))
     for matrix in (sp.csc_array(dense), sp.csr_matrix(dense)):

@@ -1,4 +1,7 @@
-"""MLE after hops: which rows are equal, by colour refinement and rational numbers; and the paper's printed values."""
+"""MLE after hops: which rows are equal, and the paper's printed values.
+
+Colour refinement and rational numbers tell which are.
+"""
 
 from __future__ import annotations
 

@@ -63,8 +63,8 @@ def large():
     shares = np.sort(RNG.dirichlet(np.full(d, 0.3)))[::-1]
     delta = float(phi.sum()) / n
     return geodim.IDResult(
-        n_points=n, n_features=d, normalized=True, d_max=1.0, discriminability=delta, discriminability_lower=delta,
-        discriminability_upper=delta, support=support, phi_lower=phi, phi_upper=phi, exact=True,
-        shares={f"feature number {i}": float(share) for i, share in enumerate(shares)},
+        n_points=n, n_features=d, normalized=True, d_max=1.0, discriminability=delta,
+        discriminability_lower=delta, discriminability_upper=delta, support=support, phi_lower=phi,
+        phi_upper=phi, exact=True, shares={f"feature number {i}": float(share) for i, share in enumerate(shares)},
         attained_from=starts, attained_by=RNG.integers(0, d, starts.size),
     )  # fmt: skip

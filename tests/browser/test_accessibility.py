@@ -1,4 +1,4 @@
-"""Everyone can read the report: contrast, dark and light, phones, keyboard alone, without scripts, on paper."""
+"""Everyone can read the report: contrast, dark and light, phones, keyboard, no scripts, paper."""
 
 from __future__ import annotations
 
@@ -100,7 +100,10 @@ def test_turning_the_screen_draws_again(window, reports):
 
 
 def test_keyboard_only(window, reports):
-    """Everything can be reached and used with the keyboard, in the order of the page, and one sees where one is."""
+    """Everything can be reached and used with the keyboard, in the order of the page.
+
+    One sees where one is.
+    """
     window.open(reports["hops"])
     reached = []
     for _ in range(60):

@@ -1,8 +1,8 @@
-"""Compiled code checks no index, so every kernel that Python calls must refuse arrays that are too short before it touches them.
+"""Every kernel that Python calls must refuse arrays that are too short before it touches them.
 
-Each entry point is called with arguments that just fit, where it must not complain, and then with one array
-after the other cut by one entry (or one row, or one column).  What is counted by an array's own length cannot
-be too short, and is named as such.
+Compiled code checks no index.  Each entry point is called with arguments that just fit, where it must not
+complain, and then with one array after the other cut by one entry (or one row, or one column).  What is
+counted by an array's own length cannot be too short, and is named as such.
 """
 
 from __future__ import annotations
@@ -119,7 +119,10 @@ def graph(weighted=True):
 
 
 def calls():
-    """Name, arguments that fit, and which of the arrays may be shorter: their length is what is looped over."""
+    """Name, arguments that fit, and which of the arrays may be shorter.
+
+    The length of those is what is looped over.
+    """
     u, v = np.arange(9), np.arange(1, 10)
     offsets, counts = layout()
     found = np.array([0.0, 1.0, 2.0]), np.array([100, 60, 40])
@@ -214,7 +217,10 @@ def kernels():
 
 
 def entry_point(name):
-    """The kernel as Python runs it, which compiles nothing anew and crashes nowhere, unless it is made of vectors; and its arguments."""
+    """The kernel as Python runs it, and its arguments.
+
+    That compiles nothing anew and crashes nowhere; kernels made of vectors stay compiled.
+    """
     kernel = kernels()[name]
     return kernel if name == "aggregate_rows" else kernel.py_func, calls()[name]
 

@@ -1,7 +1,7 @@
-"""Inject faults into every command that writes, and count what went wrong: ``make faults``, or a few of them in the tests.
+"""Inject faults into every command that writes, and count what went wrong.
 
-Each fault must leave every output whole, old or new, and the same command afterwards must give the
-answer of an undisturbed run.
+Run all by ``make faults``; the tests run a few.  Each fault must leave every output whole, old or new, and
+the same command afterwards must give the answer of an undisturbed run.
 """
 
 from __future__ import annotations

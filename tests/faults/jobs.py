@@ -87,9 +87,10 @@ DEMO = ("digits.json", "digits.png", "report.html")
 
 
 def jobs() -> list[Job]:
-    """Every way to write: results, plots, reports, checkpoints, conversions, experiments; but for downloads, which need a server.
+    """Every way to write: results, plots, reports, checkpoints, conversions, experiments.
 
-    Faults of these are injected by ``tests/data/datasets/test_download_faults.py``.
+    Downloads are left out, since they need a server.  Faults of these are injected by
+    ``tests/data/datasets/test_download_faults.py``.
     """
     return [
         Job("compute", ["compute", "x.npy", "--json", "c.json", "--report", "c.html"], ["c.json", "c.html"], "c.json"),
@@ -141,7 +142,10 @@ def place_old(job: Job, folder: Path) -> None:
 
 
 class Running:
-    """The real program in a process of its own, forked from one that has imported it, so that faults hit the work."""
+    """The real program in a process of its own.
+
+    It is forked from one that has imported it, so that faults hit the work.
+    """
 
     def __init__(self, job: Job, folder: Path, limits: dict[int, int] | None = None) -> None:
         self._said, self._end = SPAWN.Pipe(duplex=False)

@@ -1,9 +1,10 @@
-"""Damaged files, by the million: each must be read, or refused by a typed error that names it; all else is a finding.
+"""Damaged files, by the million.
 
-A target makes a few valid files (or folders); every input is one of them, mutated.  Which and how follows
-from the name of the target, a seed and an index alone, so that two numbers repeat an input.  Inputs are tried
-in forked workers with little memory to spare, under a watchdog; a worker that dies names its input by the one
-that it did not report, and another takes its place.
+Each must be read, or refused by a typed error that names it; all else is a finding.  A target makes a few
+valid files (or folders); every input is one of them, mutated.  Which and how follows from the name of the
+target, a seed and an index alone, so that two numbers repeat an input.  Inputs are tried in forked workers
+with little memory to spare, under a watchdog; a worker that dies names its input by the one that it did not
+report, and another takes its place.
 """
 
 from __future__ import annotations

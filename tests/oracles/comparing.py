@@ -201,7 +201,10 @@ def compare_delta_bounds(result: geodim.IDResult, least: Fraction, most: Fractio
 def compare_hops(
     result: geodim.IDResult, low: Values, high: Values, scale: float, n: int, slack: float
 ) -> int:
-    """A hop against bounds on the true Phi in extended precision; ``slack`` widens those where results are known to be off."""
+    """Compare a hop with bounds on the true Phi in extended precision.
+
+    ``slack`` widens those where results are known to be off.
+    """
     least = max(brute.long_delta(low, n, scale) - Fraction(slack), Fraction(0))
     most = brute.long_delta(high, n, scale) + Fraction(slack)
     ask(result.lower <= result.dimension <= result.upper, "the dimension between its bounds", result)

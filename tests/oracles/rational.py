@@ -91,7 +91,10 @@ def holds(lower: float, number: Fraction, upper: float) -> bool:
 
 
 def holds_dimension(lower: float, delta: Fraction, upper: float) -> bool:
-    """Whether the bounds hold 1 / Delta^2, where that is a float64 at all; else they may be 0 or infinite, too."""
+    """Whether the bounds hold 1 / Delta^2, where that is a float64 at all.
+
+    Elsewhere they may be 0 or infinite, too.
+    """
     if delta == 0:
         return upper == math.inf
     dimension = 1 / delta**2

@@ -1,4 +1,4 @@
-"""Write small data sets in exactly the layouts of Planetoid and OGB, and return the arrays they were written from."""
+"""Write small data sets in the exact layouts of Planetoid and OGB, and return their arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Lists of edges from strangers: indices, pointers and sizes that are wrong reach no compiled code and take no memory."""
+"""Lists of edges from strangers: wrong indices, pointers and sizes.
+
+None reaches compiled code or takes memory.
+"""
 
 from __future__ import annotations
 

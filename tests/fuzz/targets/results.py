@@ -1,4 +1,7 @@
-"""What geodim itself wrote: results, rows of experiments, checkpoints and certificates, as strangers might send them."""
+"""What geodim itself wrote, as strangers might send it.
+
+Results, rows of experiments, checkpoints and certificates.
+"""
 
 from __future__ import annotations
 
