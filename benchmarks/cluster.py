@@ -1,4 +1,6 @@
-"""What a Dask cluster costs: two worker processes of one thread against two threads here, from the same files.
+"""What a Dask cluster costs, reading the same files.
+
+Two worker processes of one thread each run against two threads here.
 
     python benchmarks/cluster.py --points 2e6 --features 64
 
@@ -50,7 +52,10 @@ def write_files(folder: Path, n: int, d: int) -> tuple[Path, Path]:
 
 
 def peak() -> float:
-    """The most memory this process ever had, in MB; getrusage would count its parent's, from before the exec."""
+    """The most memory this process ever had, in MB.
+
+    getrusage would count its parent's, from before the exec.
+    """
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 

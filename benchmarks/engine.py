@@ -1,4 +1,4 @@
-"""Speed of the engine as ratios in one run: wall time over `np.sort` of the same columns with the same threads.
+"""Speed of the engine: wall time over `np.sort` of the same columns with the same threads, in one run.
 
     python benchmarks/engine.py              # everything, about five minutes on two cores
     python benchmarks/engine.py --only mixed # one case
@@ -122,7 +122,10 @@ def run_case(case: Case, threads: int) -> dict[str, object]:
 
 
 def algorithm_2_vectorised(values: np.ndarray) -> float:
-    """The paper's algorithm on one feature: every k, one vectorised pass each (one feature leaves nothing to skip)."""
+    """The paper's algorithm on one feature: every k, one vectorised pass each.
+
+    One feature leaves nothing to skip.
+    """
     ordered = np.sort(values).astype(np.float64)
     n = ordered.size
     return sum(float((ordered[k - 1 :] - ordered[: n - k + 1]).min()) for k in range(2, n + 1)) / n

@@ -70,7 +70,10 @@ def warm_up() -> None:
 
 
 def draw(X: np.ndarray, column_kinds: int = 1) -> None:
-    """Fill with normal numbers, in parts side by side; of two kinds every second column is mostly 0, else wide."""
+    """Fill with normal numbers, in parts side by side.
+
+    Of two kinds every second column is mostly 0, else wide.
+    """
     edges = np.linspace(0, len(X), 256 + 1).astype(int)
 
     def fill(part: int) -> None:

@@ -1,4 +1,6 @@
-"""k-hop dimensions at scale: an R-MAT graph, attributes on disk, against scipy's products plus `np.sort` of all columns.
+"""k-hop dimensions at scale, against scipy's products plus `np.sort` of all columns.
+
+The graph is R-MAT, and the attributes are on disk.
 
     python benchmarks/hops.py [--nodes 2000000 --edges 20000000 --attributes 128]
 

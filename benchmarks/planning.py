@@ -1,4 +1,6 @@
-"""Plans against runs: what `geodim --dry-run` predicts, and what it then takes; and the table of docs/planning.md.
+"""Plans against runs: what `geodim --dry-run` predicts, and what a run then takes.
+
+Also makes the table of docs/planning.md.
 
     python benchmarks/planning.py                     # everything, about ten minutes on two cores
     python benchmarks/planning.py --only cpu cluster  # some parts
@@ -56,7 +58,10 @@ def forget_peak() -> None:
 
 @contextmanager
 def own_memory(found: dict):
-    """The most memory of this process; pages of a mapped file, which the system can take back, do not count."""
+    """The most memory of this process.
+
+    Pages of a mapped file, which the system can take back, do not count.
+    """
     before, base = status("RssAnon"), status("VmRSS")
     over, most = threading.Event(), [before]
 

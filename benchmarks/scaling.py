@@ -1,4 +1,4 @@
-"""How the exact engine scales with threads: wall time of one data set at 1, 2, 4, ... threads, and the speed-up.
+"""How the exact engine scales: wall time of one data set at 1, 2, 4, ... threads, and the speed-up.
 
     python benchmarks/scaling.py --points 1e7 --features 64
 

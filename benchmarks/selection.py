@@ -1,4 +1,4 @@
-"""Speed of feature selection: `select_features` over the plain intrinsic dimension of the same data, in one run.
+"""Speed of feature selection over that of the plain intrinsic dimension of the same data, in one run.
 
     python benchmarks/selection.py [--points 100000 --features 1000]
 
