@@ -103,8 +103,8 @@ def columns_for(
 
     if need(NARROWEST) > budget:
         msg = (
-            f"{budget:,} bytes are too few: {need(NARROWEST):,} are needed for {NARROWEST} columns in flight and "
-            f"{threads} threads; use fewer threads or more memory"
+            f"{budget:,} bytes are too few: {need(NARROWEST):,} are needed for {NARROWEST} columns in flight "
+            f"and {threads} threads; use fewer threads or more memory"
         )
         raise InputValueError(msg)
     widths = [width for width in (8, 16, 32, 48, 64) if need(width) <= budget]

@@ -125,8 +125,8 @@ class Batches:
         else:
             need = bytes_for(solver.n, 8, solver.layers, 1)
             msg = (
-                f"the device ran out of memory with one column of {solver.n:,} points: about {need / 1e9:.3g} GB are needed; "
-                "use backend='cpu', or free memory on the device"
+                f"the device ran out of memory with one column of {solver.n:,} points: about "
+                f"{need / 1e9:.3g} GB are needed; use backend='cpu', or free memory on the device"
             )
             raise DeviceMemoryError(msg) from error
         release(solver.device)

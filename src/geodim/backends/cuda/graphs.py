@@ -166,8 +166,8 @@ def _ends(edges: Any) -> tuple[torch.Tensor, torch.Tensor]:
     source, target = edges
     if source.ndim != 1 or source.shape != target.shape or source.device != target.device:
         raise ShapeError(
-            f"sources and targets are as many, on one device: not {tuple(source.shape)} on {source.device} and "
-            f"{tuple(target.shape)} on {target.device}"
+            f"sources and targets are as many, on one device: not {tuple(source.shape)} on {source.device} "
+            f"and {tuple(target.shape)} on {target.device}"
         )
     for ends in (source, target):
         if ends.dtype not in (torch.int32, torch.int64):

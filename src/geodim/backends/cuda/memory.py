@@ -59,8 +59,9 @@ def batch_for(n_points: int, itemsize: int, layers: int, budget: int, most: int 
     if need > budget:
         fitting = int(n_points * (budget / need))
         msg = (
-            f"{n_points:,} points need {need / 1e9:.3g} GB on the device, one column at a time, but {budget / 1e9:.3g} GB are "
-            f"free: up to about {fitting:,} points would fit; use backend='cpu', or free memory on the device"
+            f"{n_points:,} points need {need / 1e9:.3g} GB on the device, one column at a time, but "
+            f"{budget / 1e9:.3g} GB are free: up to about {fitting:,} points would fit; use backend='cpu', "
+            "or free memory on the device"
         )
         raise DeviceMemoryError(msg)
     return batch

@@ -93,7 +93,8 @@ class DeviceOperator(Operator):
         del threads
         if out.shape != block.shape or out.dtype != block.dtype:
             raise ShapeError(
-                f"out has {out.shape} values of {out.dtype}, the block {block.shape} of {block.dtype}: they must agree"
+                f"out has {out.shape} values of {out.dtype}, the block {block.shape} of "
+                f"{block.dtype}: they must agree"
             )
         there = torch.from_numpy(np.array(block, order="C")).to(self.device)
         result = torch.empty_like(there)
@@ -121,7 +122,8 @@ class DeviceOperator(Operator):
     def _check(self, block: torch.Tensor, out: torch.Tensor) -> None:
         if block.ndim != 2 or block.shape[0] != self.n_nodes or block.shape[1] < 1:
             raise ShapeError(
-                f"a block has one row per node and some columns, ({self.n_nodes}, c), not {tuple(block.shape)}"
+                f"a block has one row per node and some columns, ({self.n_nodes}, "
+                f"c), not {tuple(block.shape)}"
             )
         if out.shape != block.shape:
             raise ShapeError(

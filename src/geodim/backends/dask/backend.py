@@ -123,9 +123,9 @@ class DaskBackend(LocalBackend):
         """What would have to be different."""
         need = source.n_points * BYTES_IN_WORK[source.dtype.itemsize]
         return ClusterError(
-            f"exact values of a column of {source.n_points:,} points need {need:,} bytes in work, and a worker may use "
-            f"{self.cluster.workroom:,.0f}: use workers with more memory, or rtol > 0 with data that the workers read themselves, "
-            "which is counted where its rows lie"
+            f"exact values of a column of {source.n_points:,} points need {need:,} bytes in work, and a "
+            f"worker may use {self.cluster.workroom:,.0f}: use workers with more memory, or rtol > 0 with "
+            "data that the workers read themselves, which is counted where its rows lie"
         )
 
     def hop_pass(

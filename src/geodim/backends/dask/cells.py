@@ -278,8 +278,9 @@ class CellPass:
 
     def _too_fine(self, factor: float) -> ClusterError:
         return ClusterError(
-            f"this tolerance needs more cells than the workers can hold in {self.cluster.room:,.0f} bytes, or more than {MOST_SIZES:,} "
-            f"sizes: use an rtol {1.1 * factor:.2g} times as large, or workers with more memory"
+            f"this tolerance needs more cells than the workers can hold in {self.cluster.room:,.0f} "
+            f"bytes, or more than {MOST_SIZES:,} sizes: use an rtol {1.1 * factor:.2g} times as "
+            "large, or workers with more memory"
         )
 
     def _halt(self, reason: str) -> None:

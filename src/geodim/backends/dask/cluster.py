@@ -58,8 +58,8 @@ class Cluster:
             client = distributed.get_client()
         except ValueError as error:
             msg = (
-                "there is no active Dask client: start one with  from distributed import Client; client = Client()  "
-                "for the cores of this machine, or Client('tcp://scheduler:8786') for a cluster"
+                "there is no active Dask client: start one with  from distributed import Client; client = "
+                "Client()  for the cores of this machine, or Client('tcp://scheduler:8786') for a cluster"
             )
             raise InputValueError(msg) from error
         return cls(client)

@@ -138,8 +138,9 @@ class DaskHopPass(HopPass):
         self.slots = int(min(max(room - graph, 0) // need(NARROWEST, 0), most))
         if self.slots < 1:
             msg = (
-                f"no worker can take {NARROWEST} attributes of {n:,} nodes through {self.hops} hops: that needs "
-                f"{need(NARROWEST, entries):,} bytes, and {room:,.0f} may be used; start workers with more memory"
+                f"no worker can take {NARROWEST} attributes of {n:,} nodes through {self.hops} "
+                f"hops: that needs {need(NARROWEST, entries):,} bytes, and {room:,.0f} may be used; "
+                "start workers with more memory"
             )
             raise ClusterError(msg)
         share = -(-d // (AHEAD * self.cluster.threads))

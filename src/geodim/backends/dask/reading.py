@@ -55,8 +55,8 @@ def as_declared(chunk: Any, declared: Declared) -> Any:
     if len(shape) != 2 or shape[1] != declared.columns or declared.rows not in (None, shape[0]):
         rows = "some" if declared.rows is None else declared.rows
         msg = (
-            f"{declared.where} has the shape {shape}, and {rows} rows and {declared.columns} columns were declared: "
-            "tell Dask the chunks that its functions return, or call compute_chunk_sizes()"
+            f"{declared.where} has the shape {shape}, and {rows} rows and {declared.columns} columns were "
+            "declared: tell Dask the chunks that its functions return, or call compute_chunk_sizes()"
         )
         raise ShapeError(msg)
     if not hasattr(chunk, "dtypes"):  # a frame is looked at column by column
@@ -64,8 +64,8 @@ def as_declared(chunk: Any, declared: Declared) -> Any:
         check_type(kind, declared.where)
         if working_type(kind).itemsize > declared.dtype.itemsize:
             msg = (
-                f"{declared.where} has the type {kind}, and one that {declared.dtype} holds was declared: tell Dask the dtype (or meta) "
-                "that its functions return, or convert the data with astype"
+                f"{declared.where} has the type {kind}, and one that {declared.dtype} holds was declared: "
+                "tell Dask the dtype (or meta) that its functions return, or convert the data with astype"
             )
             raise InputTypeError(msg)
     return chunk
@@ -88,8 +88,8 @@ def as_numbers(chunk: Any, declared: Declared) -> NDArray[Any]:
     source = as_source(chunk)
     if source.dtype.itemsize > dtype.itemsize:
         msg = (
-            f"{declared.where} has columns that need {source.dtype}, and ones that {dtype} holds were declared: tell Dask the meta that its "
-            "functions return, or convert the data with astype"
+            f"{declared.where} has columns that need {source.dtype}, and ones that {dtype} holds were "
+            "declared: tell Dask the meta that its functions return, or convert the data with astype"
         )
         raise InputTypeError(msg)
     out = np.empty((source.n_features, source.n_points), dtype)
