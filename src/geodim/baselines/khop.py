@@ -123,7 +123,10 @@ def khop_points(
     threads = thread_count(n_threads)
     ranges = scan_ranges(source, threads)
     if ranges.magnitude > LARGEST or 0.0 < ranges.magnitude < 1.0 / LARGEST:
-        msg = f"the largest attribute is {ranges.magnitude:g}: its square leaves float64; rescale the attributes"
+        msg = (
+            f"the largest attribute is {ranges.magnitude:g}: its square leaves "
+            "float64; rescale the attributes"
+        )
         raise RangeOverflowError(msg)
     made = make_operator(
         as_graph(graph, source.n_points, weights=edge_weights, threads=threads),

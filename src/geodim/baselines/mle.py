@@ -155,8 +155,8 @@ def estimate(distances: NDArray[np.float64]) -> tuple[float, int, int]:
     n_zero = int(used.size - used.sum())
     if not used.any():
         msg = (
-            f"all {used.size:,} distances between neighbours are 0: every point equals its {inner.shape[1]} nearest ones, "
-            "and there is no dimension to estimate; drop duplicates first"
+            f"all {used.size:,} distances between neighbours are 0: every point equals its {inner.shape[1]} "
+            "nearest ones, and there is no dimension to estimate; drop duplicates first"
         )
         raise InputValueError(msg)
     logs = np.log(np.where(used, outer, 1.0)) - np.log(np.where(used, inner, 1.0))

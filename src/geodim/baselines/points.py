@@ -170,6 +170,9 @@ def check_neighbours(n_neighbors: Any, n_points: int, least: int = 1) -> int:
     """Every point needs so many others."""
     count = whole("n_neighbors", n_neighbors, least)
     if count >= n_points:
-        msg = f"{count} neighbours of each point need at least {count + 1} points, got {n_points}: ask for fewer"
+        msg = (
+            f"{count} neighbours of each point need at least {count + 1} points, "
+            f"got {n_points}: ask for fewer"
+        )
         raise InputValueError(msg)
     return count

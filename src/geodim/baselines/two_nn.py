@@ -117,8 +117,8 @@ def estimate(logs: NDArray[np.float64], method: str, discard: float) -> float:
     keep = min(int(total * (1.0 - discard)), total - 1 if method == "fit" else total)
     if keep < 2:
         msg = (
-            f"{total} points have a nearest neighbour at a positive distance, and {max(keep, 0)} of their ratios remain "
-            f"with discard={discard:g}: TwoNN needs 2; drop duplicates, or discard less"
+            f"{total} points have a nearest neighbour at a positive distance, and {max(keep, 0)} of their "
+            f"ratios remain with discard={discard:g}: TwoNN needs 2; drop duplicates, or discard less"
         )
         raise InputValueError(msg)
     kept = logs[:keep]
