@@ -36,7 +36,8 @@ def compare(
         str,
         typer.Argument(
             metavar="DATA",
-            help="Points in rows: .npy, .npz, .csv, .tsv, .parquet; or a graph that `geodim datasets list` shows.",
+            help="Points in rows: .npy, .npz, .csv, .tsv, .parquet; or a graph that "
+            "`geodim datasets list` shows.",
         ),
     ],
     estimators: Annotated[

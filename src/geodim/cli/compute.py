@@ -52,7 +52,8 @@ def compute(
         Path | None,
         typer.Argument(
             metavar="FILE",
-            help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), .csv, .tsv, .parquet, .zarr.",
+            help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), "
+            ".csv, .tsv, .parquet, .zarr.",
         ),
     ] = None,
     rtol: Rtol = 0.0,

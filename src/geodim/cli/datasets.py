@@ -196,9 +196,9 @@ def not_here(described: DatasetInfo, root: Path | None) -> DatasetNotFoundError:
     more = f" and {len(described.missing) - 3} more" if len(described.missing) > 3 else ""
     option = "" if root is None else f" --root {shlex.quote(str(root))}"
     return DatasetNotFoundError(
-        f"{described.name} is not in {described.folder} (missing: {shown}{more}). Place its files there, from "
-        f"{described.source}, or run: geodim datasets fetch {described.name}{option}"
-        f" (about {_size(described.download_bytes)})"
+        f"{described.name} is not in {described.folder} (missing: {shown}{more}). Place its files there, "
+        f"from {described.source}, or run: geodim datasets fetch {described.name}{option} (about "
+        f"{_size(described.download_bytes)})"
     )
 
 

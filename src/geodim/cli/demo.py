@@ -81,8 +81,9 @@ def demo(
     terminal.print(table)
     exact = with_provenance(results[True, 0.0], "digits")
     terminal.print(
-        f"\nThe discriminability is {exact.discriminability:.4f} (divided by {exact.d_max:g}): the share of the largest range "
-        "that the best pixel still covers, on average over all shares of points left out. The dimension is 1 / its square.\n"
+        f"\nThe discriminability is {exact.discriminability:.4f} (divided by {exact.d_max:g}): the share of "
+        "the largest range that the best pixel still covers, on average over all shares of points left out. "
+        "The dimension is 1 / its square.\n"
     )
     terminal.print(shares_table(exact))
     paths = [output / "digits.json"]
@@ -100,7 +101,8 @@ def demo(
     except MissingExtraError as error:
         console.print(f"note: no report: {error}", markup=False, soft_wrap=True)
     terminal.print(
-        f"\nintrinsic dimension {exact.dimension:.6g}, discriminability {exact.discriminability:.6g}, written to"
+        f"\nintrinsic dimension {exact.dimension:.6g}, discriminability "
+        f"{exact.discriminability:.6g}, written to"
     )
     for path in paths:
         print_written(terminal, path, "  ")

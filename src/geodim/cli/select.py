@@ -28,7 +28,8 @@ def select(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), .csv, .tsv, .parquet.",
+            help="Points in rows: .npy, .npz (points.npz:key for one of several "
+            "arrays), .csv, .tsv, .parquet.",
         ),
     ],
     m: Annotated[
@@ -38,7 +39,8 @@ def select(
         float | None,
         typer.Option(
             metavar="P",
-            help="Instead: enough for this part of the discriminability, above 0 and at most 1; 0.95 by default.",
+            help="Instead: enough for this part of the discriminability, above 0 "
+            "and at most 1; 0.95 by default.",
         ),
     ] = None,
     no_normalize: Annotated[
@@ -191,8 +193,9 @@ def _show(selection: FeatureSelection, title: str, terminal: Any) -> None:
             f"\nfeatures after the first {selection.useful:,} add nothing: they fill up what -m asks for"
         )
     terminal.print(
-        f"\n{len(selection.names):,} of {selection.n_features:,} features, {selection.n_points:,} points; all features: "
-        f"dimension {selection.dimension:.6g}; certified: at least {selection.guarantee:.1%} of the best choice of as many; "
-        f"{selection.seconds:.3g} s on {threads} thread{'' if threads == 1 else 's'}",
+        f"\n{len(selection.names):,} of {selection.n_features:,} features, {selection.n_points:,} points; "
+        f"all features: dimension {selection.dimension:.6g}; certified: at least {selection.guarantee:.1%} "
+        f"of the best choice of as many; {selection.seconds:.3g} s on {threads} "
+        f"thread{'' if threads == 1 else 's'}",
         soft_wrap=True,
     )
