@@ -50,7 +50,10 @@ def boundary(file: Path | str, kind: str = "file that can be read") -> Iterator[
     except GeodimError:
         raise
     except MemoryError as error:
-        msg = f"{file} does not fit the memory that is free ({_said(error)}): take fewer columns, or a machine with more"
+        msg = (
+            f"{file} does not fit the memory that is free ({_said(error)}): take fewer "
+            "columns, or a machine with more"
+        )
         raise MachineMemoryError(msg) from error
     except FileNotFoundError as error:
         msg = f"there is no file {file}"
@@ -59,7 +62,10 @@ def boundary(file: Path | str, kind: str = "file that can be read") -> Iterator[
         if isinstance(error, OSError) and error.strerror:
             msg = f"cannot read {file}: {error.strerror}"
         else:
-            msg = f"{file} is no complete {kind} ({_said(error)}): was it cut off while being written or copied?"
+            msg = (
+                f"{file} is no complete {kind} ({_said(error)}): was it cut off "
+                "while being written or copied?"
+            )
         raise DataFileError(msg) from error
 
 

@@ -121,8 +121,8 @@ def ranges_of(source: ColumnSource, moments: Moments) -> Ranges:
     if not np.all(np.isfinite(widths)):
         column = int(np.flatnonzero(~np.isfinite(widths))[0])
         msg = (
-            f"{_name(source, column)} reaches from {least[column]} to {greatest[column]}: its range overflows float64; "
-            "divide the column by a constant"
+            f"{_name(source, column)} reaches from {least[column]} to {greatest[column]}: its range "
+            "overflows float64; divide the column by a constant"
         )
         raise RangeOverflowError(msg)
     known = np.zeros(squares.size) if source.runs else squares.astype(np.float64)

@@ -67,7 +67,10 @@ def array_of_tensor(tensor: Any) -> NDArray[Any]:
     try:
         values: NDArray[Any] = tensor.numpy()
     except (TypeError, RuntimeError) as error:
-        msg = f"the data is a tensor of type {tensor.dtype}: convert it to float32, float64, integers or booleans first"
+        msg = (
+            f"the data is a tensor of type {tensor.dtype}: convert it to float32, "
+            "float64, integers or booleans first"
+        )
         raise InputTypeError(msg) from error
     return values
 
@@ -88,7 +91,10 @@ def eager_frame(data: Any) -> Any:
         msg = f"two columns have the same name: {' '.join(str(error).split())}; rename one of them"
         raise InputValueError(msg) from error
     except TypeError as error:
-        msg = f"the data is a {_kind(data)}, not a frame of points by features: convert it to one, or to an array"
+        msg = (
+            f"the data is a {_kind(data)}, not a frame of points by features: "
+            "convert it to one, or to an array"
+        )
         raise InputTypeError(msg) from error
     if isinstance(native, nw.Series):
         return native.to_frame()

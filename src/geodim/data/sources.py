@@ -410,13 +410,22 @@ def check_shape(shape: tuple[int, ...]) -> None:
             if len(shape) == 1
             else ""
         )
-        msg = f"expected a table of points by features (2 axes), got {len(shape)} axes with shape {tuple(shape)}{hint}"
+        msg = (
+            f"expected a table of points by features (2 axes), got {len(shape)} axes "
+            f"with shape {tuple(shape)}{hint}"
+        )
         raise ShapeError(msg)
     if shape[0] == 0:
-        msg = f"the data has no points: its shape is {tuple(shape)}, and found array with 0 sample(s) cannot be measured"
+        msg = (
+            f"the data has no points: its shape is {tuple(shape)}, and found array with 0 "
+            "sample(s) cannot be measured"
+        )
         raise ShapeError(msg)
     if shape[1] == 0:
-        msg = f"the data has no features: its shape is {tuple(shape)}, and 0 feature(s) cannot tell points apart"
+        msg = (
+            f"the data has no features: its shape is {tuple(shape)}, and 0 "
+            "feature(s) cannot tell points apart"
+        )
         raise ShapeError(msg)
 
 
@@ -428,7 +437,10 @@ def check_weights(weights: Any, n_points: int) -> NDArray[np.int64]:
         raise ShapeError(msg)
     if array.dtype.kind == "f" and np.all(np.isfinite(array)) and np.all(array == np.floor(array)):
         if np.any(np.abs(array) > MOST_POINTS):
-            msg = f"weight {array[np.abs(array).argmax()]:g} is too large: at most {MOST_POINTS:.0e} points can be counted"
+            msg = (
+                f"weight {array[np.abs(array).argmax()]:g} is too large: at most "
+                f"{MOST_POINTS:.0e} points can be counted"
+            )
             raise InputValueError(msg)
         array = array.astype(np.int64)
     if array.dtype.kind not in "iub":
@@ -443,7 +455,10 @@ def check_weights(weights: Any, n_points: int) -> NDArray[np.int64]:
         msg = f"weight {int(array[row])} at row {row} is negative: a point cannot occur fewer than 0 times"
         raise InputValueError(msg)
     if float(array.astype(np.float64).sum()) > MOST_POINTS:
-        msg = f"the weights add up to more than {MOST_POINTS:.0e} points, too many to count exactly; divide them"
+        msg = (
+            f"the weights add up to more than {MOST_POINTS:.0e} points, too many "
+            "to count exactly; divide them"
+        )
         raise InputValueError(msg)
     if array.sum() == 0:
         msg = "all weights are zero: no point is left"

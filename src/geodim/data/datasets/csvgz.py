@@ -103,7 +103,8 @@ def iter_blocks(
             ) from error
         if values.size != rows * columns:
             raise DataFileError(
-                f"{path}: lines {line + 1} to {line + rows} hold {values.size} numbers, expected {columns} in each"
+                f"{path}: lines {line + 1} to {line + rows} hold {values.size} "
+                f"numbers, expected {columns} in each"
             )
         line += rows
         yield values.reshape(rows, columns).astype(target, copy=False)

@@ -176,7 +176,8 @@ class ResumingDownloader:
         if size > self.limit:
             self._forget()
             raise DataFileError(
-                f"{url}: at least {size:,} bytes, and no more than {self.limit:,} are taken: this is another file"
+                f"{url}: at least {size:,} bytes, and no more than {self.limit:,} "
+                "are taken: this is another file"
             )
 
     def _state(self, url: str) -> tuple[int, str]:

@@ -64,10 +64,11 @@ def find_embedding(folder: Path) -> Path:
             return path
     wanted = folder / MAG_EMBEDDING
     raise MissingEmbeddingError(
-        "ogbn-mag has attributes for papers only, and the vectors for authors, institutions and fields of study were "
-        f"not found. Either place the published file at {wanted} (from "
-        "https://data.pyg.org/datasets/mag_metapath2vec_emb.zip; reading it needs torch), or an .npz with one array "
-        f"per node type at {wanted.with_suffix('.npz')}, or make that with geodim.data.datasets.train_metapath2vec()"
+        "ogbn-mag has attributes for papers only, and the vectors for authors, institutions and fields of "
+        f"study were not found. Either place the published file at {wanted} (from "
+        "https://data.pyg.org/datasets/mag_metapath2vec_emb.zip; reading it needs torch), or an .npz with "
+        f"one array per node type at {wanted.with_suffix('.npz')}, or make that with "
+        "geodim.data.datasets.train_metapath2vec()"
     )
 
 

@@ -93,7 +93,8 @@ def train_metapath2vec(
     if epochs < 1 or embedding_dim < 1 or not 2 <= context_size <= walk_length + 1:
         raise InputValueError(
             f"need epochs and embedding_dim of at least 1 and 2 <= context_size <= walk_length + 1, not "
-            f"epochs={epochs}, embedding_dim={embedding_dim}, context_size={context_size}, walk_length={walk_length}"
+            f"epochs={epochs}, embedding_dim={embedding_dim}, "
+            f"context_size={context_size}, walk_length={walk_length}"
         )
     folder = resolve_root(root) / get_spec("ogbn-mag").folder
     counts = read_counts(folder)

@@ -87,5 +87,6 @@ class GraphDataset:
         sizes = ", ".join(f"{key} {len(index):,}" for key, index in self.splits.items()) or "no splits"
         return (
             f"GraphDataset({self.name!r}: {self.n_nodes:,} nodes, {self.n_edges:,} "
-            f"{'directed' if self.directed else 'undirected'} edges, {self.n_attributes:,} attributes; {sizes})"
+            f"{'directed' if self.directed else 'undirected'} edges, "
+            f"{self.n_attributes:,} attributes; {sizes})"
         )

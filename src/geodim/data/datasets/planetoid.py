@@ -81,8 +81,8 @@ def _load(spec: DatasetSpec, folder: Path) -> GraphDataset:
     n_nodes = int(ranked[-1]) + 1
     if n_nodes > MOST_GAPS * (n_known + len(test_index)):
         raise DataFileError(
-            f"{files['test.index']}: the number {n_nodes - 1:,} leaves most nodes without attributes: there are {n_known:,} "
-            f"known and {len(test_index):,} test nodes"
+            f"{files['test.index']}: the number {n_nodes - 1:,} leaves most nodes without attributes: there "
+            f"are {n_known:,} known and {len(test_index):,} test nodes"
         )
     if n_train + VALIDATION_NODES > n_nodes:
         raise DataFileError(

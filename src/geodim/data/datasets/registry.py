@@ -203,7 +203,8 @@ _ALL = (
     ),
     _ogb(
         "ogbn-mag", "ogb-mag", "mag", _MAG_FILES, Statistics(1_939_743, 21_111_007, 128),
-        description="papers, authors, institutions and fields of study, made one graph; missing attributes from metapath2vec",
+        description="papers, authors, institutions and fields of study, made one graph; missing "
+        "attributes from metapath2vec",
         nodes_folder="paper/", download_bytes=1_300 << 20,
         extra=(Remote("https://data.pyg.org/datasets/mag_metapath2vec_emb.zip", (MAG_EMBEDDING,), strip="", into="raw"),),
     ),

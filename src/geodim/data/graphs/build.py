@@ -83,8 +83,8 @@ def build_graph(
     indptr = indptr[: n_nodes + 1]  # the cursors have advanced: entry i is now where row i starts
     if _digest(indptr[1:]) != ends:
         raise DataChangedError(
-            "the edges changed while they were read: some rows were not filled as they were counted; read them again when "
-            "nothing writes to them"
+            "the edges changed while they were read: some rows were not filled as they were counted; read "
+            "them again when nothing writes to them"
         )
     stats, kept = _coalesce(indptr, keys, weights, threads)
     keys.resize(kept, refcheck=False)  # gives the memory of coalesced entries back
@@ -127,8 +127,8 @@ def _infer_nodes(source: EdgeSource, *, weighted: bool) -> int:
         raise InputValueError("there are no edges to tell the number of nodes from: pass n_nodes=")
     if largest >= max(FEW_NODES, MOST_ISOLATED * source.n_edges):
         raise InputValueError(
-            f"the largest node number is {largest:,}, in a list of {source.n_edges:,} edges: nearly all nodes would be isolated; "
-            "number the nodes 0..n-1, or pass n_nodes="
+            f"the largest node number is {largest:,}, in a list of {source.n_edges:,} edges: nearly all "
+            "nodes would be isolated; number the nodes 0..n-1, or pass n_nodes="
         )
     return largest + 1
 

@@ -140,7 +140,8 @@ class WeightedEdges:
     def __post_init__(self) -> None:
         if len(self.weights) != self.edges.n_edges:
             raise ShapeError(
-                f"{len(self.weights)} weights for {self.edges.n_edges} listed edges: give one weight for each edge"
+                f"{len(self.weights)} weights for {self.edges.n_edges} listed edges: "
+                "give one weight for each edge"
             )
 
     @property
@@ -168,7 +169,8 @@ def checked_chunks(source: EdgeSource, n_nodes: int | None, *, weighted: bool) -
         listed += len(u)
         if len(u) != len(v) or (weighted and chunk.weights is not None and len(chunk.weights) != len(u)):
             raise ShapeError(
-                f"from edge {chunk.start} on: {len(u)} sources, {len(v)} targets, or another number of weights"
+                f"from edge {chunk.start} on: {len(u)} sources, {len(v)} targets, "
+                "or another number of weights"
             )
         if len(u):
             low = min(int(u.min()), int(v.min()))
@@ -185,8 +187,8 @@ def checked_chunks(source: EdgeSource, n_nodes: int | None, *, weighted: bool) -
         yield EdgeChunk(chunk.start, u, v, weights)
     if listed != source.n_edges:
         raise DataChangedError(
-            f"a pass over the edges listed {listed:,} of them, and there were {source.n_edges:,}: the edges changed while they were "
-            "read; read them again when nothing writes to them"
+            f"a pass over the edges listed {listed:,} of them, and there were {source.n_edges:,}: the edges "
+            "changed while they were read; read them again when nothing writes to them"
         )
 
 
@@ -210,7 +212,8 @@ def _whole(chunk: EdgeChunk, ids: NDArray[Any]) -> NDArray[np.int64]:
         if len(ids) == 0:
             return np.empty(0, np.int64)
         raise InputTypeError(
-            f"node ids must be whole numbers, not {ids.dtype}: {edge_name(chunk, 0)}; number the nodes 0..n-1 first"
+            f"node ids must be whole numbers, not {ids.dtype}: {edge_name(chunk, 0)}; "
+            "number the nodes 0..n-1 first"
         )
     if kind == "f":
         bad = ~(np.isfinite(ids) & (ids == np.floor(ids)) & (np.abs(ids) < 2.0**53))

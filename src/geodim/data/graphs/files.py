@@ -132,7 +132,8 @@ def _lines(path: Path) -> Iterator[str]:
             number += 1
             if len(line) == LONGEST_LINE:
                 raise DataFileError(
-                    f"{path}: line {number:,} has more than {LONGEST_LINE:,} characters: this is no list of edges"
+                    f"{path}: line {number:,} has more than {LONGEST_LINE:,} "
+                    "characters: this is no list of edges"
                 )
             yield line
 
@@ -158,7 +159,8 @@ def _header(path: Path, fields: list[str]) -> list[str] | None:
     numbers = [_is_number(field.strip("\"'")) for field in fields[:2]]
     if numbers[0] != numbers[1]:
         raise DataFileError(
-            f"{path}: the first line begins with {fields[0]!r} and {fields[1]!r}, which is neither an edge nor two names"
+            f"{path}: the first line begins with {fields[0]!r} and {fields[1]!r}, which is "
+            "neither an edge nor two names"
         )
     return None if numbers[0] else fields
 

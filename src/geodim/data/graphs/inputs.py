@@ -88,8 +88,9 @@ def from_array(graph: Any, weights: bool | str, orientation: Orientation) -> Ope
         raise ShapeError("the edges are ragged: give an array of shape (2, m) or (m, 2)") from error
     if edges.dtype == object:
         raise InputTypeError(
-            f"cannot read a graph from {type(graph).__name__}: give an edge array of shape (2, m) or (m, 2), a scipy "
-            "sparse adjacency, a torch tensor, a PyG Data or HeteroData, a networkx graph, or the path of an edge list"
+            f"cannot read a graph from {type(graph).__name__}: give an edge array of shape (2, m) or "
+            "(m, 2), a scipy sparse adjacency, a torch tensor, a PyG Data or HeteroData, a networkx "
+            "graph, or the path of an edge list"
         )
     if edges.ndim != 2 or 2 not in edges.shape:
         hint = ""

@@ -212,7 +212,10 @@ def _is_header(cells: list[str], file: Path) -> bool:
         return False
     odd = next((cell for cell in cells if NEARLY.fullmatch(cell) and not _is_number(cell)), None)
     if odd is not None:
-        msg = f"{file}: {odd!r} in the first line may be a name, or a number with separators or units; write plain numbers, or {which}"
+        msg = (
+            f"{file}: {odd!r} in the first line may be a name, or a number with separators or units; "
+            f"write plain numbers, or {which}"
+        )
         raise DataFileError(msg)
     return True
 

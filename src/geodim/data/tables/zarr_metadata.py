@@ -161,7 +161,10 @@ def _check_sizes(path: Path, document: dict[str, Any], chunks: Any, dtype: np.dt
 
 def _check_count(path: Path, count: int) -> int:
     if count > MOST_CHUNKS:
-        msg = f"{path} declares {count:,} chunks, and more than {MOST_CHUNKS:,} take too long: save the array in larger ones"
+        msg = (
+            f"{path} declares {count:,} chunks, and more than {MOST_CHUNKS:,} take too long: "
+            "save the array in larger ones"
+        )
         raise DataFileError(msg)
     return count
 
@@ -201,5 +204,6 @@ def _document(path: Path) -> dict[str, Any]:
 
 def _refused_type(path: Path, kind: Any) -> InputTypeError:
     return InputTypeError(
-        f"{path} declares the type {str(kind)[:100]}, not real numbers: save the array as float32, float64, integers or booleans"
+        f"{path} declares the type {str(kind)[:100]}, not real numbers: save the array as float32, "
+        "float64, integers or booleans"
     )
