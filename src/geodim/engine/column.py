@@ -126,15 +126,18 @@ class ColumnSolver:
         """
         if column.shape != (self.n,) or column.dtype != self.sorter.dtype:
             msg = (
-                f"a column of shape {column.shape} and type {column.dtype} for a solver of {self.n} values of "
-                f"type {self.sorter.dtype}"
+                f"a column of shape {column.shape} and type {column.dtype} for a solver of {self.n} "
+                f"values of type {self.sorter.dtype}"
             )
             raise InternalError(msg)
 
     def _check_runs(self, values: NDArray[np.float64], counts: NDArray[np.int64], n_points: int) -> None:
         """The same for values with multiplicities."""
         if values.size == 0 or values.shape != counts.shape or int(counts.sum()) != n_points:
-            msg = f"{values.size} values with {counts.size} counts, {int(counts.sum())} in all, for a solver of {n_points} points"
+            msg = (
+                f"{values.size} values with {counts.size} counts, {int(counts.sum())} in all, for "
+                f"a solver of {n_points} points"
+            )
             raise InternalError(msg)
 
     def _check_range(self, index: int, values: NDArray[np.float64]) -> None:
@@ -364,8 +367,9 @@ class PyramidLayout:
 def changed(index: int, before: tuple[float, float], after: tuple[float, float]) -> DataChangedError:
     """The error for a column whose values are not those of the first pass."""
     return DataChangedError(
-        f"column {index} reached from {before[0]!r} to {before[1]!r} in the first pass over the data and from {after[0]!r} to "
-        f"{after[1]!r} in a later one: the data changed while it was read; compute again when nothing writes to it"
+        f"column {index} reached from {before[0]!r} to {before[1]!r} in the first pass over the data and "
+        f"from {after[0]!r} to {after[1]!r} in a later one: the data changed while it was read; compute "
+        "again when nothing writes to it"
     )
 
 

@@ -43,8 +43,8 @@ def check_exact(counts: NDArray[Any], column: int) -> None:
     most = int(counts.max())
     if most * (counts.size + 1) >= 2**53:
         msg = (
-            f"column {column} has {most:,} points in one of {counts.size:,} steps, too many to count exactly: "
-            "use a larger rtol, or divide the weights by a common divisor"
+            f"column {column} has {most:,} points in one of {counts.size:,} steps, too many to count "
+            "exactly: use a larger rtol, or divide the weights by a common divisor"
         )
         raise InputValueError(msg)
 
@@ -152,8 +152,8 @@ class CountingSolver(ColumnSolver):
             filled = bool(counts[:2].any() and counts[max(last - 1, 0) : last + 2].any())
         if not filled:
             msg = (
-                f"column {index} has not as many values in the range that the first pass over the data found: the data changed while "
-                "it was read; compute again when nothing writes to it"
+                f"column {index} has not as many values in the range that the first pass over the data "
+                "found: the data changed while it was read; compute again when nothing writes to it"
             )
             raise DataChangedError(msg)
 

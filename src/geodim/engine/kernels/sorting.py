@@ -22,7 +22,10 @@ SHARES = 1 << LEADING
 HALF_REST = (32 - LEADING) // 2  # the other bits are two digits of so many
 HALF_BUCKETS = 1 << HALF_REST
 STEPS_OF_TWO_DIGITS = 1 << 2 * DIGIT
-OUTSIDE = "a value lies outside of the range that an earlier pass over the data found: did the data change in between?"
+OUTSIDE = (
+    "a value lies outside of the range that an earlier pass over the data found: "
+    "did the data change in between?"
+)
 INSERT = 32  # shares up to this size are sorted by insertion
 
 
