@@ -141,7 +141,10 @@ def claims_of(numbers: str, found: Sequence[Correlation]) -> list[Claim]:
     whose = "numbers as printed" if numbers == "printed" else "our own numbers"
     texts = (
         f"A drop of the intrinsic dimension goes with a gain in accuracy ({whose}).",
-        f"The intrinsic dimension is a better indicator of classification performance than the MLE ({whose}).",
+        (
+            "The intrinsic dimension is a better indicator of classification performance than the MLE "
+            f"({whose})."
+        ),
     )
     names = [
         name for name in DATASETS if all((kind, name) in mine for kind in ("intrinsic dimension", "MLE"))

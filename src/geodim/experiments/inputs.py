@@ -35,8 +35,8 @@ def missing_data(name: str, options: Options) -> str | None:
     size = info.download_bytes
     about = f"{size / 2**30:.1f} GiB" if size >= 1 << 30 else f"{size / 2**20:.0f} MiB"
     return (
-        f"{info.name} is not on this machine: get it with  geodim datasets fetch {info.name}  (about {about}) "
-        "and give the same command again"
+        f"{info.name} is not on this machine: get it with  geodim datasets fetch {info.name}  (about "
+        f"{about}) and give the same command again"
     )
 
 

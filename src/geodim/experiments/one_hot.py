@@ -121,7 +121,8 @@ def claims(rows: Rows) -> list[Claim]:
         Claim(
             texts[3],
             bool(gaps[half].max() < 1.05),
-            f"with half of all edges or more, k = 1 has at most {gaps[half].max():.4f} times the dimension of k = 5",
+            f"with half of all edges or more, k = 1 has at most {gaps[half].max():.4f} "
+            "times the dimension of k = 5",
         ),
     ]
 

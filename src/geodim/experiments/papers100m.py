@@ -95,7 +95,8 @@ def claims(rows: Rows) -> list[Claim]:
     apart = [before["lower"] > after["upper"] for before, after in pairwise(found)]
     return [
         Claim(
-            "ogbn-papers100M: the dimensions of different k are told apart by their bounds, with an accuracy of over 99.95 %.",
+            "ogbn-papers100M: the dimensions of different k are told apart by their bounds, with "
+            "an accuracy of over 99.95 %.",
             all(apart) and all(row["error"] < 5e-4 for row in found) if found else None,
             f"largest E: {max(row['error'] for row in found):.2e}" if found else "",
         )

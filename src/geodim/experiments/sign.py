@@ -25,8 +25,8 @@ QUICK_REPETITIONS, QUICK_HOPS = 2, 3
 BASE_MEMORY = 1 << 29  # PyTorch itself
 PLANETOID = ("PubMed", "Cora", "CiteSeer")
 BECAUSE = (
-    "the paper leaves open details of the training (which epoch is tested, the kind of weight decay, the batch norm), "
-    "and trainings start from random weights"
+    "the paper leaves open details of the training (which epoch is tested, the kind of weight decay, the "
+    "batch norm), and trainings start from random weights"
 )
 
 

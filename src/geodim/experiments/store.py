@@ -118,7 +118,10 @@ class Store:
             self._use()
         except Exception as error:  # whatever a row that is none of this experiment's makes its code raise
             self.entries = before
-            msg = f"{other.path} holds rows that the experiment {self.experiment.name} cannot have made ({error!r})"
+            msg = (
+                f"{other.path} holds rows that the experiment {self.experiment.name} "
+                f"cannot have made ({error!r})"
+            )
             raise DataFileError(f"{msg}: nothing was taken over") from error
         return len(new)
 

@@ -222,9 +222,15 @@ def claims(rows: Rows) -> list[Claim]:
     saved = float(printed()["support_study"]["saved_costs"])
     near = {name: _at(some, at) for name, some in found.items()}
     texts = (
-        f"Support study: with relative support sizes of under {at} all data sets are approximated to over {accuracy:.0%}.",
+        (
+            f"Support study: with relative support sizes of under {at} all data sets are "
+            f"approximated to over {accuracy:.0%}."
+        ),
         f"Support study: the saved costs for comparable sizes are over {saved}.",
-        "Support study: a relative support size between 0.01 and 0.02 is a reasonable range for maximising the saved costs.",
+        (
+            "Support study: a relative support size between 0.01 and 0.02 is a reasonable range "
+            "for maximising the saved costs."
+        ),
     )
     if not found:
         return [Claim(text, None, "") for text in texts]
@@ -236,15 +242,16 @@ def claims(rows: Rows) -> list[Claim]:
         for name, some in found.items()
     }
     peaks = ", ".join(
-        f"{name} {row['relative_size']:.3f} (better by {row['saved_costs'] - within[name]:.4f} than the best in that range)"
+        f"{name} {row['relative_size']:.3f} (better by {row['saved_costs'] - within[name]:.4f} "
+        "than the best in that range)"
         for name, row in best.items()
     )
     return [
         _counted(
             texts[0],
             [row["error"] < 1.0 - accuracy for row in near.values()],
-            f"error E at {at}: {errors}. E is about 2 ln(n/2)/l: below {1.0 - accuracy:.0%} at this share from some 150,000 "
-            "points on, as all of the paper's graphs have",
+            f"error E at {at}: {errors}. E is about 2 ln(n/2)/l: below {1.0 - accuracy:.0%} at this share "
+            "from some 150,000 points on, as all of the paper's graphs have",
         ),
         _counted(
             texts[1], [row["saved_costs"] > saved for row in near.values()], f"saved costs at {at}: {costs}"
@@ -269,13 +276,14 @@ def notes(rows: Rows) -> list[str]:
         return []
     law = (
         "The error is about 2 ln(n/2)/l for every data set, l being the length of the support sequence: "
-        f"ours lie between {min(ratios):.3f} and {max(ratios):.3f} times that wherever l is at least 100. This is why the paper "
-        "finds the same error for every k and every number of features. The relative size alone says little: "
-        "0.015 is 40 elements of Cora and 2,540 of ogbn-arxiv."
+        f"ours lie between {min(ratios):.3f} and {max(ratios):.3f} times that wherever l is at least 100. "
+        "This is why the paper finds the same error for every k and every number of features. The relative "
+        "size alone says little: 0.015 is 40 elements of Cora and 2,540 of ogbn-arxiv."
     )
     competition = (
-        "Saved costs depend on how many features compete. Attributes that are all drawn alike (R-MAT, equal columns) compete for "
-        "every k; with standard deviations that differ as those of embeddings do, the costs fall as the paper shows."
+        "Saved costs depend on how many features compete. Attributes that are all drawn alike (R-MAT, equal "
+        "columns) compete for every k; with standard deviations that differ as those of embeddings do, the "
+        "costs fall as the paper shows."
     )
     return [law, competition]
 
