@@ -21,14 +21,16 @@ if TYPE_CHECKING:
 
 FORMAT = "geodim.HopAdvice/1"
 BASIS = (
-    "Basis: in Stubbemann, Hanika and Schneider (TMLR 2023, table of k-hop dimensions and SIGN accuracies) the first hop brings "
-    "the largest gain of accuracy on all six graphs, and by far the largest drop of the dimension on five of them (Cora: "
-    "dimension -39 %, accuracy 53 % to 72 %); on PubMed both fall into two hops (dimension -8 %, then -11 %)."
+    "Basis: in Stubbemann, Hanika and Schneider (TMLR 2023, table of k-hop dimensions and SIGN accuracies) "
+    "the first hop brings the largest gain of accuracy on all six graphs, and by far the largest drop of the "
+    "dimension on five of them (Cora: dimension -39 %, accuracy 53 % to 72 %); on PubMed both fall into two "
+    "hops (dimension -8 %, then -11 %)."
 )
 CAVEATS = (
-    "Caveats: six graphs and one kind of model; the size of a drop does not tell the size of a gain (ogbn-products: dimension "
-    "-0.02 %, accuracy 60 % to 72 %), and accuracy may grow where the dimension does not fall (ogbn-arxiv from one hop to two: "
-    "dimension unchanged, accuracy 66 % to 69 %). Where training is affordable, validate one or two hops more."
+    "Caveats: six graphs and one kind of model; the size of a drop does not tell the size of a gain "
+    "(ogbn-products: dimension -0.02 %, accuracy 60 % to 72 %), and accuracy may grow where the dimension "
+    "does not fall (ogbn-arxiv from one hop to two: dimension unchanged, accuracy 66 % to 69 %). Where "
+    "training is affordable, validate one or two hops more."
 )
 
 
@@ -150,13 +152,14 @@ def _text(result: KHopResult, hops: int, tolerance: float, excess: list[float], 
         text = "Only k = 0 was computed: nothing can be said about hops. Compute more of them."
     elif hops == result.hops and excess[-2] > tolerance:
         text = (
-            f"Consider all {hops} {noun} that were computed, and compute more: the last one still lowers the intrinsic "
-            f"dimension by {result.drops[-1]:.2%}."
+            f"Consider all {hops} {noun} that were computed, and compute more: the last one still lowers the "
+            f"intrinsic dimension by {result.drops[-1]:.2%}."
         )
     elif hops == 0:
         text = (
-            f"The graph hardly lowers the intrinsic dimension: without any hop it is within {tolerance:.2%} of that of "
-            f"{result.hops} hops. By this measure aggregation tells few points apart that the attributes do not."
+            "The graph hardly lowers the intrinsic dimension: without any hop it is within "
+            f"{tolerance:.2%} of that of {result.hops} hops. By this measure aggregation tells few points "
+            "apart that the attributes do not."
         )
     else:
         text = (

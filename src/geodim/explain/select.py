@@ -163,10 +163,13 @@ class FeatureSelection:
         more = len(self.names) - HTML_ROWS
         if more > 0:
             rows += (
-                f"<tr><td></td><td style='text-align:left'>and {more:,} more</td><td>{self.fractions[-1]:.2%}</td>"
-                f"<td>{self.dimensions[-1]:.6g}</td></tr>"
+                f"<tr><td></td><td style='text-align:left'>and {more:,} "
+                f"more</td><td>{self.fractions[-1]:.2%}</td><td>{self.dimensions[-1]:.6g}</td></tr>"
             )
-        caption = f"geodim, {len(self.names):,} of {self.n_features:,} features; dimension of all {self.dimension:.6g}"
+        caption = (
+            f"geodim, {len(self.names):,} of {self.n_features:,} features; "
+            f"dimension of all {self.dimension:.6g}"
+        )
         head = (
             "<tr><th></th><th>feature</th><th>part of the discriminability</th><th>dimension so far</th></tr>"
         )

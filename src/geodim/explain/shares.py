@@ -115,7 +115,8 @@ class Explanation:
         if len(self.hop_shares) > 1:
             rows.append(("by hops", listed({f"hop {hop}": share for hop, share in self.hop_shares.items()})))
         cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(label)}</th><td style='text-align:left'>{escape(text)}</td></tr>"
+            f"<tr><th style='text-align:left'>{escape(label)}</th><td "
+            f"style='text-align:left'>{escape(text)}</td></tr>"
             for label, text in rows
         )
         return f"<table><caption>geodim, explanation</caption>{cells}</table>"
