@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MIN_WIDTH", "Rows", "aggregate", "aligned_empty", "raise_overflow", "useful_threads"]
 
-STRANGERS = "a row of the graph or matrix names entries or nodes that are not there: were its arrays changed after it was made?"
+STRANGERS = (
+    "a row of the graph or matrix names entries or nodes that are not there: were its "
+    "arrays changed after it was made?"
+)
 MIN_WIDTH = 8  # columns the kernel needs at least: one vector
 CACHE_LINE = 64
 # Below this many (edge, column) pairs a product takes less time than starting threads for it.
@@ -154,5 +157,6 @@ def raise_overflow(out: NDArray[np.floating]) -> NoReturn:
     """Name the first row and column that is not finite."""
     row, column = (int(i) for i in np.argwhere(~np.isfinite(out))[0])
     raise RangeOverflowError(
-        f"aggregation at node {row}, column {column} of the block is too large for {out.dtype}: rescale the attributes"
+        f"aggregation at node {row}, column {column} of the block is too large for "
+        f"{out.dtype}: rescale the attributes"
     )

@@ -333,9 +333,10 @@ def _degrees(graph: Graph) -> NDArray[np.float64]:
     if outside.any():
         node = int(np.argmax(outside))
         raise RangeOverflowError(
-            f"the edge weights of node {node} add up to {_sum_of(graph, node):.6g}: degrees must be 0 or lie between "
-            f"{LEAST_DEGREE:.0e} and {LARGEST_DEGREE:.0e}, so that their products can be divided by; multiply all weights "
-            "by a constant, those of self-loops included (a loop that is not listed has weight 1)"
+            f"the edge weights of node {node} add up to {_sum_of(graph, node):.6g}: degrees must be 0 "
+            f"or lie between {LEAST_DEGREE:.0e} and {LARGEST_DEGREE:.0e}, so that their products can "
+            "be divided by; multiply all weights by a constant, those of self-loops included (a loop "
+            "that is not listed has weight 1)"
         )
     return degrees
 
@@ -431,5 +432,6 @@ def _heat(transition: MatrixOperator, t: float | None, order: int | None, tolera
 def _check_order(order: float) -> None:
     if order > MAX_ORDER:
         raise InputValueError(
-            f"this needs {order:,} products per hop: choose a larger alpha or tolerance, or give the order yourself"
+            f"this needs {order:,} products per hop: choose a larger alpha or "
+            "tolerance, or give the order yourself"
         )
