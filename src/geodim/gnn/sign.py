@@ -92,7 +92,8 @@ class SIGN(torch.nn.Module):
         """Logits (nodes, n_classes) for the hop features ``[X, TX, ..., T^k X]`` of some nodes."""
         if len(features) != len(self.inception):
             raise ShapeError(
-                f"a model for {len(self.inception) - 1} hops takes {len(self.inception)} blocks, got {len(features)}"
+                f"a model for {len(self.inception) - 1} hops takes "
+                f"{len(self.inception)} blocks, got {len(features)}"
             )
         hidden = [
             norm(linear(self.input_dropout(block)))
