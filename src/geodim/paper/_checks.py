@@ -53,7 +53,8 @@ def _as_numbers(values: ArrayLike, name: str) -> Numbers:
         raise ShapeError(f"{name} is ragged: all its rows need the same length") from error
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise InputTypeError(
-            f"{name} has dtype {array.dtype}; it needs real numbers of at most 64 bits (bool, integer or float)"
+            f"{name} has dtype {array.dtype}; it needs real numbers of at most 64 "
+            "bits (bool, integer or float)"
         )
     if array.dtype.kind in "iu" and array.size and not -HELD <= array.min() <= array.max() <= HELD:
         return array.astype(np.uint64 if array.dtype.kind == "u" else np.int64)
