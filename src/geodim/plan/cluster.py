@@ -96,7 +96,10 @@ def _way(problem: Problem, cluster: Cluster) -> _Way:
         most = min(cluster.room / (LIVE * COUNTER * problem.n_features), MOST_SIZES)
         why_not = None
         if cells > most:
-            why_not = f"this tolerance needs about {cells:,} cells for each column, and there is room for {most:,.0f}"
+            why_not = (
+                f"this tolerance needs about {cells:,} cells for each column, and "
+                f"there is room for {most:,.0f}"
+            )
         return _Way(
             f"counted in about {cells:,} cells, chunk by chunk", cells, resident, 1, why_not, in_cells=True
         )
@@ -205,7 +208,10 @@ def _finished(
         "network": moved / (rates.network * count),
         "scheduler": tasks * rates.task,
     }
-    network = f"{rates.network / 1e9:g} GB/s per worker for reading and for the network, {rates.task * 1e3:g} ms per task"
+    network = (
+        f"{rates.network / 1e9:g} GB/s per worker for reading and for the network, "
+        f"{rates.task * 1e3:g} ms per task"
+    )
     return Plan(
         backend="dask",
         method=method,
