@@ -323,4 +323,7 @@ def _title(result: IDResult) -> str:
         value = f"at least {number(result.lower)}"
     else:
         value = f"{number(result.lower)} to {number(result.upper)}"
-    return f"intrinsic dimension {value}\n{counted(result.n_points, 'point')} × {counted(result.n_features, 'feature')}"
+    return (
+        f"intrinsic dimension {value}\n{counted(result.n_points, 'point')} × "
+        f"{counted(result.n_features, 'feature')}"
+    )

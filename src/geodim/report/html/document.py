@@ -148,7 +148,8 @@ def _page(title: str, navigation: Html | None, parts: list[Html], data: dict[str
     )
     note = tag(
         "p",
-        "This report runs no scripts here: plots are fixed pictures, tables show their first rows. In a browser it does more.",
+        "This report runs no scripts here: plots are fixed pictures, tables show their first "
+        "rows. In a browser it does more.",
         class_="no-scripts",
         role="status",
     )

@@ -92,15 +92,24 @@ def as_result(values: Any) -> Result:
         return _selection(values)
     if kind.startswith(LINES):
         command = kind.split(".")[1].split("/")[0]
-        msg = f"this is the line that `geodim {command}` prints, without the curve: write the result with --json"
+        msg = (
+            f"this is the line that `geodim {command}` prints, without the curve: "
+            "write the result with --json"
+        )
         raise DataFileError(msg)
-    msg = f"this is not a geodim result: expected a file written by --json or by {KINDS}, found format {found!r}"
+    msg = (
+        "this is not a geodim result: expected a file written by --json or by "
+        f"{KINDS}, found format {found!r}"
+    )
     raise DataFileError(msg)
 
 
 def _selection(values: dict[str, Any]) -> FeatureSelection:
     if values["format"] != SELECTION_FORMAT:
-        msg = f"expected format {SELECTION_FORMAT!r}, found {values['format']!r}: was it written by a later geodim?"
+        msg = (
+            f"expected format {SELECTION_FORMAT!r}, found {values['format']!r}: was "
+            "it written by a later geodim?"
+        )
         raise DataFileError(msg)
     return checked(
         values, SELECTION, SELECTION_DERIVED, lambda known: FeatureSelection(**known), related_in_selection
