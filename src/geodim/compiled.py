@@ -88,8 +88,9 @@ def _say(folder: str, error: Exception) -> None:
             return
         _said.add(folder)
     warnings.warn(
-        f"the cache of compiled code in {folder} is damaged or cannot be used ({type(error).__name__}: {error}): "
-        "code is compiled again; if this goes on, delete that folder, or name another in NUMBA_CACHE_DIR",
+        f"the cache of compiled code in {folder} is damaged or cannot be used "
+        f"({type(error).__name__}: {error}): code is compiled again; if this goes on, delete that "
+        "folder, or name another in NUMBA_CACHE_DIR",
         GeodimWarning,
         stacklevel=2,
     )

@@ -130,14 +130,15 @@ def intrinsic_dimension(
     remember(result, data=X, weighted=weights is not None)
     if profile.stopped:
         warnings.warn(
-            f"stopped early ({profile.stopped}) after {int(profile.done.sum())} of {source.n_features} features: "
-            f"the dimension lies between {result.lower:.6g} and {result.upper:.6g}",
+            f"stopped early ({profile.stopped}) after {int(profile.done.sum())} of {source.n_features} "
+            f"features: the dimension lies between {result.lower:.6g} and {result.upper:.6g}",
             InterruptedWarning,
             stacklevel=2,
         )
     elif ranges.d_max == 0.0 and off == 0.0:
         warnings.warn(
-            "no feature tells any two points apart: the discriminability is 0 and the intrinsic dimension infinite",
+            "no feature tells any two points apart: the discriminability is 0 and the "
+            "intrinsic dimension infinite",
             DegenerateDataWarning,
             stacklevel=2,
         )

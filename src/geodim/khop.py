@@ -176,7 +176,10 @@ def khop_dimensions(
             progress(int(layers.profiles[0].done.sum()), source.n_features, deltas)
 
     if count_indistinguishable and checkpoint is not None:
-        msg = "indistinguishable nodes cannot be counted in a pass with a checkpoint: count them in a run of its own"
+        msg = (
+            "indistinguishable nodes cannot be counted in a pass with a checkpoint: "
+            "count them in a run of its own"
+        )
         raise InputValueError(msg)
     store = None
     if checkpoint is not None:
@@ -297,7 +300,10 @@ def _summaries(
 def _check_size(ranges: Ranges, kind: np.dtype[np.floating]) -> None:
     """Raise unless the type of the features reaches as far as the attributes."""
     if ranges.magnitude > float(np.finfo(kind).max):
-        msg = f"attributes reach up to {ranges.magnitude:.6g}, too large for {kind}: use dtype='float64', or rescale them"
+        msg = (
+            f"attributes reach up to {ranges.magnitude:.6g}, too large for {kind}: use "
+            "dtype='float64', or rescale them"
+        )
         raise RangeOverflowError(msg)
 
 
@@ -328,7 +334,8 @@ def _warn(layers: Layers, results: list[Any]) -> None:
         )
     elif results[0].d_max == 0.0:
         warnings.warn(
-            "no attribute tells any two nodes apart: the discriminability of hop 0 is 0 and its dimension infinite",
+            "no attribute tells any two nodes apart: the discriminability of hop 0 is "
+            "0 and its dimension infinite",
             DegenerateDataWarning,
             stacklevel=3,
         )

@@ -157,7 +157,8 @@ class KHopResult:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{row['k']}</td><td>{row['dimension']:.6g}</td><td>{row['lower']:.6g} .. {row['upper']:.6g}</td></tr>"
+            f"<tr><td>{row['k']}</td><td>{row['dimension']:.6g}</td><td>{row['lower']:.6g} .. "
+            f"{row['upper']:.6g}</td></tr>"
             for row in self.rows()
         )
         head = "<tr><th>k</th><th>intrinsic dimension</th><th>certified bounds</th></tr>"

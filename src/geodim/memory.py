@@ -101,8 +101,8 @@ def check_points(n_points: int, bytes_each: float = PROFILE_BYTES) -> None:
     need = n_points * bytes_each
     if have is not None and need > have:
         msg = (
-            f"{n_points:,} points need at least {need / 1e9:,.3g} GB of memory, and there are {have / 1e9:,.3g} GB: take a tolerance "
-            "(with rtol=0.01 points are only counted), or fewer points; weights can be divided by a common divisor, "
-            "which leaves the dimension as it is"
+            f"{n_points:,} points need at least {need / 1e9:,.3g} GB of memory, and there are "
+            f"{have / 1e9:,.3g} GB: take a tolerance (with rtol=0.01 points are only counted), or fewer "
+            "points; weights can be divided by a common divisor, which leaves the dimension as it is"
         )
         raise MachineMemoryError(msg)

@@ -272,7 +272,10 @@ class LayerDimension:
 
     def __repr__(self) -> str:
         state = "watching" if self._handles else "not attached"
-        return f"LayerDimension({type(self.model).__name__}, layers={self.layers}, {len(self.rows)} rows, {state})"
+        return (
+            f"LayerDimension({type(self.model).__name__}, layers={self.layers}, "
+            f"{len(self.rows)} rows, {state})"
+        )
 
     def _hook(self, name: str, watched: torch.nn.Module) -> Callable[[torch.nn.Module, Any, Any], None]:
         """Make a hook that is a plain function, not a method.
@@ -293,7 +296,10 @@ class LayerDimension:
             msg = f"layer {name!r} returns no tensor but {type(output).__name__}: leave it out of layers"
             raise InputTypeError(msg)
         if tensor.is_complex() or tensor.layout is not torch.strided:
-            msg = f"layer {name!r} returns a {tensor.layout} tensor of {tensor.dtype}: its values must be real and dense"
+            msg = (
+                f"layer {name!r} returns a {tensor.layout} tensor of {tensor.dtype}: its "
+                "values must be real and dense"
+            )
             raise InputTypeError(msg)
         if tensor.ndim == 0:
             msg = f"layer {name!r} returns a single number, not one row per point"
@@ -326,8 +332,8 @@ class LayerDimension:
             return "nothing was recorded: call measure inside the with block"
         which = f"layers {', '.join(map(repr, silent[:5]))}" + (" and others" if len(silent) > 5 else "")
         return (
-            f"{which} put out nothing since the last call: run the model in evaluation mode (model.eval()) before measure, or "
-            "record in training mode with training=True"
+            f"{which} put out nothing since the last call: run the model in evaluation mode (model.eval()) "
+            "before measure, or record in training mode with training=True"
         )
 
 
@@ -400,7 +406,10 @@ def _choose(model: torch.nn.Module, layers: Iterable[str] | None) -> dict[str, t
         if name not in known:
             names = [each for each in known if each]
             more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-            msg = f"the model has no layer {name!r}: it has {', '.join(map(repr, names[:20])) or 'none of its own'}{more}"
+            msg = (
+                f"the model has no layer {name!r}: it has "
+                f"{', '.join(map(repr, names[:20])) or 'none of its own'}{more}"
+            )
             raise InputValueError(msg)
     return {name: known[name] for name in wanted}
 
