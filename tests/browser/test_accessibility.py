@@ -47,8 +47,9 @@ def test_dark_and_light(window, reports):
 
     def colours():
         return window.js(
-            "return [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('#r0-curve .main-svg')).backgroundColor,"
-            " getComputedStyle(document.querySelector('#r0-curve .xtick text')).fill]"
+            "return [getComputedStyle(document.body).backgroundColor, "
+            "getComputedStyle(document.querySelector('#r0-curve .main-svg')).backgroundColor, "
+            "getComputedStyle(document.querySelector('#r0-curve .xtick text')).fill]"
         )
 
     window.open(reports["hops"], dark=True)
@@ -82,7 +83,8 @@ def test_a_small_screen(window, reports, name):
         )
     assert (
         window.js(
-            "return Math.min(...Array.from(document.querySelectorAll('td, p, dd'), e => parseFloat(getComputedStyle(e).fontSize)))"
+            "return Math.min(...Array.from(document.querySelectorAll('td, p, dd'), e => "
+            "parseFloat(getComputedStyle(e).fontSize)))"
         )
         >= 13
     )
@@ -110,7 +112,8 @@ def test_keyboard_only(window, reports):
         ActionChains(window.driver).send_keys(Keys.TAB).perform()
         found = window.js(
             "const e = document.activeElement, s = getComputedStyle(e);"
-            "return [e.tagName, e.id, e.textContent.slice(0, 40), s.outlineStyle, e.getBoundingClientRect().top + scrollY]"
+            "return [e.tagName, e.id, e.textContent.slice(0, 40), s.outlineStyle, "
+            "e.getBoundingClientRect().top + scrollY]"
         )
         if found[0] == "BODY":
             break
@@ -157,8 +160,9 @@ def test_names_roles_and_order(window, reports):
     assert levels[0] == 1
     assert all(later - earlier <= 1 for earlier, later in pairwise(levels))
     nameless = window.js(
-        "return Array.from(document.querySelectorAll('input, button:not([data-title])')).filter(e => !e.closest('.js-plotly-plot'))"
-        ".filter(e => !(e.labels && e.labels.length) && !e.getAttribute('aria-label') && !e.textContent.trim()).length"
+        "return Array.from(document.querySelectorAll('input, button:not([data-title])')).filter(e => "
+        "!e.closest('.js-plotly-plot')).filter(e => !(e.labels && e.labels.length) && "
+        "!e.getAttribute('aria-label') && !e.textContent.trim()).length"
     )
     assert nameless == 0
     assert all(box.get_attribute("aria-label") for box in window.find_all(".js-plotly-plot"))

@@ -264,7 +264,10 @@ def main() -> None:
     began = time.monotonic()
     tally = inject(options.kills, options.seed, jobs())
     lines = [
-        f"geodim {geodim.__version__}, Python {platform.python_version()}, {platform.system()}, {os.cpu_count()} cores",
+        (
+            f"geodim {geodim.__version__}, Python {platform.python_version()}, "
+            f"{platform.system()}, {os.cpu_count()} cores"
+        ),
         f"{options.kills} signals, seed {options.seed}, {time.monotonic() - began:.0f} s",
         *(f"{number:5d}  {what}" for what, number in sorted(tally.done.items())),
         f"{len(tally.wrong):5d}  went wrong",

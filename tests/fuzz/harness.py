@@ -176,11 +176,17 @@ class Tally:
         refused = {
             name: count for name, count in self.outcomes.most_common() if name not in (READ, *FINDINGS)
         }
-        yield f"{self.target}: {self.inputs:,} inputs, read {self.outcomes[READ]:,}, refused {sum(refused.values()):,}; {wrong}"
+        yield (
+            f"{self.target}: {self.inputs:,} inputs, read {self.outcomes[READ]:,}, refused "
+            f"{sum(refused.values()):,}; {wrong}"
+        )
         if refused:
             yield "  refused by " + ", ".join(f"{name} {count:,}" for name, count in refused.items())
         slow, index = self.slowest
-        yield f"  {self.seconds:.0f} s, slowest {slow:.2f} s (index {index}), peak memory {self.peak / 2**20:.0f} MiB"
+        yield (
+            f"  {self.seconds:.0f} s, slowest {slow:.2f} s (index {index}), peak "
+            f"memory {self.peak / 2**20:.0f} MiB"
+        )
         told: dict[tuple[str, str], list[int]] = {}
         for index, kind, detail in self.findings:
             told.setdefault((kind, detail.partition(": ")[0] or detail), []).append(index)
