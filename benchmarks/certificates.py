@@ -112,8 +112,9 @@ def case(
             report["certificates"].append(one)
             print(
                 f"{name}, {one['rtol']:g}: made in {one['make_s']:.3g} s ({one['make_cpu_s']:.3g} s of CPU), "
-                f"{one['bytes'] / 1e3:.3g} kB, checked in {one['check_s']:.3g} s ({one['check_cpu_s']:.3g} s of CPU, "
-                f"{one['check_cpu_ns_per_value']:.0f} ns a value, peak {one['check_peak_bytes'] / 1e6:.0f} MB)",
+                f"{one['bytes'] / 1e3:.3g} kB, checked in {one['check_s']:.3g} s ({one['check_cpu_s']:.3g} s "
+                f"of CPU, {one['check_cpu_ns_per_value']:.0f} ns a value, peak "
+                f"{one['check_peak_bytes'] / 1e6:.0f} MB)",
                 flush=True,
             )
     return report

@@ -121,8 +121,8 @@ def against_local(parquet: Path, array: Path, repeat: int) -> list[dict]:
             }
         )
         print(
-            f"{name:8s} {'memory kept' if keep else 'as started ':11s} local {min(local):6.2f} s   cluster {min(remote):6.2f} s   ratio {ratio:.2f}   "
-            f"peak per worker {peaks[-1]:,.0f} MB",
+            f"{name:8s} {'memory kept' if keep else 'as started ':11s} local {min(local):6.2f} s   cluster "
+            f"{min(remote):6.2f} s   ratio {ratio:.2f}   peak per worker {peaks[-1]:,.0f} MB",
             flush=True,
         )
     return rows

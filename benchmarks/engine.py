@@ -149,7 +149,8 @@ def float_grids(n: int = 10**5) -> list[dict[str, object]]:
              "ok": ours_s <= reference_s}
         )  # fmt: skip
         print(
-            f"{rows[-1]['case']:42s} Algorithm 2 {reference_s:7.2f} s   ours {ours_s:7.2f} s   ratio {ours_s / reference_s:.3f}"
+            f"{rows[-1]['case']:42s} Algorithm 2 {reference_s:7.2f} s   ours {ours_s:7.2f} s   "
+            f"ratio {ours_s / reference_s:.3f}"
         )
     return rows
 
@@ -214,9 +215,9 @@ def markdown(report: dict[str, object]) -> str:
     lines = [
         "# Engine benchmark", "",
         (
-            f"{where['cpu']}, {where['cores']} cores, Python {where['python']}, numpy {where['numpy']}, {where['date']}. "
-            "Wall time over `np.sort` of the same (contiguous) columns with the same threads; ours includes reading the "
-            "row-major array, all checks, sorting and everything else."
+            f"{where['cpu']}, {where['cores']} cores, Python {where['python']}, numpy {where['numpy']}, "
+            f"{where['date']}. Wall time over `np.sort` of the same (contiguous) columns with the same "
+            "threads; ours includes reading the row-major array, all checks, sorting and everything else."
         ), "",
         "| data | threads | np.sort | geodim | ratio | bar |", "|---|---|---|---|---|---|",
     ]  # fmt: skip
@@ -264,8 +265,9 @@ def main() -> None:
             rows.append(run_case(case, threads))
             row = rows[-1]
             print(
-                f"{row['case']:42s} threads {threads}  sort {row['sort_s']:7.3f} s  ours {row['ours_s']:7.3f} s  "
-                f"ratio {row['ratio']:6.3f}  bar {row['bar']:5.1f}  {'ok' if row['ok'] else 'MISSED'}",
+                f"{row['case']:42s} threads {threads}  sort {row['sort_s']:7.3f} s  ours "
+                f"{row['ours_s']:7.3f} s  ratio {row['ratio']:6.3f}  bar {row['bar']:5.1f}  "
+                f"{'ok' if row['ok'] else 'MISSED'}",
                 flush=True,
             )
     if options.only:

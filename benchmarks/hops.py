@@ -112,7 +112,8 @@ def main() -> None:
     for key in ("rtol 0", "rtol 0.0001"):
         report[key]["ratio"] = report[key]["seconds"] / (products + sorts)
         print(
-            f"{key}: {report[key]['ratio']:.2f} times scipy's products ({products:.1f} s) + np.sort ({sorts:.1f} s)"
+            f"{key}: {report[key]['ratio']:.2f} times scipy's products ({products:.1f} "
+            f"s) + np.sort ({sorts:.1f} s)"
         )
     (Path(__file__).parent / "results" / "hops.json").write_text(json.dumps(report, indent=1) + "\n")
 

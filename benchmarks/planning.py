@@ -152,7 +152,8 @@ def compared(what: str, planned, measured: dict, *, memory: float | None = None)
     core_ratio = f"{row['core_ratio']:.2f}" if "core_ratio" in row else ""
     print(
         f"| {what} | {planned.backend} | {duration(planned.seconds)} | {duration(measured['seconds'])} | "
-        f"{row['time_ratio']:.2f} | {core_ratio} | {size(memory)} | {size(measured.get('memory') or 0)} | {ratio} |",
+        f"{row['time_ratio']:.2f} | {core_ratio} | {size(memory)} | "
+        f"{size(measured.get('memory') or 0)} | {ratio} |",
         flush=True,
     )
     return row
@@ -393,7 +394,8 @@ def main() -> None:
     if chosen.table:
         return
     print(
-        "\n| what | backend | time predicted | measured | ratio | of core time | memory predicted | measured | ratio |"
+        "\n| what | backend | time predicted | measured | ratio | of core time | memory "
+        "predicted | measured | ratio |"
     )
     print("|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(dir=chosen.folder) as name:

@@ -80,9 +80,9 @@ def run_case(name: str, data: np.ndarray, threads: int, repeat: int) -> list[dic
         row["ok"] = row["ratio"] < BAR
         rows.append(row)
         print(
-            f"{name:34s} {choice!s:20s} {threads} thread{'s' if threads > 1 else ' '}  plain {row['plain_s']:6.2f} s  "
-            f"select {row['select_s']:6.2f} s  ratio {row['ratio']:.2f}  (processor {row['processor_ratio']:.2f})  "
-            f"{row['features']} features, {row['fraction']:.4%}",
+            f"{name:34s} {choice!s:20s} {threads} thread{'s' if threads > 1 else ' '}  plain "
+            f"{row['plain_s']:6.2f} s  select {row['select_s']:6.2f} s  ratio {row['ratio']:.2f}  (processor "
+            f"{row['processor_ratio']:.2f})  {row['features']} features, {row['fraction']:.4%}",
             flush=True,
         )
     return rows
