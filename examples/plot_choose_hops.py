@@ -32,7 +32,8 @@ try:
 except DatasetNotFoundError:
     data = geodim.load_dataset("digits")
     print(
-        "note: the files of Cora are not here, so this is about the digits; what the text says of Cora does not apply"
+        "note: the files of Cora are not here, so this is about the digits; what the "
+        "text says of Cora does not apply"
     )
 print(data)
 
@@ -69,7 +70,8 @@ largest_drop, largest_gain = int(np.argmax(result.drops)) + 1, int(np.argmax(gai
 print(f"\nlargest drop of the dimension: hop {largest_drop}; largest gain of accuracy: hop {largest_gain}")
 missed = accuracy.max() - accuracy[advice.hops]
 print(
-    f"advised before training: k = {advice.hops}; best afterwards: k = {int(accuracy.argmax())}, {missed:.3f} more accurate"
+    f"advised before training: k = {advice.hops}; best afterwards: k = "
+    f"{int(accuracy.argmax())}, {missed:.3f} more accurate"
 )
 print(
     f"part of the whole gain that the advised hops bring: {1 - missed / (accuracy.max() - accuracy[0]):.0%}"

@@ -83,7 +83,8 @@ for layer in ("3", "4"):
         for trained in runs.values()
     )
     print(
-        f"{LAYERS[layer]}: at most {max(true):.1f} with true labels, at least {min(false):.1f} with shuffled ones"
+        f"{LAYERS[layer]}: at most {max(true):.1f} with true labels, at least "
+        f"{min(false):.1f} with shuffled ones"
     )
 
 # %%

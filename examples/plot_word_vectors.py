@@ -117,7 +117,8 @@ for name, share in list(result.shares.items())[:3]:
 rotation = np.linalg.qr(rng.standard_normal((unit.shape[1], unit.shape[1])))[0]
 rotated = geodim.intrinsic_dimension(unit @ rotation, normalize=False).dimension
 print(
-    f"\nrotated at random: {rotated:.2f} instead of {result.dimension:.2f} (random directions: {at_random[-1]:.2f})"
+    f"\nrotated at random: {rotated:.2f} instead of {result.dimension:.2f} (random "
+    f"directions: {at_random[-1]:.2f})"
 )
 
 # %%
