@@ -231,7 +231,10 @@ def khop_mle(
     >>> from geodim.baselines import khop_mle
     >>> X = np.random.default_rng(0).normal(size=(300, 3))
     >>> ring = [(i, (i + 1) % 300) for i in range(300)]
-    >>> [round(result.dimension) for result in khop_mle(X, ring, hops=2)]  # a mixture of neighbours is new information
+
+    A mixture of neighbours is new information:
+
+    >>> [round(result.dimension) for result in khop_mle(X, ring, hops=2)]
     [3, 6, 6]
     """
     hops = whole("hops", hops, 0)

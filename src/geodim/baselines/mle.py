@@ -42,7 +42,9 @@ def mle(
 
     With :math:`r_j(i)` the distance from point i to its j-th nearest other point and l = ``n_neighbors``,
 
-    .. math:: \frac{1}{\mathrm{MLE}} = \operatorname{mean}_{i,\, j < l,\, r_j(i) > 0}\, \log \frac{r_l(i)}{r_j(i)}.
+    .. math::
+
+       \frac{1}{\mathrm{MLE}} = \operatorname{mean}_{i,\, j < l,\, r_j(i) > 0}\, \log \frac{r_l(i)}{r_j(i)}.
 
     The correction is that inverses are averaged, over all points and neighbours at once.  Zero distances,
     between equal rows, are left out of the mean and counted.
