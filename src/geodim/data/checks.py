@@ -57,9 +57,9 @@ class Ranges:
         """Upper bounds on phi_k of a column that was never sorted.
 
         All k points fit the range.  And at most n - k of them are farther from 0 than
-        r = sqrt(sum x^2 / (n - k + 1)), for n - k + 1 of them would have squares of more than the sum; so that at least
-        k lie within r of 0, and phi_k <= 2 r (Chebyshev).  Quotient and root are off by a part of 2^-53
-        each, which is made up for.
+        r = sqrt(sum x^2 / (n - k + 1)), for n - k + 1 of them would have squares of more than the sum; so
+        that at least k lie within r of 0, and phi_k <= 2 r (Chebyshev).  Quotient and root are off by a part
+        of 2^-53 each, which is made up for.
         """
         with np.errstate(over="ignore"):
             widest = 2.0 * np.sqrt(self.energies[column] / (self.n_points - k + 1)) * (1.0 + 2.0**-50)

@@ -206,7 +206,8 @@ _ALL = (
         description="papers, authors, institutions and fields of study, made one graph; missing "
         "attributes from metapath2vec",
         nodes_folder="paper/", download_bytes=1_300 << 20,
-        extra=(Remote("https://data.pyg.org/datasets/mag_metapath2vec_emb.zip", (MAG_EMBEDDING,), strip="", into="raw"),),
+        extra=(Remote("https://data.pyg.org/datasets/mag_metapath2vec_emb.zip", (MAG_EMBEDDING,), strip="",
+                      into="raw"),),
     ),
     _ogb(
         "ogbn-papers100M", "ogb-npz", "papers100M-bin", ("raw/data.npz", "raw/node-label.npz"),
@@ -215,10 +216,12 @@ _ALL = (
     ),
     DatasetSpec(
         "digits", "embedded", "8x8 images of handwritten digits and their symmetric nearest-neighbour graph",
-        source="sklearn.datasets.load_digits", license="CC BY 4.0 (UCI, optical recognition of handwritten digits)",
+        source="sklearn.datasets.load_digits",
+        license="CC BY 4.0 (UCI, optical recognition of handwritten digits)",
     ),
     DatasetSpec("sbm", "embedded", "a stochastic block model with Gaussian attributes", source="generated"),
-    DatasetSpec("rmat", "embedded", "an R-MAT graph with Gaussian attributes", directed=True, source="generated"),
+    DatasetSpec("rmat", "embedded", "an R-MAT graph with Gaussian attributes", directed=True,
+                source="generated"),
 )  # fmt: skip
 
 SPECS: dict[str, DatasetSpec] = {spec.name: spec for spec in _ALL}

@@ -22,7 +22,8 @@ from geodim.memory import check_bytes
 
 FILES = ("zarr.json", ".zarray")  # of versions 3 and 2; where both are there, both must be fine
 NUMCODECS = frozenset(
-    {"adler32", "astype", "bitround", "blosc", "bz2", "crc32", "crc32c", "delta", "fixedscaleoffset", "fletcher32", "gzip"}
+    {"adler32", "astype", "bitround", "blosc", "bz2", "crc32", "crc32c", "delta", "fixedscaleoffset",
+     "fletcher32", "gzip"}
     | {"jenkins_lookup3", "lz4", "lzma", "packbits", "quantize", "shuffle", "zlib", "zstd"}
 )  # fmt: skip
 ZARR = frozenset({"bytes", "endian", "transpose", "blosc", "gzip", "zstd", "crc32c", "sharding_indexed"})
