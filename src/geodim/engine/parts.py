@@ -89,7 +89,8 @@ def mean(widths: NDArray[np.float64], n_points: int, scale: float, n_threads: in
     if total is None:  # nothing is known of some column
         return math.inf
     numerator, denominator = float(scale).as_integer_ratio()
-    try:  # Python divides whole numbers correctly rounded, however large they are, and down to the smallest floats
+    # Python divides whole numbers correctly rounded, however large they are, and down to the smallest floats.
+    try:
         return (total * denominator) / ((n_points * numerator) << 1074)
     except OverflowError:  # widths beyond 1e308 times the scale
         return math.inf

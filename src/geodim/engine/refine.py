@@ -83,7 +83,8 @@ def refine(
         left -= 1
         needed = resolution(rtol, made.delta, magnitude, finest)
         if exactly and (left == 0 or within(made.delta, made.off, rtol)):
-            step = 0.0  # Phi is close enough, but 1 / Delta^2 lies where floats are sparse; or no end is in sight
+            # Phi is close enough, but 1 / Delta^2 lies where floats are sparse; or no end is in sight.
+            step = 0.0
         elif made.resumes and made.off > step:
             step = needed
         else:

@@ -5,8 +5,8 @@ narrowest window for some size of the gap.  With t, e < B, the window that start
 d = gB + e ends in block j+g or j+g+1, so the records of three blocks bound all B^2 windows at once.  For a
 trend c and every e of the gap
 
-    width - c e  >=  min(right ends of u) - max(starts of u)             (the block's lower bound)
-    width - c e  <=  max(right ends of u) - u(peak)                      (for the window that starts at the peak)
+    width - c e  >=  min(right ends of u) - max(starts of u)    (the block's lower bound)
+    width - c e  <=  max(right ends of u) - u(peak)             (for the window that starts at the peak)
 
 where u subtracts c per index.  The least upper bound over the blocks, V, discards every block whose
 lower bound is not below it: the window behind V is at most as wide at every size of the gap.  The block
