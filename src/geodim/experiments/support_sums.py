@@ -51,7 +51,9 @@ def bounds_on_support(
 
     Examples
     --------
-    >>> bounds_on_support(np.array([1.0, 4.0]), [2, 4], 4)  # Delta is 1.5 and 2.25, see geodim.paper.support_bounds
+    The bounds on Delta are 1.5 and 2.25, see `geodim.paper.support_bounds`:
+
+    >>> bounds_on_support(np.array([1.0, 4.0]), [2, 4], 4)
     SupportBounds(lower=0.19753086419753085, upper=0.4444444444444444, error=1.25)
     """
     gaps = np.diff(np.asarray(support, np.int64)).astype(np.float64)
