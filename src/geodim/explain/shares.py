@@ -150,7 +150,8 @@ def explain_dimension(
     >>> import numpy as np
     >>> import geodim
     >>> x = np.arange(10.0)
-    >>> explanation = geodim.explain_dimension(np.stack([x, x**2 / 5, x**2 / 5, x / 2], axis=1), feature_names="abcd")
+    >>> X = np.stack([x, x**2 / 5, x**2 / 5, x / 2], axis=1)
+    >>> explanation = geodim.explain_dimension(X, feature_names="abcd")
     >>> explanation.core
     ['a', 'b']
     """
