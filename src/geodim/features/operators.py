@@ -172,8 +172,8 @@ class MatrixOperator(Operator):
 class SeriesOperator(Operator):
     r"""A truncated power series :math:`\sum_{k \le K} \theta_k T^k`.
 
-    Its coefficients are :math:`\theta_k \ge 0, \sum_k \theta_k = 1`. It is evaluated by Horner's rule in float64
-    throughout; only the result is rounded to the type of the features.
+    Its coefficients are :math:`\theta_k \ge 0, \sum_k \theta_k = 1`. It is evaluated by Horner's rule in
+    float64 throughout; only the result is rounded to the type of the features.
 
     Attributes
     ----------

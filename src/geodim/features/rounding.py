@@ -14,18 +14,18 @@ Whole degrees, those of a graph without weights, are exact.
 *Sums.* Lemma: let t_1, ..., t_N be added in any order, or in pieces, each addition by TwoSum, and let the
 errors of the additions be added up in e, in any order with no more than 2 N additions. Then s + e differs
 from the sum of the terms by at most 3 (N u)^2 sum \|t\|, if N <= 2^48. Proof: TwoSum is exact, so s plus all
-errors d is the sum. A partial sum is at most (1 + u)^N sum \|t\|, an error d at most u times that, and all N
-- 1 of them together at most (N - 1) u (1 + u)^N sum \|t\|. Adding these up loses at most (1 + u)^(2N) - 1 of
-it, and (N - 1) ((1 + u)^(2N) - 1) u (1 + u)^N < 3 (N u)^2. Then s + e is rounded: u. Note that this is
-relative to sum \|t\|, whatever cancels.
+errors d is the sum. A partial sum is at most (1 + u)^N sum \|t\|, an error d at most u times that, and all
+N - 1 of them together at most (N - 1) u (1 + u)^N sum \|t\|. Adding these up loses at most
+(1 + u)^(2N) - 1 of it, and (N - 1) ((1 + u)^(2N) - 1) u (1 + u)^N < 3 (N u)^2. Then s + e is rounded: u.
+Note that this is relative to sum \|t\|, whatever cancels.
 
-*Quotients.* ``rw`` divides: with h + r = s + e without error, q = fl(h / d), and the correction (h - q d + r)
-/ d at most 3 u of the quotient and good to 2 u of itself, the result is that of (s + e) / d to u + 6 u^2 < 2
-u. The degree counts 2 u + 3 (N u)^2, the weights 2 u.
+*Quotients.* ``rw`` divides: with h + r = s + e without error, q = fl(h / d), and the correction
+(h - q d + r) / d at most 3 u of the quotient and good to 2 u of itself, the result is that of (s + e) / d
+to u + 6 u^2 < 2 u. The degree counts 2 u + 3 (N u)^2, the weights 2 u.
 
 Together, with the rounding u of each product, an application is off by at most
 
-    eps S + omega,     eps = 8 u + 6 (N u)^2   (+ 2^-24 (1 + eps) if features are float32, which rounds once more)
+    eps S + omega,   eps = 8 u + 6 (N u)^2   (+ 2^-24 (1 + eps) if features are float32: rounded once more)
 
 where omega is what underflow adds: half the smallest number of the type for storing, and 2^-1075 for each
 product, each coefficient times \|x\|, and each quotient, divided by the least degree d if that is less than
