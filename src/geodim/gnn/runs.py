@@ -125,7 +125,8 @@ def run_grid(
     >>> from geodim.gnn import SignSettings, run_grid
     >>> data = load_dataset("sbm", nodes=90, blocks=3, attributes=4)
     >>> splits = {"train": np.arange(30), "valid": np.arange(30, 60), "test": np.arange(60, 90)}
-    >>> runs = run_grid(replace(data, splits=splits), hops=[0, 1], repetitions=2, settings=SignSettings(hidden=8))
+    >>> data, small = replace(data, splits=splits), SignSettings(hidden=8)
+    >>> runs = run_grid(data, hops=[0, 1], repetitions=2, settings=small)
     >>> [(run.k, run.repetition) for run in runs]
     [(0, 0), (0, 1), (1, 0), (1, 1)]
     """
