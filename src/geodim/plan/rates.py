@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-SPEED_UP = 0.9  # t threads are t^0.9 times as fast as one: 12.1 for 16; 13.1 measured, benchmarks/results/scaling.json
+# t threads are t^0.9 times as fast as one: 12.1 for 16; 13.1 measured, benchmarks/results/scaling.json.
+SPEED_UP = 0.9
 SAMPLE = 200_000  # points of a sample that is solved to learn how long a column takes
 TRIED = 16  # columns of it
 COARSE = 0.05  # a tolerance at which counting is all there is
