@@ -30,7 +30,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 MODULES = [
-    *(f"engine/kernels/{name}.py" for name in ("cells", "columns", "gaps", "grid", "pyramid", "reading", "runs", "sorting", "tiles")),
+    *(f"engine/kernels/{name}.py" for name in ("cells", "columns", "gaps", "grid", "pyramid", "reading",
+                                               "runs", "sorting", "tiles")),
     "engine/profile.py", "engine/cells.py", "engine/steps.py", "data/checks.py", "features/_kernels.py",
     "features/operators.py", "khop.py",
 ]  # fmt: skip
@@ -44,14 +45,15 @@ CASES = {
     "hops": 25,
 }
 COLUMNS = (
-    "normal", "exponential", "two_clusters", "rounded", "half_zero", "sparse_both_signs", "grid_jitter_third", "linspace",
-    "duplicates", "two_scales", "heavy_offset", "signed_zeros_32", "constant_but_a_few", "integers_below_n",
+    "normal", "exponential", "two_clusters", "rounded", "half_zero", "sparse_both_signs", "grid_jitter_third",
+    "linspace", "duplicates", "two_scales", "heavy_offset", "signed_zeros_32", "constant_but_a_few",
+    "integers_below_n",
 )  # fmt: skip
 # Changes that a person might make: others, as of + into <<, of < into is, or of how a kernel
 # is compiled, say nothing.
 OPERATORS = (
-    "Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "Mul_Add", "ReplaceComparisonOperator", "NumberReplacer", "AddNot",
-    "ReplaceAndWithOr", "ReplaceOrWithAnd", "ReplaceBreakWithContinue", "ReplaceContinueWithBreak",
+    "Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "Mul_Add", "ReplaceComparisonOperator", "NumberReplacer",
+    "AddNot", "ReplaceAndWithOr", "ReplaceOrWithAnd", "ReplaceBreakWithContinue", "ReplaceContinueWithBreak",
     "ReplaceUnaryOperator", "ReplaceTrueWithFalse", "ReplaceFalseWithTrue",
 )  # fmt: skip
 ENGINE = [

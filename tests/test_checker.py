@@ -68,9 +68,9 @@ def of_two_points(
 ) -> dict[str, Any]:
     """A certificate by hand: Phi(2) of one feature, not normalised."""
     return {
-        "format": checker.FORMAT, "n_points": 2, "n_features": 1, "normalized": False, "d_max": d_max, "hops": 0,
-        "operator": None, "unit": unit, "sizes": [2], "lower": [[lower]], "upper": [[upper]], "by": [[0]],
-        "starts": [[], [], []], "claims": [claim],
+        "format": checker.FORMAT, "n_points": 2, "n_features": 1, "normalized": False, "d_max": d_max,
+        "hops": 0, "operator": None, "unit": unit, "sizes": [2], "lower": [[lower]], "upper": [[upper]],
+        "by": [[0]], "starts": [[], [], []], "claims": [claim],
     }  # fmt: skip
 
 

@@ -46,7 +46,8 @@ def write_reports(folder: Path) -> dict[str, Path]:
             Item(HOSTILE[1], hostile_hops),
             Item(HOSTILE[3], geodim.select_features(X[:, ::10], 4, feature_names=HOSTILE)),
         ],
-        "all": [Item("data", dimension), Item("graph", hops), Item("another", hops), Item("choice", chosen), Item("near", bounds)],
+        "all": [Item("data", dimension), Item("graph", hops), Item("another", hops), Item("choice", chosen),
+                Item("near", bounds)],
         "large": [Item("large", large())],
     }  # fmt: skip
     for name, items in written.items():
@@ -65,6 +66,7 @@ def large():
     return geodim.IDResult(
         n_points=n, n_features=d, normalized=True, d_max=1.0, discriminability=delta,
         discriminability_lower=delta, discriminability_upper=delta, support=support, phi_lower=phi,
-        phi_upper=phi, exact=True, shares={f"feature number {i}": float(share) for i, share in enumerate(shares)},
+        phi_upper=phi, exact=True,
+        shares={f"feature number {i}": float(share) for i, share in enumerate(shares)},
         attained_from=starts, attained_by=RNG.integers(0, d, starts.size),
     )  # fmt: skip

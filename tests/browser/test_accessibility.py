@@ -15,11 +15,14 @@ from selenium.webdriver.common.keys import Keys
 def contrast(window, selector):
     """Contrast of an element's text with the page, by the formula of WCAG 2."""
     script = """
-        const of = c => { const v = c.match(/[\\d.]+/g).slice(0, 3).map(x => x / 255).map(x => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+        const of = c => {
+          const v = c.match(/[\\d.]+/g).slice(0, 3).map(x => x / 255)
+            .map(x => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
           return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]; };
         const e = document.querySelector(arguments[0]);
         let b = e; while (getComputedStyle(b).backgroundColor === 'rgba(0, 0, 0, 0)') { b = b.parentElement; }
-        const s = getComputedStyle(e), one = of(s.color || s.fill), other = of(getComputedStyle(b).backgroundColor);
+        const s = getComputedStyle(e), one = of(s.color || s.fill);
+        const other = of(getComputedStyle(b).backgroundColor);
         return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);"""
     return window.js(script, selector)
 

@@ -273,8 +273,8 @@ def frames(X):
     }
 
 
-FRAME_KINDS = ["pandas", "pandas, one block", "pandas, odd index", "pandas, nullable", "pandas, arrow", "polars",
-               "polars, lazy", "polars, chunked", "pyarrow", "pyarrow, chunked"]  # fmt: skip
+FRAME_KINDS = ["pandas", "pandas, one block", "pandas, odd index", "pandas, nullable", "pandas, arrow",
+               "polars", "polars, lazy", "polars, chunked", "pyarrow", "pyarrow, chunked"]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", FRAME_KINDS)

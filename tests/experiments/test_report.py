@@ -76,8 +76,8 @@ def folder(tmp_path):
     study = Store(tmp_path, get_experiment("support"))
     rows = [
         {
-            "points": 1000, "relative_size": i / 1000, "length": 100 + i, "error": 0.1 / i, "expected_error": 0.1 / i,
-            "saved_costs": 0.99,
+            "points": 1000, "relative_size": i / 1000, "length": 100 + i, "error": 0.1 / i,
+            "expected_error": 0.1 / i, "saved_costs": 0.99,
         }
         for i in range(1, 51)
     ]  # fmt: skip

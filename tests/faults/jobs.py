@@ -93,16 +93,18 @@ def jobs() -> list[Job]:
     ``tests/data/datasets/test_download_faults.py``.
     """
     return [
-        Job("compute", ["compute", "x.npy", "--json", "c.json", "--report", "c.html"], ["c.json", "c.html"], "c.json"),
+        Job("compute", ["compute", "x.npy", "--json", "c.json", "--report", "c.html"], ["c.json", "c.html"],
+            "c.json"),
         Job("select", ["select", "x.npy", "--json", "s.json"], ["s.json"], "s.json"),
         Job(
-            "compare", ["compare", "x.npy", "--estimators", "twonn", "--json", "m.json"], ["m.json"], "m.json", seldom=True
+            "compare", ["compare", "x.npy", "--estimators", "twonn", "--json", "m.json"], ["m.json"],
+            "m.json", seldom=True
         ),
         Job(
             "hops",
             [
-                "hops", "--features", "f.npy", "--edges", "e.npy", "--hops", "3", "--checkpoint", "state", "--save-every", "0",
-                "--memory", "60MB", "--json", "h.json",
+                "hops", "--features", "f.npy", "--edges", "e.npy", "--hops", "3", "--checkpoint", "state",
+                "--save-every", "0", "--memory", "60MB", "--json", "h.json",
             ],
             ["h.json"],
             "h.json",
@@ -110,15 +112,18 @@ def jobs() -> list[Job]:
         ),
         Job(
             "reproduce",
-            ["reproduce", "random", "--points", "9000,20000", "--features", "2,3", "--repetitions", "2", "--output", "out"],
+            ["reproduce", "random", "--points", "9000,20000", "--features", "2,3", "--repetitions", "2",
+             "--output", "out"],
             [],
             "out/random.json",
             resumes=True,
         ),
         Job("plot", ["compute", "x.npy", "--plot", "p.png"], ["p.png"], "p.png"),
         Job("report", ["report", "r.json", "--output", "r.html"], ["r.html"], "r.html"),
-        Job("convert", ["datasets", "convert", "ogbn-arxiv", "--root", "."], [], "ogbn_arxiv/geodim/manifest.json"),
-        Job("demo", ["demo", "--output", "demo"], [f"demo/{name}" for name in DEMO], "demo/digits.json", seldom=True),
+        Job("convert", ["datasets", "convert", "ogbn-arxiv", "--root", "."], [],
+            "ogbn_arxiv/geodim/manifest.json"),
+        Job("demo", ["demo", "--output", "demo"], [f"demo/{name}" for name in DEMO], "demo/digits.json",
+            seldom=True),
     ]  # fmt: skip
 
 

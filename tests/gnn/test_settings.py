@@ -89,7 +89,8 @@ def test_cost():
 LAZY = """
 import sys
 import geodim
-geodim.gnn.estimate_cost("cora"), geodim.gnn.paper_settings("cora"), geodim.gnn.hop_inputs, geodim.gnn.summarise
+geodim.gnn.estimate_cost("cora"), geodim.gnn.paper_settings("cora")
+geodim.gnn.hop_inputs, geodim.gnn.summarise
 assert "torch" not in sys.modules
 sys.modules["torch"] = None
 for name in ("SIGN", "fit_sign", "run_grid", "load_model"):

@@ -103,7 +103,8 @@ def found():
 
 
 KINDS = (
-    "exact", "raw", "rtol", "flat", "stopped", "two points", "hops", "hops rtol", "no hops", "stopped hops", "selection", "one",
+    "exact", "raw", "rtol", "flat", "stopped", "two points", "hops", "hops rtol", "no hops", "stopped hops",
+    "selection", "one",
 )  # fmt: skip
 
 

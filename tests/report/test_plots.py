@@ -70,7 +70,8 @@ def test_a_hundred_million_points() -> None:
     phi = (support - 1) / (n - 1)
     result = geodim.IDResult(
         n_points=n, n_features=1, normalized=True, d_max=1.0, discriminability=0.5,
-        discriminability_lower=0.5, discriminability_upper=0.5, support=support, phi_lower=phi, phi_upper=phi, shares={"0": 1.0}, exact=True,
+        discriminability_lower=0.5, discriminability_upper=0.5, support=support, phi_lower=phi, phi_upper=phi,
+        shares={"0": 1.0}, exact=True,
     )  # fmt: skip
     ax = plot_observable_diameter(result)
     assert shaded_area(ax) == pytest.approx(0.5, rel=1e-9)

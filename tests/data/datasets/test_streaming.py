@@ -74,8 +74,8 @@ def test_stream(tmp_path: Path, compressed: bool, order: Any, dtype: str, chunk_
     seen: list[Any] = []
     for c_order in (False, True):
         stream_member(
-            tmp_path / "a.npz", "wanted", tmp_path / "a.npy", shape=(2, 150), dtype=np.float32, c_order=c_order,
-            check=seen.append, chunk_bytes=chunk_bytes,
+            tmp_path / "a.npz", "wanted", tmp_path / "a.npy", shape=(2, 150), dtype=np.float32,
+            c_order=c_order, check=seen.append, chunk_bytes=chunk_bytes,
         )  # fmt: skip
         result = np.load(tmp_path / "a.npy", mmap_mode="r")
         np.testing.assert_array_equal(result, array)

@@ -86,8 +86,8 @@ def make_rows(folder: Path) -> None:
     row = {"dataset": "cora", "nodes": 2708, "edges": 5278, "attributes": 1433}
     store.entries = [
         {
-            "key": {"dataset": "cora"}, "version": geodim.__version__, "recipe": store.experiment.recipe, "status": "done",
-            "note": "", "seconds": 0.5, "machine": {"cores": 2}, "rows": [row],
+            "key": {"dataset": "cora"}, "version": geodim.__version__, "recipe": store.experiment.recipe,
+            "status": "done", "note": "", "seconds": 0.5, "machine": {"cores": 2}, "rows": [row],
         }
     ]  # fmt: skip
     store.write()
