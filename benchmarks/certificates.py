@@ -38,7 +38,8 @@ folder, hops = sys.argv[1], int(sys.argv[2])
 def measure(X, edges):
     return geodim.khop_dimensions(X, edges, hops) if hops else geodim.intrinsic_dimension(X)
 rng = np.random.default_rng(0)
-measure(*(warm := (rng.normal(size=(500, 2)).astype(np.float32), rng.integers(0, 500, (2, 900))))).certificate(*warm[: 1 + (hops > 0)])
+warm = rng.normal(size=(500, 2)).astype(np.float32), rng.integers(0, 500, (2, 900))
+measure(*warm).certificate(*warm[: 1 + (hops > 0)])
 X = np.load(folder + "/x.npy", mmap_mode="r")
 edges = np.load(folder + "/edges.npy") if hops else None
 started = time.perf_counter()
@@ -51,8 +52,8 @@ for rtol in map(float, sys.argv[3:]):
     certificate.save(f"{folder}/{rtol:g}.json")
     low, high = certificate.dimensions[-1]
     print(json.dumps({
-        "rtol": rtol, "make_s": seconds, "make_cpu_s": used, "sizes": len(certificate.to_dict()["sizes"]), "proved": [low, high],
-        "make_peak_bytes": peak(),
+        "rtol": rtol, "make_s": seconds, "make_cpu_s": used, "sizes": len(certificate.to_dict()["sizes"]),
+        "proved": [low, high], "make_peak_bytes": peak(),
     }))
 """
 CHECK = """

@@ -169,7 +169,8 @@ def heavy_tails(points: list[float]) -> list[dict]:
     rows = []
     with workers("600 MiB") as cluster, Client(cluster) as client:
         for n in map(int, points):
-            x = da.map_blocks(drawn, chunks=da.core.normalize_chunks((1 << 21, 2), (n, 2)), dtype=np.float32, meta=np.empty((0, 0), np.float32))  # fmt: skip
+            x = da.map_blocks(drawn, chunks=da.core.normalize_chunks((1 << 21, 2), (n, 2)), dtype=np.float32,
+                              meta=np.empty((0, 0), np.float32))  # fmt: skip
             seconds, result = timed(lambda x=x: geodim.intrinsic_dimension(x, rtol=1e-3))
             rows.append(
                 {

@@ -116,8 +116,8 @@ def run_case(case: Case, threads: int) -> dict[str, object]:
         ours.append(seconds)
     ratio = min(ours) / min(sorts)
     return {
-        "case": case.name, "threads": threads, "sort_s": min(sorts), "ours_s": min(ours), "ratio": ratio, "bar": case.bar,
-        "ok": ratio <= case.bar, "dimension": result.dimension, "error": result.error,
+        "case": case.name, "threads": threads, "sort_s": min(sorts), "ours_s": min(ours), "ratio": ratio,
+        "bar": case.bar, "ok": ratio <= case.bar, "dimension": result.dimension, "error": result.error,
     }  # fmt: skip
 
 
@@ -145,8 +145,8 @@ def float_grids(n: int = 10**5) -> list[dict[str, object]]:
         ours_s, result = our_time(values[:, np.newaxis], 0.0, 1)
         assert np.isclose(result.discriminability * result.d_max, reference, rtol=1e-12)
         rows.append(
-            {"case": f"{name}, 10^5", "algorithm_2_s": reference_s, "ours_s": ours_s, "ratio": ours_s / reference_s, "bar": 1.0,
-             "ok": ours_s <= reference_s}
+            {"case": f"{name}, 10^5", "algorithm_2_s": reference_s, "ours_s": ours_s,
+             "ratio": ours_s / reference_s, "bar": 1.0, "ok": ours_s <= reference_s}
         )  # fmt: skip
         print(
             f"{rows[-1]['case']:42s} Algorithm 2 {reference_s:7.2f} s   ours {ours_s:7.2f} s   "
@@ -205,8 +205,9 @@ def machine() -> dict[str, object]:
         ]
         model = names[0] if names else model
     return {
-        "cpu": model, "cores": available_threads(), "system": platform.system(), "python": platform.python_version(),
-        "numpy": np.__version__, "geodim": geodim.__version__, "date": time.strftime("%Y-%m-%d"),
+        "cpu": model, "cores": available_threads(), "system": platform.system(),
+        "python": platform.python_version(), "numpy": np.__version__, "geodim": geodim.__version__,
+        "date": time.strftime("%Y-%m-%d"),
     }  # fmt: skip
 
 

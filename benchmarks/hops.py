@@ -40,7 +40,8 @@ started = time.perf_counter()
 result = geodim.khop_dimensions(X, edges, hops, rtol=rtol)
 seconds = time.perf_counter() - started
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-print(json.dumps({"seconds": seconds, "peak_bytes": peak, "dimensions": result.dimensions, "error": result[hops].error}))
+said = {"seconds": seconds, "peak_bytes": peak, "dimensions": result.dimensions, "error": result[hops].error}
+print(json.dumps(said))
 """
 
 

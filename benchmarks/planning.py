@@ -268,7 +268,8 @@ def on_a_cluster(folder: Path, counted: list[float]) -> list[dict]:
         geodim.intrinsic_dimension(small, rtol=1e-3)
         for points in counted:
             n, chunk = int(points), 1 << 22
-            x = da.map_blocks(drawn, chunks=da.core.normalize_chunks((chunk, 2), (n, 2)), dtype=np.float32, meta=np.empty((0, 0), np.float32))  # fmt: skip
+            x = da.map_blocks(drawn, chunks=da.core.normalize_chunks((chunk, 2), (n, 2)), dtype=np.float32,
+                              meta=np.empty((0, 0), np.float32))  # fmt: skip
             problem = Problem(n, 2, rtol=1e-3, chunks=-(-n // chunk))
             found = measured(client, x, 1e-3)
             planned = plan(problem, "dask", workers=workers_of(2, 1, memory), rates=drawing)

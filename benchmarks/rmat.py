@@ -203,8 +203,11 @@ def main() -> None:
     print(json.dumps(line), flush=True)
     del drawn
     graph = thinned(graph, given.edges)
-    print(json.dumps({"thinning": clock(device) - built, "n_edges": graph.n_edges, "n_isolated": graph.n_isolated,
-                      "largest degree": int(graph.degrees().max()), "peak GB": peak(device)}), flush=True)  # fmt: skip
+    said = {
+        "thinning": clock(device) - built, "n_edges": graph.n_edges, "n_isolated": graph.n_isolated,
+        "largest degree": int(graph.degrees().max()), "peak GB": peak(device),
+    }  # fmt: skip
+    print(json.dumps(said), flush=True)
     started = clock(device)
     operator = device_operator(graph)
     print(json.dumps({"operator": clock(device) - started, "GB": operator.nbytes / 1e9}), flush=True)
