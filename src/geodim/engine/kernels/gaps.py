@@ -55,6 +55,8 @@ def quantise(c, grain, limit):
     """The trend as a multiple of ``grain`` (0: any) and at most ``limit``.
 
     So trend arithmetic stays exact.
+
+    All are float64, in units of the column per index.
     """
     c = min(c, limit)
     if grain > 0.0:
@@ -67,6 +69,8 @@ def starting_trend(l, records, count, shift, g, grain, limit):
     """Block of the best window for the gap's first size, and the mean slope at its two ends.
 
     Only windows that start a block are tried.
+
+    ``l`` is (n,) float64, ascending, padded; ``records`` (count + 2, RECORD) float64.
     """
     size = 1 << shift
     best = np.inf
@@ -84,6 +88,8 @@ def bound_block(l, n, records, shift, g, j, c):
     """Lower bound over all windows of block j in gap g, and upper bound by its peak window.
 
     Both are given less c e.
+
+    ``l`` and ``records`` are as in `starting_trend`; ``c`` is in units of the column per index.
     """
     size = 1 << shift
     last = c * (size - 1)
@@ -106,6 +112,8 @@ def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows
 
     Returns how many were kept, V, the block of V, the least lower bound, and the number of tests.  Stops
     early (with -1 kept) as soon as V falls below ``enough``: the feature does not matter in this gap.
+
+    ``parents`` and ``children`` are int32 block numbers, ``lows`` float64 widths less c e.
     """
     size = 1 << shift
     v = np.inf
@@ -148,6 +156,8 @@ def filter_plainly(l, n, shift, g, owner, children, lows, count):
     one at the block's last value has at most its width at the gap's last size.  Rounding is monotone, so
     this needs no slack.  Returns how many blocks stay, V and the least lower bound; where the two agree
     phi is constant over the gap.
+
+    ``children`` are (count,) int32 block numbers, ``lows`` (count,) float64 widths.
     """
     size = 1 << shift
     d_last = min((g + 1) * size, n) - 1
@@ -178,7 +188,10 @@ def filter_plainly(l, n, shift, g, owner, children, lows, count):
 
 @njit(nogil=True, cache=True)
 def promising_first(roots, count, block):
-    """List the parents of ``count`` blocks, the parent of ``block`` first: a good V early rejects early."""
+    """List the parents of ``count`` blocks, the parent of ``block`` first: a good V early rejects early.
+
+    ``roots`` is (m,) int32, block numbers, written.
+    """
     roots[0] = block >> 1
     listed = 1
     for parent in range((count + 1) >> 1):
@@ -200,6 +213,24 @@ def solve_gaps(
     ``bar``: by the quantum of a column on a lattice, since widths differ by no less, or else by minus the
     slack.  ``phi`` receives this feature's values for the sizes that matter, listed in ``ranges`` as
     half-open intervals.  Returns their number.
+
+    Parameters
+    ----------
+    l : (n + PADDING,) float64, ascending, then infinite
+    n : int, points
+    records : (blocks of all levels, RECORD) float64, see `geodim.engine.kernels.pyramid`
+    offsets, counts : (levels,) int64, first record and number of blocks of each level
+    grain : float64, 0 or the lattice of the trends
+    slack, bar, span : float64, in the units of the column; span is its range
+    first_gap, last_gap : int, half-open range of gaps of the top level
+    known : (n,) float64 over d, never falling
+    tilt : float64, 0 or points per step
+    skip_smallest : bool, whether sizes below BASE are left out
+    phi : (n,) float64 over d, written on ``ranges``
+    ranges : (m, 2) int64, half-open ranges of d, written
+    blocks : (blocks of all levels,) int32, scratch
+    lows : (blocks of all levels,) float64, scratch
+    work : (N_COUNTERS,) int64, added to
     """
     require(l.size >= n + PADDING, "solve_gaps: l")
     require(known.size >= n, "solve_gaps: known")

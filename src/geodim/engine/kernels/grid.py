@@ -35,6 +35,12 @@ def grid_trend(l, n, grain):
     The spread is infinite if three values tell that it exceeds any that matters: around no line
     is it less than their bend, and the least-squares slope of ascending values is at most 3/2 of
     the range over the length.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, ascending
+    n : int, points, at least 1
+    grain : float64, 0 or the lattice of the slope
     """
     require(0 < n <= l.size, "grid_trend: l")
     count = (n + BASE - 1) >> BASE_SHIFT
@@ -73,6 +79,11 @@ def snap_trend(n, c, quantum):
     """Round the slope to the lattice of the values, if that moves the line by less than one spacing.
 
     On quantised data (a float32 grid) ties are then exact ties, and ties are discarded.
+
+    Parameters
+    ----------
+    n : int, points
+    c, quantum : float64, in units of the column (c: per index)
     """
     if quantum <= 0.0:
         return c
@@ -85,6 +96,8 @@ def block_extremes(u, n, size, reach, tops, floors):
     """The largest residual of every block of ``size``, and the least with its right ends.
 
     The least one is taken over the block and the ``reach`` blocks after it.
+
+    ``u`` is (n,) float64; ``tops`` (blocks,) and ``floors`` (blocks + 1 or more,) float64 are written.
     """
     count = (n + size - 1) // size
     for block in range(count):
@@ -107,6 +120,8 @@ def require_residuals(n, u, tops, floors, fine_tops, fine_floors):
     """Raise unless there is room for the residuals and for the extremes.
 
     Of extremes some past the end are looked at, too.
+
+    All are float64, shaped as for `residuals`.
     """
     blocks, groups = (n + BASE - 1) >> BASE_SHIFT, (n + GROUP - 1) // GROUP
     require(u.size >= n, "the grid: u")
@@ -121,6 +136,15 @@ def residuals(l, n, c, u, tops, floors, fine_tops, fine_floors):
     """Residuals u, and the extremes of base blocks and of groups of eight starts.
 
     The extremes of a group include those of all its right ends.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, ascending
+    n : int, points
+    c : float64, slope in units of the column per index
+    u : (n,) float64, in units of the column, written
+    tops, floors : (blocks,) and (blocks + 1,) float64, blocks of BASE, written
+    fine_tops, fine_floors : (groups,) and (groups + BASE / GROUP,) float64, groups of GROUP, written
     """
     require(l.size >= n, "residuals: l")
     require_residuals(n, u, tops, floors, fine_tops, fine_floors)
@@ -132,7 +156,10 @@ def residuals(l, n, c, u, tops, floors, fine_tops, fine_floors):
 
 @njit(nogil=True, cache=True)
 def extremes(u, n, sign, picked):
-    """Positions of the largest values of ``sign * u`` (at most one per base block); returns their number."""
+    """Positions of the largest values of ``sign * u`` (at most one per base block); returns their number.
+
+    ``u`` is (n,) float64, ``picked`` (m,) integers, positions, written.
+    """
     count = (n + BASE - 1) >> BASE_SHIFT
     peaks = np.empty(count)
     where = np.empty(count, np.int64)
@@ -161,7 +188,10 @@ def extremes(u, n, sign, picked):
 
 @njit(nogil=True, cache=True)
 def seed_with_extremes(l, n, d0, starts, n_starts, ends, n_ends, best):
-    """Upper bounds for the sizes d0 .. d0 + BASE - 1: windows at the extreme starts and the extreme ends."""
+    """Upper bounds for the sizes d0 .. d0 + BASE - 1: windows at the extreme starts and the extreme ends.
+
+    ``starts`` and ``ends`` are positions, ``best`` (BASE,) float64 widths, written.
+    """
     best[:] = np.inf
     for t in range(n_starts):
         if starts[t] + d0 < n:
@@ -176,7 +206,10 @@ def seed_with_extremes(l, n, d0, starts, n_starts, ends, n_ends, best):
 
 @njit(nogil=True, cache=True)
 def survivors(tops, ends, count, v, found):
-    """Blocks whose lower bound ``ends - tops`` is at most v; returns their number."""
+    """Blocks whose lower bound ``ends - tops`` is at most v; returns their number.
+
+    ``tops`` and ``ends`` are (count,) float64, ``found`` (count,) integers, block numbers, written.
+    """
     kept = 0
     whole = count // CHUNK * CHUNK
     for first in range(0, whole, CHUNK):
@@ -195,7 +228,10 @@ def survivors(tops, ends, count, v, found):
 
 @njit(nogil=True, cache=True)
 def highest_line(best, d0, first, stop, c):
-    """The least v such that no size d of [first, stop) needs more than v + c d."""
+    """The least v such that no size d of [first, stop) needs more than v + c d.
+
+    ``best`` is (BASE,) float64 widths, ``c`` in units of the column per index.
+    """
     v = -np.inf
     for d in range(first, stop):
         v = max(v, best[d - d0] - c * d)
@@ -204,7 +240,10 @@ def highest_line(best, d0, first, stop, c):
 
 @njit(nogil=True, cache=True)
 def evaluate_survivors(l, n, u, d0, first_d, stop_d, c, bar, fine_tops, fine_floors, found, kept, best):
-    """Evaluate the starts of the surviving blocks that can still win; returns the number of windows."""
+    """Evaluate the starts of the surviving blocks that can still win; returns the number of windows.
+
+    ``found`` holds ``kept`` block numbers; ``best`` is (BASE,) float64 widths, lowered in place.
+    """
     windows = 0
     groups = (n + GROUP - 1) // GROUP
     v = np.inf
@@ -239,6 +278,19 @@ def solve_grid(
     """Solve the sizes [d_first, d_stop), d_first a multiple of BASE (or 1).
 
     The results are as in `gaps.solve_gaps`.
+
+    Parameters
+    ----------
+    l : (n + PADDING,) float64, ascending, then infinite
+    n : int, points
+    u, tops, floors, fine_tops, fine_floors
+        As `residuals` fills them.
+    c, bar : float64, in units of the column (c: per index)
+    d_first, d_stop : int, half-open range of sizes d
+    known : (n,) float64 over d, never falling
+    phi : (n,) float64 over d, written on ``ranges``
+    ranges : (m, 2) int64, half-open ranges of d, written
+    work : (N_COUNTERS,) int64, added to
     """
     require(l.size >= n + PADDING, "solve_grid: l")
     require_residuals(n, u, tops, floors, fine_tops, fine_floors)

@@ -19,6 +19,11 @@ def distinct_values(column, found):
     """Collect the distinct values of ``column`` into ``found``.
 
     Returns their number, or -1 if there is no room for all of them.
+
+    Parameters
+    ----------
+    column : (n,) floats, in any order
+    found : (m,) of the same type, written
     """
     count = 0
     for i in range(column.size):
@@ -36,7 +41,13 @@ def distinct_values(column, found):
 
 @njit(nogil=True, cache=True)
 def count_value(column, value):
-    """How often ``value`` occurs."""
+    """How often ``value`` occurs.
+
+    Parameters
+    ----------
+    column : (n,) floats, in any order
+    value : of the same type
+    """
     total = 0
     for i in range(column.size):
         total += 1 if column[i] == value else 0
@@ -48,6 +59,13 @@ def joint_counts(keys, tables, widths, counts):
     """Count combinations of digits.
 
     ``tables`` maps the digits that occur to 0, 1, ...; ``widths`` are their numbers.
+
+    Parameters
+    ----------
+    keys : (n,) uint32 or uint64, digits of 11 bits each
+    tables : (digits, 2048) int64
+    widths : (digits,) int64
+    counts : (product of the widths or more,) int64, points, written
     """
     require(tables.shape[0] >= widths.size and tables.shape[1] >= 2048, "joint_counts: tables")
     combinations = np.int64(1)
@@ -72,6 +90,8 @@ def require_counted(values, counts, n, phi, known):
     """Raise unless there are counts, of n points, and ``phi`` and ``known`` hold n sizes.
 
     Positions are sums of the counts.
+
+    Shapes and types are those of `solve_pairs`.
     """
     require(values.size > 0 and counts.size == values.size, "solve_pairs: counts")
     total = np.int64(0)
@@ -89,6 +109,16 @@ def solve_pairs(values, counts, n, best, phi, known, ranges):
 
     ``best`` has n + 1 entries of scratch.  ``best[p]`` becomes the narrowest pair that holds exactly p
     points; going down from n, the running minimum is phi.
+
+    Parameters
+    ----------
+    values : (m,) float64, ascending and distinct
+    counts : (m,) int64, points at each value, n in all
+    n : int, points
+    best : (n + 1,) float64, scratch
+    phi : (n,) float64 over d, written on ``ranges``
+    known : (n,) float64 over d, never falling
+    ranges : (m, 2) int64, half-open ranges of d, written
     """
     require_counted(values, counts, n, phi, known)
     require(best.size >= n + 1, "solve_pairs: best")
@@ -119,6 +149,11 @@ def solve_few_pairs(values, counts, n, phi, known, ranges):
     """`solve_pairs` for a handful of values, without any scratch.
 
     The next step down is searched among all pairs.
+
+    Parameters
+    ----------
+    values, counts, n, phi, known, ranges
+        As for `solve_pairs`.
     """
     require_counted(values, counts, n, phi, known)
     n_ranges = np.int64(0)

@@ -25,6 +25,11 @@ def add_by_exponent(bits, low, high):
     Returns True if one is infinite, NaN or negative.  The sum of exponent e is ``low[e] + 2^32 high[e]``
     units.  A run of equal exponents, which is what an ascending array has, is added up first.  Each addition
     to ``low`` is less than 2^32, so that 2^31 of them do not overflow, and to ``high`` less than 2^31.
+
+    Parameters
+    ----------
+    bits : (n,) int64, float64 numbers seen as integers
+    low, high : (EXPONENTS,) int64, added to
     """
     require(low.size >= EXPONENTS and high.size >= EXPONENTS, "add_by_exponent: sums")
     fraction = (np.int64(1) << FRACTION) - 1
