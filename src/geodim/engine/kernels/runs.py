@@ -112,8 +112,8 @@ def solve_pairs(values, counts, n, best, phi, known, ranges):
 
     Parameters
     ----------
-    values : (m,) float64, ascending and distinct
-    counts : (m,) int64, points at each value, n in all
+    values : (distinct,) float64, ascending
+    counts : (distinct,) int64, points at each value, n in all
     n : int, points
     best : (n + 1,) float64, scratch
     phi : (n,) float64 over d, written on ``ranges``
