@@ -2,9 +2,10 @@
 
     python benchmarks/certificates.py [--planetoid FOLDER] [--points 1000000 --features 32]
 
-Made by ``result.certificate()`` in a process of its own, whose peak memory includes the engine and the result.  Checked by
-the stand-alone program ``src/geodim/checker.py`` on .npy files, in a process that never imports geodim.  The folder with
-the Planetoid files is needed for Cora with 5 hops; without it, a random graph of the same size takes its place.
+Made by ``result.certificate()`` in a process of its own, whose peak memory includes the engine and the
+result.  Checked by the stand-alone program ``src/geodim/checker.py`` on .npy files, in a process that never
+imports geodim.  The folder with the Planetoid files is needed for Cora with 5 hops; without it, a random
+graph of the same size takes its place.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ folder, hops = sys.argv[1], int(sys.argv[2])
 def measure(X, edges):
     return geodim.khop_dimensions(X, edges, hops) if hops else geodim.intrinsic_dimension(X)
 rng = np.random.default_rng(0)
-measure(*(warm := (rng.normal(size=(500, 2)).astype(np.float32), rng.integers(0, 500, (2, 900))))).certificate(*warm[: 1 + (hops > 0)])
+warm = rng.normal(size=(500, 2)).astype(np.float32), rng.integers(0, 500, (2, 900))
+measure(*warm).certificate(*warm[: 1 + (hops > 0)])
 X = np.load(folder + "/x.npy", mmap_mode="r")
 edges = np.load(folder + "/edges.npy") if hops else None
 started = time.perf_counter()
@@ -50,8 +52,8 @@ for rtol in map(float, sys.argv[3:]):
     certificate.save(f"{folder}/{rtol:g}.json")
     low, high = certificate.dimensions[-1]
     print(json.dumps({
-        "rtol": rtol, "make_s": seconds, "make_cpu_s": used, "sizes": len(certificate.to_dict()["sizes"]), "proved": [low, high],
-        "make_peak_bytes": peak(),
+        "rtol": rtol, "make_s": seconds, "make_cpu_s": used, "sizes": len(certificate.to_dict()["sizes"]),
+        "proved": [low, high], "make_peak_bytes": peak(),
     }))
 """
 CHECK = """
@@ -111,8 +113,9 @@ def case(
             report["certificates"].append(one)
             print(
                 f"{name}, {one['rtol']:g}: made in {one['make_s']:.3g} s ({one['make_cpu_s']:.3g} s of CPU), "
-                f"{one['bytes'] / 1e3:.3g} kB, checked in {one['check_s']:.3g} s ({one['check_cpu_s']:.3g} s of CPU, "
-                f"{one['check_cpu_ns_per_value']:.0f} ns a value, peak {one['check_peak_bytes'] / 1e6:.0f} MB)",
+                f"{one['bytes'] / 1e3:.3g} kB, checked in {one['check_s']:.3g} s ({one['check_cpu_s']:.3g} s "
+                f"of CPU, {one['check_cpu_ns_per_value']:.0f} ns a value, peak "
+                f"{one['check_peak_bytes'] / 1e6:.0f} MB)",
                 flush=True,
             )
     return report

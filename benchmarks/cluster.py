@@ -1,12 +1,15 @@
-"""What a Dask cluster costs: two worker processes of one thread against two threads here, from the same files.
+"""What a Dask cluster costs, reading the same files.
+
+Two worker processes of one thread each run against two threads here.
 
     python benchmarks/cluster.py --points 2e6 --features 64
 
-Both read the same Parquet or zarr files and compute exactly; the local run reads them into memory with pyarrow or zarr.  Kernels
-are compiled and the workers warm before anything is measured; runs alternate, and the best of each is taken, since the machine
-may have other things to do.  A second part limits every worker to a quarter of the data (for real: the nanny ends a worker that
-takes more) and computes to 1e-3 and then exactly.  Results must agree to the bit.  A third part counts columns that fit no worker
-and have heavy tails, drawn chunk by chunk: what passes, cells and memory they take.
+Both read the same Parquet or zarr files and compute exactly; the local run reads them into memory with
+pyarrow or zarr.  Kernels are compiled and the workers warm before anything is measured; runs alternate, and
+the best of each is taken, since the machine may have other things to do.  A second part limits every worker
+to a quarter of the data (for real: the nanny ends a worker that takes more) and computes to 1e-3 and then
+exactly.  Results must agree to the bit.  A third part counts columns that fit no worker and have heavy tails,
+drawn chunk by chunk: what passes, cells and memory they take.
 """
 
 from __future__ import annotations
@@ -49,7 +52,10 @@ def write_files(folder: Path, n: int, d: int) -> tuple[Path, Path]:
 
 
 def peak() -> float:
-    """The most memory this process ever had, in MB; getrusage would count its parent's, from before the exec."""
+    """The most memory this process ever had, in MB.
+
+    getrusage would count its parent's, from before the exec.
+    """
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 
@@ -115,8 +121,8 @@ def against_local(parquet: Path, array: Path, repeat: int) -> list[dict]:
             }
         )
         print(
-            f"{name:8s} {'memory kept' if keep else 'as started ':11s} local {min(local):6.2f} s   cluster {min(remote):6.2f} s   ratio {ratio:.2f}   "
-            f"peak per worker {peaks[-1]:,.0f} MB",
+            f"{name:8s} {'memory kept' if keep else 'as started ':11s} local {min(local):6.2f} s   cluster "
+            f"{min(remote):6.2f} s   ratio {ratio:.2f}   peak per worker {peaks[-1]:,.0f} MB",
             flush=True,
         )
     return rows
@@ -163,7 +169,8 @@ def heavy_tails(points: list[float]) -> list[dict]:
     rows = []
     with workers("600 MiB") as cluster, Client(cluster) as client:
         for n in map(int, points):
-            x = da.map_blocks(drawn, chunks=da.core.normalize_chunks((1 << 21, 2), (n, 2)), dtype=np.float32, meta=np.empty((0, 0), np.float32))  # fmt: skip
+            x = da.map_blocks(drawn, chunks=da.core.normalize_chunks((1 << 21, 2), (n, 2)), dtype=np.float32,
+                              meta=np.empty((0, 0), np.float32))  # fmt: skip
             seconds, result = timed(lambda x=x: geodim.intrinsic_dimension(x, rtol=1e-3))
             rows.append(
                 {

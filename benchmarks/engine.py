@@ -1,10 +1,10 @@
-"""Speed of the engine as ratios in one run: wall time over `np.sort` of the same columns with the same threads.
+"""Speed of the engine: wall time over `np.sort` of the same columns with the same threads, in one run.
 
     python benchmarks/engine.py              # everything, about five minutes on two cores
     python benchmarks/engine.py --only mixed # one case
 
-Every case is run several times, ours and the reference alternately; the best time of each counts.  Results go to
-``benchmarks/results/engine.json`` and ``engine.md`` with a description of the machine.
+Every case is run several times, ours and the reference alternately; the best time of each counts.  Results go
+to ``benchmarks/results/engine.json`` and ``engine.md`` with a description of the machine.
 """
 
 from __future__ import annotations
@@ -116,13 +116,16 @@ def run_case(case: Case, threads: int) -> dict[str, object]:
         ours.append(seconds)
     ratio = min(ours) / min(sorts)
     return {
-        "case": case.name, "threads": threads, "sort_s": min(sorts), "ours_s": min(ours), "ratio": ratio, "bar": case.bar,
-        "ok": ratio <= case.bar, "dimension": result.dimension, "error": result.error,
+        "case": case.name, "threads": threads, "sort_s": min(sorts), "ours_s": min(ours), "ratio": ratio,
+        "bar": case.bar, "ok": ratio <= case.bar, "dimension": result.dimension, "error": result.error,
     }  # fmt: skip
 
 
 def algorithm_2_vectorised(values: np.ndarray) -> float:
-    """The paper's algorithm on one feature: every k, one vectorised pass each (one feature leaves nothing to skip)."""
+    """The paper's algorithm on one feature: every k, one vectorised pass each.
+
+    One feature leaves nothing to skip.
+    """
     ordered = np.sort(values).astype(np.float64)
     n = ordered.size
     return sum(float((ordered[k - 1 :] - ordered[: n - k + 1]).min()) for k in range(2, n + 1)) / n
@@ -142,11 +145,12 @@ def float_grids(n: int = 10**5) -> list[dict[str, object]]:
         ours_s, result = our_time(values[:, np.newaxis], 0.0, 1)
         assert np.isclose(result.discriminability * result.d_max, reference, rtol=1e-12)
         rows.append(
-            {"case": f"{name}, 10^5", "algorithm_2_s": reference_s, "ours_s": ours_s, "ratio": ours_s / reference_s, "bar": 1.0,
-             "ok": ours_s <= reference_s}
+            {"case": f"{name}, 10^5", "algorithm_2_s": reference_s, "ours_s": ours_s,
+             "ratio": ours_s / reference_s, "bar": 1.0, "ok": ours_s <= reference_s}
         )  # fmt: skip
         print(
-            f"{rows[-1]['case']:42s} Algorithm 2 {reference_s:7.2f} s   ours {ours_s:7.2f} s   ratio {ours_s / reference_s:.3f}"
+            f"{rows[-1]['case']:42s} Algorithm 2 {reference_s:7.2f} s   ours {ours_s:7.2f} s   "
+            f"ratio {ours_s / reference_s:.3f}"
         )
     return rows
 
@@ -201,8 +205,9 @@ def machine() -> dict[str, object]:
         ]
         model = names[0] if names else model
     return {
-        "cpu": model, "cores": available_threads(), "system": platform.system(), "python": platform.python_version(),
-        "numpy": np.__version__, "geodim": geodim.__version__, "date": time.strftime("%Y-%m-%d"),
+        "cpu": model, "cores": available_threads(), "system": platform.system(),
+        "python": platform.python_version(), "numpy": np.__version__, "geodim": geodim.__version__,
+        "date": time.strftime("%Y-%m-%d"),
     }  # fmt: skip
 
 
@@ -211,9 +216,9 @@ def markdown(report: dict[str, object]) -> str:
     lines = [
         "# Engine benchmark", "",
         (
-            f"{where['cpu']}, {where['cores']} cores, Python {where['python']}, numpy {where['numpy']}, {where['date']}. "
-            "Wall time over `np.sort` of the same (contiguous) columns with the same threads; ours includes reading the "
-            "row-major array, all checks, sorting and everything else."
+            f"{where['cpu']}, {where['cores']} cores, Python {where['python']}, numpy {where['numpy']}, "
+            f"{where['date']}. Wall time over `np.sort` of the same (contiguous) columns with the same "
+            "threads; ours includes reading the row-major array, all checks, sorting and everything else."
         ), "",
         "| data | threads | np.sort | geodim | ratio | bar |", "|---|---|---|---|---|---|",
     ]  # fmt: skip
@@ -261,8 +266,9 @@ def main() -> None:
             rows.append(run_case(case, threads))
             row = rows[-1]
             print(
-                f"{row['case']:42s} threads {threads}  sort {row['sort_s']:7.3f} s  ours {row['ours_s']:7.3f} s  "
-                f"ratio {row['ratio']:6.3f}  bar {row['bar']:5.1f}  {'ok' if row['ok'] else 'MISSED'}",
+                f"{row['case']:42s} threads {threads}  sort {row['sort_s']:7.3f} s  ours "
+                f"{row['ours_s']:7.3f} s  ratio {row['ratio']:6.3f}  bar {row['bar']:5.1f}  "
+                f"{'ok' if row['ok'] else 'MISSED'}",
                 flush=True,
             )
     if options.only:

@@ -2,8 +2,9 @@
 
     python benchmarks/gpu.py normal papers random --log docs/results/gpu.log
 
-Every figure is the wall time of one public call, after small calls that compile the kernels; making the data is timed
-apart.  Where the shares of sorting, windows, products and copies are told, the device is waited for at every step.
+Every figure is the wall time of one public call, after small calls that compile the kernels; making the
+data is timed apart.  Where the shares of sorting, windows, products and copies are told, the device is
+waited for at every step.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ def say(*words: object) -> None:
 
 def memory() -> str:
     host = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    return f"peak GPU memory {torch.cuda.max_memory_allocated() / GIB:.1f} GiB (reserved {torch.cuda.max_memory_reserved() / GIB:.1f}), host {host:.1f} GiB"
+    return (
+        f"peak GPU memory {torch.cuda.max_memory_allocated() / GIB:.1f} GiB (reserved "
+        f"{torch.cuda.max_memory_reserved() / GIB:.1f}), host {host:.1f} GiB"
+    )
 
 
 @contextmanager
@@ -69,7 +73,10 @@ def warm_up() -> None:
 
 
 def draw(X: np.ndarray, column_kinds: int = 1) -> None:
-    """Fill with normal numbers, in parts side by side; of two kinds every second column is mostly 0, else wide."""
+    """Fill with normal numbers, in parts side by side.
+
+    Of two kinds every second column is mostly 0, else wide.
+    """
     edges = np.linspace(0, len(X), 256 + 1).astype(int)
 
     def fill(part: int) -> None:
@@ -120,13 +127,15 @@ def papers(nodes: int, edges: int, attributes: int, hops: int) -> None:
     from rmat import rmat_graph
 
     say(
-        f"\n== R-MAT of the shape of papers100M: {nodes:,} nodes, {edges:,} edges, {attributes} attributes, hops 0..{hops}"
+        f"\n== R-MAT of the shape of papers100M: {nodes:,} nodes, {edges:,} edges, "
+        f"{attributes} attributes, hops 0..{hops}"
     )
     with timed("edges drawn and made into a symmetric graph, on the device"):
         graph = rmat_graph(nodes, edges)
     torch.cuda.empty_cache()
     say(
-        f"{graph.n_edges:,} undirected edges, {graph.indices.numel() + nodes:,} entries with loops; {memory()}"
+        f"{graph.n_edges:,} undirected edges, {graph.indices.numel() + nodes:,} "
+        f"entries with loops; {memory()}"
     )
     X = np.empty((nodes, attributes), np.float32)
     with timed(f"attributes, {X.nbytes / 1e9:.1f} GB in host memory"):
@@ -148,7 +157,8 @@ def random(n: int, d: int, repetitions: int) -> None:
     from geodim.paper import log_scale_support
 
     say(
-        f"\n== random data: {n:.0e} points, {d} standard normal float64 columns, drawn on the CPU as they are needed"
+        f"\n== random data: {n:.0e} points, {d} standard normal float64 columns, drawn "
+        "on the CPU as they are needed"
     )
     support = np.array(log_scale_support(n, length=LENGTH))
     errors = []
@@ -160,7 +170,8 @@ def random(n: int, d: int, repetitions: int) -> None:
         bounds = bounds_on_support(profile.phi[support - 1], support, n)
         errors.append(bounds.error)
         say(
-            f"repetition {repetition}: E = {bounds.error!r}, dimension {1.0 / mean(profile.phi[1:], n, 1.0) ** 2!r}"
+            f"repetition {repetition}: E = {bounds.error!r}, dimension "
+            f"{1.0 / mean(profile.phi[1:], n, 1.0) ** 2!r}"
         )
     say(f"E = {np.mean(errors):.3g} +- {np.std(errors):.1g}; {memory()}")
 
@@ -177,10 +188,12 @@ def main() -> None:
     if chosen.log is not None:
         tee(chosen.log)
     say(
-        f"geodim {geodim.__version__}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}, Python {platform.python_version()}"
+        f"geodim {geodim.__version__}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}, "
+        f"Python {platform.python_version()}"
     )
     say(
-        f"{torch.cuda.get_device_name()}, {torch.cuda.mem_get_info()[1] / GIB:.0f} GiB; {available_threads()} CPU cores"
+        f"{torch.cuda.get_device_name()}, {torch.cuda.mem_get_info()[1] / GIB:.0f} GiB; "
+        f"{available_threads()} CPU cores"
     )
     warm_up()
     less = chosen.shrink

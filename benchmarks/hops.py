@@ -1,10 +1,12 @@
-"""k-hop dimensions at scale: an R-MAT graph, attributes on disk, against scipy's products plus `np.sort` of all columns.
+"""k-hop dimensions at scale, against scipy's products plus `np.sort` of all columns.
+
+The graph is R-MAT, and the attributes are on disk.
 
     python benchmarks/hops.py [--nodes 2000000 --edges 20000000 --attributes 128]
 
-The reference computes the hops with scipy's sparse product (single-threaded, 16 columns at a time) and sorts every column of
-every hop with numpy on all cores; it keeps nothing.  Ours gives the exact intrinsic dimension for k = 0..5.  Peak
-resident memory is that of a child process that does our part alone.
+The reference computes the hops with scipy's sparse product (single-threaded, 16 columns at a time) and sorts
+every column of every hop with numpy on all cores; it keeps nothing.  Ours gives the exact intrinsic dimension
+for k = 0..5.  Peak resident memory is that of a child process that does our part alone.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ started = time.perf_counter()
 result = geodim.khop_dimensions(X, edges, hops, rtol=rtol)
 seconds = time.perf_counter() - started
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-print(json.dumps({"seconds": seconds, "peak_bytes": peak, "dimensions": result.dimensions, "error": result[hops].error}))
+said = {"seconds": seconds, "peak_bytes": peak, "dimensions": result.dimensions, "error": result[hops].error}
+print(json.dumps(said))
 """
 
 
@@ -110,7 +113,8 @@ def main() -> None:
     for key in ("rtol 0", "rtol 0.0001"):
         report[key]["ratio"] = report[key]["seconds"] / (products + sorts)
         print(
-            f"{key}: {report[key]['ratio']:.2f} times scipy's products ({products:.1f} s) + np.sort ({sorts:.1f} s)"
+            f"{key}: {report[key]['ratio']:.2f} times scipy's products ({products:.1f} "
+            f"s) + np.sort ({sorts:.1f} s)"
         )
     (Path(__file__).parent / "results" / "hops.json").write_text(json.dumps(report, indent=1) + "\n")
 

@@ -1,12 +1,15 @@
-"""Plans against runs: what `geodim --dry-run` predicts, and what it then takes; and the table of docs/planning.md.
+"""Plans against runs: what `geodim --dry-run` predicts, and what a run then takes.
+
+Also makes the table of docs/planning.md.
 
     python benchmarks/planning.py                     # everything, about ten minutes on two cores
     python benchmarks/planning.py --only cpu cluster  # some parts
     python benchmarks/planning.py --table             # the table from 10^4 to 10^10 points, nothing is run
 
-Every run is a process of its own, with its kernels compiled before the clock starts; its memory is the largest resident size
-since then.  What ran on a GPU is taken from ``docs/results/gpu.log``.  Histograms, the way past 10^9 points, are run on rows that
-are drawn where they are counted, at three sizes, to see that time grows as planned and memory not at all.
+Every run is a process of its own, with its kernels compiled before the clock starts; its memory is the
+largest resident size since then.  What ran on a GPU is taken from ``docs/results/gpu.log``.  Histograms, the
+way past 10^9 points, are run on rows that are drawn where they are counted, at three sizes, to see that time
+grows as planned and memory not at all.
 """
 
 from __future__ import annotations
@@ -55,7 +58,10 @@ def forget_peak() -> None:
 
 @contextmanager
 def own_memory(found: dict):
-    """The most memory of this process; pages of a mapped file, which the system can take back, do not count."""
+    """The most memory of this process.
+
+    Pages of a mapped file, which the system can take back, do not count.
+    """
     before, base = status("RssAnon"), status("VmRSS")
     over, most = threading.Event(), [before]
 
@@ -146,7 +152,8 @@ def compared(what: str, planned, measured: dict, *, memory: float | None = None)
     core_ratio = f"{row['core_ratio']:.2f}" if "core_ratio" in row else ""
     print(
         f"| {what} | {planned.backend} | {duration(planned.seconds)} | {duration(measured['seconds'])} | "
-        f"{row['time_ratio']:.2f} | {core_ratio} | {size(memory)} | {size(measured.get('memory') or 0)} | {ratio} |",
+        f"{row['time_ratio']:.2f} | {core_ratio} | {size(memory)} | "
+        f"{size(measured.get('memory') or 0)} | {ratio} |",
         flush=True,
     )
     return row
@@ -261,7 +268,8 @@ def on_a_cluster(folder: Path, counted: list[float]) -> list[dict]:
         geodim.intrinsic_dimension(small, rtol=1e-3)
         for points in counted:
             n, chunk = int(points), 1 << 22
-            x = da.map_blocks(drawn, chunks=da.core.normalize_chunks((chunk, 2), (n, 2)), dtype=np.float32, meta=np.empty((0, 0), np.float32))  # fmt: skip
+            x = da.map_blocks(drawn, chunks=da.core.normalize_chunks((chunk, 2), (n, 2)), dtype=np.float32,
+                              meta=np.empty((0, 0), np.float32))  # fmt: skip
             problem = Problem(n, 2, rtol=1e-3, chunks=-(-n // chunk))
             found = measured(client, x, 1e-3)
             planned = plan(problem, "dask", workers=workers_of(2, 1, memory), rates=drawing)
@@ -387,7 +395,8 @@ def main() -> None:
     if chosen.table:
         return
     print(
-        "\n| what | backend | time predicted | measured | ratio | of core time | memory predicted | measured | ratio |"
+        "\n| what | backend | time predicted | measured | ratio | of core time | memory "
+        "predicted | measured | ratio |"
     )
     print("|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(dir=chosen.folder) as name:

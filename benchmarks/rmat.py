@@ -1,10 +1,13 @@
-"""Hops on a GPU at the size of ogbn-papers100M: an R-MAT graph drawn, built and multiplied with on the device.
+"""Hops on a GPU at the size of ogbn-papers100M.
+
+An R-MAT graph is drawn, built and multiplied with on the device.
 
     python benchmarks/rmat.py [--nodes 111059956 --edges 1615685872 --widths 16 32 64 --streamed]
 
-The graph has the probabilities of `geodim.data.datasets.iter_rmat_edges`, those of Graph500.  Ids are permuted, so that a
-node's degree has nothing to do with its id.  Edges are drawn in excess; what is left without loops and repetitions is thinned to
-the number wanted, up to its standard deviation (some 1e-5 of it).  The same seed gives the same graph on any device.
+The graph has the probabilities of `geodim.data.datasets.iter_rmat_edges`, those of Graph500.  Ids are
+permuted, so that a node's degree has nothing to do with its id.  Edges are drawn in excess; what is left
+without loops and repetitions is thinned to the number wanted, up to its standard deviation (some 1e-5 of it).
+The same seed gives the same graph on any device.
 """
 
 from __future__ import annotations
@@ -39,8 +42,8 @@ def mixed(z):
 
 @triton.jit
 def draw_edges(
-    source, target, count, seed, nodes, A: tl.constexpr, AB: tl.constexpr, ABC: tl.constexpr, LEVELS: tl.constexpr,
-    SIZE: tl.constexpr,
+    source, target, count, seed, nodes, A: tl.constexpr, AB: tl.constexpr, ABC: tl.constexpr,
+    LEVELS: tl.constexpr, SIZE: tl.constexpr,
 ):  # fmt: skip
     """Draw edges; those that fall outside of the nodes become a self-loop at node 0, which no graph keeps."""
     at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
@@ -93,7 +96,10 @@ def rmat_edges(nodes: int, count: int, *, seed: int = 0, device: Any = "cuda") -
 
 
 def thinned(graph: DeviceGraph, edges: int, seed: int = 0) -> DeviceGraph:
-    """Keep each undirected edge with the probability that leaves `edges` on average; the graph's own memory is reused."""
+    """Keep each undirected edge with the probability that leaves `edges` on average.
+
+    The graph's own memory is reused.
+    """
     n, indptr, indices = graph.n_nodes, graph.indptr, graph.indices
     bound = round(edges / graph.n_edges * 2**53)
     lengths = torch.zeros(n, dtype=torch.int64, device=indptr.device)
@@ -126,7 +132,10 @@ def thinned(graph: DeviceGraph, edges: int, seed: int = 0) -> DeviceGraph:
 def rmat_graph(
     nodes: int = NODES, edges: int = EDGES, *, seed: int = 0, device: Any = "cuda", surplus: float = 1.08
 ) -> DeviceGraph:
-    """A simple R-MAT graph with about `edges` undirected edges; draws more when `surplus` times as many were not enough."""
+    """A simple R-MAT graph with about `edges` undirected edges.
+
+    Draws more when `surplus` times as many were not enough.
+    """
     while True:
         graph = build_device_graph(rmat_edges(nodes, int(edges * surplus), seed=seed, device=device), nodes)
         if graph.n_edges >= edges:
@@ -194,8 +203,11 @@ def main() -> None:
     print(json.dumps(line), flush=True)
     del drawn
     graph = thinned(graph, given.edges)
-    print(json.dumps({"thinning": clock(device) - built, "n_edges": graph.n_edges, "n_isolated": graph.n_isolated,
-                      "largest degree": int(graph.degrees().max()), "peak GB": peak(device)}), flush=True)  # fmt: skip
+    said = {
+        "thinning": clock(device) - built, "n_edges": graph.n_edges, "n_isolated": graph.n_isolated,
+        "largest degree": int(graph.degrees().max()), "peak GB": peak(device),
+    }  # fmt: skip
+    print(json.dumps(said), flush=True)
     started = clock(device)
     operator = device_operator(graph)
     print(json.dumps({"operator": clock(device) - started, "GB": operator.nbytes / 1e9}), flush=True)

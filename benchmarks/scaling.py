@@ -1,9 +1,10 @@
-"""How the exact engine scales with threads: wall time of one data set at 1, 2, 4, ... threads, and the speed-up.
+"""How the exact engine scales: wall time of one data set at 1, 2, 4, ... threads, and the speed-up.
 
     python benchmarks/scaling.py --points 1e7 --features 64
 
-The same data and the same process for all, the best of some runs each; the results must agree to the bit.  One line of the
-table also gives np.sort of the same columns, as a measure of what the machine's memory allows.
+The same data and the same process for all, the best of some runs each; the results must agree to the
+bit.  One line of the table also gives np.sort of the same columns, as a measure of what the
+machine's memory allows.
 """
 
 from __future__ import annotations

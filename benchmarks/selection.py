@@ -1,9 +1,10 @@
-"""Speed of feature selection: `select_features` over the plain intrinsic dimension of the same data, in one run.
+"""Speed of feature selection over that of the plain intrinsic dimension of the same data, in one run.
 
     python benchmarks/selection.py [--points 100000 --features 1000]
 
-Alike columns are the worst case: every feature competes for every choice.  Ours and the reference run alternately, the
-best time of each counts.  The bar is 3 for every case.  Results go to ``benchmarks/results/selection.json``.
+Alike columns are the worst case: every feature competes for every choice.  Ours and the reference run
+alternately, the best time of each counts.  The bar is 3 for every case.  Results go to
+``benchmarks/results/selection.json``.
 """
 
 from __future__ import annotations
@@ -79,9 +80,9 @@ def run_case(name: str, data: np.ndarray, threads: int, repeat: int) -> list[dic
         row["ok"] = row["ratio"] < BAR
         rows.append(row)
         print(
-            f"{name:34s} {choice!s:20s} {threads} thread{'s' if threads > 1 else ' '}  plain {row['plain_s']:6.2f} s  "
-            f"select {row['select_s']:6.2f} s  ratio {row['ratio']:.2f}  (processor {row['processor_ratio']:.2f})  "
-            f"{row['features']} features, {row['fraction']:.4%}",
+            f"{name:34s} {choice!s:20s} {threads} thread{'s' if threads > 1 else ' '}  plain "
+            f"{row['plain_s']:6.2f} s  select {row['select_s']:6.2f} s  ratio {row['ratio']:.2f}  (processor "
+            f"{row['processor_ratio']:.2f})  {row['features']} features, {row['fraction']:.4%}",
             flush=True,
         )
     return rows

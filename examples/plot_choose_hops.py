@@ -2,18 +2,20 @@
 Choosing the number of hops before training
 ============================================
 
-A SIGN network looks at the attributes of a node and at their averages over 1, 2, ..., k hops.  How many are worth their price is mostly
-found out by training.  Here the intrinsic dimension is asked first, without labels; then the networks are trained, to see
-whether it was right.  The data set is Cora: 2,708 papers, 1,433 words, citations.
+A SIGN network looks at the attributes of a node and at their averages over 1, 2, ..., k hops.  How many
+are worth their price is mostly found out by training.  Here the intrinsic dimension is asked first,
+without labels; then the networks are trained, to see whether it was right.  The data set is Cora: 2,708
+papers, 1,433 words, citations.
 
-Cora's files are taken from the folder in ``GEODIM_DATA`` or from the cache (``geodim datasets fetch cora`` puts them there).  Without
-them the digits and their neighbour graph are used.
+Cora's files are taken from the folder in ``GEODIM_DATA`` or from the cache (``geodim datasets fetch cora``
+puts them there).  Without them the digits and their neighbour graph are used.
 """
 
 # %%
 # Before training
 # ---------------
-# One pass gives the dimension for every k.  The advice names the smallest k that comes within a percent of the last.
+# One pass gives the dimension for every k.  The advice names the smallest k that comes
+# within a percent of the last.
 
 import time
 
@@ -30,7 +32,8 @@ try:
 except DatasetNotFoundError:
     data = geodim.load_dataset("digits")
     print(
-        "note: the files of Cora are not here, so this is about the digits; what the text says of Cora does not apply"
+        "note: the files of Cora are not here, so this is about the digits; what the "
+        "text says of Cora does not apply"
     )
 print(data)
 
@@ -43,8 +46,8 @@ print(advice.text.splitlines()[0])
 # %%
 # The training
 # ------------
-# The paper's settings for Cora, three networks for each k, each with its own seed; up to two hops more than advised, to see what
-# would have been missed.
+# The paper's settings for Cora, three networks for each k, each with its own seed; up to two hops more than
+# advised, to see what would have been missed.
 
 started = time.perf_counter()
 trained = range(advice.hops + 3)
@@ -67,7 +70,8 @@ largest_drop, largest_gain = int(np.argmax(result.drops)) + 1, int(np.argmax(gai
 print(f"\nlargest drop of the dimension: hop {largest_drop}; largest gain of accuracy: hop {largest_gain}")
 missed = accuracy.max() - accuracy[advice.hops]
 print(
-    f"advised before training: k = {advice.hops}; best afterwards: k = {int(accuracy.argmax())}, {missed:.3f} more accurate"
+    f"advised before training: k = {advice.hops}; best afterwards: k = "
+    f"{int(accuracy.argmax())}, {missed:.3f} more accurate"
 )
 print(
     f"part of the whole gain that the advised hops bring: {1 - missed / (accuracy.max() - accuracy[0]):.0%}"
@@ -76,12 +80,13 @@ print(
 # %%
 # What agrees, and what does not
 # ------------------------------
-# The order agrees: the first hop brings most, in dimension and in accuracy, the second a little more, and the advised two hops
-# have nearly all of the gain.  The sizes do not: the second hop lowers the dimension by 4 % and still brings several points of
-# accuracy, and where the dimension stands still, from two hops on, accuracy may creep up by another point or two, which three
-# networks cannot tell from chance.  On other graphs it may be worse: on the digits one hop is advised, and further hops, which hardly
-# lower the dimension, bring nearly as much accuracy again.  ``print(advice)`` has more such caveats.  Use the advice to know where to
-# begin, and validate one or two hops more if you can afford it.
+# The order agrees: the first hop brings most, in dimension and in accuracy, the second a little more, and the
+# advised two hops have nearly all of the gain.  The sizes do not: the second hop lowers the dimension by 4 %
+# and still brings several points of accuracy, and where the dimension stands still, from two hops on,
+# accuracy may creep up by another point or two, which three networks cannot tell from chance.  On other
+# graphs it may be worse: on the digits one hop is advised, and further hops, which hardly lower the
+# dimension, bring nearly as much accuracy again.  ``print(advice)`` has more such caveats.  Use the advice to
+# know where to begin, and validate one or two hops more if you can afford it.
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 3.6), layout="constrained")
 result.plot(left, title=f"before training: {data.name}, no labels")

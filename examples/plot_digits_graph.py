@@ -2,17 +2,19 @@
 Digits and their neighbour graph, from zero to advice
 ======================================================
 
-1,797 handwritten digits of 8 by 8 pixels, and the graph that joins each image with its ten nearest ones.  How far do the pixels tell the
-images apart?  Which pixels do the work?  Would a graph neural network gain anything from the neighbours, and from how many hops of
-them?  What would spoil the data?  No labels are used and nothing is trained.
+1,797 handwritten digits of 8 by 8 pixels, and the graph that joins each image with its ten nearest ones.
+How far do the pixels tell the images apart?  Which pixels do the work?  Would a graph neural network gain
+anything from the neighbours, and from how many hops of them?  What would spoil the data?  No labels are
+used and nothing is trained.
 """
 
 # %%
 # One number
 # ----------
-# A single feature that spreads its points evenly from one end to the other has the intrinsic dimension 4, and so has one that puts half of
-# them at either end.  It grows the more the points huddle together in every feature, without bound; several features that
-# complement each other bring it below 4.  The 64 pixels do, but only just.
+# A single feature that spreads its points evenly from one end to the other has the intrinsic dimension 4,
+# and so has one that puts half of them at either end.  It grows the more the points huddle together in
+# every feature, without bound; several features that complement each other bring it below 4.  The 64
+# pixels do, but only just.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,9 +34,9 @@ result  # noqa: B018
 # %%
 # Which pixels carry it
 # ---------------------
-# At every size k the dimension looks at the pixel whose narrowest window of k images is widest.  Shares say how much of
-# the sum each pixel contributes.  The core is a set of pixels that has the same dimension to the last bit and none to spare: the
-# others only tie with it, or are never the widest.
+# At every size k the dimension looks at the pixel whose narrowest window of k images is widest.  Shares say
+# how much of the sum each pixel contributes.  The core is a set of pixels that has the same dimension to the
+# last bit and none to spare: the others only tie with it, or are never the widest.
 
 explanation = geodim.explain_dimension(data.x, feature_names=pixels)
 print(f"{len(explanation.shares)} of 64 pixels carry it; a core of {len(explanation.core)} suffices:")
@@ -46,8 +48,8 @@ print(f"the core alone has the dimension {geodim.intrinsic_dimension(core).dimen
 # %%
 # What the graph adds
 # -------------------
-# Every hop adds the pixels averaged over the neighbours as further features.  More features can only lower the dimension, and all k come
-# out of one pass.
+# Every hop adds the pixels averaged over the neighbours as further features.  More features can only lower
+# the dimension, and all k come out of one pass.
 
 hops = geodim.khop_dimensions(data.x, data.edge_index, hops=5, feature_names=pixels)
 for row in hops.rows():
@@ -57,7 +59,8 @@ for row in hops.rows():
 # %%
 # Advice
 # ------
-# The smallest k that is within a percent of the last one, with what this advice rests on and where it failed before.
+# The smallest k that is within a percent of the last one, with what this advice rests on
+# and where it failed before.
 
 advice = geodim.advise(hops, tolerance=0.01)
 print(advice)
@@ -70,10 +73,10 @@ print(
 # %%
 # What if
 # -------
-# The two best pixels at every k are known, so that such questions are answered without measuring everything again.  The pixel with the
-# largest share can go: others tie with it.  A single broken value in one pixel is another matter.  It stretches that
-# pixel's range, by which all are divided, and everything else looks huddled together: the dimension tells that something is wrong, and
-# d_max tells what.
+# The two best pixels at every k are known, so that such questions are answered without measuring everything
+# again.  The pixel with the largest share can go: others tie with it.  A single broken value in one pixel is
+# another matter.  It stretches that pixel's range, by which all are divided, and everything else looks
+# huddled together: the dimension tells that something is wrong, and d_max tells what.
 
 what_if = geodim.WhatIf(data.x, feature_names=pixels)
 leading = next(iter(result.shares))
@@ -89,9 +92,10 @@ print(f"clipped to the 16 levels of grey: {mended.dimension:.4f}")
 # %%
 # All of it in one picture
 # ------------------------
-# Left, the definition: leave out a share alpha of the images, and see how wide the best pixel spreads the others; the area is the
-# discriminability.  In the middle, whose area that is: pixels where strokes are either there or not, right of the middle above all, the
-# core framed.  On the right, the first hop, and then little.
+# Left, the definition: leave out a share alpha of the images, and see how wide the best pixel spreads
+# the others; the area is the discriminability.  In the middle, whose area that is: pixels where
+# strokes are either there or not, right of the middle above all, the core framed.  On the right, the
+# first hop, and then little.
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 3.8), layout="constrained")
 result.plot(left)

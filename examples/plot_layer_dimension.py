@@ -2,16 +2,17 @@
 The intrinsic dimension of a network's layers during training
 ==============================================================
 
-`geodim.torch.LayerDimension` watches layers: whenever the model is evaluated, it keeps what they put out, and ``measure`` turns that
-into dimensions with certified bounds.  Here a small network learns the digits twice: once with their labels, and once with
-shuffled ones, which it can only learn by heart.  Does one see the difference on test images, without looking at test labels?
+`geodim.torch.LayerDimension` watches layers: whenever the model is evaluated, it keeps what they put out, and
+``measure`` turns that into dimensions with certified bounds.  Here a small network learns the digits twice:
+once with their labels, and once with shuffled ones, which it can only learn by heart.  Does one see the
+difference on test images, without looking at test labels?
 """
 
 # %%
 # The training loop, with two lines more
 # --------------------------------------
-# The ``with`` attaches the hooks, and removes them at the end; the model is not changed.  `measure` comes after the evaluation
-# that is there anyway; ``every=5`` makes it measure after every fifth epoch only.
+# The ``with`` attaches the hooks, and removes them at the end; the model is not changed.  `measure` comes
+# after the evaluation that is there anyway; ``every=5`` makes it measure after every fifth epoch only.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -82,11 +83,13 @@ for layer in ("3", "4"):
         for trained in runs.values()
     )
     print(
-        f"{LAYERS[layer]}: at most {max(true):.1f} with true labels, at least {min(false):.1f} with shuffled ones"
+        f"{LAYERS[layer]}: at most {max(true):.1f} with true labels, at least "
+        f"{min(false):.1f} with shuffled ones"
     )
 
 # %%
-# Results are at hand for a closer look: which units carry the dimension of the second hidden layer at the end?
+# Results are at hand for a closer look: which units carry the dimension of the second
+# hidden layer at the end?
 
 watch = runs["true labels"][0][0]
 for unit, share in list(watch.results["3"].shares.items())[:3]:
@@ -95,14 +98,16 @@ for unit, share in list(watch.results["3"].shares.items())[:3]:
 # %%
 # What it shows
 # -------------
-# With true labels the dimension of the second hidden layer falls to about half within the first epochs and stays there; that of the
-# output falls, too.  With shuffled labels both end at about twice as much or more, for every seed.  A plausible reading: units that have
-# learned which classes there are send test images to one end or the other, while units that single out what they have learned by heart
-# leave most test images close together.  No test label was needed to see that.
+# With true labels the dimension of the second hidden layer falls to about half within the first epochs and
+# stays there; that of the output falls, too.  With shuffled labels both end at about twice as much or more,
+# for every seed.  A plausible reading: units that have learned which classes there are send test images to
+# one end or the other, while units that single out what they have learned by heart leave most test images
+# close together.  No test label was needed to see that.
 #
-# Mind what is *not* shown.  Three seeds of one small network are no law.  The dimension never comes down to that of the images themselves.
-# After five epochs the output does not tell the two apart yet.  And activations are divided by their largest range, so that
-# their growth is left out on purpose; ``normalize=False`` would show little but that growth.
+# Mind what is *not* shown.  Three seeds of one small network are no law.  The dimension never comes down to
+# that of the images themselves.  After five epochs the output does not tell the two apart yet.  And
+# activations are divided by their largest range, so that their growth is left out on purpose;
+# ``normalize=False`` would show little but that growth.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), sharey=True, layout="constrained")
 for ax, (name, trained) in zip(axes, runs.items(), strict=True):

@@ -75,7 +75,10 @@ def all_of(*changes: Change) -> Change:
 
 
 def recomputed(certificate: dict[str, Any], slack: Fraction = Fraction(1, 2**51)) -> dict[str, Any]:
-    """With the claims that its tables would prove if they were true, and no rounding of hops: the best of lies."""
+    """With the claims that its tables would prove if they were true: the best of lies.
+
+    It claims no rounding of hops.
+    """
     d_max = certificate["d_max"]
     scale = Fraction(d_max) if certificate["normalized"] and d_max else Fraction(1)
     tables = certificate | {name: np.array(certificate[name]) for name in ("sizes", "lower", "upper")}

@@ -1,7 +1,8 @@
 """What all tests share: the seed of the day, Hypothesis, and the folder with the real Planetoid files.
 
-Random tests see other data every day.  The seed is printed at the start, and with every failure of such a test:
-``pytest --seed 20261116`` repeats that day.  What must not vary (regressions, statistics) has seeds of its own.
+Random tests see other data every day.  The seed is printed at the start, and with every failure of
+such a test: ``pytest --seed 20261116`` repeats that day.  What must not vary (regressions,
+statistics) has seeds of its own.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-# The first call of a kernel compiles it, so single examples may take seconds.  Examples follow from the seed, not from what
-# failed before; but Hypothesis also tries constants of the modules that are loaded, so that another selection of tests may
-# see others: a failure comes with the line that repeats its example.  HYPOTHESIS_PROFILE=explore looks at ten times as many.
-# Where the environment says CI, Hypothesis would show the same examples for ever; derandomize=False keeps the seed in charge.
+# The first call of a kernel compiles it, so single examples may take seconds.  Examples follow from the seed,
+# not from what failed before; but Hypothesis also tries constants of the modules that are loaded, so that
+# another selection of tests may see others: a failure comes with the line that repeats its example.
+# HYPOTHESIS_PROFILE=explore looks at ten times as many.  Where the environment says CI, Hypothesis would show
+# the same examples for ever; derandomize=False keeps the seed in charge.
 _SHARED = {
     "deadline": None,
     "derandomize": False,

@@ -1,6 +1,7 @@
-"""Columns of every kind that treats pruning, sorting or rounding differently: each a function (rng, n) -> n values.
+"""Columns of every kind that pruning, sorting or rounding treats differently.
 
-Used by every test that compares the engine with the oracle. Values are finite and every range fits into a float64.
+Each is a function (rng, n) -> n values. Used by every test that compares the engine with the oracle. Values
+are finite and every range fits into a float64.
 """
 
 from __future__ import annotations
@@ -244,7 +245,10 @@ def every_value_twice(rng: Generator, n: int) -> NDArray[Any]:
 
 
 def two_scales(rng: Generator, n: int) -> NDArray[Any]:
-    """Integers far apart that differ from a coarse lattice by 0 or 1: near ties that a rounded bound cannot tell apart."""
+    """Integers far apart that differ from a coarse lattice by 0 or 1.
+
+    These are near ties that a rounded bound cannot tell apart.
+    """
     return 2**33 * rng.integers(0, n, n) + rng.integers(0, 2, n)
 
 
@@ -293,10 +297,11 @@ COLUMNS: dict[str, Column] = {
         sparse_zero_one, zero_one, sparse_positive, sparse_both_signs, half_zero, constant, constant_but_one,
         constant_but_a_few, grid, shifted_grid, grid_jitter_hundredth, grid_jitter_third, grid_jitter_three,
         grid_jitter_uniform, grid_jitter_32, grid_with_gap, grid_with_outlier, tenths_32, tenths_64, linspace,
-        linspace_32, normal_quantiles, uniform_quantiles, squares, denormals, denormals_32, around_smallest_normal,
-        tiny, huge, largest, largest_32, one_huge_among_small, signed_zeros, signed_zeros_and_ones,
-        signed_zeros_32, duplicates, every_value_twice, two_scales, heavy_offset, heavy_offset_32, powers_of_two,
-        powers_of_two_64, geometric, half_16, unsigned_16, signed_8, unsigned_64,
+        linspace_32, normal_quantiles, uniform_quantiles, squares, denormals, denormals_32,
+        around_smallest_normal, tiny, huge, largest, largest_32, one_huge_among_small, signed_zeros,
+        signed_zeros_and_ones, signed_zeros_32, duplicates, every_value_twice, two_scales, heavy_offset,
+        heavy_offset_32, powers_of_two, powers_of_two_64, geometric, half_16, unsigned_16, signed_8,
+        unsigned_64,
     )
 }  # fmt: skip
 
@@ -314,7 +319,7 @@ def matrix(names: list[str], n: int, seed: int = 0) -> NDArray[np.float64]:
 
 
 def random_matrix(rng: Generator, n: int, d: int) -> NDArray[np.float64]:
-    """Columns of randomly chosen kinds, scaled to a common range so that many of them attain Phi somewhere."""
+    """Columns of random kinds, scaled to a common range so that many attain Phi somewhere."""
     names = rng.choice(list(COLUMNS), d).tolist()
     columns = []
     for name in names:

@@ -1,4 +1,7 @@
-"""Hops and their dimension by the definition in 60 decimal digits, from dictionaries of rows: no float is rounded."""
+"""Hops and their dimension by the definition, in 60 decimal digits.
+
+From dictionaries of rows; no float is rounded.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,10 @@ DIGITS = Context(prec=60, Emax=10**6, Emin=-(10**6))
 
 
 def rows_of(n, edges, weights=None):
-    """A + I as {i: {j: weight}}: the largest weight of an edge, a listed loop's own, else 1; unweighted if None."""
+    """A + I as {i: {j: weight}}; unweighted if None.
+
+    An edge has its largest weight; a loop its own where it is listed, else 1.
+    """
     rows = {i: {} for i in range(n)}
     for k, (u, v) in enumerate(edges):
         weight = Decimal(1) if weights is None else Decimal(float(weights[k]))
@@ -88,7 +94,10 @@ def exact_hops(X, hops, name, *, n=None, edges=(), weights=None, matrix=None, **
 
 
 def exact_dimensions(found):
-    """The dimension of hops 0..k, divided by d_max of hop 0 (1 if that is 0), for every k, as Decimal; infinite if nothing is told apart."""
+    """The dimension of hops 0..k for every k, as Decimal.
+
+    Divided by d_max of hop 0 (1 if that is 0); infinite if nothing is told apart.
+    """
     with localcontext(DIGITS):
         n = len(found[0][0])
         d_max = max(max(column) - min(column) for column in found[0]) or Decimal(1)

@@ -1,6 +1,7 @@
-"""Kernels as plain Python, for measuring coverage and for mutants: with NUMBA_DISABLE_JIT=1 nothing is compiled.
+"""Kernels as plain Python, for measuring coverage and for mutants.
 
-What Numba cannot interpret, the vectors of eight lanes, is replaced by numpy arrays of eight: the same IEEE operations.
+With NUMBA_DISABLE_JIT=1 nothing is compiled.  What Numba cannot interpret, the vectors of eight lanes, is
+replaced by numpy arrays of eight: the same IEEE operations.
 """
 
 from __future__ import annotations

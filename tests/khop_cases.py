@@ -22,7 +22,10 @@ def random_graph(seed, n, m):
 
 
 def attributes(seed, n, d):
-    """Columns of which several attain Phi somewhere; the wide ones are sparse, so that hops lower the dimension."""
+    """Columns of which several attain Phi somewhere.
+
+    The wide ones are sparse, so that hops lower the dimension.
+    """
     rng = np.random.default_rng([seed, 1])
     kinds = [
         lambda: rng.normal(size=n) * 0.1,

@@ -1,9 +1,10 @@
-"""Mutants of the kernels, bounds and hops: which small changes of the code does the suite not notice?  ``make mutants``.
+"""Which small changes of the kernels, bounds and hops does the suite not notice?  ``make mutants``.
 
-Cosmic Ray changes an operator, a comparison or a number at a time, in a copy of the source.  First come the contracts of the kernels and
-quick comparisons with the oracles, with kernels interpreted; what gets past these is compiled, for the tests of its module.  More time
-or memory than a check may take counts as noticed.  A sample is drawn from every module.  What survives is listed for a person to
-judge: docs/results/mutants.md says what they are.
+Cosmic Ray changes an operator, a comparison or a number at a time, in a copy of the source.  First come the
+contracts of the kernels and quick comparisons with the oracles, with kernels interpreted; what gets past
+these is compiled, for the tests of its module.  More time or memory than a check may take counts as
+noticed.  A sample is drawn from every module.  What survives is listed for a person to judge:
+docs/results/mutants.md says what they are.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 MODULES = [
-    *(f"engine/kernels/{name}.py" for name in ("cells", "columns", "gaps", "grid", "pyramid", "reading", "runs", "sorting", "tiles")),
+    *(f"engine/kernels/{name}.py" for name in ("cells", "columns", "gaps", "grid", "pyramid", "reading",
+                                               "runs", "sorting", "tiles")),
     "engine/profile.py", "engine/cells.py", "engine/steps.py", "data/checks.py", "features/_kernels.py",
     "features/operators.py", "khop.py",
 ]  # fmt: skip
@@ -43,13 +45,15 @@ CASES = {
     "hops": 25,
 }
 COLUMNS = (
-    "normal", "exponential", "two_clusters", "rounded", "half_zero", "sparse_both_signs", "grid_jitter_third", "linspace",
-    "duplicates", "two_scales", "heavy_offset", "signed_zeros_32", "constant_but_a_few", "integers_below_n",
+    "normal", "exponential", "two_clusters", "rounded", "half_zero", "sparse_both_signs", "grid_jitter_third",
+    "linspace", "duplicates", "two_scales", "heavy_offset", "signed_zeros_32", "constant_but_a_few",
+    "integers_below_n",
 )  # fmt: skip
-# Changes that a person might make: others, as of + into <<, of < into is, or of how a kernel is compiled, say nothing.
+# Changes that a person might make: others, as of + into <<, of < into is, or of how a kernel
+# is compiled, say nothing.
 OPERATORS = (
-    "Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "Mul_Add", "ReplaceComparisonOperator", "NumberReplacer", "AddNot",
-    "ReplaceAndWithOr", "ReplaceOrWithAnd", "ReplaceBreakWithContinue", "ReplaceContinueWithBreak",
+    "Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "Mul_Add", "ReplaceComparisonOperator", "NumberReplacer",
+    "AddNot", "ReplaceAndWithOr", "ReplaceOrWithAnd", "ReplaceBreakWithContinue", "ReplaceContinueWithBreak",
     "ReplaceUnaryOperator", "ReplaceTrueWithFalse", "ReplaceFalseWithTrue",
 )  # fmt: skip
 ENGINE = [
@@ -146,7 +150,8 @@ def noticed_by(module: str, folder: Path, options: argparse.Namespace) -> str:
     tests = next((tests for name, tests in TESTS.items() if module.startswith(name)), [])
     if not tests or options.only_quick:
         return ""
-    # An empty cache: kernels are not compiled anew by themselves where one of another module that they call has changed.
+    # An empty cache: kernels are not compiled anew by themselves where one of another module
+    # that they call has changed.
     with tempfile.TemporaryDirectory() as cache:
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
         passed = passes(command, folder, {**environment, "NUMBA_CACHE_DIR": cache}, 10 * options.timeout)
@@ -175,7 +180,10 @@ def passes(command: list[str], folder: Path, environment: dict[str, str], timeou
 
 
 def quick_check(module: str) -> None:
-    """Contracts, and quick comparisons with the oracles, with kernels interpreted: those that reach the module."""
+    """Contracts, and quick comparisons with the oracles, that reach the module.
+
+    The kernels are interpreted.
+    """
     import interpreted
 
     interpreted.replace_vectors()

@@ -123,7 +123,8 @@ class TestJson:
         assert geodim.IDResult.from_json(old.to_json()).attained_by.size == 0
 
     @pytest.mark.parametrize(
-        ("field", "value"), [("attained_by", [99]), ("attained_by", [0, 0]), ("attained_from", "x"), ("attained_by", [-2])]
+        ("field", "value"), [("attained_by", [99]), ("attained_by", [0, 0]), ("attained_from", "x"),
+                             ("attained_by", [-2])]
     )  # fmt: skip
     def test_edited_files_are_not(self, field, value):
         values = solve(np.arange(10.0)[:, np.newaxis]).to_dict()

@@ -1,4 +1,4 @@
-"""The stand-alone checker: it accepts what is true, and refuses other data, other graphs and hostile files."""
+"""The stand-alone checker accepts what is true and refuses other data, graphs and hostile files."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def of_two_points(
 ) -> dict[str, Any]:
     """A certificate by hand: Phi(2) of one feature, not normalised."""
     return {
-        "format": checker.FORMAT, "n_points": 2, "n_features": 1, "normalized": False, "d_max": d_max, "hops": 0,
-        "operator": None, "unit": unit, "sizes": [2], "lower": [[lower]], "upper": [[upper]], "by": [[0]],
-        "starts": [[], [], []], "claims": [claim],
+        "format": checker.FORMAT, "n_points": 2, "n_features": 1, "normalized": False, "d_max": d_max,
+        "hops": 0, "operator": None, "unit": unit, "sizes": [2], "lower": [[lower]], "upper": [[upper]],
+        "by": [[0]], "starts": [[], [], []], "claims": [claim],
     }  # fmt: skip
 
 
@@ -110,7 +110,10 @@ def test_bounds_beyond_all_floats() -> None:
 @pytest.mark.parametrize("operator", ["sym", "rw"])
 @pytest.mark.parametrize("scale", [1.0, 2.0**-1070, 1e300])
 def test_how_far_hops_are_off(operator: str, scale: float) -> None:
-    """Computed values against 60 digits, on graphs with long and short sums, and a star: A^m 1 is sqrt(D) there."""
+    """Computed values against 60 digits, on graphs with long and short sums.
+
+    Also on a star, where A^m 1 is sqrt(D).
+    """
     rng = np.random.default_rng(13)
     star = np.array([np.zeros(29, int), np.arange(1, 30)])
     for n, edges in (
@@ -133,7 +136,10 @@ def test_how_far_hops_are_off(operator: str, scale: float) -> None:
 
 
 def test_how_large_ones_can_grow() -> None:
-    """A^m 1 <= sqrt(D), on which the bound on rounding rests; it is attained in the middle of a star, nearly."""
+    """A^m 1 <= sqrt(D), on which the bound on rounding rests.
+
+    It is nearly attained in the middle of a star.
+    """
     rng = np.random.default_rng(14)
     for n in (5, 40, 300):
         star = np.array([np.zeros(n - 1, int), np.arange(1, n)])

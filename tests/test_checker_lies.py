@@ -153,9 +153,11 @@ FALSE_STATEMENTS: dict[str, tuple[Change, str]] = {
     "windows in disorder": (put("starts", to=lambda table: [row[::-1] for row in table]), AT_MOST),
     "windows beyond the end": (every("starts", 2, to=299), AT_MOST),
     "windows far beyond the end": (every("starts", 2, to=2**31), AT_MOST),
-    "windows before the beginning": (put("starts", to=[[0, 0, 1], [250, 100, 2**31], [0, 2**31, 2**31]]), AT_MOST),
+    "windows before the beginning": (put("starts", to=[[0, 0, 1], [250, 100, 2**31], [0, 2**31, 2**31]]),
+                                     AT_MOST),
     "other sizes": (
-        put("sizes", to=lambda values: [value - (value > 2) for value in values[:-1]] + values[-1:]), "Phi|sizes",
+        put("sizes", to=lambda values: [value - (value > 2) for value in values[:-1]] + values[-1:]),
+        "Phi|sizes",
     ),
     "sizes left out": (
         all_of(
@@ -178,7 +180,8 @@ TOO_MUCH_CLAIMED: dict[str, Change] = {
     "a claim upside down": put("claims", 0, to=lambda claim: claim[::-1]),
     "not normalised": put("normalized", to=False),
     "bounds wider than the claim": every("lower", 0, to=0),
-    "bounds beyond all floats": all_of(put("unit", to=971), every("lower", 0, to=0), every("upper", 0, to=2**53 - 1)),
+    "bounds beyond all floats": all_of(put("unit", to=971), every("lower", 0, to=0),
+                                       every("upper", 0, to=2**53 - 1)),
     "fewer sizes than the claim": all_of(
         put("sizes", to=lambda values: values[-1:]),
         *[put(name, 0, to=lambda row: row[-1:]) for name in ("lower", "upper", "by")],
@@ -207,7 +210,9 @@ def test_claims_of_more_than_is_proved(lie: str) -> None:
 HOP_LIES: dict[str, tuple[Change, str]] = {
     "fewer hops": (put("hops", to=1), "lower|upper|by|claims"),
     "fewer layers": (
-        all_of(put("hops", to=1), *[put(name, to=lambda table: table[:2]) for name in ("lower", "upper", "by")]),
+        all_of(
+            put("hops", to=1), *[put(name, to=lambda table: table[:2]) for name in ("lower", "upper", "by")]
+        ),
         "claims",
     ),
     "another operator": (put("operator", to="rw"), "Phi|Delta"),

@@ -201,7 +201,8 @@ def test_import_is_quick_and_lazy():
     """`import geodim` brings no Numba, no scikit-learn, no frames (STYLE: no side effects at import)."""
     script = (
         "import sys, geodim; "
-        "print([m for m in ('numba', 'sklearn', 'pandas', 'polars', 'scipy', 'matplotlib', 'torch') if m in sys.modules])"
+        "print([m for m in ('numba', 'sklearn', 'pandas', 'polars', 'scipy', 'matplotlib', "
+        "'torch') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

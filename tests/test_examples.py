@@ -1,7 +1,7 @@
 """Every example runs as it stands, without warnings, makes its figure, and says what its text claims.
 
-Numbers that are compared come from the paper, from its definitions, or from the theory; the rest are relations that the
-examples' prose relies on.
+Numbers that are compared come from the paper, from its definitions, or from the theory; the rest are
+relations that the examples' prose relies on.
 """
 
 from __future__ import annotations

@@ -333,7 +333,10 @@ def test_interrupted_after_some_blocks(reference, blocks, rtol, monkeypatch):
 
 
 def test_a_star_lengthens_columns_but_not_beyond_the_bounds():
-    """The centre of a star collects far more than the range of X: bounds must not use the ranges of X for hops."""
+    """The centre of a star collects far more than the range of X.
+
+    Bounds must not use the ranges of X for hops.
+    """
     n = 200
     X = np.ones((n, 2))
     X[:5] = 0.0
@@ -408,7 +411,10 @@ def test_memory_in_words():
 
 
 def test_hops_of_integers_that_floats_do_not_hold():
-    """What is rounded on reading widens the bounds of every hop, and d_max is rounded, too: the rational value is inside."""
+    """What is rounded on reading widens the bounds of every hop.
+
+    d_max is rounded, too: the rational value is inside.
+    """
     from fractions import Fraction
 
     rng = np.random.default_rng(4)

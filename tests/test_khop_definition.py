@@ -57,7 +57,8 @@ def test_every_layer_has_the_bits_of_its_features(operator, kind):
 def test_one_hot_attributes_edge_by_edge():
     """The figure of the paper on synthetic data: 100 nodes, X the identity, up to all 4,950 edges.
 
-    Every 25th step where the curves fall and turn, every 150th where they rise; the experiment ``one-hot`` has them all.
+    Every 25th step where the curves fall and turn, every 150th where they rise; the experiment
+    ``one-hot`` has them all.
     """
     n = 100
     X = np.eye(n)

@@ -1,4 +1,4 @@
-"""Attributes as hops take them: held exactly or not, as far as a type reaches, and what is known of their size."""
+"""Attributes as hops take them: held exactly or not, at the limits of a type, of known size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hop passes that were stopped anywhere: the bounds hold the dimension of the definition, on graphs of all kinds."""
+"""Hop passes stopped anywhere, on graphs of all kinds: the bounds hold the true dimension."""
 
 from __future__ import annotations
 
@@ -92,7 +92,10 @@ def test_bounds_hold_wherever_it_stops(name, seed, monkeypatch):
 
 
 def test_a_node_of_degree_0_leaves_the_range_of_its_attribute():
-    """Its mean over nothing is 0, while all attributes are near 1: the widest window of hop 1 is four times as wide."""
+    """Its mean over nothing is 0, while all attributes are near 1.
+
+    The widest window of hop 1 is four times as wide.
+    """
     edges, weights = [(0, 1), (2, 3), (3, 3)], [1.0, 0.0, 0.0]
     X = np.array([[1.0], [1.1], [1.2], [1.25]])
     graph = as_graph(edges, 4, weights=weights)

@@ -109,7 +109,10 @@ def test_a_pipe_is_written_to(tmp_path):
 
 
 def test_our_own_output_is_continued(tmp_path):
-    code = "from geodim.output import write_text; print('one'); write_text('/dev/stdout', 'two\\n'); print('three')"
+    code = (
+        "from geodim.output import write_text; print('one'); "
+        "write_text('/dev/stdout', 'two\\n'); print('three')"
+    )
     with (tmp_path / "a").open("wb") as file:
         subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
     assert (tmp_path / "a").read_text() == "one\ntwo\nthree\n"

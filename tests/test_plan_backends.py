@@ -1,4 +1,7 @@
-"""Plans for all backends: formulas against definitions and small runs, growth with the size, what fits and what does not."""
+"""Plans for all backends: formulas against definitions and small runs.
+
+Also how they grow with the size, and what fits and what does not.
+"""
 
 from __future__ import annotations
 

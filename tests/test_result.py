@@ -232,7 +232,10 @@ def test_long_results_keep_their_sums_and_some_of_phi():
 
 
 def test_a_shortened_result_still_gives_valid_diameters():
-    """Between the sizes that were kept the diameter is bounded by its neighbours, exact where one was kept."""
+    """Between the sizes that were kept the diameter is bounded by its neighbours.
+
+    It is exact where one was kept.
+    """
     X = np.random.default_rng(0).normal(size=(900, 2))
     result = solve(X)
     short = geodim.IDResult.from_dict(result.to_dict(max_support=20))

@@ -1,4 +1,4 @@
-"""Temporaries of dead processes are removed by the next one; those of running ones and of other machines stay."""
+"""The next process removes temporaries of dead ones, not of running ones or other machines."""
 
 from __future__ import annotations
 

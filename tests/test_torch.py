@@ -1,4 +1,4 @@
-"""Layers watched during training: the numbers of activations computed by hand, and a model that stays as it was."""
+"""Layers watched in training: activations agree with those by hand, and the model stays as it was."""
 
 from __future__ import annotations
 
@@ -219,7 +219,8 @@ class TestSample:
         assert row["n_points"] == 100
         assert len(np.unique(kept)) == 100
         assert set(kept) <= set(range(1000))
-        # Of 100 draws from 0..999 without repetition the mean has the deviation 27.4; five of them are never seen.
+        # Of 100 draws from 0..999 without repetition the mean has the deviation 27.4;
+        # five of them are never seen.
         assert abs(kept.mean() - 499.5) < 5 * 27.4
         assert row["dimension"] == geodim.intrinsic_dimension(kept[:, None]).dimension
 

@@ -1,7 +1,7 @@
 """Which feature attains Phi(k), as runs of neighbouring k: few numbers, whatever the number of points.
 
-Where features take turns at almost every k there may be as many runs as points; then the range of k is cut into parts and
-each is given to the feature that attains most of it, which is all that a plot could show.
+Where features take turns at almost every k there may be as many runs as points; then the range of k is cut
+into parts and each is given to the feature that attains most of it, which is all that a plot could show.
 """
 
 from __future__ import annotations

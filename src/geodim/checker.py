@@ -8,8 +8,8 @@ nodes.  Exit code 0: verified; 1: refuted, with the reason; 2: usage, or a file 
 **What is claimed.**  Sort each feature (column) of the n points: x[0] <= ... <= x[n-1].  The width of its
 narrowest window of k points is phi_k = min_a (x[a+k-1] - x[a]); Phi(k) is the largest phi_k of all features.
 The discriminability is Delta = (Phi(2) + ... + Phi(n)) / n, divided by d_max, the largest range of a feature,
-if the data is normalised (and d_max > 0).  The certificate claims an interval for Delta; one for the intrinsic
-dimension, 1 / Delta^2, follows (`dimension`).
+if the data is normalised (and d_max > 0).  The certificate claims an interval for Delta; one for the
+intrinsic dimension, 1 / Delta^2, follows (`dimension`).
 
 With hops, layer h (row h of the tables) claims the same for the columns of X, AX, ..., A^h X together, with
 the d_max of X.  A_ij is 1 / sqrt(deg_i deg_j) ("sym") or 1 / deg_i ("rw") if i = j or i and j are neighbours
@@ -148,7 +148,7 @@ def too_narrow(feature: int, x: Array, sizes: Array, least: Array, allowed: int)
 
 
 def proved(c: dict[str, Any], h: int, error: Fraction, scale: Fraction) -> tuple[Fraction, Fraction]:
-    """The interval for Delta that follows from the bounds on Phi at some sizes, values being off by ``error``."""
+    """The interval for Delta that bounds on Phi at some sizes prove, values being off by ``error``."""
     n, unit, sizes = c["n_points"], Fraction(2) ** c["unit"], c["sizes"]
     least = sum(map(int.__mul__, c["lower"][h].tolist(), np.diff(sizes, append=n + 1).tolist())) * unit
     most = sum(map(int.__mul__, c["upper"][h].tolist(), np.diff(sizes, prepend=1).tolist())) * unit

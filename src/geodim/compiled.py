@@ -1,6 +1,7 @@
-"""The one way to Numba's compiler: machine code is kept on disk, and a cache that is damaged or cannot be written is done without.
+"""The one way to Numba's compiler, with machine code kept on disk.
 
-Import this module inside functions, or in modules of kernels, only: Numba takes longer to import than everything else together.
+A cache that is damaged or cannot be written is done without.  Import this module inside functions, or in
+modules of kernels, only: Numba takes longer to import than everything else together.
 """
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ def njit(**options: Any) -> Any:
 
 
 class _Cache:
-    """A cache of Numba's that never fails: what cannot be read is compiled again, what cannot be written is not kept."""
+    """A cache of Numba's that never fails.
+
+    What cannot be read is compiled again; what cannot be written is not kept.
+    """
 
     def __init__(self, cache: Any) -> None:
         self._cache = cache
@@ -84,8 +88,9 @@ def _say(folder: str, error: Exception) -> None:
             return
         _said.add(folder)
     warnings.warn(
-        f"the cache of compiled code in {folder} is damaged or cannot be used ({type(error).__name__}: {error}): "
-        "code is compiled again; if this goes on, delete that folder, or name another in NUMBA_CACHE_DIR",
+        f"the cache of compiled code in {folder} is damaged or cannot be used "
+        f"({type(error).__name__}: {error}): code is compiled again; if this goes on, delete that "
+        "folder, or name another in NUMBA_CACHE_DIR",
         GeodimWarning,
         stacklevel=2,
     )

@@ -50,19 +50,20 @@ def intrinsic_dimension(
 ) -> IDResult:
     r"""Intrinsic dimension of a finite geometric data set, exact or with certified bounds.
 
-    With the values of each feature f sorted, :math:`\phi_{k,f}` is the width of the narrowest window of k consecutive
-    values, and
+    With the values of each feature f sorted, :math:`\phi_{k,f}` is the width of the narrowest window of
+    k consecutive values, and
 
     .. math:: \Delta = \frac1n \sum_{k=2}^n \max_f \phi_{k,f}, \qquad \mathrm{ID} = \frac{1}{\Delta^2}.
 
     Parameters
     ----------
     X : array-like of shape (n_points, n_features)
-        Numbers in any form: numpy arrays of any real type and layout, memory maps (never copied whole), scipy.sparse
-        (never densified), torch tensors, pandas, polars or pyarrow frames (column names are kept), lists.
+        Numbers in any form: numpy arrays of any real type and layout, memory maps (never copied
+        whole), scipy.sparse (never densified), torch tensors, pandas, polars or pyarrow frames
+        (column names are kept), lists.
     rtol : float, default 0.0
-        0 gives the exact value.  A positive value stops as soon as (upper - lower) / lower <= rtol; one that floats
-        cannot express (below 1e-13) gives the exact value too.
+        0 gives the exact value.  A positive value stops as soon as (upper - lower) / lower <= rtol; one that
+        floats cannot express (below 1e-13) gives the exact value too.
     normalize : bool, default True
         Divide all features by d_max, the largest range of a column (the paper's choice for graph data).
     weights : array-like of int, optional
@@ -76,9 +77,9 @@ def intrinsic_dimension(
     count_indistinguishable : bool, default False
         Also count the points that no feature tells apart from another point.
     backend : {"auto", "cpu", "cuda", "dask"}
-        Where to compute: on this machine's cores, on a GPU, or on the active Dask client.  "auto" goes where the data
-        is: CUDA tensors are solved on their device, Dask arrays on their cluster, everything else here.  The results
-        are the same to the bit.
+        Where to compute: on this machine's cores, on a GPU, or on the active Dask client.  "auto" goes where
+        the data is: CUDA tensors are solved on their device, Dask arrays on their cluster, everything else
+        here.  The results are the same to the bit.
     progress : callable, optional
         Called as ``progress(columns_done, columns)`` in the calling thread.
 
@@ -129,14 +130,15 @@ def intrinsic_dimension(
     remember(result, data=X, weighted=weights is not None)
     if profile.stopped:
         warnings.warn(
-            f"stopped early ({profile.stopped}) after {int(profile.done.sum())} of {source.n_features} features: "
-            f"the dimension lies between {result.lower:.6g} and {result.upper:.6g}",
+            f"stopped early ({profile.stopped}) after {int(profile.done.sum())} of {source.n_features} "
+            f"features: the dimension lies between {result.lower:.6g} and {result.upper:.6g}",
             InterruptedWarning,
             stacklevel=2,
         )
     elif ranges.d_max == 0.0 and off == 0.0:
         warnings.warn(
-            "no feature tells any two points apart: the discriminability is 0 and the intrinsic dimension infinite",
+            "no feature tells any two points apart: the discriminability is 0 and the "
+            "intrinsic dimension infinite",
             DegenerateDataWarning,
             stacklevel=2,
         )
@@ -178,7 +180,10 @@ def _solve(
     progress: Callable[[int, int], None] | None,
     summary: Callable[[Profile], IDResult],
 ) -> tuple[Profile, IDResult]:
-    """Solve exactly, or at a resolution that reaches rtol; where the pilot guessed too coarsely, once more and finer."""
+    """Solve exactly, or at a resolution that reaches rtol.
+
+    Where the pilot guessed too coarsely, once more and finer.
+    """
     if rtol > 0.0 or (source.n_points >= PILOT_FROM and source.n_features > FEW_COLUMNS):
         pilot = look_ahead(source, ranges)
     else:

@@ -1,7 +1,7 @@
 """Typed errors and warnings: each names what is wrong, where, and the way out.
 
-Every error geodim raises on purpose derives from :class:`GeodimError`, and from the built-in exception a caller would
-expect (``ValueError``, ``TypeError``, ``ImportError``), so that both styles of handling work.
+Every error geodim raises on purpose derives from :class:`GeodimError`, and from the built-in exception a
+caller would expect (``ValueError``, ``TypeError``, ``ImportError``), so that both styles of handling work.
 """
 
 from __future__ import annotations
@@ -97,11 +97,17 @@ class MissingExtraError(GeodimError, ImportError):
 
 
 class MachineMemoryError(InputValueError, MemoryError):
-    """The data, or so many points, weights counted, do not fit the memory of this machine; the message says what would help."""
+    """The data, or so many points (weights counted), do not fit the memory of this machine.
+
+    The message says what would help.
+    """
 
 
 class DeviceMemoryError(BackendError, MemoryError):
-    """The data does not fit the memory of the device, even in the smallest blocks; the message names what would."""
+    """The data does not fit the memory of the device, even in the smallest blocks.
+
+    The message names what would.
+    """
 
 
 class GeodimWarning(UserWarning):
@@ -112,11 +118,17 @@ class GeodimWarning(UserWarning):
 
 
 class DegenerateDataWarning(GeodimWarning):
-    """No feature tells any two points apart: the discriminability is 0 and the intrinsic dimension infinite."""
+    """No feature tells any two points apart.
+
+    The discriminability is 0 and the intrinsic dimension infinite.
+    """
 
 
 class QuadraticCostWarning(GeodimWarning):
-    """A quadratic reference function was called on many points; the engine gives the same bits in near-linear time."""
+    """A quadratic reference function was called on many points.
+
+    The engine gives the same bits in near-linear time.
+    """
 
 
 class InterruptedWarning(GeodimWarning):

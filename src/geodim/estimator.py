@@ -19,8 +19,8 @@ FRAMES = ("pandas", "polars", "pyarrow", "torch")  # read in place, column by co
 class IntrinsicDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
     """Intrinsic dimension of a geometric data set, for pipelines and searches.
 
-    A thin coat around `geodim.intrinsic_dimension`, whose documentation says what is computed.  Memory maps are not
-    copied and sparse matrices not densified.
+    A thin coat around `geodim.intrinsic_dimension`, whose documentation says what is computed.  Memory maps
+    are not copied and sparse matrices not densified.
 
     Parameters
     ----------

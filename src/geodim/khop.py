@@ -1,4 +1,4 @@
-"""`khop_dimensions`: the intrinsic dimension of the k-hop geometric data set of a graph, for every k in one pass."""
+"""`khop_dimensions`: the intrinsic dimension of a graph's k-hop data sets, for all k in one pass."""
 
 from __future__ import annotations
 
@@ -83,8 +83,9 @@ def khop_dimensions(
     r"""Intrinsic dimension of the k-hop geometric data sets of a graph, k = 0, ..., hops.
 
     The features of the k-hop data set are all columns of :math:`X, \hat A X, \dots, \hat A^k X`, divided by
-    :math:`d_{\max}` of the raw attributes X, where :math:`\hat A_{ij} = 1/\sqrt{\deg_i \deg_j}` for neighbours and i = j.
-    One pass over the attributes gives all k, since Phi is a running maximum over the hops.
+    :math:`d_{\max}` of the raw attributes X, where
+    :math:`\hat A_{ij} = 1/\sqrt{\deg_i \deg_j}` for neighbours and i = j.  One pass over the
+    attributes gives all k, since Phi is a running maximum over the hops.
 
     Parameters
     ----------
@@ -99,8 +100,8 @@ def khop_dimensions(
     operator_parameters : dict, optional
         Parameters of the operator, see `geodim.features.make_operator`.
     rtol, normalize, feature_names, n_threads, time_limit
-        As for `geodim.intrinsic_dimension`.  The tolerance is about Phi: once that is as fine as the rounding of the
-        features, the bounds hold what was reached, which ``error`` says.
+        As for `geodim.intrinsic_dimension`.  The tolerance is about Phi: once that is as fine as the rounding
+        of the features, the bounds hold what was reached, which ``error`` says.
     edge_weights : array, True or str, optional
         Use edge weights, see `as_graph`; unweighted by default, as in the paper.
     memory : int, optional
@@ -111,13 +112,15 @@ def khop_dimensions(
     save_every : float
         Seconds between two checkpoints.
     count_indistinguishable : bool, default False
-        Also count, for every k, the nodes that no feature tells apart from another node; 0 means that this is a
-        geometric data set in the paper's sense.  Not together with a checkpoint, which does not hold the classes.
+        Also count, for every k, the nodes that no feature tells apart from another node; 0 means
+        that this is a geometric data set in the paper's sense.  Not together with a checkpoint,
+        which does not hold the classes.
     backend : {"auto", "cpu", "cuda", "dask"}
         Where to compute, as for `geodim.intrinsic_dimension`.
     dtype : {"float32", "float64"}, optional
-        Type that features are rounded to after every hop; by default float32 if that holds every value of X exactly, by its
-        type, else float64.  float64 takes twice the memory, and the bounds are some 1e8 times as narrow.
+        Type that features are rounded to after every hop; by default float32 if that holds every value
+        of X exactly, by its type, else float64.  float64 takes twice the memory, and the bounds are
+        some 1e8 times as narrow.
     progress : callable, optional
         Called as ``progress(attributes_done, attributes, discriminabilities)`` after every hop of a block of
         attributes, with Delta of what was seen so far for every k.
@@ -125,9 +128,9 @@ def khop_dimensions(
     Returns
     -------
     KHopResult
-        Phi is exact for the features as computed, without a tolerance; these are rounded sums from hop 1 on.  The bounds on
-        the dimension include that, ``feature_error`` says how much it is (`geodim.features.rounding` proves it), and ``exact``
-        is true of hop 0 only.
+        Phi is exact for the features as computed, without a tolerance; these are rounded sums from hop 1 on.
+        The bounds on the dimension include that, ``feature_error`` says how much it is
+        (`geodim.features.rounding` proves it), and ``exact`` is true of hop 0 only.
 
     Examples
     --------
@@ -173,7 +176,10 @@ def khop_dimensions(
             progress(int(layers.profiles[0].done.sum()), source.n_features, deltas)
 
     if count_indistinguishable and checkpoint is not None:
-        msg = "indistinguishable nodes cannot be counted in a pass with a checkpoint: count them in a run of its own"
+        msg = (
+            "indistinguishable nodes cannot be counted in a pass with a checkpoint: "
+            "count them in a run of its own"
+        )
         raise InputValueError(msg)
     store = None
     if checkpoint is not None:
@@ -213,7 +219,10 @@ def khop_dimensions(
 
 
 def fingerprint(source: ColumnSource, kind: np.dtype[np.floating], operator: Operator) -> dict[str, Any]:
-    """What tells one job from another: sizes and type, all values of the attributes, one product of the operator."""
+    """What tells one job from another.
+
+    Sizes and type, all values of the attributes, one product of the operator.
+    """
     digest = hashlib.blake2b(digest_size=16)
     elsewhere = getattr(source, "digest", None)  # computed where the data lies
     if elsewhere is not None:
@@ -291,7 +300,10 @@ def _summaries(
 def _check_size(ranges: Ranges, kind: np.dtype[np.floating]) -> None:
     """Raise unless the type of the features reaches as far as the attributes."""
     if ranges.magnitude > float(np.finfo(kind).max):
-        msg = f"attributes reach up to {ranges.magnitude:.6g}, too large for {kind}: use dtype='float64', or rescale them"
+        msg = (
+            f"attributes reach up to {ranges.magnitude:.6g}, too large for {kind}: use "
+            "dtype='float64', or rescale them"
+        )
         raise RangeOverflowError(msg)
 
 
@@ -322,7 +334,8 @@ def _warn(layers: Layers, results: list[Any]) -> None:
         )
     elif results[0].d_max == 0.0:
         warnings.warn(
-            "no attribute tells any two nodes apart: the discriminability of hop 0 is 0 and its dimension infinite",
+            "no attribute tells any two nodes apart: the discriminability of hop 0 is "
+            "0 and its dimension infinite",
             DegenerateDataWarning,
             stacklevel=3,
         )

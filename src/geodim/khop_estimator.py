@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 class KHopIntrinsicDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
     """Intrinsic dimension of a graph's attributes after k = 0, ..., hops rounds of aggregation.
 
-    A thin coat around `geodim.khop_dimensions`, whose documentation says what is computed.  The graph is a parameter, since
-    `fit` takes nothing but X and y by convention: searches compare graphs like any other setting.
+    A thin coat around `geodim.khop_dimensions`, whose documentation says what is computed.  The
+    graph is a parameter, since `fit` takes nothing but X and y by convention: searches compare
+    graphs like any other setting.
 
     Parameters
     ----------
     graph
-        Anything that `geodim.data.graphs.as_graph` takes, over the rows of X.  None only if the operator is a matrix.
+        Anything that `geodim.data.graphs.as_graph` takes, over the rows of X.  None only if
+        the operator is a matrix.
     hops : int, default 5
         Largest k.
     operator : {"sym", "rw", "ppr", "heat"} or sparse matrix

@@ -130,7 +130,9 @@ class KHopResult:
         return read_saved(source, cls.from_dict)
 
     def certificate(self, data: Any = None, graph: Any = None, *, rtol: float = 1e-3) -> Certificate:
-        """A small file with which a short, independent program proves bounds on all dimensions from attributes and edges.
+        """A small file by which an independent program proves bounds on all dimensions.
+
+        The program is short, and needs nothing else but the attributes and edges.
 
         Parameters
         ----------
@@ -155,7 +157,8 @@ class KHopResult:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{row['k']}</td><td>{row['dimension']:.6g}</td><td>{row['lower']:.6g} .. {row['upper']:.6g}</td></tr>"
+            f"<tr><td>{row['k']}</td><td>{row['dimension']:.6g}</td><td>{row['lower']:.6g} .. "
+            f"{row['upper']:.6g}</td></tr>"
             for row in self.rows()
         )
         head = "<tr><th>k</th><th>intrinsic dimension</th><th>certified bounds</th></tr>"

@@ -1,4 +1,7 @@
-"""Numbers beyond which no computation goes: a slip of the hand is refused by its size, before anything is allocated or counted up to."""
+"""Numbers beyond which no computation goes.
+
+A slip of the hand is refused by its size, before anything is allocated or counted up to.
+"""
 
 from __future__ import annotations
 

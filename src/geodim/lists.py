@@ -1,4 +1,7 @@
-"""Lists of numbers as arrays, without a word lost: numpy rounds integers that stand among floats, or do not fit one type."""
+"""Lists of numbers as arrays, without a silent loss.
+
+Numpy rounds integers that stand among floats, or that do not fit one type.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ def as_array(data: Any) -> np.ndarray[Any, Any]:
     for position, value in np.ndenumerate(np.asarray(data, object)):
         if isinstance(value, Integral) and int(value) != int(array[position]):
             msg = (
-                f"{value} at {list(position)} is no float64, and other numbers of the list are no integers of 64 bits: "
-                "give an array of int64 or uint64, or floats"
+                f"{value} at {list(position)} is no float64, and other numbers of the list are no integers "
+                "of 64 bits: give an array of int64 or uint64, or floats"
             )
             raise InputValueError(msg)
     return array

@@ -1,7 +1,7 @@
 """Locks that vanish with the process that holds them, however it ends.
 
-They are advisory locks of the system (``flock``), on whole files.  Where there are none, as on Windows or on some network
-disks, nothing is locked, and nothing that belongs to others is ever taken for abandoned.
+They are advisory locks of the system (``flock``), on whole files.  Where there are none, as on Windows or on
+some network disks, nothing is locked, and nothing that belongs to others is ever taken for abandoned.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ LOCK_FILE = ".geodim-lock"
 
 
 def try_lock(descriptor: int) -> bool | None:
-    """Lock an open file: True if it is ours now, False if another process has it, None if it cannot be locked here."""
+    """Lock an open file.
+
+    True if it is ours now, False if another process has it, None if it cannot be locked here.
+    """
     if sys.platform == "win32":
         return None
     try:
@@ -44,7 +47,10 @@ def try_lock(descriptor: int) -> bool | None:
 
 
 def still_at(descriptor: int, path: Path) -> bool:
-    """Whether the open file is the one that has this name; another process may have removed it before it was locked."""
+    """Whether the open file is the one that has this name.
+
+    Another process may have removed it before it was locked.
+    """
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:

@@ -12,7 +12,10 @@ GUESS = 8 << 30  # where nobody says
 
 
 def machine_memory() -> int | None:
-    """Bytes of memory: of the machine, or what its control group allows if that is less; None where nobody says."""
+    """Bytes of memory of the machine, or of its control group if that allows less.
+
+    None where nobody says.
+    """
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on every system
@@ -25,7 +28,10 @@ def machine_memory() -> int | None:
 
 
 def free_memory() -> int | None:
-    """Bytes that this process may still take: what the machine has to spare, and its own limit (``ulimit -v``); None if unknown."""
+    """Bytes that this process may still take; None if unknown.
+
+    What the machine has to spare, and the process's own limit (``ulimit -v``).
+    """
     known = [machine_memory(), _spare(), _unmapped()]
     return min((size for size in known if size is not None), default=None)
 
@@ -59,7 +65,10 @@ def _unmapped() -> int | None:
 def check_bytes(
     need: int, what: str, way_out: str = "take fewer columns, or a machine with more memory"
 ) -> None:
-    """Raise where something of a declared size cannot fit, before it is allocated; ``what`` names the file."""
+    """Raise where something of a declared size cannot fit, before it is allocated.
+
+    ``what`` names the file.
+    """
     have = free_memory()
     if have is not None and need > have:
         raise too_large(what, need, way_out)
@@ -92,8 +101,8 @@ def check_points(n_points: int, bytes_each: float = PROFILE_BYTES) -> None:
     need = n_points * bytes_each
     if have is not None and need > have:
         msg = (
-            f"{n_points:,} points need at least {need / 1e9:,.3g} GB of memory, and there are {have / 1e9:,.3g} GB: take a tolerance "
-            "(with rtol=0.01 points are only counted), or fewer points; weights can be divided by a common divisor, "
-            "which leaves the dimension as it is"
+            f"{n_points:,} points need at least {need / 1e9:,.3g} GB of memory, and there are "
+            f"{have / 1e9:,.3g} GB: take a tolerance (with rtol=0.01 points are only counted), or fewer "
+            "points; weights can be divided by a common divisor, which leaves the dimension as it is"
         )
         raise MachineMemoryError(msg)

@@ -1,8 +1,11 @@
-"""The one writer: every file that geodim writes is whole or not there, and nothing else is harmed by writing it.
+"""The one writer: every file that geodim writes is whole or not there.
 
-* A regular file is written under a temporary name in the same folder and renamed.  It keeps its mode and, where that is
-  allowed, its owner; symbolic links are followed; a file that is read-only is left alone, also by root.  Of a file with several
-  hard links only this name gets the new content: the other names keep the old one, as snapshots need it.
+Nothing else is harmed by writing it.
+
+* A regular file is written under a temporary name in the same folder and renamed.  It keeps its mode and,
+  where that is allowed, its owner; symbolic links are followed; a file that is read-only is left alone, also
+  by root.  Of a file with several hard links only this name gets the new content: the other names keep the
+  old one, as snapshots need it.
 * Devices and pipes are written to as they are.
 * Whatever goes wrong is a `DataFileError` that names the path, and the old file is kept.
 """
@@ -130,14 +133,17 @@ def check_output(path: str | Path) -> None:
 
 
 def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[str | Path | None] = ()) -> None:
-    """Raise unless every output can be written, none is an input or lies in one, and no two are the same file.
+    """Raise unless every output can be written and is apart from inputs and other outputs.
+
+    None may be an input or lie in one, and no two may be the same file.
 
     Parameters
     ----------
     outputs
         Paths by the name of their option; None is no output.
     inputs
-        Files and folders that are read.  They need not exist; ``points.npz:key`` is the file before the colon.
+        Files and folders that are read.  They need not exist; ``points.npz:key`` is
+        the file before the colon.
     """
     places = {option: _look(path) for option, path in outputs.items() if path is not None}
     for option, place in places.items():
@@ -171,7 +177,10 @@ def _is_read(place: _Place, source: Path) -> bool:
 
 
 class _File(io.FileIO):
-    """A file that remembers why it could not be written: zip and image writers raise something else in the end."""
+    """A file that remembers why it could not be written.
+
+    Zip and image writers raise something else in the end.
+    """
 
     failure: OSError | None = None
 
@@ -185,7 +194,9 @@ class _File(io.FileIO):
 
 @contextlib.contextmanager
 def writing(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file to write: what is written takes the place of the old content at the end, if nothing went wrong.
+    """Open a file to write.
+
+    What is written takes the place of the old content at the end, if nothing went wrong.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`KHopDimension`: a PyTorch Geometric transform that notes the intrinsic dimensions of a graph's k-hop data sets.
+"""`KHopDimension`: a PyTorch Geometric transform that notes the dimensions of k-hop data sets.
 
 Needs ``torch_geometric``; importing this module without it raises `MissingExtraError`.
 """
@@ -28,7 +28,8 @@ class KHopDimension(_transforms.BaseTransform):  # type: ignore[misc] # known on
         \partial(D_k) = \frac{1}{\Delta(D_k)^2}, \qquad
         F_k = \{ \tfrac{1}{d_{\max}} (\hat A^m X)_{\cdot, j} \mid m \le k \}
 
-    for the attributes ``data.x`` and the graph ``data.edge_index``, read as undirected.  Everything else is kept.
+    for the attributes ``data.x`` and the graph ``data.edge_index``, read as undirected.
+    Everything else is kept.
 
     Parameters
     ----------

@@ -48,7 +48,8 @@ class IDResult:
     lower, upper : float
         Certified bounds on it, equal when exact.
     exact : bool
-        Whether the bounds are one number: Phi was solved without a tolerance, for features that were not rounded.
+        Whether the bounds are one number: Phi was solved without a tolerance, for
+        features that were not rounded.
     error : float
         (upper - lower) / lower, the paper's E.
     discriminability, discriminability_lower, discriminability_upper : float
@@ -58,17 +59,20 @@ class IDResult:
     support : array of int
         The k at which Phi is held.
     phi_lower, phi_upper : array of float
-        Bounds on Phi(k) of the features as they were computed, in the data's own units; the same array if ``phi_exact``.
+        Bounds on Phi(k) of the features as they were computed, in the data's own units; the
+        same array if ``phi_exact``.
     feature_error : float
-        How far a computed feature may lie from its definition, in the data's own units: 0 for columns (but for
-        integers whose range is beyond 2^53), the rounding of the sums for hops.  Phi of the definition is within twice this of what is held here; the bounds on the
-        discriminability and the dimension include it.
+        How far a computed feature may lie from its definition, in the data's own units: 0 for columns
+        (but for integers whose range is beyond 2^53), the rounding of the sums for hops.  Phi of the
+        definition is within twice this of what is held here; the bounds on the discriminability and
+        the dimension include it.
     shares : dict
-        For every feature that attains Phi somewhere, the share of the discriminability at the k it attains (the lowest
-        index wins a tie), largest first.
+        For every feature that attains Phi somewhere, the share of the discriminability at the k it attains
+        (the lowest index wins a tie), largest first.
     attained_from, attained_by : array of int
-        Which feature attains Phi, as runs of k: from ``attained_from[i]`` on it is the one at position ``attained_by[i]`` of
-        ``shares``, or none if that is -1.  At most 2,048 runs, of the longest where there are more; empty if stopped early.
+        Which feature attains Phi, as runs of k: from ``attained_from[i]`` on it is the one at position
+        ``attained_by[i]`` of ``shares``, or none if that is -1.  At most 2,048 runs, of the longest where
+        there are more; empty if stopped early.
     """
 
     n_points: int
@@ -124,7 +128,10 @@ class IDResult:
 
     @property
     def one_number(self) -> bool:
-        """Whether one number says it all: the bounds agree, or nothing but the rounding of features keeps them apart."""
+        """Whether one number says it all.
+
+        The bounds agree, or nothing but the rounding of features keeps them apart.
+        """
         return self.lower == self.upper or (self.phi_exact and self.error < 1e-4)
 
     @property
@@ -197,7 +204,10 @@ class IDResult:
         return {name: to_json_value(value) for name, value in values.items()}
 
     def to_json(self, path: str | Path | None = None, *, max_support: int | None = JSON_SUPPORT) -> str:
-        """JSON text, also written to ``path`` (whole or not at all) if given.  Infinity is the string "inf"."""
+        """JSON text, also written to ``path`` (whole or not at all) if given.
+
+        Infinity is the string "inf".
+        """
         text = json.dumps(self.to_dict(max_support=max_support), indent=1, allow_nan=False) + "\n"
         if path is not None:
             from geodim.output import write_text  # noqa: PLC0415
@@ -294,7 +304,10 @@ def format_of(values: Any) -> str:
 
 
 def thinned(size: int, most: int) -> NDArray[np.intp]:
-    """At most ``most`` positions in [0, size): half of them even, a quarter each denser and denser towards the ends."""
+    """At most ``most`` positions in [0, size).
+
+    Half of them are even, a quarter each denser and denser towards the ends.
+    """
     even = np.linspace(0, size - 1, most // 2)
     ends = np.geomspace(1, size, most // 4) - 1
     return np.unique(np.concatenate([even, ends, size - 1 - ends]).astype(np.intp))
@@ -313,10 +326,11 @@ def at_most(value: float) -> str:
 
 
 def inverse_square(delta: float) -> float:
-    """1 / Delta^2, infinite for Delta 0; by the operations of `geodim.paper.intrinsic_dimension`, to the same bits.
+    """1 / Delta^2, infinite for Delta 0.
 
-    Each of the three roundings, that of Delta, of its inverse and of the square, is off by a part of 2^-53 at most: the dimension
-    by 5 times as much.
+    The operations are those of `geodim.paper.intrinsic_dimension`, and so are the bits.  Each of the three
+    roundings, that of Delta, of its inverse and of the square, is off by a part of 2^-53 at most: the
+    dimension by 5 times as much.
     """
     if delta == 0.0:
         return math.inf
@@ -346,7 +360,10 @@ def versions() -> dict[str, str]:
 
 
 def _above(delta: float, widths: NDArray[np.float64]) -> float:
-    """More than what a rounded sum of widths may have been; the smallest floats have no 2^-50th part, but a next one."""
+    """More than what a rounded sum of widths may have been.
+
+    The smallest floats have no 2^-50th part, but a next one.
+    """
     if delta == 0.0 and not widths.any():
         return 0.0
     return math.nextafter(delta * (1.0 + 2.0**-50), math.inf)
@@ -374,8 +391,9 @@ def summarise(
 ) -> IDResult:
     """Turn a profile into a result: the only place where widths are added up and divided by d_max.
 
-    ``feature_error`` is how far values may be off from those of the data, and ``d_max_error`` how far d_max is.  ``delta_error`` says
-    how far the unscaled Delta of such features may be off itself, where that is less than twice as much as they are.
+    ``feature_error`` is how far values may be off from those of the data, and ``d_max_error`` how far d_max
+    is.  ``delta_error`` says how far the unscaled Delta of such features may be off itself, where that is
+    less than twice as much as they are.
     """
     n = profile.n_points
     solved = profile.step == 0.0 and profile.stopped is None
@@ -389,7 +407,8 @@ def summarise(
         delta = delta_lower = delta_upper = mean(lower, n, scale, n_threads)
     else:
         support, lower, upper = profile.bounds(ranges, n_threads)
-        # Counted: all k of a step share its width.  Otherwise every k is in the support.  The sums round by an ulp or so.
+        # Counted: all k of a step share its width.  Otherwise every k is in the support.  The
+        # sums round by an ulp or so.
         here = np.diff(support, prepend=1) if profile.counted else None
         delta_upper = _above(mean(upper if here is None else upper * here, n, scale, n_threads), upper)
         delta_lower = _below(mean(lower if here is None else lower * here, n, scale, n_threads))
@@ -438,7 +457,10 @@ def summarise(
 def _shares(
     profile: Profile, steps: Steps | None, names: list[str] | None, n_threads: int
 ) -> tuple[list[int], dict[str, float]]:
-    """The columns that attain Phi somewhere, the largest share first, and the shares by name; one may be too small for a float."""
+    """The columns that attain Phi somewhere, the largest share first, and the shares by name.
+
+    A share may be too small for a float.
+    """
     if steps is not None:  # the same sums over k, by steps of equal width
         sizes, owners, widths = steps
         sums = np.zeros(profile.done.size)

@@ -1,8 +1,9 @@
 """Temporary files and folders that nobody has to clean up after a crash.
 
-Each is locked while its process lives, and its name says on which machine that is.  The first temporary that a process makes in
-a folder removes those of dead processes there: of the same machine and the same user, and only if they can be locked.  So those of
-a running process stay, and so do those of another machine on a shared disk, where locks may not be seen.
+Each is locked while its process lives, and its name says on which machine that is.  The first temporary that
+a process makes in a folder removes those of dead processes there: of the same machine and the same user, and
+only if they can be locked.  So those of a running process stay, and so do those of another machine on a
+shared disk, where locks may not be seen.
 """
 
 from __future__ import annotations

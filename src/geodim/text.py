@@ -1,8 +1,8 @@
 r"""Names from strangers, made safe to show: what a terminal would obey is written out, never sent.
 
-Control characters, overrides of the writing direction and separators of lines in a file name, a column name or a message can
-move the cursor, recolour, retitle or forge lines.  Everything that geodim says passes through `visible`: errors and warnings by
-their ``str``, the command line by its consoles.
+Control characters, overrides of the writing direction and separators of lines in a file name, a column name
+or a message can move the cursor, recolour, retitle or forge lines.  Everything that geodim says passes
+through `visible`: errors and warnings by their ``str``, the command line by its consoles.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any
 
 __all__ = ["boxed", "spreadsheet_cell", "visible", "visible_lines"]
 
-# C0, DEL and C1; line and paragraph separators; bidirectional embeddings, overrides and isolates; lone surrogates.
+# C0, DEL and C1; line and paragraph separators; bidirectional embeddings, overrides and
+# isolates; lone surrogates.
 _OBEYED = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _ANY = re.compile(f"[{_OBEYED}]")
 _ANY_BUT_LINES = re.compile(f"(?![\n\t])[{_OBEYED}]")
@@ -39,7 +40,10 @@ def visible_lines(text: str) -> str:
 
 
 def boxed(text: str) -> str:
-    """As `visible_lines`, for pages: a box, since HTML allows no such characters, and escapes would be taken for text."""
+    """As `visible_lines`, for pages: a box stands for each such character.
+
+    HTML allows none of them, and escapes would be taken for text.
+    """
     return text if text.isprintable() else _ANY_BUT_LINES.sub("\ufffd", text)
 
 
@@ -50,9 +54,10 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def spreadsheet_cell(value: Any) -> Any:
-    """A cell of a CSV file: text is visible, and gets a leading apostrophe where a spreadsheet would run it as a formula.
+    """A cell of a CSV file, its text made visible.
 
-    Numbers stay numbers, also as text.
+    It gets a leading apostrophe where a spreadsheet would run it as a formula.  Numbers
+    stay numbers, also as text.
 
     Examples
     --------

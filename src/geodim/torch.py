@@ -1,7 +1,8 @@
 """`LayerDimension`: the intrinsic dimension of a network's layers, watched while it trains.
 
-Forward hooks copy what chosen modules put out, whenever the model runs in evaluation mode, and a call of `measure` turns that into one
-row per layer.  Needs PyTorch; importing this module without it raises `MissingExtraError`.
+Forward hooks copy what chosen modules put out, whenever the model runs in evaluation mode, and a call
+of `measure` turns that into one row per layer.  Needs PyTorch; importing this module without it
+raises `MissingExtraError`.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ MAX_POINTS = 4096
 class LayerDimension:
     r"""Watch the intrinsic dimension of a network's layers.
 
-    The points of a layer's data set are the inputs the model was evaluated on, its features are the layer's units:
-    :math:`F = \{ x \mapsto h_j(x) \}`, divided by :math:`d_{\max}`, the largest range of a unit.  A loop that validates after each
-    epoch needs two more lines, the ``with`` and the call of `measure`:
+    The points of a layer's data set are the inputs the model was evaluated on, its features are the layer's
+    units: :math:`F = \{ x \mapsto h_j(x) \}`, divided by :math:`d_{\max}`, the largest range of a unit.  A
+    loop that validates after each epoch needs two more lines, the ``with`` and the call of `measure`:
 
     .. code-block:: python
 
@@ -58,26 +59,27 @@ class LayerDimension:
                 watch.measure(epoch)
         watch.plot()
 
-    The model stays as it is: nothing is recorded in training mode, no gradient and no graph is held, neither mode is switched, and
-    at the end of the block the hooks are gone.  Copies of the model are not watched.  (To save the model inside the block, save its
-    ``state_dict``; a whole model with hooks cannot be pickled.)
+    The model stays as it is: nothing is recorded in training mode, no gradient and no graph is held, neither
+    mode is switched, and at the end of the block the hooks are gone.  Copies of the model are not watched.
+    (To save the model inside the block, save its ``state_dict``; a whole model with hooks cannot be pickled.)
 
-    What a module returns is read as follows.  Of a tuple, list or mapping the first tensor counts.  Its first axis is the batch;
-    all others are flattened, so that an image of 8 channels, 5 by 5, has 200 features.  A module that runs several times in a pass adds
-    points each time.
+    What a module returns is read as follows.  Of a tuple, list or mapping the first tensor counts.  Its first
+    axis is the batch; all others are flattened, so that an image of 8 channels, 5 by 5, has 200 features.  A
+    module that runs several times in a pass adds points each time.
 
     Parameters
     ----------
     model : torch.nn.Module
         The network.
     layers : iterable of str, optional
-        Names of modules as in ``model.named_modules()``, "" for the model itself.  By default all modules that have no
-        submodules; those of them that never run are left out.
+        Names of modules as in ``model.named_modules()``, "" for the model itself.  By default all modules
+        that have no submodules; those of them that never run are left out.
     every : int, default 1
         Measure at the first of so many calls of `measure`; in between nothing is recorded.
     max_points : int, default 4096
-        Points to keep of each layer.  Of more, a random sample, drawn alike for all layers and all steps (so that the same
-        points are compared, if batches come in the same order).  Memory: as many rows as this for each layer.
+        Points to keep of each layer.  Of more, a random sample, drawn alike for all layers and all
+        steps (so that the same points are compared, if batches come in the same order).  Memory: as
+        many rows as this for each layer.
     rtol : float, default 1e-3
         Certified tolerance of each dimension; 0 for exact values.
     normalize, n_threads
@@ -147,7 +149,10 @@ class LayerDimension:
         return self
 
     def detach(self) -> None:
-        """Remove the hooks and let go of what they recorded, as the end of ``with`` does; rows and results are kept."""
+        """Remove the hooks and let go of what they recorded; rows and results are kept.
+
+        The end of ``with`` does the same.
+        """
         for handle in self._handles:
             handle.remove()
         self._handles = []
@@ -172,8 +177,9 @@ class LayerDimension:
         Returns
         -------
         list of dict
-            One row per layer with ``step, layer, dimension, lower, upper, error, n_points, n_features``; the bounds are
-            certified.  A layer whose units are all constant has the dimension infinity.  Empty between two of ``every`` calls.
+            One row per layer with ``step, layer, dimension, lower, upper, error, n_points, n_features``; the
+            bounds are certified.  A layer whose units are all constant has the dimension infinity.  Empty
+            between two of ``every`` calls.
 
         Raises
         ------
@@ -211,7 +217,9 @@ class LayerDimension:
         return rows
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None, log: bool | None = None) -> Axes:
-        """Draw the dimension of each layer against the steps, which must be numbers; infinite ones are left out.
+        """Draw the dimension of each layer against the steps, which must be numbers.
+
+        Infinite ones are left out.
 
         Parameters
         ----------
@@ -220,7 +228,8 @@ class LayerDimension:
         title : str, optional
             Title.
         log : bool, optional
-            Whether the dimension has a logarithmic axis; by default if the values span a factor of 20 or more.
+            Whether the dimension has a logarithmic axis; by default if the values
+            span a factor of 20 or more.
 
         Returns
         -------
@@ -263,10 +272,16 @@ class LayerDimension:
 
     def __repr__(self) -> str:
         state = "watching" if self._handles else "not attached"
-        return f"LayerDimension({type(self.model).__name__}, layers={self.layers}, {len(self.rows)} rows, {state})"
+        return (
+            f"LayerDimension({type(self.model).__name__}, layers={self.layers}, "
+            f"{len(self.rows)} rows, {state})"
+        )
 
     def _hook(self, name: str, watched: torch.nn.Module) -> Callable[[torch.nn.Module, Any, Any], None]:
-        """A plain function, not a method: copying a model copies its hooks, and would copy what they are bound to."""
+        """Make a hook that is a plain function, not a method.
+
+        Copying a model copies its hooks, and would copy what they are bound to.
+        """
 
         def hook(module: torch.nn.Module, _inputs: Any, output: Any) -> None:
             idle = self._calls % self.every or (self.model.training and not self.training)
@@ -281,7 +296,10 @@ class LayerDimension:
             msg = f"layer {name!r} returns no tensor but {type(output).__name__}: leave it out of layers"
             raise InputTypeError(msg)
         if tensor.is_complex() or tensor.layout is not torch.strided:
-            msg = f"layer {name!r} returns a {tensor.layout} tensor of {tensor.dtype}: its values must be real and dense"
+            msg = (
+                f"layer {name!r} returns a {tensor.layout} tensor of {tensor.dtype}: its "
+                "values must be real and dense"
+            )
             raise InputTypeError(msg)
         if tensor.ndim == 0:
             msg = f"layer {name!r} returns a single number, not one row per point"
@@ -314,13 +332,16 @@ class LayerDimension:
             return "nothing was recorded: call measure inside the with block"
         which = f"layers {', '.join(map(repr, silent[:5]))}" + (" and others" if len(silent) > 5 else "")
         return (
-            f"{which} put out nothing since the last call: run the model in evaluation mode (model.eval()) before measure, or "
-            "record in training mode with training=True"
+            f"{which} put out nothing since the last call: run the model in evaluation mode (model.eval()) "
+            "before measure, or record in training mode with training=True"
         )
 
 
 class _Sample:
-    """At most so many rows of a stream, drawn at random: those with the smallest keys of a seeded generator."""
+    """At most so many rows of a stream, drawn at random.
+
+    They are those with the smallest keys of a seeded generator.
+    """
 
     def __init__(self, most: int, seed: int) -> None:
         self.most = most
@@ -385,7 +406,10 @@ def _choose(model: torch.nn.Module, layers: Iterable[str] | None) -> dict[str, t
         if name not in known:
             names = [each for each in known if each]
             more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-            msg = f"the model has no layer {name!r}: it has {', '.join(map(repr, names[:20])) or 'none of its own'}{more}"
+            msg = (
+                f"the model has no layer {name!r}: it has "
+                f"{', '.join(map(repr, names[:20])) or 'none of its own'}{more}"
+            )
             raise InputValueError(msg)
     return {name: known[name] for name in wanted}
 

@@ -1,4 +1,4 @@
-"""What the tests of the Dask backend share: clusters of two worker processes, and what the same result means."""
+"""What tests of the Dask backend share: clusters of two workers, and what the same result means."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def assert_same(result, reference):
     assert_same_bits(result.phi_upper, reference.phi_upper)
     assert np.array_equal(result.support, reference.support)
     for name in (
-        "dimension", "d_max", "discriminability", "shares", "exact", "n_points", "n_features", "n_indistinguishable",
-        "feature_error",
+        "dimension", "d_max", "discriminability", "shares", "exact", "n_points", "n_features",
+        "n_indistinguishable", "feature_error",
     ):  # fmt: skip
         assert getattr(result, name) == getattr(reference, name), name
     for name in ("lower", "upper"):

@@ -1,4 +1,7 @@
-"""``backend="cuda"`` as users call it; without a GPU Triton interprets the kernels, so everything is small."""
+"""``backend="cuda"`` as users call it.
+
+Without a GPU Triton interprets the kernels, so everything is small.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 @pytest.fixture(autouse=True)
 def short_programs(monkeypatch):
-    """A program takes all its starts, past the last point as well: interpreted, 512 of them are most of the time."""
+    """Shorten the programs, since each takes all its starts, past the last point as well.
+
+    Interpreted, 512 of them are most of the time.
+    """
     monkeypatch.setattr(solver, "PER", 32)
 
 
@@ -58,7 +64,10 @@ def test_host_arrays(X, dtype):
 
 
 def test_long_integers(X):
-    """They are measured from the least of each column; a tensor whose range is beyond is rounded, and not called exact."""
+    """They are measured from the least of each column.
+
+    A tensor whose range is beyond is rounded, and not called exact.
+    """
     far = np.floor(8 * X[:, :2]).astype(np.int64) + 2**60
     assert_same(geodim.intrinsic_dimension(far, backend="cuda"), far)
     assert_same(geodim.intrinsic_dimension(np.asfortranarray(far), backend="cuda"), far - 2**60)

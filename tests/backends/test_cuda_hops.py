@@ -1,4 +1,7 @@
-"""Hops on the device have the bits of the CPU's, and graphs built there are the same; Triton interprets where there is no GPU."""
+"""Hops on the device have the bits of the CPU's, and graphs built there are the same.
+
+Triton interprets where there is no GPU.
+"""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ KINDS = [
 def short_programs(monkeypatch):
     """Several programs per column find the smallest windows.
 
-    A program takes all its starts, past the last point as well: interpreted, 512 of them are most of the time.
+    A program takes all its starts, past the last point as well: interpreted, 512 of
+    them are most of the time.
     """
     monkeypatch.setattr(solver, "PER", 32)
 
@@ -73,7 +74,10 @@ def test_few_points(n):
 
 @pytest.mark.parametrize("batch", [1, 3])
 def test_several_columns_and_several_levels(batch, monkeypatch):
-    """Columns that take turns, some of them equal: the lowest index owns a tie.  11 blocks make four levels down to 2."""
+    """Columns that take turns, some of them equal: the lowest index owns a tie.
+
+    11 blocks make four levels down to 2.
+    """
     monkeypatch.setattr(solver, "TOP_BLOCKS", 2)
     rng = np.random.default_rng(1)
     X = np.column_stack([rng.normal(size=340), rng.uniform(0, 3, 340)])
@@ -96,7 +100,10 @@ def test_layers_hold_what_lies_below_them():
 
 @pytest.mark.parametrize("seed", [9, 41])
 def test_a_run_that_crosses_blocks_is_not_lost(seed, monkeypatch):
-    """Blocks in the middle of a run have no starts: their windows must not push out the block in which the run begins."""
+    """Blocks in the middle of a run have no starts.
+
+    Their windows must not push out the block in which the run begins.
+    """
     monkeypatch.setattr(solver, "TOP_BLOCKS", 4)
     rng = np.random.default_rng(seed)
     x = rng.normal(size=int(rng.integers(150, 500)))

@@ -1,4 +1,4 @@
-"""On a cluster of two worker processes: the same bits as here, whatever the data and however it is chunked."""
+"""On a cluster of two workers: the same bits as here, whatever the data and its chunks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ def small_blocks(monkeypatch):
 
 @pytest.fixture
 def no_room(monkeypatch):
-    """Workers that cannot keep a single column: everything is read pass by pass, and counted where it lies."""
+    """Workers that cannot keep a single column.
+
+    Everything is read pass by pass, and counted where it lies.
+    """
     monkeypatch.setattr("geodim.backends.dask.cluster.AT_REST", 1e-9)
 
 
@@ -61,7 +64,10 @@ def of_type(X, dtype):
 
 @pytest.mark.parametrize("n", [40, 1025, 4097])
 def test_every_kind_of_column_beside_all_others(n):
-    """All kinds at once, as they are and scaled to one range; the oracle is the paper's definition where that is quick."""
+    """All kinds at once, as they are and scaled to one range.
+
+    The oracle is the paper's definition where that is quick.
+    """
     wild = matrix(list(COLUMNS), n)
     X = random_matrix(np.random.default_rng(n), n, len(COLUMNS))
     for data in (X, wild):
@@ -82,7 +88,10 @@ def test_one_column_in_its_own_type(name, n):
 
 
 def test_long_integers_of_frames_are_bounded():
-    """Windows 1 and 3, so that Delta is 4 / 9; the partitions of a frame are not shifted, so this is not exact."""
+    """Windows 1 and 3, so that Delta is 4 / 9.
+
+    The partitions of a frame are not shifted, so this is not exact.
+    """
     pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     result = solve(dd.from_pandas(pd.DataFrame({"a": [2**53, 2**53 + 1, 2**53 + 3]}), npartitions=1))
     assert not result.exact
@@ -237,7 +246,10 @@ def test_cells_where_steps_do_not_fit(rtol, dtype):
 
 @pytest.mark.usefixtures("in_cells")
 def test_further_passes_count_open_columns_only():
-    """The sample does not see what is rare, so that one pass is not enough; then only that column is counted anew."""
+    """The sample misses what is rare, so one pass is not enough.
+
+    Then only that column is counted anew.
+    """
     X = unlike_columns(50_000)[:, [3, 2]]
     X[:, 0] *= np.random.default_rng(1).random(50_000) < 0.05
     result = solve(da.from_array(X, chunks=(9000, 2)), rtol=1e-3)

@@ -1,4 +1,7 @@
-"""Blocks as they really are: stored in any type, or not as Dask was told; never more than their buffers hold."""
+"""Blocks as they really are: stored in any type, or not as Dask was told.
+
+They never hold more than their buffers.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ from geodim.errors import DataChangedError, InputTypeError, ShapeError
 
 da = pytest.importorskip("dask.array")
 
-KINDS = [np.bool_, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64]  # fmt: skip
+KINDS = [np.bool_, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64,
+         np.float32, np.float64]  # fmt: skip
 RNG = np.random.default_rng(0)
 SMALL = np.where(RNG.random((300, 12)) < 0.3, RNG.integers(1, 100, (300, 12)), 0)
 
@@ -42,7 +46,10 @@ def no_room(monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_sparse_matrices_of_every_type(kind):
-    """The oracle is the paper's definition; a buffer that is too short gave infinity, or killed the worker."""
+    """The oracle is the paper's definition.
+
+    A buffer that is too short gave infinity, or killed the worker.
+    """
     dense = SMALL.astype(kind)
     expected = paper.phi_all(dense.astype(np.float64))
     for matrix in (sp.csc_array(dense), sp.csr_matrix(dense)):
@@ -127,7 +134,8 @@ def as_kind(block, kind):
 
 @pytest.mark.parametrize(
     ("declared", "real"),
-    [(np.float32, np.float64), (np.int8, np.float64), (np.int16, np.int32), (np.float32, complex), (float, object)],
+    [(np.float32, np.float64), (np.int8, np.float64), (np.int16, np.int32), (np.float32, complex),
+     (float, object)],
 )  # fmt: skip
 def test_chunks_of_a_type_that_does_not_fit_the_declared_one(declared, real):
     """Values would be rounded to the declared one."""

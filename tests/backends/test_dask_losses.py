@@ -31,7 +31,10 @@ def test_without_a_client_the_error_says_how_to_start_one(monkeypatch):
 
 
 def test_workers_are_seen_whatever_the_client_is_told_meanwhile():
-    """A client asks its scheduler for news every two seconds, and forgets its workers when the answer comes."""
+    """A client asks its scheduler for news every two seconds.
+
+    It forgets its workers when the answer comes.
+    """
     with cluster(processes=False) as client:
         news = client._periodic_callbacks["scheduler-info"]
         news.callback_time = 0.5  # milliseconds

@@ -44,8 +44,12 @@ GOOD = {
     "record batch": lambda: pa.record_batch(list(X.T), names=list("abc")),
     "nullable": lambda: pd.DataFrame(X, columns=list("abc")).astype("Int64"),
     "pandas of arrow": lambda: pd.DataFrame(X, columns=list("abc")).astype("double[pyarrow]"),
-    "names of two levels": lambda: pd.DataFrame(X, columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])),
-    "decimals of polars": lambda: pl.DataFrame({str(j): [Decimal(str(x)) for x in X[:, j]] for j in range(3)}),
+    "names of two levels": lambda: pd.DataFrame(
+        X, columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])
+    ),
+    "decimals of polars": lambda: pl.DataFrame(
+        {str(j): [Decimal(str(x)) for x in X[:, j]] for j in range(3)}
+    ),
     "decimals of pyarrow": lambda: pa.table({str(j): [Decimal(str(x)) for x in X[:, j]] for j in range(3)}),
     "lazy": lambda: pl.DataFrame(X).lazy(),
     "sparse": lambda: sp.csr_matrix(X),

@@ -107,7 +107,10 @@ def test_weights_that_are_no_integers(weights):
 
 
 class TestManyPoints:
-    """Weights that stand for more points than the memory holds: refused before anything is allocated, or only counted."""
+    """Weights that stand for more points than the memory holds.
+
+    They are refused before anything is allocated, or only counted.
+    """
 
     X = np.array([[0.0, 1.0], [1.0, 5.0], [3.0, 2.0], [7.0, 2.0]])
     weights = np.array([2**40, 2**41, 2**41, 2**40])

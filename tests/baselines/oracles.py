@@ -16,7 +16,7 @@ def distances(X: np.ndarray, i: int) -> list[float]:
 
 
 def naive_mle(X: np.ndarray, n_neighbors: int, rows: list[int] | None = None) -> tuple[float, int]:
-    """The inverse of the mean of log(r_l / r_j), j < l, without zero r_j; and how many of those there were."""
+    """The inverse of the mean of log(r_l / r_j), j < l, without zero r_j; and how many were zero."""
     terms, zeros = [], 0
     for i in range(len(X)) if rows is None else rows:
         near = distances(X, i)[:n_neighbors]
@@ -30,7 +30,10 @@ def naive_mle(X: np.ndarray, n_neighbors: int, rows: list[int] | None = None) ->
 
 
 def naive_two_nn(X: np.ndarray, discard: float, method: str) -> tuple[float, int]:
-    """Facco et al. 2017, steps 1 to 5 of the published algorithm, or the censored likelihood; and the points left out."""
+    """The published algorithm (Facco et al. 2017, steps 1 to 5) or the censored likelihood.
+
+    Also returns the points left out.
+    """
     ratios, zeros = [], 0
     for i in range(len(X)):
         first, second = distances(X, i)[:2]
@@ -53,9 +56,10 @@ def naive_two_nn(X: np.ndarray, discard: float, method: str) -> tuple[float, int
 
 
 def refined_classes(X: np.ndarray, edges: set[tuple[int, int]], hops: int) -> list[list[int]]:
-    """Classes of nodes with equal attributes and, hop after hop, the same classes around them (colour refinement).
+    """Classes of nodes with equal attributes and, hop after hop, the same classes around them.
 
-    Nodes of one class have equal features up to that hop, whatever the numbers are: no arithmetic is done.
+    This is colour refinement.  Nodes of one class have equal features up to that hop, whatever the numbers
+    are: no arithmetic is done.
     """
     around: list[list[int]] = [[i] for i in range(len(X))]
     for i, j in edges:

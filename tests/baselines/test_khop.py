@@ -1,4 +1,7 @@
-"""MLE after hops: which rows are equal, by colour refinement and rational numbers; and the paper's printed values."""
+"""MLE after hops: which rows are equal, and the paper's printed values.
+
+Colour refinement and rational numbers tell which are.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,8 @@ def test_equal_neighbourhoods_are_recognised_and_no_others(seed):
     made = khop_points(X, edges, 4)
     for k, classes in enumerate(refined_classes(X, both_ways(edges), 4)):
         assert shared(classes) <= twins(made, k)
-    # Colour refinement may tell nodes apart whose numbers are equal; here generic scales leave no such pair unexplained.
+    # Colour refinement may tell nodes apart whose numbers are equal; here generic scales leave
+    # no such pair unexplained.
     values = made.matrix(4)
     for i in sorted(twins(made, 4) - shared(refined_classes(X, both_ways(edges), 4)[4])):
         others = np.delete(np.arange(n), i)

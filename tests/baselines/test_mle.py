@@ -92,7 +92,10 @@ def test_tiny_differences_are_no_zeros():
 
 
 def test_a_tight_cluster_far_from_the_origin_is_compared_directly():
-    """30 points within 1e-7 of each other at norm 1e4: the search sees one point, so every pair is looked at."""
+    """30 points within 1e-7 of each other at norm 1e4.
+
+    The search sees one point, so every pair is looked at.
+    """
     rng = np.random.default_rng(3)
     spread = rng.normal(size=(60, 20)) * 1e4
     X = np.vstack([spread, spread[0] + rng.integers(1, 1000, size=(30, 20)) * 2.0**-33])

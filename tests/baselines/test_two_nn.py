@@ -48,7 +48,10 @@ def test_exact_quantiles_give_the_exact_slope(d):
 @pytest.mark.parametrize("method", ["fit", "ml"])
 @pytest.mark.parametrize("discard", [0.0, 0.1, 0.4])
 def test_ratios_drawn_from_the_law(method, discard):
-    """mu is Pareto with exponent d: 10,000 ratios give d = 7 with a standard deviation of about 7 / 100 (fit: some more)."""
+    """mu is Pareto with exponent d: 10,000 ratios give d = 7, give or take 7 / 100.
+
+    The standard deviation of "fit" is somewhat larger.
+    """
     logs = np.sort(np.random.default_rng(1).exponential(1 / 7, 10_000))
     assert estimate(logs, method, discard) == pytest.approx(7.0, abs=0.4)
 
@@ -64,7 +67,10 @@ def test_dimension_of_a_torus(d, method):
 
 @pytest.mark.parametrize("width", [6, 40])
 def test_agrees_with_scikit_dimension(width):
-    """1e-6 allows for its expanded squares.  Its first versions began the empirical distribution at 0 instead of 1/N."""
+    """1e-6 allows for its expanded squares.
+
+    Its first versions began the empirical distribution at 0 instead of 1/N.
+    """
     skdim = pytest.importorskip(
         "skdim", minversion="0.5", reason="scikit-dimension >= 0.5 is not installed"
     ).id

@@ -1,4 +1,7 @@
-"""A real browser for the report: headless Chromium, driven by selenium; without one the tests are skipped with a reason."""
+"""A real browser for the report: headless Chromium, driven by selenium.
+
+Without one the tests are skipped with a reason.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RNG = np.random.default_rng(3)
-# Of feature j the first m_j points are 0 and the others h_j, both growing with j: each attains Phi after its own m_j.
+# Of feature j the first m_j points are 0 and the others h_j, both growing with j: each
+# attains Phi after its own m_j.
 X = np.where(np.arange(300)[:, np.newaxis] < 150 + 3 * np.arange(40), 0.0, (1 + np.arange(40)) / 40)
 X += 1e-3 * RNG.random(X.shape)
 NAMES = [f"column {i}" for i in range(40)]
@@ -45,7 +46,8 @@ def write_reports(folder: Path) -> dict[str, Path]:
             Item(HOSTILE[1], hostile_hops),
             Item(HOSTILE[3], geodim.select_features(X[:, ::10], 4, feature_names=HOSTILE)),
         ],
-        "all": [Item("data", dimension), Item("graph", hops), Item("another", hops), Item("choice", chosen), Item("near", bounds)],
+        "all": [Item("data", dimension), Item("graph", hops), Item("another", hops), Item("choice", chosen),
+                Item("near", bounds)],
         "large": [Item("large", large())],
     }  # fmt: skip
     for name, items in written.items():
@@ -62,8 +64,9 @@ def large():
     shares = np.sort(RNG.dirichlet(np.full(d, 0.3)))[::-1]
     delta = float(phi.sum()) / n
     return geodim.IDResult(
-        n_points=n, n_features=d, normalized=True, d_max=1.0, discriminability=delta, discriminability_lower=delta,
-        discriminability_upper=delta, support=support, phi_lower=phi, phi_upper=phi, exact=True,
+        n_points=n, n_features=d, normalized=True, d_max=1.0, discriminability=delta,
+        discriminability_lower=delta, discriminability_upper=delta, support=support, phi_lower=phi,
+        phi_upper=phi, exact=True,
         shares={f"feature number {i}": float(share) for i, share in enumerate(shares)},
         attained_from=starts, attained_by=RNG.integers(0, d, starts.size),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Everyone can read the report: contrast, dark and light, phones, keyboard alone, without scripts, on paper."""
+"""Everyone can read the report: contrast, dark and light, phones, keyboard, no scripts, paper."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from selenium.webdriver.common.keys import Keys
 def contrast(window, selector):
     """Contrast of an element's text with the page, by the formula of WCAG 2."""
     script = """
-        const of = c => { const v = c.match(/[\\d.]+/g).slice(0, 3).map(x => x / 255).map(x => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+        const of = c => {
+          const v = c.match(/[\\d.]+/g).slice(0, 3).map(x => x / 255)
+            .map(x => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
           return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]; };
         const e = document.querySelector(arguments[0]);
         let b = e; while (getComputedStyle(b).backgroundColor === 'rgba(0, 0, 0, 0)') { b = b.parentElement; }
-        const s = getComputedStyle(e), one = of(s.color || s.fill), other = of(getComputedStyle(b).backgroundColor);
+        const s = getComputedStyle(e), one = of(s.color || s.fill);
+        const other = of(getComputedStyle(b).backgroundColor);
         return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);"""
     return window.js(script, selector)
 
@@ -47,8 +50,9 @@ def test_dark_and_light(window, reports):
 
     def colours():
         return window.js(
-            "return [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('#r0-curve .main-svg')).backgroundColor,"
-            " getComputedStyle(document.querySelector('#r0-curve .xtick text')).fill]"
+            "return [getComputedStyle(document.body).backgroundColor, "
+            "getComputedStyle(document.querySelector('#r0-curve .main-svg')).backgroundColor, "
+            "getComputedStyle(document.querySelector('#r0-curve .xtick text')).fill]"
         )
 
     window.open(reports["hops"], dark=True)
@@ -82,7 +86,8 @@ def test_a_small_screen(window, reports, name):
         )
     assert (
         window.js(
-            "return Math.min(...Array.from(document.querySelectorAll('td, p, dd'), e => parseFloat(getComputedStyle(e).fontSize)))"
+            "return Math.min(...Array.from(document.querySelectorAll('td, p, dd'), e => "
+            "parseFloat(getComputedStyle(e).fontSize)))"
         )
         >= 13
     )
@@ -100,14 +105,18 @@ def test_turning_the_screen_draws_again(window, reports):
 
 
 def test_keyboard_only(window, reports):
-    """Everything can be reached and used with the keyboard, in the order of the page, and one sees where one is."""
+    """Everything can be reached and used with the keyboard, in the order of the page.
+
+    One sees where one is.
+    """
     window.open(reports["hops"])
     reached = []
     for _ in range(60):
         ActionChains(window.driver).send_keys(Keys.TAB).perform()
         found = window.js(
             "const e = document.activeElement, s = getComputedStyle(e);"
-            "return [e.tagName, e.id, e.textContent.slice(0, 40), s.outlineStyle, e.getBoundingClientRect().top + scrollY]"
+            "return [e.tagName, e.id, e.textContent.slice(0, 40), s.outlineStyle, "
+            "e.getBoundingClientRect().top + scrollY]"
         )
         if found[0] == "BODY":
             break
@@ -154,8 +163,9 @@ def test_names_roles_and_order(window, reports):
     assert levels[0] == 1
     assert all(later - earlier <= 1 for earlier, later in pairwise(levels))
     nameless = window.js(
-        "return Array.from(document.querySelectorAll('input, button:not([data-title])')).filter(e => !e.closest('.js-plotly-plot'))"
-        ".filter(e => !(e.labels && e.labels.length) && !e.getAttribute('aria-label') && !e.textContent.trim()).length"
+        "return Array.from(document.querySelectorAll('input, button:not([data-title])')).filter(e => "
+        "!e.closest('.js-plotly-plot')).filter(e => !(e.labels && e.labels.length) && "
+        "!e.getAttribute('aria-label') && !e.textContent.trim()).length"
     )
     assert nameless == 0
     assert all(box.get_attribute("aria-label") for box in window.find_all(".js-plotly-plot"))

@@ -203,8 +203,9 @@ def test_injected_scripts_do_not_run(window, reports):
     """Were a name ever written as markup, the policy would stop it."""
     window.open(reports["dimension"])
     window.js(
-        "const s = document.createElement('div'); s.innerHTML = '<img src=x onerror=\"window.hacked=1\">'; document.body.append(s);"
-        "const t = document.createElement('script'); t.textContent = 'window.hacked = 1'; document.body.append(t);"
+        "const s = document.createElement('div'); s.innerHTML = '<img src=x onerror=\"window.hacked=1\">'; "
+        "document.body.append(s);const t = document.createElement('script'); t.textContent = 'window.hacked "
+        "= 1'; document.body.append(t);"
     )
     window.wait("return document.querySelector('img').complete")
     assert window.js("return typeof window.hacked") == "undefined"

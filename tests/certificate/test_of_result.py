@@ -122,7 +122,10 @@ def test_hops(operator: str, seed: int) -> None:
 
 
 def test_hops_that_leave_nothing_to_tell_apart() -> None:
-    """On a complete graph all nodes have the same mean: what float64 leaves of it is no wider than its errors."""
+    """On a complete graph all nodes have the same mean.
+
+    What float64 leaves of it is no wider than its errors.
+    """
     n = 6
     edges = np.array([(i, j) for i in range(n) for j in range(i)]).T
     with pytest.warns(DegenerateDataWarning):

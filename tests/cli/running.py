@@ -1,4 +1,7 @@
-"""Run the real program in a child process, its streams being pipes, files or terminals; or, quicker, in this one."""
+"""Run the real program in a child process or, quicker, in this one.
+
+Its streams are pipes, files or terminals.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +79,10 @@ def as_program(words: list[str], **variables: str) -> Iterator[None]:
 
 
 def called(*arguments: object, **variables: str) -> Ended:
-    """As ``piped``, but in this process, which has imported everything: for what does not depend on a new one."""
+    """As ``piped``, but in this process, which has imported everything.
+
+    For what does not depend on a new process.
+    """
     words = list(map(str, arguments))
     with as_program(words, **variables):
         done = CliRunner().invoke(app, words, prog_name="geodim")
@@ -84,7 +90,10 @@ def called(*arguments: object, **variables: str) -> Ended:
 
 
 def called_on_terminal(*arguments: object, raw: bool = False) -> Ended:
-    """As ``on_terminal``, but in this process: for what does not depend on a new one; ``raw`` keeps the escapes."""
+    """As ``on_terminal``, but in this process; ``raw`` keeps the escapes.
+
+    For what does not depend on a new process.
+    """
     words = list(map(str, arguments))
     master, slave = pty.openpty()
     shown: list[bytes] = []

@@ -46,8 +46,8 @@ def test_help_imports_nothing_heavy() -> None:
         "sys.argv = ['geodim', 'compute', '--help']\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "heavy = {'numba', 'sklearn', 'matplotlib', 'scipy', 'pandas', 'polars', 'pyarrow', 'torch', 'numpy'}\n"
-        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
+        "heavy = {'numba', 'sklearn', 'matplotlib', 'scipy', 'pandas', 'polars', 'pyarrow', 'torch', "
+        "'numpy'}\nprint(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -1,4 +1,4 @@
-"""``geodim compare``: one row per estimator, each from a process of its own; failures, limits, names, terminals."""
+"""``geodim compare``: one row per estimator, each from its own process; failures, limits, names."""
 
 from __future__ import annotations
 

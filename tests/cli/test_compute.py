@@ -211,7 +211,10 @@ class TestOnTerminals:
         assert "[/y]" in ended.err
 
     def test_ctrl_c_keeps_the_bounds(self, tmp_path: Path) -> None:
-        """Evenly spaced floats defeat all pruning, so there is time to interrupt; their dimension is 4 but for rounding."""
+        """Evenly spaced floats defeat all pruning, so there is time to interrupt.
+
+        Their dimension is 4 but for rounding.
+        """
         path = tmp_path / "slow.npy"
         np.save(path, 0.1 * np.arange(600_000)[:, np.newaxis])  # some twenty seconds
         sent = []

@@ -86,7 +86,15 @@ def test_as_many_hops_as_fit(files):
         geodim.khop_dimensions(X, edges, 1, n_threads=10**9)
 
 
-@pytest.mark.parametrize(("name", "options"), [("rmat", {"nodes": 10**15}), ("rmat", {"edges": 10**15}), ("sbm", {"nodes": 10**15}), ("sbm", {"attributes": 10**15})])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("rmat", {"nodes": 10**15}),
+        ("rmat", {"edges": 10**15}),
+        ("sbm", {"nodes": 10**15}),
+        ("sbm", {"attributes": 10**15}),
+    ],
+)
 def test_generated_graphs_beyond_the_memory(name, options):
     with pytest.raises(MachineMemoryError):
         load_dataset(name, **options)

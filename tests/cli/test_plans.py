@@ -1,4 +1,7 @@
-"""``--dry-run`` of ``geodim compute`` and ``geodim hops``, for the three backends: tables, JSON, exit codes, wrong options."""
+"""``--dry-run`` of ``geodim compute`` and ``geodim hops``, for the three backends.
+
+Tables, JSON, exit codes, wrong options.
+"""
 
 from __future__ import annotations
 

@@ -161,8 +161,8 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
             process.send_signal(signal.SIGINT)
 
     ended = on_terminal(
-        "reproduce", "random", "--points", "2000,6e6", "--features", "20", "--repetitions", "1", "--output", tmp_path,
-        watch=interrupt,
+        "reproduce", "random", "--points", "2000,6e6", "--features", "20", "--repetitions", "1", "--output",
+        tmp_path, watch=interrupt,
     )  # fmt: skip
     assert ended.code == 5
     assert "1 unit computed" in ended.err

@@ -1,4 +1,7 @@
-"""SIGTERM, SIGHUP and kill: a clean stop with what is known, no children left, no temporary files left for ever."""
+"""SIGTERM, SIGHUP and kill: a clean stop with what is known.
+
+No children are left, and no temporary files for ever.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Closed streams, readers that are gone, full disks: an exit code, no traceback; and nothing that a terminal obeys."""
+"""Closed streams, readers that are gone, full disks: an exit code and no traceback.
+
+Nothing is written that a terminal obeys.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +100,10 @@ def test_tables_on_a_terminal(evil_table, arguments):
 
 
 def harmless(shown):
-    """What was sent without what Rich sends: colours, and the cursor of its progress bar; the rest is only text."""
+    """What was sent, without the colours and cursor movements that Rich sends.
+
+    The rest is only text.
+    """
     rest = re.sub(r"\x1b\[([0-9;]*m|\?25[lh]|2K|1A)", "", shown)
     assert not [character for character in rest if character not in "\n\r" and not character.isprintable()]
     return rest

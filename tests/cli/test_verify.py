@@ -103,7 +103,8 @@ def test_on_a_terminal(points: Path, tmp_path: Path) -> None:
     assert shown.code == 0
     low, high = Certificate.from_json(proof).dimensions[0]
     assert shown.err.startswith(
-        f"VERIFIED {proof}\nthe intrinsic dimension lies between {low:.10g} and {high:.10g}\n60 points x 3 features"
+        f"VERIFIED {proof}\nthe intrinsic dimension lies between {low:.10g} and "
+        f"{high:.10g}\n60 points x 3 features"
     )
     assert called_on_terminal("verify", proof, points, "--quiet").err == f"VERIFIED {proof}\n"
 

@@ -1,6 +1,7 @@
-"""Whatever holds the numbers, the same bits come out: arrays of any layout, memory maps, sparse, frames, lists, tensors.
+"""Whatever holds the numbers, the same bits come out.
 
-The expected phi is always the paper's, of the dense float64 array with the same values.
+Arrays of any layout, memory maps, sparse matrices, frames, lists and tensors are tried.  The expected phi is
+always the paper's, of the dense float64 array with the same values.
 """
 
 from __future__ import annotations
@@ -272,8 +273,8 @@ def frames(X):
     }
 
 
-FRAME_KINDS = ["pandas", "pandas, one block", "pandas, odd index", "pandas, nullable", "pandas, arrow", "polars",
-               "polars, lazy", "polars, chunked", "pyarrow", "pyarrow, chunked"]  # fmt: skip
+FRAME_KINDS = ["pandas", "pandas, one block", "pandas, odd index", "pandas, nullable", "pandas, arrow",
+               "polars", "polars, lazy", "polars, chunked", "pyarrow", "pyarrow, chunked"]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", FRAME_KINDS)

@@ -26,7 +26,8 @@ def put(matrix, name, at, value):
 
 
 DAMAGE = [
-    pytest.param("csr", lambda m: put(m, "indices", 2, 4), r"indices\[2\] is 4, but there are 4 columns", id="beyond"),
+    pytest.param("csr", lambda m: put(m, "indices", 2, 4), r"indices\[2\] is 4, but there are 4 columns",
+                 id="beyond"),
     pytest.param("csr", lambda m: put(m, "indices", 2, 10**9), "is 1000000000", id="far beyond"),
     pytest.param("csr", lambda m: put(m, "indices", 0, -1), "is -1", id="negative"),
     pytest.param("csc", lambda m: put(m, "indices", 1, 6), "but there are 6 rows", id="rows"),
@@ -82,8 +83,10 @@ def test_columns_that_no_memory_holds():
 
 
 CHANGES = {
-    "indices": [lambda a: a + 10**6, lambda a: a - 9, lambda a: a.astype("f8"), lambda a: a[:2], lambda a: a[None]],
-    "indptr": [lambda a: a[::-1], lambda a: a + 1, lambda a: a.astype("f8"), lambda a: a[:-1], lambda a: a * 10**6],
+    "indices": [lambda a: a + 10**6, lambda a: a - 9, lambda a: a.astype("f8"), lambda a: a[:2],
+                lambda a: a[None]],
+    "indptr": [lambda a: a[::-1], lambda a: a + 1, lambda a: a.astype("f8"), lambda a: a[:-1],
+               lambda a: a * 10**6],
     "data": [lambda a: a[:2], lambda a: a.astype("S3")],
     "shape": [lambda a: a * 0 - 1, lambda a: a.astype("f8"), lambda a: a[:1], lambda _: np.array([6, 1])],
     "format": [lambda _: np.array("xyz"), lambda _: np.array(7), lambda _: np.array("linalg")],
@@ -91,7 +94,9 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "bsr"])
-@pytest.mark.parametrize(("member", "number"), [(name, at) for name, changes in CHANGES.items() for at in range(len(changes))])  # fmt: skip
+@pytest.mark.parametrize(
+    ("member", "number"), [(name, at) for name, changes in CHANGES.items() for at in range(len(changes))]
+)
 def test_files_with_changed_arrays(tmp_path, kind, member, number):
     path = tmp_path / "thin.npz"
     sp.save_npz(path, made(kind))

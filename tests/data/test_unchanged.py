@@ -1,4 +1,7 @@
-"""What is read while somebody writes to it has no answer: between two passes the data is changed, at a known moment."""
+"""What is read while somebody writes to it has no answer.
+
+The data is changed between two passes, at a known moment.
+"""
 
 from __future__ import annotations
 

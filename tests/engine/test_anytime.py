@@ -71,7 +71,10 @@ def quietly(X, **options):
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("name", TABLES)
 def test_no_time_at_all(name, n_threads):
-    """Nothing is solved, so only the ranges are known: Phi <= d_max, hence ID >= (n / (n - 1))^2 when normalised."""
+    """Nothing is solved, so only the ranges are known.
+
+    Phi <= d_max, hence ID >= (n / (n - 1))^2 when normalised.
+    """
     X = TABLES[name]()
     exact = solve(X)
     with pytest.warns(InterruptedWarning, match="time limit"):
@@ -113,7 +116,10 @@ def symmetric(n, d, dtype, small=1.0, outlier=None):
     ],
 )
 def test_what_the_first_pass_claims(X):
-    """Sums of squares bound phi before anything is sorted: they may stall, vanish or overflow, the bounds must hold."""
+    """Sums of squares bound phi before anything is sorted.
+
+    They may stall, vanish or overflow: the bounds must hold.
+    """
     assert_valid(quietly(X, time_limit=0), solve(X))
 
 
@@ -158,7 +164,7 @@ def test_the_limit_is_kept():
     assert time.monotonic() - started < 1.5
 
 
-# ---------------------------------------------------------------- every moment, with a clock that ticks when asked
+# ----------------------------------------------------- every moment, with a clock that ticks when asked
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

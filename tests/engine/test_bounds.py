@@ -1,7 +1,8 @@
-"""Compiled code checks no index, so every kernel that Python calls must refuse arrays that are too short before it touches them.
+"""Every kernel that Python calls must refuse arrays that are too short before it touches them.
 
-Each entry point is called with arguments that just fit, where it must not complain, and then with one array after the other cut by one
-entry (or one row, or one column).  What is counted by an array's own length cannot be too short, and is named as such.
+Compiled code checks no index.  Each entry point is called with arguments that just fit, where it must not
+complain, and then with one array after the other cut by one entry (or one row, or one column).  What is
+counted by an array's own length cannot be too short, and is named as such.
 """
 
 from __future__ import annotations
@@ -44,12 +45,13 @@ MODULES = [
 
 # Called by other kernels only, which have checked what these rely on; and the checks themselves.
 INNER = {
-    "require", "require_ranges", "require_layout", "require_residuals", "require_cells", "require_counted", "require_neighbours",
-    "multiples", "beaten_at", "smallest_beaten", "note_range", "key_of_bits", "bits_of_key", "sort_share", "local_slope",
-    "close_level", "quantise", "starting_trend", "bound_block", "filter_blocks", "filter_plainly", "promising_first",
-    "block_extremes", "extremes", "seed_with_extremes", "survivors", "highest_line", "evaluate_survivors", "evaluate_row",
-    "evaluate_tile", "evaluate_leaf", "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_divided", "require_sizes",
-    "_on_line", "_cheap_sizes",
+    "require", "require_ranges", "require_layout", "require_residuals", "require_cells", "require_counted",
+    "require_neighbours", "multiples", "beaten_at", "smallest_beaten", "note_range", "key_of_bits",
+    "bits_of_key", "sort_share", "local_slope", "close_level", "quantise", "starting_trend", "bound_block",
+    "filter_blocks", "filter_plainly", "promising_first", "block_extremes", "extremes", "seed_with_extremes",
+    "survivors", "highest_line", "evaluate_survivors", "evaluate_row", "evaluate_tile", "evaluate_leaf",
+    "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_divided", "require_sizes", "_on_line",
+    "_cheap_sizes",
 }  # fmt: skip
 
 N = 200  # points: seven base blocks, one level
@@ -118,7 +120,10 @@ def graph(weighted=True):
 
 
 def calls():
-    """Name, arguments that fit, and which of the arrays may be shorter: their length is what is looped over."""
+    """Name, arguments that fit, and which of the arrays may be shorter.
+
+    The length of those is what is looped over.
+    """
     u, v = np.arange(9), np.arange(1, 10)
     offsets, counts = layout()
     found = np.array([0.0, 1.0, 2.0]), np.array([100, 60, 40])
@@ -134,29 +139,37 @@ def calls():
     step_counts = np.full(100, 2, np.int32)
     tables = np.zeros((2, 2048), np.int64)
     fits = [
-        ("count_cells", (np.linspace(0, 3.5, N), np.arange(5.0), np.array([0, 1, 2, 3, 3]), 1.0, np.ones(N, np.int64), np.zeros(4, np.int64)), "values guide counts"),
+        ("count_cells", (np.linspace(0, 3.5, N), np.arange(5.0), np.array([0, 1, 2, 3, 3]), 1.0,
+                         np.ones(N, np.int64), np.zeros(4, np.int64)), "values guide counts"),
         ("bound_windows", (*cells, np.array([2, 200]), np.empty(2), np.empty(2)), "least sizes"),
         ("mark_open", (*cells, np.array([2, 200]), np.ones(2), np.zeros(4, np.bool_)), "least sizes"),
         ("lattice_quantum", (np.arange(float(N)), N, 1.0), ""),
         ("median_run", (np.arange(float(N)), N), ""),
         ("one_sided", (np.zeros(N), N, 0, 150, np.empty(N)), ""),
         ("open_gaps", (sorted_column(), N, 5, np.zeros(N), False, np.zeros(BLOCKS, np.bool_)), ""),
-        ("open_gaps_by_counts", (np.arange(float(N)), N, 5, 2.0, np.full(N, -5.0), np.zeros(BLOCKS, np.bool_)), ""),
+        ("open_gaps_by_counts", (np.arange(float(N)), N, 5, 2.0, np.full(N, -5.0),
+                                 np.zeros(BLOCKS, np.bool_)), ""),
         ("cumulate", (np.ones(10, np.int32), 1.0, np.empty(11)), "counts"),
         ("along_slope", (np.zeros(N), 1.0, 0, N, np.empty(N)), ""),
         ("tilt", (np.zeros(N), one_range, 1, 1.0), ""),
         ("solve_plainly", (sorted_column(), N, 1, N, np.empty(N), np.empty((1, 2), np.int64)), "ranges"),
         ("merge", (np.zeros(N), one_range, 1, 0, np.zeros(N), np.zeros(N, np.int32)), ""),
         ("add_by_exponent", (np.ones(5).view(np.int64), *np.zeros((2, 2048), np.int64)), "bits"),
-        ("share_sums", (np.ones(N), np.full(N, 4, np.int32), 1.0, 3, np.zeros(2), np.zeros(2, np.bool_)), "phi"),
-        ("narrow_windows", (np.arange(9.0), np.array([2, 9]), np.zeros(2), 0.5, 99, np.empty(2, np.int64), np.empty(2)), "sizes"),
-        ("straighten", (np.arange(9.0), np.array([2, 9]), np.zeros(2, np.int64), np.full(2, 9.0), np.empty((1, 2), np.int64)), "sizes"),
+        ("share_sums", (np.ones(N), np.full(N, 4, np.int32), 1.0, 3, np.zeros(2), np.zeros(2, np.bool_)),
+         "phi"),
+        ("narrow_windows", (np.arange(9.0), np.array([2, 9]), np.zeros(2), 0.5, 99, np.empty(2, np.int64),
+                            np.empty(2)), "sizes"),
+        ("straighten", (np.arange(9.0), np.array([2, 9]), np.zeros(2, np.int64), np.full(2, 9.0),
+                        np.empty((1, 2), np.int64)), "sizes"),
         ("choose_sizes", (np.arange(9.0), 1.0, np.empty(9, np.int64)), "curve sizes"),
-        ("solve_gaps", (sorted_column(), N, records, offsets, counts, 0.0, 1e-12, -1e-12, 5.0, 0, BLOCKS, np.zeros(N), 0.0, False, np.empty(N), ranges, np.empty(BLOCKS + 2, np.int32), np.empty(BLOCKS + 2), work), "ranges"),
+        ("solve_gaps", (sorted_column(), N, records, offsets, counts, 0.0, 1e-12, -1e-12, 5.0, 0, BLOCKS,
+                        np.zeros(N), 0.0, False, np.empty(N), ranges, np.empty(BLOCKS + 2, np.int32),
+                        np.empty(BLOCKS + 2), work), "ranges"),
         ("grid_trend", (np.arange(float(N)), N, 0.0), ""),
         ("snap_trend", (N, 1.0, 0.5), ""),
         ("residuals", (grid_column()[:N], N, 1.0, *residuals()), ""),
-        ("solve_grid", (grid_column(), N, *residuals(), 1.0, 0.0, 1, N, np.zeros(N), np.empty(N), ranges, work), "ranges"),
+        ("solve_grid", (grid_column(), N, *residuals(), 1.0, 0.0, 1, N, np.zeros(N), np.empty(N), ranges,
+                        work), "ranges"),
         ("build_base", (np.arange(float(N)), N, records, BLOCKS, 0.0, 200.0), ""),
         ("build_parents", (np.arange(float(N)), N, records, offsets, counts, 0.0, 200.0), ""),
         ("gather_columns", (np.ones((N, 3)), np.array([0, 2]), np.empty((2, N))), "array.0 columns"),
@@ -166,8 +179,10 @@ def calls():
         ("joint_counts", (made, tables, np.array([1, 1]), np.empty(1, np.int64)), "keys widths"),
         ("solve_pairs", (*found, N, np.empty(N + 1), np.empty(N), np.zeros(N), ranges), "ranges"),
         ("solve_few_pairs", (*found, N, np.empty(N), np.zeros(N), ranges), "ranges"),
-        ("keys_and_counts_32", (keys(np.uint32), np.empty(N, np.uint32), np.empty((3, 2048), np.int64)), "bits"),
-        ("keys_and_counts_64", (keys(np.uint64), np.empty(N, np.uint64), np.empty((6, 2048), np.int64)), "bits"),
+        ("keys_and_counts_32", (keys(np.uint32), np.empty(N, np.uint32), np.empty((3, 2048), np.int64)),
+         "bits"),
+        ("keys_and_counts_64", (keys(np.uint64), np.empty(N, np.uint64), np.empty((6, 2048), np.int64)),
+         "bits"),
         ("radix_passes", (made, np.empty(N, np.uint32), digit_counts), "counts.0"),
         ("keys_to_bits_32", (keys(np.uint32),), "keys"),
         ("keys_to_bits_64", (keys(np.uint64), np.empty(N, np.uint64)), "keys"),
@@ -175,23 +190,29 @@ def calls():
         ("sort_shares", (shares, np.empty(N, np.uint32), stops, shares.view(np.float32), np.empty(N)), ""),
         ("count_steps", (np.linspace(0, 9.9, N), 1.0, 0.0, np.empty(10, np.int32)), "column"),
         ("expand_steps", (step_counts, 1.0, 0.0, np.empty(N + 2)), "counts"),
-        ("step_keys", (np.linspace(0, 9.9, N), 1.0, 0.0, np.empty(N, np.uint32), np.empty((2, 2048), np.int64)), "column"),
+        ("step_keys", (np.linspace(0, 9.9, N), 1.0, 0.0, np.empty(N, np.uint32),
+                       np.empty((2, 2048), np.int64)), "column"),
         ("steps_to_values", (keys(np.uint32), 1.0, 0.0, np.empty(N)), "keys"),
         ("count_entries", (u, v, 0, 10, np.zeros(10, np.int64)), "u"),
         ("fill_entries", (u, v, 0, 10, np.zeros(10, np.int64), np.empty(18, np.uint32)), "u keys"),
-        ("fill_weighted", (u, v, np.ones(9), 0, 10, np.zeros(10, np.int64), np.empty(18, np.uint32), np.empty(18), np.empty(10)), "u keys weights"),
-        ("coalesce_rows", (np.array([0, 60, 120]), keys(np.uint32, 120), np.ones(120), 0, 2, 4, np.zeros(5, np.int64)), ""),
+        ("fill_weighted", (u, v, np.ones(9), 0, 10, np.zeros(10, np.int64), np.empty(18, np.uint32),
+                           np.empty(18), np.empty(10)), "u keys weights"),
+        ("coalesce_rows", (np.array([0, 60, 120]), keys(np.uint32, 120), np.ones(120), 0, 2, 4,
+                           np.zeros(5, np.int64)), ""),
         ("move_down", (np.arange(10), 5, 2, 5), ""),
-        ("count_values", (np.linspace(0, 1, N), np.ones(N, np.int64), 0.0, 10.0, np.empty(11, np.int32)), "values cumulative"),
+        ("count_values", (np.linspace(0, 1, N), np.ones(N, np.int64), 0.0, 10.0, np.empty(11, np.int32)),
+         "values cumulative"),
         ("reach_of", (np.arange(5), ladder, np.empty(3, np.int32)), "ladder"),
         ("raise_to", (np.zeros(N), one_range, 1, np.zeros(N)), ""),
         ("coarse_sum", (np.array([5, 9, 20]), ladder, 0.1, 1.0, 20), "ladder"),
         ("reaches", (np.array([5, 9, 20]), ladder, 0.1, 1.0, np.ones(20), np.arange(20)), "ladder phi"),
-        ("draw_lines", (np.ones(N), np.zeros(N), 100, np.empty(2, np.int32), np.empty(2), np.empty(2)), "phi"),
+        ("draw_lines", (np.ones(N), np.zeros(N), 100, np.empty(2, np.int32), np.empty(2), np.empty(2)),
+         "phi"),
         ("gain_over", (np.zeros(101), 100, *lines, 2), ""),
         ("list_excess", (np.ones(N), np.zeros(N), np.empty(300, np.int32), np.empty(300)), "phi sizes"),
         ("excess_over", (np.zeros(6), np.array([2, 5], np.int32), np.ones(2), 2), ""),
-        ("merge_two", (np.zeros(N), one_range, 1, 0, np.zeros(N), np.zeros(N, np.int32), np.zeros(N), np.zeros(N, np.int32)), ""),
+        ("merge_two", (np.zeros(N), one_range, 1, 0, np.zeros(N), np.zeros(N, np.int32), np.zeros(N),
+                       np.zeros(N, np.int32)), ""),
         ("aggregate_rows", (*graph(), x, out, 0, 10), ""),
         ("row_sums", (graph()[0], np.ones(20), 0, 10, np.ones(10)), ""),
         ("blend", (out, 0.5, x, 0.5, 0, 10), "y.1"),
@@ -213,7 +234,10 @@ def kernels():
 
 
 def entry_point(name):
-    """The kernel as Python runs it, which compiles nothing anew and crashes nowhere, unless it is made of vectors; and its arguments."""
+    """The kernel as Python runs it, and its arguments.
+
+    That compiles nothing anew and crashes nowhere; kernels made of vectors stay compiled.
+    """
     kernel = kernels()[name]
     return kernel if name == "aggregate_rows" else kernel.py_func, calls()[name]
 

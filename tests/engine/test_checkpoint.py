@@ -490,7 +490,10 @@ def test_a_folder_in_use_is_refused(tmp_path):
 
 
 def test_two_threads_do_not_share_a_folder(tmp_path):
-    """Each either finishes with the right answer or is told that the folder is in use; none harms the other."""
+    """Each either finishes with the right answer or is told that the folder is in use.
+
+    None harms the other.
+    """
     reference = geodim.khop_dimensions(X, EDGES, hops=2)
 
     def run(_):

@@ -1,7 +1,7 @@
-"""What single kernels promise each other: bounds hold, and are as tight as they say, on columns of a few hundred points.
+"""What single kernels promise each other: bounds hold, and are as tight as they say.
 
-A bound that is too wide, or a block that is looked at in vain, changes no result: such changes are found here alone.  Small enough to
-be interpreted, as `tests/mutants.py` does.
+Columns have a few hundred points.  A bound that is too wide, or a block that is looked at in vain, changes no
+result: such changes are found here alone.  Small enough to be interpreted, as `tests/mutants.py` does.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ def levels(layout):
 @pytest.mark.parametrize("n", [321, 512, 700])
 @pytest.mark.parametrize("name", KINDS)
 def test_lines_enclose_blocks_and_touch_them(name, n):
-    """No value lies outside; at the finest level some value lies on either line, above it some line of a half does."""
+    """No value lies outside of the lines.
+
+    At the finest level some value lies on either line, above it some line of a half does.
+    """
     l, layout, records, _, _, _ = pyramid_of(name, n)
     near = 1e-12 * max(abs(l[0]), abs(l[n - 1]))
     for level, size, blocks, offset in levels(layout):
@@ -344,7 +347,10 @@ def test_counts_along_a_slope():
 
 @pytest.mark.parametrize("shift", [5, 6])
 def test_gaps_of_counts_are_closed_only_where_others_hold_less(shift):
-    """N(w) of this column, the most points in w neighbouring steps, exceeds -best there: it attains no width."""
+    """N(w), the most points in w neighbouring steps, exceeds -best there.
+
+    So this column attains no width.
+    """
     rng = np.random.default_rng(4)
     counts = rng.poisson(3.0 + 20.0 * np.exp(-(((np.arange(200) - 90) / 30.0) ** 2)))
     slope = float(counts.max())

@@ -24,7 +24,8 @@ from geodim.engine.target import Solved
 # ---------------------------------------------------------------- how much is looked at
 
 
-# Of 1000 points, with 500,000 windows and 31 gaps of 32 sizes: tests of blocks, and windows evaluated, at most.
+# Of 1000 points, with 500,000 windows and 31 gaps of 32 sizes: tests of blocks, and
+# windows evaluated, at most.
 WORK = {
     "normal": (620, 315_000),
     "exponential": (480, 135_000),
@@ -38,7 +39,10 @@ WORK = {
 
 @pytest.mark.parametrize("name", WORK)
 def test_bounds_save_work(monkeypatch, name):
-    """With levels as in long columns.  A feature half as wide, which is below Phi nearly everywhere, takes less."""
+    """With levels as in long columns.
+
+    A feature half as wide, which is below Phi nearly everywhere, takes less.
+    """
     monkeypatch.setattr(column_module, "TOP_BLOCKS", 4)
     values = column(name, 1000).astype(np.float64)
     tests, windows = WORK[name]
@@ -140,7 +144,10 @@ def test_what_was_left_out_is_bounded_from_below_by_0():
 
 @pytest.mark.parametrize("skipped", [0, 1, 3])
 def test_steps_name_columns_that_attain_them(skipped):
-    """From its first k on, the column named has fewer than k points in so many steps, and none has in one step more."""
+    """From its first k on, the column named has fewer than k points in so many steps.
+
+    No column has in one step more.
+    """
     # One is even, of the other half lies in the middle and the rest at both ends.
     counts = np.full((2, 40), 8)
     counts[1] = np.where(np.arange(40) == 20, 160, np.where(np.abs(np.arange(40) - 19.5) > 17.0, 27, 0))

@@ -1,4 +1,4 @@
-"""Phi equals the paper's definition bit for bit: every kind of column, every size around the engine's blocks."""
+"""Phi equals the paper's definition bit for bit: all kinds of columns, all sizes around blocks."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_run_of_equal_values(side, majority):
 @pytest.mark.parametrize("coarse", [1, 2**20, 2**33, 2**37])
 @pytest.mark.parametrize("fine", [2, 3])
 def test_near_ties_on_a_lattice(coarse, fine, unit):
-    """Widths that differ by the smallest unit there is, at every ratio of width and unit, down to denormals."""
+    """Widths that differ by the smallest unit, at every ratio of width and unit, down to denormals."""
     for seed in range(25):
         rng = np.random.default_rng([seed, fine, coarse])
         n = int(rng.choice([150, 300, 600]))
@@ -101,7 +101,10 @@ def test_near_ties_on_a_lattice(coarse, fine, unit):
     ("scattered", 11150, 700, 2**35), ("scattered", 12698, 1500, 2**33),
 ])  # fmt: skip
 def test_near_ties_that_were_missed_once(kind, seed, n, coarse):
-    """Found by search: V minus a little less than one unit was rounded to V minus one unit, and the best block dropped."""
+    """Found by search: the best block was dropped.
+
+    V minus a little less than one unit was rounded to V minus one unit.
+    """
     rng = np.random.default_rng(seed)
     rng.choice([300, 700, 1500])
     rng.integers(30, 44)

@@ -1,7 +1,7 @@
-"""All kernels on data small enough to be interpreted: thresholds are lowered so that short columns take the ways of long ones.
+"""All kernels on data small enough to be interpreted.
 
-Compiled, these are some of many tests; with NUMBA_DISABLE_JIT=1 they are what coverage of the kernels, and mutants of them,
-are measured with.
+Thresholds are lowered so that short columns take the ways of long ones.  Compiled, these are some of many
+tests; with NUMBA_DISABLE_JIT=1 they are what coverage of the kernels, and mutants of them, are measured with.
 """
 
 from __future__ import annotations

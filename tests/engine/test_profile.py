@@ -1,4 +1,7 @@
-"""`compute_profile`: leaders first change nothing, nor do threads that read together; finer steps give closer bounds."""
+"""`compute_profile`: the order and threads that read together change nothing.
+
+Leaders may come first; finer steps give closer bounds.
+"""
 
 from __future__ import annotations
 

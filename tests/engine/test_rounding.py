@@ -104,7 +104,10 @@ def test_lines_do_grow_beyond_the_values() -> None:
 
 @pytest.mark.parametrize(("kind", "made"), CASES)
 def test_block_bounds_hold_to_within_the_slack(kind, made) -> None:
-    """For any gap, block and trend: no window is narrower than the lower bound by half the slack, and so on."""
+    """For any gap, block and trend.
+
+    No window is narrower than the lower bound by half the slack, and so on.
+    """
     n = SIZE
     rng = np.random.default_rng(7)
     l = sorted_column(kind, 2) if made is None else np.concatenate([made(n), np.full(PADDING, np.inf)])

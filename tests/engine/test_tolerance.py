@@ -1,4 +1,7 @@
-"""A tolerance, solved by rounding or by counting: within the bounds, within the tolerance, the same bits in any order."""
+"""A tolerance, solved by rounding or by counting.
+
+Within the bounds, within the tolerance, the same bits in any order.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +86,10 @@ SCALES = [1.0, 1e-300, 1e-155, 1e-100, 1e155, 1e100, 1e290]
 
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_every_tolerance_is_kept_at_every_scale(kind):
-    """What was asked for is what is reported: the error is at most rtol, and the exact value lies between the bounds."""
+    """What was asked for is what is reported.
+
+    The error is at most rtol, and the exact value lies between the bounds.
+    """
     rng = np.random.default_rng(5)
     values = column(kind, 700)
     for turn, rtol in enumerate(RTOLS):
@@ -105,7 +111,10 @@ def test_every_tolerance_is_kept_at_every_scale(kind):
 
 @pytest.mark.parametrize("scale", [3e-155, 7e-155, 2e-154, 1e154, 3e155, 1e161])
 def test_a_dimension_that_floats_hardly_hold_is_one_number(scale):
-    """1 / Delta^2 overflows or is one of the few numbers below the normal ones: bounds cannot be so close, so it is exact."""
+    """1 / Delta^2 overflows, or is one of the few numbers below the normal ones.
+
+    Bounds cannot be so close, so it is exact.
+    """
     X = np.random.default_rng(0).random((3000, 3)) * scale
     result = solve(X, rtol=1e-6, normalize=False)
     assert result.error <= 1e-6

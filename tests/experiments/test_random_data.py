@@ -1,4 +1,7 @@
-"""Random data: columns drawn on demand are ordinary columns, the error is the paper's, and a stopped unit goes on."""
+"""Random data: columns drawn on demand are ordinary columns.
+
+The error is the paper's, and a stopped unit goes on.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The report: every printed number, verdicts, claims; the same in HTML and Markdown; nothing in a name is interpreted."""
+"""The report: every printed number, verdicts and claims, the same in HTML and Markdown.
+
+Nothing in a name is interpreted.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ class Reader(HTMLParser):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Results with some rows: right ones, nearly right ones, wrong ones, and a data set with a hostile name."""
+    """Results with some rows: right, nearly right and wrong, and a data set with a hostile name."""
     khop = Store(tmp_path, get_experiment("khop"))
     values = {name: [float(number) for number in numbers] for name, numbers in printed()["khop_id"].items()}
     values["PubMed"][1] *= 1.0 + 2e-7
@@ -73,8 +76,8 @@ def folder(tmp_path):
     study = Store(tmp_path, get_experiment("support"))
     rows = [
         {
-            "points": 1000, "relative_size": i / 1000, "length": 100 + i, "error": 0.1 / i, "expected_error": 0.1 / i,
-            "saved_costs": 0.99,
+            "points": 1000, "relative_size": i / 1000, "length": 100 + i, "error": 0.1 / i,
+            "expected_error": 0.1 / i, "saved_costs": 0.99,
         }
         for i in range(1, 51)
     ]  # fmt: skip

@@ -1,4 +1,7 @@
-"""Rows on disk and the runner: whole or not at all, continued where a run was killed, and going on past what cannot be done."""
+"""Rows on disk and the runner.
+
+Whole or not at all, continued where a run was killed, going on past what cannot be done.
+"""
 
 from __future__ import annotations
 
@@ -235,7 +238,10 @@ def test_every_experiment_knows_its_cost_and_what_it_lacks(tmp_path):
 
 
 def test_killed_between_units(tmp_path):
-    """The real program, killed without a chance to clean up; the second run computes only the rest, to the same rows."""
+    """The real program, killed without a chance to clean up.
+
+    The second run computes only the rest, to the same rows.
+    """
     command = [
         sys.executable,
         "-m",

@@ -33,7 +33,10 @@ def delta(phi: NDArray[np.float64], chosen: Sequence[int]) -> float:
 
 
 def greedy(phi: NDArray[np.float64], m: int) -> list[int]:
-    """The greedy choice by trying every feature, then by what each has of its own; max takes the first of equals."""
+    """The greedy choice by trying every feature, then by what each has of its own.
+
+    max takes the first of equals.
+    """
     chosen: list[int] = []
     total = delta(phi, range(phi.shape[1]))
     for _ in range(m):

@@ -163,7 +163,8 @@ class TestBounds:
 
     @pytest.mark.parametrize(
         ("tolerance", "error"),
-        [(-0.1, InputValueError), (math.inf, InputValueError), (math.nan, InputValueError), ("1%", InputTypeError), (True, InputTypeError)],
+        [(-0.1, InputValueError), (math.inf, InputValueError), (math.nan, InputValueError),
+         ("1%", InputTypeError), (True, InputTypeError)],
     )  # fmt: skip
     def test_tolerance(self, tolerance: Any, error: type[Exception]) -> None:
         with pytest.raises(error, match="tolerance"):

@@ -1,4 +1,7 @@
-"""Explanation, selection and advice in a notebook: well-formed HTML that says what the object holds, names escaped."""
+"""Explanation, selection and advice in a notebook: well-formed HTML that says what each holds.
+
+Names are escaped.
+"""
 
 from __future__ import annotations
 

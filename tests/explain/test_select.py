@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 UNCOUNTED = {  # values so small or large that no bounds are made
-    "constant", "denormals", "around_smallest_normal", "huge", "largest", "one_huge_among_small", "signed_zeros",
-    "powers_of_two",
+    "constant", "denormals", "around_smallest_normal", "huge", "largest", "one_huge_among_small",
+    "signed_zeros", "powers_of_two",
 }  # fmt: skip
 SMALL = hnp.arrays(np.int16, st.tuples(st.integers(2, 20), st.integers(1, 7)), elements=st.integers(0, 9))
 

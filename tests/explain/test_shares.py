@@ -52,7 +52,10 @@ def assert_core(X: Any, explanation: geodim.Explanation, **options: Any) -> None
 
 @pytest.mark.parametrize("unit", [2.0**-700, 2.0**700])
 def test_core_where_the_dimension_is_beyond_floats(unit: float) -> None:
-    """1 / Delta^2 is infinite or 0 whatever the features; the core is still that of the same data in other units."""
+    """1 / Delta^2 is infinite or 0 whatever the features.
+
+    The core is still that of the same data in other units.
+    """
     x = np.arange(10.0)
     X = np.stack([x / 2, x, x**2 / 5, x**2 / 5], axis=1)
     explanation, usual = explain(X * unit, normalize=False), explain(X, normalize=False)
@@ -139,7 +142,10 @@ class TestCore:
 
     @pytest.mark.parametrize("seed", range(12))
     def test_order_of_removal(self, seed: int) -> None:
-        """The smallest share first, of equal ones the highest column: by trying, on whole numbers, where sums are exact."""
+        """The smallest share goes first, of equal ones the highest column.
+
+        By trying, on whole numbers, where sums are exact.
+        """
         rng = np.random.default_rng(seed)
         X = rng.integers(0, 12, (30, 14))
         X[:, rng.integers(0, 14, 4)] //= 3
@@ -260,7 +266,10 @@ class TestRanking:
 
 
 def test_the_core_where_delta_has_few_digits():
-    """Of denormals, or of a dimension that is one, a loss of several per cent may leave no trace: such features may go."""
+    """A loss of several per cent may leave no trace: such features may go.
+
+    So it is of denormals, or of a dimension that is one.
+    """
     rng = np.random.default_rng(12)
     for scale in (5e-322, 3e-320, 1e155, 1e159):
         for _ in range(30):

@@ -1,6 +1,7 @@
-"""Inject faults into every command that writes, and count what went wrong: ``make faults``, or a few of them in the tests.
+"""Inject faults into every command that writes, and count what went wrong.
 
-Each fault must leave every output whole, old or new, and the same command afterwards must give the answer of an undisturbed run.
+Run all by ``make faults``; the tests run a few.  Each fault must leave every output whole, old or new, and
+the same command afterwards must give the answer of an undisturbed run.
 """
 
 from __future__ import annotations
@@ -204,7 +205,8 @@ def read_only(folder: Path, which: list[Job], tally: Tally) -> None:
 def memory_limits(folder: Path, count: int, rng: random.Random, tally: Tally) -> None:
     """Less address space than a large file needs: the command says so, and the old output stays as it is.
 
-    The file, not the libraries, must be what does not fit: compilers and OpenBLAS, when they get nothing, abort or go round for ever.
+    The file, not the libraries, must be what does not fit: compilers and OpenBLAS, when they get nothing,
+    abort or go round for ever.
     """
     job = Job("large", ["compute", "large.npy", "--json", "c.json"], ["c.json"], "c.json")
     here = folder / job.name
@@ -262,7 +264,10 @@ def main() -> None:
     began = time.monotonic()
     tally = inject(options.kills, options.seed, jobs())
     lines = [
-        f"geodim {geodim.__version__}, Python {platform.python_version()}, {platform.system()}, {os.cpu_count()} cores",
+        (
+            f"geodim {geodim.__version__}, Python {platform.python_version()}, "
+            f"{platform.system()}, {os.cpu_count()} cores"
+        ),
         f"{options.kills} signals, seed {options.seed}, {time.monotonic() - began:.0f} s",
         *(f"{number:5d}  {what}" for what, number in sorted(tally.done.items())),
         f"{len(tally.wrong):5d}  went wrong",

@@ -87,21 +87,24 @@ DEMO = ("digits.json", "digits.png", "report.html")
 
 
 def jobs() -> list[Job]:
-    """Every way to write: results, plots, reports, checkpoints, conversions, experiments; but for downloads, which need a server.
+    """Every way to write: results, plots, reports, checkpoints, conversions, experiments.
 
-    Faults of these are injected by ``tests/data/datasets/test_download_faults.py``.
+    Downloads are left out, since they need a server.  Faults of these are injected by
+    ``tests/data/datasets/test_download_faults.py``.
     """
     return [
-        Job("compute", ["compute", "x.npy", "--json", "c.json", "--report", "c.html"], ["c.json", "c.html"], "c.json"),
+        Job("compute", ["compute", "x.npy", "--json", "c.json", "--report", "c.html"], ["c.json", "c.html"],
+            "c.json"),
         Job("select", ["select", "x.npy", "--json", "s.json"], ["s.json"], "s.json"),
         Job(
-            "compare", ["compare", "x.npy", "--estimators", "twonn", "--json", "m.json"], ["m.json"], "m.json", seldom=True
+            "compare", ["compare", "x.npy", "--estimators", "twonn", "--json", "m.json"], ["m.json"],
+            "m.json", seldom=True
         ),
         Job(
             "hops",
             [
-                "hops", "--features", "f.npy", "--edges", "e.npy", "--hops", "3", "--checkpoint", "state", "--save-every", "0",
-                "--memory", "60MB", "--json", "h.json",
+                "hops", "--features", "f.npy", "--edges", "e.npy", "--hops", "3", "--checkpoint", "state",
+                "--save-every", "0", "--memory", "60MB", "--json", "h.json",
             ],
             ["h.json"],
             "h.json",
@@ -109,15 +112,18 @@ def jobs() -> list[Job]:
         ),
         Job(
             "reproduce",
-            ["reproduce", "random", "--points", "9000,20000", "--features", "2,3", "--repetitions", "2", "--output", "out"],
+            ["reproduce", "random", "--points", "9000,20000", "--features", "2,3", "--repetitions", "2",
+             "--output", "out"],
             [],
             "out/random.json",
             resumes=True,
         ),
         Job("plot", ["compute", "x.npy", "--plot", "p.png"], ["p.png"], "p.png"),
         Job("report", ["report", "r.json", "--output", "r.html"], ["r.html"], "r.html"),
-        Job("convert", ["datasets", "convert", "ogbn-arxiv", "--root", "."], [], "ogbn_arxiv/geodim/manifest.json"),
-        Job("demo", ["demo", "--output", "demo"], [f"demo/{name}" for name in DEMO], "demo/digits.json", seldom=True),
+        Job("convert", ["datasets", "convert", "ogbn-arxiv", "--root", "."], [],
+            "ogbn_arxiv/geodim/manifest.json"),
+        Job("demo", ["demo", "--output", "demo"], [f"demo/{name}" for name in DEMO], "demo/digits.json",
+            seldom=True),
     ]  # fmt: skip
 
 
@@ -141,7 +147,10 @@ def place_old(job: Job, folder: Path) -> None:
 
 
 class Running:
-    """The real program in a process of its own, forked from one that has imported it, so that faults hit the work."""
+    """The real program in a process of its own.
+
+    It is forked from one that has imported it, so that faults hit the work.
+    """
 
     def __init__(self, job: Job, folder: Path, limits: dict[int, int] | None = None) -> None:
         self._said, self._end = SPAWN.Pipe(duplex=False)

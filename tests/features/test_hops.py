@@ -49,7 +49,10 @@ def test_against_the_definition_in_the_paper():
 
 
 def test_the_bits_of_the_definition():
-    """Coefficients as the paper forms them and correctly rounded sums: here d_max is a power of two, and divides exactly."""
+    """Coefficients as the paper forms them, and correctly rounded sums.
+
+    Here d_max is a power of two, and divides exactly.
+    """
     X = np.round(X64 * 64.0) / 64.0
     X[:2, 0] = -4.0, 4.0
     assert np.ptp(X, axis=0).max() == 8.0
@@ -100,7 +103,10 @@ def test_bits_do_not_depend_on_width_place_or_threads(monkeypatch, dtype, name):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ["sym", "rw", "ppr"])
 def test_numbering_of_the_nodes_does_not_matter(dtype, name):
-    """Renumbering permutes the order in which neighbours are added, and must permute the rows, bit for bit."""
+    """Renumbering changes the order in which neighbours are added.
+
+    It must permute the rows, bit for bit.
+    """
     X = (X64 * 10.0 ** RNG.integers(-3, 4, X64.shape)).astype(dtype)
     hops = hop_features(X, make_operator(as_graph(EDGES, N), name), 3)
     for seed in range(5):
@@ -115,7 +121,10 @@ def test_numbering_of_the_nodes_does_not_matter(dtype, name):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ["sym", "rw", "heat"])
 def test_twins_stay_equal(dtype, name):
-    """Two nodes with the same closed neighbourhood, and two whose neighbours hold the same values in another order."""
+    """Two nodes with the same closed neighbourhood.
+
+    Also two whose neighbours hold the same values in another order.
+    """
     rng = np.random.default_rng(8)
     degree = 50
     left, right = np.arange(2, 2 + degree), np.arange(2 + degree, 2 + 2 * degree)

@@ -1,4 +1,7 @@
-"""The error of computed features is at most what is stated: against 60 decimal digits, for every operator and type."""
+"""The error of computed features is at most what is stated, for every operator and type.
+
+Compared with 60 decimal digits.
+"""
 
 from __future__ import annotations
 
@@ -225,7 +228,10 @@ def test_zeros_stay_zero():
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("name", ["sym", "ppr"])
 def test_where_nothing_is_negative_hubs_do_not_widen_the_bounds(form, name):
-    """A star: the error of its centre is large, but the widths of all other windows are relative to themselves."""
+    """A star: the error of its centre is large.
+
+    But the widths of all other windows are relative to themselves.
+    """
     n, parameters = 90, OPERATORS[name][1]
     rng = np.random.default_rng(2)
     X = np.where(rng.random((n, 2)) < 0.3, rng.random((n, 2)), 0.0).astype(np.float32)

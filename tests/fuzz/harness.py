@@ -1,8 +1,10 @@
-"""Damaged files, by the million: each must be read, or refused by a typed error that names it; all else is a finding.
+"""Damaged files, by the million.
 
-A target makes a few valid files (or folders); every input is one of them, mutated.  Which and how follows from the name of the
-target, a seed and an index alone, so that two numbers repeat an input.  Inputs are tried in forked workers with little memory to
-spare, under a watchdog; a worker that dies names its input by the one that it did not report, and another takes its place.
+Each must be read, or refused by a typed error that names it; all else is a finding.  A target makes a few
+valid files (or folders); every input is one of them, mutated.  Which and how follows from the name of the
+target, a seed and an index alone, so that two numbers repeat an input.  Inputs are tried in forked workers
+with little memory to spare, under a watchdog; a worker that dies names its input by the one that it did not
+report, and another takes its place.
 """
 
 from __future__ import annotations
@@ -50,11 +52,13 @@ class Target:
     name : str
         What to call it on the command line.
     make : callable
-        Writes some valid files, or folders of files, into a folder, always with the same bytes; each is a seed.
+        Writes some valid files, or folders of files, into a folder, always with the
+        same bytes; each is a seed.
     attempt : callable
         Reads one of them from its path, as a user would.
     mutations : tuple of callables
-        What to do to an input besides what is done to bytes: ``(input, rng) -> None``, in place; may give up by any error.
+        What to do to an input besides what is done to bytes: ``(input, rng) -> None``, in place;
+        may give up by any error.
     needs : tuple of str
         Packages without which the target is left out.
     globals : frozenset of str
@@ -172,11 +176,17 @@ class Tally:
         refused = {
             name: count for name, count in self.outcomes.most_common() if name not in (READ, *FINDINGS)
         }
-        yield f"{self.target}: {self.inputs:,} inputs, read {self.outcomes[READ]:,}, refused {sum(refused.values()):,}; {wrong}"
+        yield (
+            f"{self.target}: {self.inputs:,} inputs, read {self.outcomes[READ]:,}, refused "
+            f"{sum(refused.values()):,}; {wrong}"
+        )
         if refused:
             yield "  refused by " + ", ".join(f"{name} {count:,}" for name, count in refused.items())
         slow, index = self.slowest
-        yield f"  {self.seconds:.0f} s, slowest {slow:.2f} s (index {index}), peak memory {self.peak / 2**20:.0f} MiB"
+        yield (
+            f"  {self.seconds:.0f} s, slowest {slow:.2f} s (index {index}), peak "
+            f"memory {self.peak / 2**20:.0f} MiB"
+        )
         told: dict[tuple[str, str], list[int]] = {}
         for index, kind, detail in self.findings:
             told.setdefault((kind, detail.partition(": ")[0] or detail), []).append(index)

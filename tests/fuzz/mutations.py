@@ -77,7 +77,10 @@ def on_bytes(change: Callable[[bytearray, random.Random], None]) -> Mutation:
 
 
 def on_json(names: tuple[str, ...], values: tuple[object, ...] = ()) -> Mutation:
-    """A mutation of one value of a JSON file with one of these names (empty: the input itself): replaced, dropped or doubled."""
+    """A mutation of one value of a JSON file: replaced, dropped or doubled.
+
+    The file has one of these names; an empty name is the input itself.
+    """
     import json
 
     odd = (None, True, -1, 0, 1, 0.5, 1e308, 2**63, 10**30, "", "x", [], {}, [[]], "\x00", *values)

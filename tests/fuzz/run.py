@@ -63,11 +63,15 @@ def main() -> None:
 
 
 def heading(options: argparse.Namespace) -> Iterator[str]:
-    yield f"Damaged files: {options.number:,} inputs, seed {options.seed}, {time.strftime('%Y-%m-%d')}, geodim {geodim.__version__}"
+    yield (
+        f"Damaged files: {options.number:,} inputs, seed {options.seed}, "
+        f"{time.strftime('%Y-%m-%d')}, geodim {geodim.__version__}"
+    )
     yield f"Python {platform.python_version()}, {platform.system()}; {', '.join(_versions())}"
     yield (
-        f"Each was read, or refused by a typed error that names it, but for the findings; {options.processes} processes, "
-        f"{MEMORY >> 20} MiB beyond what valid files take, {SECONDS:g} s per input"
+        "Each was read, or refused by a typed error that names it, but for the findings; "
+        f"{options.processes} processes, {MEMORY >> 20} MiB beyond what valid files "
+        f"take, {SECONDS:g} s per input"
     )
 
 

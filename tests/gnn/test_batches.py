@@ -1,4 +1,4 @@
-"""Batches hold every node once, with its own features and label, and are the same from memory and from files."""
+"""Batches hold every node once, with its features and label, alike from memory and files."""
 
 from __future__ import annotations
 

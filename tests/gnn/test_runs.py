@@ -214,7 +214,8 @@ RUN = SignRun("cora", 1, 0, 7, 0.5, 0.6, 20, 5, 9, 1.0, "cpu", 2, "2.13")
     "change",
     [
         {"test_accuracy": 1.5}, {"test_accuracy": -0.1}, {"valid_accuracy": "0.5"}, {"test_accuracy": None},
-        {"epochs": 2.5}, {"epochs": -1}, {"k": 2}, {"seed": 8}, {"dataset": "pubmed"}, {"threads": True}, {"device": 3},
+        {"epochs": 2.5}, {"epochs": -1}, {"k": 2}, {"seed": 8}, {"dataset": "pubmed"}, {"threads": True},
+        {"device": 3},
     ],
     ids=str,
 )  # fmt: skip

@@ -12,7 +12,8 @@ from geodim.errors import InputValueError
 from geodim.gnn import SignSettings, estimate_cost, paper_settings
 from geodim.gnn.settings import paper_task
 
-# Appendix "Setup of SIGN classifiers": hidden, dropout at the input, dropout at the hidden layer, learning rate, batch size.
+# Appendix "Setup of SIGN classifiers": hidden, dropout at the input, dropout at the hidden layer,
+# learning rate, batch size.
 APPENDIX = {
     "Cora": (64, 0.5, 0.5, 0.01, 256),
     "CiteSeer": (64, 0.5, 0.5, 0.01, 256),
@@ -88,7 +89,8 @@ def test_cost():
 LAZY = """
 import sys
 import geodim
-geodim.gnn.estimate_cost("cora"), geodim.gnn.paper_settings("cora"), geodim.gnn.hop_inputs, geodim.gnn.summarise
+geodim.gnn.estimate_cost("cora"), geodim.gnn.paper_settings("cora")
+geodim.gnn.hop_inputs, geodim.gnn.summarise
 assert "torch" not in sys.modules
 sys.modules["torch"] = None
 for name in ("SIGN", "fit_sign", "run_grid", "load_model"):

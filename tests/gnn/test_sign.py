@@ -32,7 +32,10 @@ def features():
 
 
 def literal(model, features, *, of_batch):
-    """The formula in float64, with numpy and loops; batch norm with the batch's own or with running statistics."""
+    """The formula in float64, with numpy and loops.
+
+    Batch norm has the batch's own or the running statistics.
+    """
     state = {name: value.double().numpy() for name, value in model.state_dict().items()}
     hidden = []
     for r in range(K + 1):

@@ -26,7 +26,7 @@ def fit(inputs=INPUTS, **options):
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=40), st.integers(1, 5))
 def test_early_stopping_is_what_it_says(values, patience):
-    """Stop after the first value that ends `patience` values in a row of which none exceeds all before them."""
+    """Stop after `patience` values in a row of which none exceeds all before them."""
     stopping, stopped_at = EarlyStopping(patience), None
     for t, value in enumerate(values, 1):
         stopping.update(value)
@@ -157,7 +157,10 @@ def test_adam_and_adamw():
 
 
 def test_one_step_of_adam_by_hand():
-    """One batch, no dropout: the first step of Adam moves every weight by the learning rate, against its gradient."""
+    """One batch, no dropout.
+
+    The first step of Adam moves every weight by the learning rate, against its gradient.
+    """
     short = replace(SMALL, max_epochs=1, batch_size=100, input_dropout=0.0, dropout=0.0, weight_decay=0.0)
     made = fit(settings=short, seed=3)
     with torch.random.fork_rng(devices=[]):

@@ -29,7 +29,8 @@ def test_printed_dimensions(name, planetoid_root):
     for k, (one, fine, printed) in enumerate(zip(single, double, PRINTED[name], strict=True)):
         assert one.exact == fine.exact == (k == 0)
         assert abs(one.dimension - printed) <= HALF_A_DIGIT + ROUNDING * printed, f"k = {k}"
-        # Both intervals hold the value of the definition, so that they meet; the narrow one is as good as a number.
+        # Both intervals hold the value of the definition, so that they meet; the narrow
+        # one is as good as a number.
         assert max(one.lower, fine.lower) <= min(one.upper, fine.upper)
         assert fine.error < 1e-12
         assert one.error < 1e-3

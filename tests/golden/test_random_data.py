@@ -27,9 +27,9 @@ def test_printed_error(normal):
 
 
 def test_limit_of_the_normal_distribution(normal):
-    """The narrowest interval of mass m has the width 2 Q((1 + m) / 2); its integral over m is 2 E|Z| = 2 sqrt(2 / pi).
+    """The narrowest interval of mass m has the width 2 Q((1 + m) / 2).
 
-    The maximum over ten columns, and the freedom where a window lies, change it by less than a percent for so many
-    points.
+    Its integral over m is 2 E|Z| = 2 sqrt(2 / pi).  The maximum over ten columns, and the freedom where a
+    window lies, change it by less than a percent for so many points.
     """
     assert normal.discriminability == pytest.approx(2 * np.sqrt(2 / np.pi), rel=0.01)

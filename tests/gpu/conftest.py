@@ -1,4 +1,7 @@
-"""Tests that need an NVIDIA GPU; elsewhere they are skipped, and Triton interprets the kernels in tests/backends."""
+"""Tests that need an NVIDIA GPU.
+
+Elsewhere they are skipped, and Triton interprets the kernels in tests/backends.
+"""
 
 from __future__ import annotations
 

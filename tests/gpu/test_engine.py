@@ -1,4 +1,4 @@
-"""The whole test matrix of the exact engine, against the paper's definitions, with every column solved on the GPU."""
+"""All tests of the exact engine against the paper's definitions, solved on the GPU."""
 
 from __future__ import annotations
 

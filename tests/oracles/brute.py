@@ -1,8 +1,9 @@
-"""The definition by brute force in numpy, quick enough for a million comparisons, and what it takes to compare with it.
+"""The definition by brute force in numpy, and what it takes to compare with it.
 
-Nothing of geodim is used here.  Phi of given values has no rounding of its own: a width is the correctly rounded difference
-of two values, and minimum and maximum do not round.  Hops are computed in extended precision, with an error bound that is
-carried along.  Both are themselves compared with `oracles.rational`.
+It is quick enough for a million comparisons.  Nothing of geodim is used here.  Phi of given values has no
+rounding of its own: a width is the correctly rounded difference of two values, and minimum and maximum do not
+round.  Hops are computed in extended precision, with an error bound that is carried along.  Both are
+themselves compared with `oracles.rational`.
 """
 
 from __future__ import annotations
@@ -87,7 +88,10 @@ def equal_rows(X: Values, weights: Values | None) -> int:
 
 
 class Hop(NamedTuple):
-    """One hop as a dense matrix in extended precision, with a bound on the relative error of its entries in units."""
+    """One hop as a dense matrix in extended precision.
+
+    With a bound on the relative error of its entries, in units.
+    """
 
     matrix: Values
     units: float
@@ -111,7 +115,10 @@ def transition(name: str, matrix: Values) -> Hop:
 
 
 def series(coefficients: Values, step: Hop) -> Hop:
-    """A polynomial of a matrix without negative entries; the coefficients are good to an operation per power."""
+    """A polynomial of a matrix without negative entries.
+
+    The coefficients are good to an operation per power.
+    """
     n, order = len(step.matrix), len(coefficients) - 1
     total, power = np.zeros((n, n), LONG), np.eye(n, dtype=LONG)
     for coefficient in coefficients:

@@ -1,7 +1,7 @@
 """Compare geodim with independent oracles, a million times: ``make oracle``.
 
-Every case follows from the seed and its number.  The first result that is not true ends the campaign with exit status 1, the
-call that returned it (made smaller where that is easy) and the command that repeats it.
+Every case follows from the seed and its number.  The first result that is not true ends the campaign with
+exit status 1, the call that returned it (made smaller where that is easy) and the command that repeats it.
 """
 
 from __future__ import annotations
@@ -105,7 +105,10 @@ def is_wrong(X: NDArray[Any], options: dict[str, Any]) -> bool:
 def batches(
     seed: int, number: int, minutes: float, processes: int, without: frozenset[str]
 ) -> Iterator[Batch]:
-    """Batches of cases until there are enough comparisons, or no time is left; from this process if one will do."""
+    """Batches of cases until there are enough comparisons, or no time is left.
+
+    They run in this process if one will do.
+    """
     ends, done = time.monotonic() + 60.0 * minutes, 0
     firsts = itertools.count(0, BATCH)
     context = multiprocessing.get_context("spawn")

@@ -517,7 +517,10 @@ SWITCHES = (*KINDS, "denormal", "feature-error")
 def run_case(
     seed: int, number: int, tally: Tally, without: frozenset[str] = frozenset(), kind: str | None = None
 ) -> str:
-    """One case, which follows from seed and number alone; raises where something is not true.  Returns its kind."""
+    """Run one case, which follows from seed and number alone, and return its kind.
+
+    Raises where something is not true.
+    """
     rng = np.random.default_rng([seed, number])
     names = [name for name in KINDS if name not in without]
     if kind is None:

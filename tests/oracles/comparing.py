@@ -1,6 +1,7 @@
 """A result of geodim against the truth, number by number: what must hold whatever the data is.
 
-If a result says that it is exact, its bounds are equal and Phi has the true bits; if not, its bounds hold the true value.
+If a result says that it is exact, its bounds are equal and Phi has the true bits; if not, its
+bounds hold the true value.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
     Values = NDArray[Any]
 
-# The true Delta is known here up to the rounding of each width and of their sum, an ulp; rationals are used where less is asked.
+# The true Delta is known here up to the rounding of each width and of their sum, an ulp; rationals are
+# used where less is asked.
 KNOWN = Fraction(1, 2**52)
 
 
@@ -199,7 +201,10 @@ def compare_delta_bounds(result: geodim.IDResult, least: Fraction, most: Fractio
 def compare_hops(
     result: geodim.IDResult, low: Values, high: Values, scale: float, n: int, slack: float
 ) -> int:
-    """A hop against bounds on the true Phi in extended precision; ``slack`` widens those where results are known to be off."""
+    """Compare a hop with bounds on the true Phi in extended precision.
+
+    ``slack`` widens those where results are known to be off.
+    """
     least = max(brute.long_delta(low, n, scale) - Fraction(slack), Fraction(0))
     most = brute.long_delta(high, n, scale) + Fraction(slack)
     ask(result.lower <= result.dimension <= result.upper, "the dimension between its bounds", result)

@@ -1,8 +1,8 @@
 """The definition in rationals: nothing is rounded, nothing is clever, nothing of geodim is used.
 
-Values become fractions as they are given, windows and subsets are all tried, Delta and the dimension are fractions. The
-hops of a random walk stay rational; those of the symmetric operator have square roots, taken to sixty digits.
-Meant for some tens of points.
+Values become fractions as they are given, windows and subsets are all tried, Delta and the dimension are
+fractions. The hops of a random walk stay rational; those of the symmetric operator have square roots, taken
+to sixty digits. Meant for some tens of points.
 """
 
 from __future__ import annotations
@@ -91,7 +91,10 @@ def holds(lower: float, number: Fraction, upper: float) -> bool:
 
 
 def holds_dimension(lower: float, delta: Fraction, upper: float) -> bool:
-    """Whether the bounds hold 1 / Delta^2, where that is a float64 at all; else they may be 0 or infinite, too."""
+    """Whether the bounds hold 1 / Delta^2, where that is a float64 at all.
+
+    Elsewhere they may be 0 or infinite, too.
+    """
     if delta == 0:
         return upper == math.inf
     dimension = 1 / delta**2

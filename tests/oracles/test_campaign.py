@@ -1,4 +1,4 @@
-"""A little of the campaign every day, with the seed of the day; and that the campaign notices what is not true."""
+"""A little of the campaign, with the seed of the day; and that it notices what is not true."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Against other programs for the same dimension: `obsdim` and `idim`, where the extra ``oracles`` is installed.
+"""Against other programs for the same dimension: `obsdim` and `idim`.
 
-Both add up in float64 after dividing the data, so that they agree with us to some ulp of n terms, not to the bit.
+They are there where the extra ``oracles`` is installed.  Both add up in float64 after dividing the data, so
+that they agree with us to some ulp of n terms, not to the bit.
 """
 
 from __future__ import annotations

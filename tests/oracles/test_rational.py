@@ -1,7 +1,8 @@
-"""The engine and `geodim.paper` against the definition in rationals: every value, every bound, every kind of input.
+"""The engine and `geodim.paper` against the definition in rationals.
 
-Phi must be the correctly rounded difference.  Delta is a sum of such differences over n and d_max: half an ulp each for the
-differences, the sum, d_max and two divisions, which makes three with the change of binade; asked for are four.
+Every value, every bound, every kind of input.  Phi must be the correctly rounded difference.  Delta is a sum
+of such differences over n and d_max: half an ulp each for the differences, the sum, d_max and two divisions,
+which makes three with the change of binade; asked for are four.
 """
 
 from __future__ import annotations
@@ -102,7 +103,10 @@ def test_windows_are_subsets(rng, n):
 
 
 def test_worked_example():
-    """Windows 1, 4, 6 of the first column and 0, 5, 5 of the second: Phi = 1, 5, 6, Delta = 12 / 4 and d_max = 6."""
+    """Windows 1, 4, 6 of the first column and 0, 5, 5 of the second.
+
+    So Phi = 1, 5, 6, Delta = 12 / 4 and d_max = 6.
+    """
     columns = fractions_of(np.array([[0, 5], [1, 5], [4, 0], [6, 0]]))
     assert largest_phi(columns) == [1, 5, 6]
     assert discriminability(columns) == 3
@@ -170,7 +174,10 @@ def interrupted(X, **options):
 
 @pytest.mark.parametrize("width", range(1, 12))
 def test_bounds_on_the_smallest_floats(width):
-    """Half of five times the smallest float is rounded to two of them: the bounds must hold two and a half."""
+    """Half of five times the smallest float is rounded to two of them.
+
+    The bounds must hold two and a half.
+    """
     X = np.array([[0.0], [width * 5e-324]])
     result = interrupted(X, time_limit=0)
     assert not result.exact
@@ -229,7 +236,10 @@ def hop_case(rng, operator):
 
 
 def rounding(X, hops):
-    """How far hop features may be off, relative to the largest value: rounded to the type of the features once a hop."""
+    """How far hop features may be off, relative to the largest value.
+
+    They are rounded to their type once a hop.
+    """
     kind = np.float64 if X.dtype == np.float64 else np.float32
     return 8 * (hops + 1) * float(np.finfo(kind).eps)
 
@@ -249,7 +259,10 @@ def test_hops_up_to_rounding(rng, operator):
 
 @pytest.mark.parametrize("operator", ["rw", "sym", "matrix"])
 def test_hops_hold_the_definition(rng, operator):
-    """lower <= the true value <= upper, whatever was rounded on the way; sixty digits are as good as true here."""
+    """lower <= the true value <= upper, whatever was rounded on the way.
+
+    Sixty digits are as good as true here.
+    """
     for _ in range(30):
         X, edges, options, layers = hop_case(rng, operator)
         for more in ({}, {"rtol": 1e-3}, {"time_limit": 0}):

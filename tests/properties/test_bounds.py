@@ -1,4 +1,7 @@
-"""Bounds enclose: for every support sequence, every tolerance, and every finer tolerance inside every coarser one."""
+"""Bounds enclose, for every support sequence and every tolerance.
+
+Those of a finer tolerance lie inside those of a coarser one.
+"""
 
 from __future__ import annotations
 

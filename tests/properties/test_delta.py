@@ -1,4 +1,7 @@
-"""Delta and the dimension: one formula, the same bits from the engine and the paper, and rounded once from the exact sum."""
+"""Delta and the dimension: one formula, rounded once from the exact sum.
+
+The engine and the paper have the same bits.
+"""
 
 from __future__ import annotations
 

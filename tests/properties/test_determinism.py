@@ -20,8 +20,8 @@ seeds = st.integers(0, 2**32 - 1)
 rtols = st.sampled_from([0.0, 1e-6, 1e-3, 0.02, 0.5])
 
 NUMBERS = (
-    "dimension", "lower", "upper", "error", "discriminability", "discriminability_lower", "discriminability_upper",
-    "d_max", "exact", "n_points", "n_features", "stopped",
+    "dimension", "lower", "upper", "error", "discriminability", "discriminability_lower",
+    "discriminability_upper", "d_max", "exact", "n_points", "n_features", "stopped",
 )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
-"""What must hold for Phi on any data: theorems of the paper and facts 1, 4, 6, 9 and 10 of the notes on the algorithm.
+"""What must hold for Phi on any data.
 
-Where arithmetic is exact (integers, powers of two, reordering) equality is asked for; elsewhere the rounding is bounded.
+Theorems of the paper, and facts 1, 4, 6, 9 and 10 of the notes on the algorithm.  Where arithmetic is exact
+(integers, powers of two, reordering) equality is asked for; elsewhere the rounding is bounded.
 """
 
 from __future__ import annotations
@@ -114,7 +115,10 @@ def test_scaling_by_powers_of_two_is_exact(seed, n, d, exponent):
 
 @given(seeds, sizes, widths, st.floats(1e-6, 1e6))
 def test_scaling_by_other_factors_rounds_by_a_few_ulp(seed, n, d, factor):
-    """Each scaled value is off by half an ulp, so is the difference: widths by at most two ulp of the largest value."""
+    """Each scaled value is off by half an ulp, and so is the difference.
+
+    Widths are off by at most two ulp of the largest value.
+    """
     X = real_table(seed, n, d)
     largest = float(np.abs(X).max()) * factor
     assume(1e-280 < largest < 1e300)
@@ -151,7 +155,8 @@ def test_the_normalised_dimension_has_no_unit(seed, n, d, factor):
     plain = solve(X)
     assume(plain.d_max > 0.0)
     assert solve(np.ldexp(X, 13)).dimension == plain.dimension
-    # a width is off by at most two ulp of the largest value, in units of d_max; then the same for d_max itself
+    # a width is off by at most two ulp of the largest value, in units of d_max; then
+    # the same for d_max itself
     blur = 4 * EPS * np.abs(X).max() / plain.d_max / plain.discriminability
     assert solve(X * factor).dimension == pytest.approx(plain.dimension, rel=4 * blur + 16 * EPS)
     assert solve(X, normalize=False).dimension == pytest.approx(

@@ -103,7 +103,8 @@ def found():
 
 
 KINDS = (
-    "exact", "raw", "rtol", "flat", "stopped", "two points", "hops", "hops rtol", "no hops", "stopped hops", "selection", "one",
+    "exact", "raw", "rtol", "flat", "stopped", "two points", "hops", "hops rtol", "no hops", "stopped hops",
+    "selection", "one",
 )  # fmt: skip
 
 
@@ -233,9 +234,9 @@ def test_many_features_and_points():
     phi = (support - 1.0) / (n - 1)
     shares = np.sort(RNG.dirichlet(np.full(d, 0.5)))[::-1]
     result = geodim.IDResult(
-        n_points=n, n_features=d, normalized=True, d_max=1.0, discriminability=0.5, discriminability_lower=0.5,
-        discriminability_upper=0.5, support=support, phi_lower=phi, phi_upper=phi, exact=True,
-        shares={f"column {i}": float(share) for i, share in enumerate(shares)},
+        n_points=n, n_features=d, normalized=True, d_max=1.0, discriminability=0.5,
+        discriminability_lower=0.5, discriminability_upper=0.5, support=support, phi_lower=phi,
+        phi_upper=phi, exact=True, shares={f"column {i}": float(share) for i, share in enumerate(shares)},
         attained_from=np.arange(2, 2002), attained_by=np.arange(2000),
     )  # fmt: skip
     page = render_report([result])

@@ -61,13 +61,17 @@ def test_steps_are_the_definition(n: int) -> None:
 
 
 def test_a_hundred_million_points() -> None:
-    """As read back from JSON: some of Phi is held, here of evenly spaced points, for which Phi(k) is (k-1)/(n-1)."""
+    """As read back from JSON: some of Phi is held.
+
+    Here of evenly spaced points, for which Phi(k) is (k-1)/(n-1).
+    """
     n = 10**8
     support = np.unique(np.linspace(2, n, 2049).astype(np.int64))
     phi = (support - 1) / (n - 1)
     result = geodim.IDResult(
-        n_points=n, n_features=1, normalized=True, d_max=1.0, discriminability=0.5, discriminability_lower=0.5,
-        discriminability_upper=0.5, support=support, phi_lower=phi, phi_upper=phi, shares={"0": 1.0}, exact=True,
+        n_points=n, n_features=1, normalized=True, d_max=1.0, discriminability=0.5,
+        discriminability_lower=0.5, discriminability_upper=0.5, support=support, phi_lower=phi, phi_upper=phi,
+        shares={"0": 1.0}, exact=True,
     )  # fmt: skip
     ax = plot_observable_diameter(result)
     assert shaded_area(ax) == pytest.approx(0.5, rel=1e-9)
@@ -233,7 +237,10 @@ def test_no_upper_bound() -> None:
 
 
 def test_a_million_points_keep_their_jumps() -> None:
-    """Steps are grouped by the error that leaves: a jump stays where it is, however few vertices there are."""
+    """Steps are grouped by the error that leaves.
+
+    A jump stays where it is, however few vertices there are.
+    """
     n = 10**6
     X = np.r_[np.zeros(n // 2), np.full(n // 4, 0.5), np.full(n - n // 2 - n // 4, 1.0)][:, np.newaxis]
     result = geodim.intrinsic_dimension(X)

@@ -15,7 +15,8 @@ def spans(ends, values):
 
 
 @pytest.mark.parametrize(
-    "shape", [lambda t: t, lambda t: t**8, lambda t: t**0.05, lambda t: np.floor(5 * t), np.zeros_like, lambda t: t > 0.999]
+    "shape", [lambda t: t, lambda t: t**8, lambda t: t**0.05, lambda t: np.floor(5 * t), np.zeros_like,
+              lambda t: t > 0.999]
 )  # fmt: skip
 @pytest.mark.parametrize("n", [2, 10, 900, 1000, 100_000])
 def test_groups_are_small(shape, n):

@@ -1,6 +1,7 @@
 """Where the engine runs: on this machine's cores, on a GPU, on a Dask cluster.  Same data in, same bits out.
 
-`choose_backend` is the one place that decides; what it returns opens the data, scans it, and solves its columns.
+`choose_backend` is the one place that decides; what it returns opens the data, scans
+it, and solves its columns.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Backend(Protocol):
         deadline: float | None,
         progress: Callable[[int, int], None] | None,
     ) -> Profile:
-        """Solve every column, as `geodim.engine.solve.compute_profile` does, with the same meaning of every argument."""
+        """Solve every column; all arguments mean what they do in `geodim.engine.solve.compute_profile`."""
 
     def operator(
         self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int
@@ -65,7 +66,10 @@ class Backend(Protocol):
 
 
 def choose_backend(backend: Any, X: Any) -> Backend:
-    """The backend of the given name; "auto" goes where the data is: to the cluster, to the GPU, or stays here."""
+    """Return the backend of the given name.
+
+    "auto" goes where the data is: to the cluster, to the GPU, or it stays on this machine.
+    """
     if not isinstance(backend, str):
         msg = f"backend must be a name, one of {', '.join(BACKENDS)}, got {backend!r}"
         raise InputTypeError(msg)

@@ -1,11 +1,12 @@
-"""What a pass over the hops needs: memory as a stated formula, columns in flight, passes over the graph, time.
+"""What a pass over the hops needs: memory (a stated formula), columns in flight, passes and time.
 
-The peak is the graph and two buffers of the columns in flight (`geodim.features.memory.hop_memory`), the same columns gathered,
-the solver of each thread, and the layers:
+The peak is the graph and two buffers of the columns in flight (`geodim.features.memory.hop_memory`), the same
+columns gathered, the solver of each thread, and the layers:
 
     hop_memory(n, E, c) + n c b + threads * n (8 + 2 b + 5.5) + 12 n (hops + 1)
 
-bytes for n nodes, E stored entries, c columns in flight of b bytes a value.  Nothing grows with the number of attributes.
+bytes for n nodes, E stored entries, c columns in flight of b bytes a value.  Nothing grows with
+the number of attributes.
 """
 
 from __future__ import annotations
@@ -102,8 +103,8 @@ def columns_for(
 
     if need(NARROWEST) > budget:
         msg = (
-            f"{budget:,} bytes are too few: {need(NARROWEST):,} are needed for {NARROWEST} columns in flight and "
-            f"{threads} threads; use fewer threads or more memory"
+            f"{budget:,} bytes are too few: {need(NARROWEST):,} are needed for {NARROWEST} columns in flight "
+            f"and {threads} threads; use fewer threads or more memory"
         )
         raise InputValueError(msg)
     widths = [width for width in (8, 16, 32, 48, 64) if need(width) <= budget]

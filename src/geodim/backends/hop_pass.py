@@ -36,7 +36,7 @@ class HopPass:
         self.ranges: Ranges | None = None  # of the attributes as they are
 
     def width_for(self, memory: Any) -> int:
-        """Columns in flight: a cache line of them, more if the columns are short, or what the memory allows."""
+        """Columns in flight: a cache line of them, more if they are short, or what the memory allows."""
         n, d = self.source.n_points, self.source.n_features
         check_memory(memory)
         from geodim.backends.hop_memory import columns_in_flight, default_columns  # noqa: PLC0415

@@ -51,8 +51,8 @@ class LocalBackend:
     ) -> Profile:
         """Solve every column."""
         return compute_profile(
-            source, step=step, ranges=ranges, skip_smallest=skip_smallest, leaders=leaders, n_threads=n_threads,
-            deadline=deadline, progress=progress,
+            source, step=step, ranges=ranges, skip_smallest=skip_smallest, leaders=leaders,
+            n_threads=n_threads, deadline=deadline, progress=progress,
         )  # fmt: skip
 
     def operator(

@@ -1,7 +1,7 @@
 """Other people's intrinsic dimensions, to set beside ours: MLE, TwoNN, and all of scikit-dimension by name.
 
-These estimate the dimension of a manifold from distances between neighbours.  docs/baselines.md says what each computes,
-and why equal rows need care.
+These estimate the dimension of a manifold from distances between neighbours.  docs/baselines.md says what
+each computes, and why equal rows need care.
 
 >>> import numpy as np
 >>> from geodim import baselines

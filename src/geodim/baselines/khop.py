@@ -1,15 +1,17 @@
 r"""The k-hop data of a graph as points, :math:`[X, \hat AX, \dots, \hat A^kX]` side by side, and their MLE.
 
-*Which rows are equal?*  Nodes with equal attributes and equal neighbourhoods have equal rows, but sums in another order round to other
-digits, and the estimators take logarithms of distances.  Two things are done about it:
+*Which rows are equal?*  Nodes with equal attributes and equal neighbourhoods have equal rows, but
+sums in another order round to other digits, and the estimators take logarithms of distances.  Two
+things are done about it:
 
-1. Hops are computed in float64 with compensated sums, which do not depend on the order (:mod:`geodim.features.hops`): equal
-   neighbourhoods get the same bits.
-2. Rows may be equal for other reasons, such as equal attributes in regular components of different degree.  A hop multiplies what rounding did
-   before by :math:`\hat A`, and adds at most 10 units u = 2**-53 of :math:`\hat A|x|` per product (6 for a matrix: scale, product, sum,
-   factor, product; 3 more for a term of a series).  After k hops a row is therefore within :math:`10\,k\,u` times the norm of
-   the same row for :math:`|X|`, its *radius*.  Two rows closer than the sum of their radii count as equal: those that
-   are equal always do.
+1. Hops are computed in float64 with compensated sums, which do not depend on the order
+   (:mod:`geodim.features.hops`): equal neighbourhoods get the same bits.
+2. Rows may be equal for other reasons, such as equal attributes in regular components of different
+   degree.  A hop multiplies what rounding did before by :math:`\hat A`, and adds at most 10 units
+   u = 2**-53 of :math:`\hat A|x|` per product (6 for a matrix: scale, product, sum, factor, product; 3
+   more for a term of a series).  After k hops a row is therefore within :math:`10\,k\,u` times the norm
+   of the same row for :math:`|X|`, its *radius*.  Two rows closer than the sum of their radii count as
+   equal: those that are equal always do.
 """
 
 from __future__ import annotations
@@ -121,7 +123,10 @@ def khop_points(
     threads = thread_count(n_threads)
     ranges = scan_ranges(source, threads)
     if ranges.magnitude > LARGEST or 0.0 < ranges.magnitude < 1.0 / LARGEST:
-        msg = f"the largest attribute is {ranges.magnitude:g}: its square leaves float64; rescale the attributes"
+        msg = (
+            f"the largest attribute is {ranges.magnitude:g}: its square leaves "
+            "float64; rescale the attributes"
+        )
         raise RangeOverflowError(msg)
     made = make_operator(
         as_graph(graph, source.n_points, weights=edge_weights, threads=threads),
@@ -161,7 +166,10 @@ def _magnitudes(block: NDArray[np.float64], operator: Operator, hops: int, threa
 
 
 def published_hops(X: Any, graph: Any, hops: int) -> list[NDArray[np.float32]]:
-    """:math:`X, AX, ..., A^{hops}X` by plain float32 sums in the order of the edges, as in the published experiments."""
+    """:math:`X, AX, ..., A^{hops}X` as in the published experiments.
+
+    By plain float32 sums, in the order of the edges.
+    """
     from scipy.sparse import csr_array, eye_array  # noqa: PLC0415
 
     current: NDArray[Any] = as_points(X, dense=True).values.astype(np.float32)
@@ -206,9 +214,10 @@ def khop_mle(
     n_neighbors, resolution, n_samples, seed, n_threads
         As for `geodim.baselines.mle`; the same sample for every k.
     variant : {"exact", "paper"}
-        "exact" computes the hops in float64 and counts rows as equal that are equal up to what rounding can do. "paper" adds up
-        in float32 and takes the distances as scikit-learn gave them to the authors (see `mle`): nodes with equal
-        neighbourhoods then are about 1e-8 apart, or not, as the order of their neighbours and the machine have it.
+        "exact" computes the hops in float64 and counts rows as equal that are equal up to what rounding can
+        do. "paper" adds up in float32 and takes the distances as scikit-learn gave them to the authors (see
+        `mle`): nodes with equal neighbourhoods then are about 1e-8 apart, or not, as the order of their
+        neighbours and the machine have it.
     operator : {"sym", "rw", "ppr", "heat"}
         What one hop does; the variant "paper" knows "sym" only.
 
@@ -222,7 +231,10 @@ def khop_mle(
     >>> from geodim.baselines import khop_mle
     >>> X = np.random.default_rng(0).normal(size=(300, 3))
     >>> ring = [(i, (i + 1) % 300) for i in range(300)]
-    >>> [round(result.dimension) for result in khop_mle(X, ring, hops=2)]  # a mixture of neighbours is new information
+
+    A mixture of neighbours is new information:
+
+    >>> [round(result.dimension) for result in khop_mle(X, ring, hops=2)]
     [3, 6, 6]
     """
     hops = whole("hops", hops, 0)

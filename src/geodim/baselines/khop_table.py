@@ -1,4 +1,7 @@
-"""The paper's table of MLE values, printed beside what comes out: soundly, and with the float32 sums behind the printed ones."""
+"""The paper's table of MLE values beside what comes out here.
+
+Computed soundly, and with the float32 sums behind the printed values.
+"""
 
 from __future__ import annotations
 
@@ -55,9 +58,9 @@ def khop_mle_rows(
     Returns
     -------
     list of dict
-        Rows with the keys ``k``, ``printed``, ``sound`` (variant "exact"), ``sound_zero`` (zero distances left out),
-        ``paper_like`` (variant "paper"), ``paper_like_zero``, ``paper_like_cut`` (the same with distances up to 1e-7
-        counted as zero) and ``paper_like_cut_zero``; None where there is nothing.
+        Rows with the keys ``k``, ``printed``, ``sound`` (variant "exact"), ``sound_zero`` (zero distances
+        left out), ``paper_like`` (variant "paper"), ``paper_like_zero``, ``paper_like_cut`` (the same with
+        distances up to 1e-7 counted as zero) and ``paper_like_cut_zero``; None where there is nothing.
 
     Examples
     --------

@@ -38,25 +38,29 @@ def mle(
     seed: int = 0,
     n_threads: int | None = None,
 ) -> BaselineResult:
-    r"""Levina and Bickel's maximum likelihood estimate of the dimension, with MacKay and Ghahramani's correction.
+    r"""Levina and Bickel's maximum likelihood estimate, as MacKay and Ghahramani corrected it.
 
     With :math:`r_j(i)` the distance from point i to its j-th nearest other point and l = ``n_neighbors``,
 
-    .. math:: \frac{1}{\mathrm{MLE}} = \operatorname{mean}_{i,\, j < l,\, r_j(i) > 0}\, \log \frac{r_l(i)}{r_j(i)}.
+    .. math::
 
-    The correction is that inverses are averaged, over all points and neighbours at once.  Zero distances, between equal rows, are
-    left out of the mean and counted.
+       \frac{1}{\mathrm{MLE}} = \operatorname{mean}_{i,\, j < l,\, r_j(i) > 0}\, \log \frac{r_l(i)}{r_j(i)}.
+
+    The correction is that inverses are averaged, over all points and neighbours at once.  Zero distances,
+    between equal rows, are left out of the mean and counted.
 
     Parameters
     ----------
     X : array-like of shape (n_points, n_features)
-        Anything `geodim.intrinsic_dimension` takes.  Sparse matrices of more than 2**24 values are not densified.
+        Anything `geodim.intrinsic_dimension` takes.  Sparse matrices of more than 2**24
+        values are not densified.
     n_neighbors : int, default 5
         The neighbours per point, l, at least 2; the paper's choice is 5.
     variant : {"exact", "paper"}
-        "exact" takes the distances from differences, so that they are 0 for equal rows and for no others.  "paper" takes
-        them as scikit-learn's brute force search gave them to the authors, in the type of X: equal rows may then seem
-        about 1e-8 of their norm apart, and each of these false distances counts with a logarithm of 15 or more.
+        "exact" takes the distances from differences, so that they are 0 for equal rows and for no others.
+        "paper" takes them as scikit-learn's brute force search gave them to the authors, in the type of X:
+        equal rows may then seem about 1e-8 of their norm apart, and each of these false distances counts with
+        a logarithm of 15 or more.
     resolution : float, default 0.0
         Distances up to this count as zero: the precision of the data, where that is known.
     n_samples : int, optional
@@ -153,8 +157,8 @@ def estimate(distances: NDArray[np.float64]) -> tuple[float, int, int]:
     n_zero = int(used.size - used.sum())
     if not used.any():
         msg = (
-            f"all {used.size:,} distances between neighbours are 0: every point equals its {inner.shape[1]} nearest ones, "
-            "and there is no dimension to estimate; drop duplicates first"
+            f"all {used.size:,} distances between neighbours are 0: every point equals its {inner.shape[1]} "
+            "nearest ones, and there is no dimension to estimate; drop duplicates first"
         )
         raise InputValueError(msg)
     logs = np.log(np.where(used, outer, 1.0)) - np.log(np.where(used, inner, 1.0))

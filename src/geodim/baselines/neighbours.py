@@ -1,15 +1,17 @@
 r"""Distances to the nearest neighbours, as they are, and not as scikit-learn's quick search rounds them.
 
-For many features the search is brute force by :math:`\|x\|^2 + \|y\|^2 - 2xy`.  That loses what equal leading digits cancel: equal
-rows come out about 1e-8 of their norm apart, and a mean of logarithms is dominated by such distances.  So the search only
-proposes candidates, a few more than needed, and the distances are computed from differences, in float64.
+For many features the search is brute force by :math:`\|x\|^2 + \|y\|^2 - 2xy`.  That loses what equal leading
+digits cancel: equal rows come out about 1e-8 of their norm apart, and a mean of logarithms is dominated by
+such distances.  So the search only proposes candidates, a few more than needed, and the distances are
+computed from differences, in float64.
 
-*Are the nearest among them?*  The search is off by at most :math:`e = \gamma(\|x\|^2 + \|y\|^2)` in a squared distance, with
-:math:`\gamma = 2(d + 8)u` for d products and sums in float64, u = 2**-53.  A point y that was left out, yet is closer than the k-th
-found at distance r, has :math:`\|y\| \le \|x\| + r`, hence a squared distance of at least :math:`a^2 - e` where a is the largest
-distance the search gave for x.  So j distances are right if the j-th is at most :math:`a^2 - e`; or if it is 0; or
-if e is below 1e-9 of its square, for then another point can be closer by so little only (ties).  The few points that
-fail all three are compared with every other point directly.
+*Are the nearest among them?*  The search is off by at most :math:`e = \gamma(\|x\|^2 + \|y\|^2)` in a squared
+distance, with :math:`\gamma = 2(d + 8)u` for d products and sums in float64, u = 2**-53.  A point y that was
+left out, yet is closer than the k-th found at distance r, has :math:`\|y\| \le \|x\| + r`, hence a squared
+distance of at least :math:`a^2 - e` where a is the largest distance the search gave for x.  So j distances
+are right if the j-th is at most :math:`a^2 - e`; or if it is 0; or if e is below 1e-9 of its square, for then
+another point can be closer by so little only (ties).  The few points that fail all three are compared with
+every other point directly.
 """
 
 from __future__ import annotations
@@ -72,9 +74,9 @@ def nearest(points: Points, k: int, queries: NDArray[np.intp] | None, n_threads:
 def _search(
     points: Points, count: int, queries: NDArray[np.intp] | None, asked: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64] | None, NDArray[np.float64] | None]:
-    """Candidates (others than the point itself), the largest distance looked at, squared norms of the queries.
+    """Candidates, the largest distance looked at, and squared norms of the queries.
 
-    The latter two are None for a tree, whose distances need no check.
+    A point is no candidate of its own.  The latter two are None for a tree, whose distances need no check.
     """
     from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415
 
@@ -179,9 +181,10 @@ def _directly(points: Points, queries: NDArray[np.intp], k: int) -> NDArray[np.f
 def nearest_as_published(
     points: Points, k: int, queries: NDArray[np.intp] | None, n_threads: int | None
 ) -> NDArray[np.float64]:
-    """Distances as scikit-learn's `NearestNeighbors` gave them to the authors of the paper: by the expanded square, noise included.
+    """Distances as scikit-learn's `NearestNeighbors` gave them to the authors of the paper.
 
-    Versions since 1.1 search with a kernel of their own, whose noise differs; the setting below brings the older way back.
+    They come from the expanded square, noise included.  Versions since 1.1 search with a kernel of their own,
+    whose noise differs; the setting below brings the older way back.
     """
     from sklearn import config_context  # noqa: PLC0415
     from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415

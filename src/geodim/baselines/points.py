@@ -1,4 +1,7 @@
-"""Points for scikit-learn: whatever geodim reads, as one dense array or one sparse matrix of finite numbers."""
+"""Points for scikit-learn: one dense array or one sparse matrix, of finite numbers.
+
+They come from whatever geodim reads.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,8 @@ if TYPE_CHECKING:
 
     from geodim.data.sources import ColumnSource
 
-# Sparse data up to this many values (128 MB in float64) is densified: scikit-learn's dense search is several times faster.
+# Sparse data up to this many values (128 MB in float64) is densified: scikit-learn's dense search
+# is several times faster.
 DENSE_VALUES = 1 << 24
 # Squares of larger or smaller numbers come near the ends of float64.
 SAFE_EXPONENT = 200
@@ -36,8 +40,8 @@ class Points:
     values : ndarray or scipy.sparse.csr_array of shape (n, d)
         float32 or float64, C-contiguous; sparse values are float64.
     radii : ndarray of shape (n,) or None
-        How far rounding may have moved each row: two rows whose distance is at most the sum of theirs count as equal.
-        None: only rows that agree in every value are.
+        How far rounding may have moved each row: two rows whose distance is at most the sum of theirs count
+        as equal.  None: only rows that agree in every value are.
     exponent : int
         ``values`` are the data times ``2 ** -exponent``, which is exact; ratios of distances do not change.
     """
@@ -80,7 +84,8 @@ class Points:
 def as_points(X: Any, n_threads: int | None = None, *, dense: bool = False) -> Points:
     """Check the values (finite, real, a table) and lay them out by rows.
 
-    Arrays of float32 and float64 are not copied.  Sparse matrices stay sparse, unless they are small or ``dense`` is set.
+    Arrays of float32 and float64 are not copied.  Sparse matrices stay sparse, unless they are
+    small or ``dense`` is set.
     """
     if isinstance(X, Points):
         return X
@@ -165,6 +170,9 @@ def check_neighbours(n_neighbors: Any, n_points: int, least: int = 1) -> int:
     """Every point needs so many others."""
     count = whole("n_neighbors", n_neighbors, least)
     if count >= n_points:
-        msg = f"{count} neighbours of each point need at least {count + 1} points, got {n_points}: ask for fewer"
+        msg = (
+            f"{count} neighbours of each point need at least {count + 1} points, "
+            f"got {n_points}: ask for fewer"
+        )
         raise InputValueError(msg)
     return count

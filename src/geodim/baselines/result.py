@@ -29,7 +29,8 @@ class BaselineResult:
     n_used : int
         Points that enter the estimate: those sampled that have a neighbour at a positive distance.
     n_zero : int or None
-        Distances that were 0, between equal rows, and therefore left out; None where the estimator does not say.
+        Distances that were 0, between equal rows, and therefore left out; None where
+        the estimator does not say.
     n_neighbors : int or None
         Neighbours looked at per point, where that means something.
     seed : int or None

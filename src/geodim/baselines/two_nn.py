@@ -1,4 +1,4 @@
-"""`two_nn`: the dimension from the ratio of the distances to the two nearest neighbours (Facco et al., 2017)."""
+"""`two_nn`: the dimension from the distances to the two nearest neighbours (Facco et al., 2017)."""
 
 from __future__ import annotations
 
@@ -30,14 +30,16 @@ def two_nn(
     seed: int = 0,
     n_threads: int | None = None,
 ) -> BaselineResult:
-    r"""TwoNN: where the density is locally constant, mu = r_2 / r_1 has the distribution function 1 - mu**(-d).
+    r"""TwoNN: the dimension from the ratios of the distances to the two nearest neighbours.
 
-    With N ratios sorted, :math:`\mu_1 \le \dots \le \mu_N`, and the largest share ``discard`` left out, so that m remain:
+    Where the density is locally constant, mu = r_2 / r_1 has the distribution function
+    1 - mu**(-d).  With N ratios sorted, :math:`\mu_1 \le \dots \le \mu_N`, and the largest share
+    ``discard`` left out, so that m remain:
 
     * "fit", the published method: the slope of the line through the origin that fits the points
       :math:`(\log \mu_i, -\log(1 - i/N))`, i = 1, ..., m, in least squares.
-    * "ml": :math:`(m - 1) / (\sum_{i \le m} \log \mu_i + (N - m) \log \mu_m)`, the unbiased maximum likelihood estimate,
-      for which the discarded ratios are known to be at least the m-th.
+    * "ml": :math:`(m - 1) / (\sum_{i \le m} \log \mu_i + (N - m) \log \mu_m)`, the unbiased maximum
+      likelihood estimate, for which the discarded ratios are known to be at least the m-th.
 
     Points with :math:`r_1 = 0`, which equal another one, have no ratio: they are left out and counted.
 
@@ -115,8 +117,8 @@ def estimate(logs: NDArray[np.float64], method: str, discard: float) -> float:
     keep = min(int(total * (1.0 - discard)), total - 1 if method == "fit" else total)
     if keep < 2:
         msg = (
-            f"{total} points have a nearest neighbour at a positive distance, and {max(keep, 0)} of their ratios remain "
-            f"with discard={discard:g}: TwoNN needs 2; drop duplicates, or discard less"
+            f"{total} points have a nearest neighbour at a positive distance, and {max(keep, 0)} of their "
+            f"ratios remain with discard={discard:g}: TwoNN needs 2; drop duplicates, or discard less"
         )
         raise InputValueError(msg)
     kept = logs[:keep]

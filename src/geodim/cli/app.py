@@ -92,9 +92,9 @@ def geodim(
 ) -> None:
     """Exact, certified intrinsic dimension of data.
 
-    The intrinsic dimension says how hard it is to tell your points apart by their features: the more the features
-    concentrate, the larger it is, and the less there is to learn from them. It is computed exactly, or within bounds
-    that are proven, not estimated.
+    The intrinsic dimension says how hard it is to tell your points apart by their features: the more the
+    features concentrate, the larger it is, and the less there is to learn from them. It is computed exactly,
+    or within bounds that are proven, not estimated.
 
     **Start here**
 

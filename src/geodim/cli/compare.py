@@ -36,7 +36,8 @@ def compare(
         str,
         typer.Argument(
             metavar="DATA",
-            help="Points in rows: .npy, .npz, .csv, .tsv, .parquet; or a graph that `geodim datasets list` shows.",
+            help="Points in rows: .npy, .npz, .csv, .tsv, .parquet; or a graph that "
+            "`geodim datasets list` shows.",
         ),
     ],
     estimators: Annotated[
@@ -92,12 +93,13 @@ def compare(
 ) -> None:
     """Compare our intrinsic dimension with other people's estimates, with time and memory.
 
-    They answer different questions: ours is how little the features still tell the points apart, computed with certified bounds;
-    the others estimate of how many coordinates the points are a function, from distances between neighbours.
+    They answer different questions: ours is how little the features still tell the points apart, computed
+    with certified bounds; the others estimate of how many coordinates the points are a function, from
+    distances between neighbours.
 
-    Every estimator runs in a process of its own, one after the other. Its time starts when the data is read and the code
-    is compiled; its memory is what the process needs at its peak above what it holds at that moment. One that fails
-    gets a row that says why. In a pipe the answer is one line of JSON.
+    Every estimator runs in a process of its own, one after the other. Its time starts when the data is read
+    and the code is compiled; its memory is what the process needs at its peak above what it holds at that
+    moment. One that fails gets a row that says why. In a pipe the answer is one line of JSON.
 
     **Examples**
 
@@ -286,7 +288,7 @@ def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]
 
 
 def _raise(error: dict[str, str]) -> NoReturn:
-    """The data cannot be read or used, whatever the estimator: that is the end, with the exit code of `compute`."""
+    """End with the exit code of `compute`: no estimator could read or use this data."""
     print_error(error["message"])
     raise typer.Exit(int(CODES.get(error["kind"], ExitCode.UNEXPECTED)))
 

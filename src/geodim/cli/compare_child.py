@@ -1,6 +1,7 @@
-"""One estimator of ``geodim compare``, in a process of its own: reads a job from stdin, writes one line of JSON.
+"""One estimator of ``geodim compare``, in its own process: a job on stdin, one line of JSON out.
 
-First comes the word "ready", when the data is read and checked, so that the time limit does not count reading.
+First comes the word "ready", when the data is read and checked, so that the time
+limit does not count reading.
 """
 
 from __future__ import annotations
@@ -101,7 +102,10 @@ def load(job: dict[str, Any]) -> tuple[Data, dict[str, Any]]:
 
 
 def prepare(job: dict[str, Any], data: Data) -> Callable[[], dict[str, Any]]:
-    """Make the call to measure, after the same call on a few points, which imports and compiles what it needs."""
+    """Make the call to measure.
+
+    The same call on a few points comes first: it imports and compiles what is needed.
+    """
     import numpy as np
 
     estimator = ESTIMATORS.get(job["estimator"], _skdim)

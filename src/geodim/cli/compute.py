@@ -52,7 +52,8 @@ def compute(
         Path | None,
         typer.Argument(
             metavar="FILE",
-            help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), .csv, .tsv, .parquet, .zarr.",
+            help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), "
+            ".csv, .tsv, .parquet, .zarr.",
         ),
     ] = None,
     rtol: Rtol = 0.0,
@@ -104,8 +105,8 @@ def compute(
 ) -> None:
     """Compute the intrinsic dimension of the points (rows) in a file.
 
-    On a terminal the answer is a table. In a pipe it is one line of JSON with all numbers and the share of every
-    feature, without the curve; **--json** writes everything to a file, which IDResult.from_json reads.
+    On a terminal the answer is a table. In a pipe it is one line of JSON with all numbers and the share of
+    every feature, without the curve; **--json** writes everything to a file, which IDResult.from_json reads.
 
     **Examples**
 

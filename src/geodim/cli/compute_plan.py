@@ -77,7 +77,10 @@ def sizes_alone(n_points: int, n_features: int, rtol: float) -> tuple[Problem, C
 def look_at(
     file: Path, columns: str | None, exclude: str | None, rtol: float, header: bool | None = None
 ) -> tuple[Problem, CoreRates]:
-    """Sizes of the file, and rates from a trial on a sample of it; of Parquet and zarr no more than that is read."""
+    """Sizes of the file, and rates from a trial on a sample of it.
+
+    Of Parquet and zarr no more than the sample is read.
+    """
     from geodim.plan import Problem, calibrate, normal_spread
 
     found: dict[str, Any]

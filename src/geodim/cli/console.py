@@ -1,7 +1,7 @@
 """What the terminal shows: consoles, notes, errors, tables and the progress bar.
 
-Everything is shown by the consoles of `out` and `err`, which write out what a terminal would obey: names of columns and files come
-from strangers.
+Everything is shown by the consoles of `out` and `err`, which write out what a terminal would obey: names of
+columns and files come from strangers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _safe_console() -> type[Console]:
     from rich.segment import Segment
 
     class SafeConsole(Console):
-        """A console whose text moves no cursor: escapes are Rich's own, which come as styles and control segments."""
+        """A console whose text moves no cursor: only Rich's own styles and controls become escapes."""
 
         def render(self, *args: Any, **kwargs: Any) -> Iterable[Segment]:
             for segment in super().render(*args, **kwargs):
@@ -96,7 +96,10 @@ def notes(console: Console, *, quiet: bool = False) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(console: Console, *, quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
-    """Bar with the time left, for `intrinsic_dimension`; gone when done, and absent where nobody is looking."""
+    """Bar with the time left, for `intrinsic_dimension`.
+
+    It is gone when done, and absent where nobody is looking.
+    """
     if quiet or not console.is_terminal:
         yield None
         return

@@ -43,8 +43,8 @@ Json = Annotated[bool, typer.Option("--json", help="One line of JSON instead of 
 def about() -> None:
     """Graphs known by name: the paper's, larger ones of OGB, and generated ones.
 
-    Files are read in the layouts of PyTorch Geometric (Planetoid) and ogb, so that a folder which one of them made is
-    used as it is. Only **fetch** downloads; nothing else in geodim's command line does.
+    Files are read in the layouts of PyTorch Geometric (Planetoid) and ogb, so that a folder which one of them
+    made is used as it is. Only **fetch** downloads; nothing else in geodim's command line does.
 
     **Examples**
 
@@ -102,7 +102,9 @@ def list_(root: Root = None, json: Json = False) -> None:
 
 
 def info(name: Name, root: Root = None, json: Json = False) -> None:
-    """Describe one data set: sizes, folder, missing files, source and licence. Nothing is opened or downloaded.
+    """Describe one data set: sizes, folder, missing files, source and licence.
+
+    Nothing is opened or downloaded.
 
     **Examples**
 
@@ -151,7 +153,8 @@ def fetch(
 def convert(name: Name, root: Root = None, json: Json = False) -> None:
     """Convert an OGB data set to arrays that are read from disk as needed, in any amount of memory.
 
-    `geodim hops` does this by itself when needed; here it can be done ahead of time, or again. Prints the folder.
+    `geodim hops` does this by itself when needed; here it can be done ahead of time, or
+    again. Prints the folder.
 
     **Example**
 
@@ -193,9 +196,9 @@ def not_here(described: DatasetInfo, root: Path | None) -> DatasetNotFoundError:
     more = f" and {len(described.missing) - 3} more" if len(described.missing) > 3 else ""
     option = "" if root is None else f" --root {shlex.quote(str(root))}"
     return DatasetNotFoundError(
-        f"{described.name} is not in {described.folder} (missing: {shown}{more}). Place its files there, from "
-        f"{described.source}, or run: geodim datasets fetch {described.name}{option}"
-        f" (about {_size(described.download_bytes)})"
+        f"{described.name} is not in {described.folder} (missing: {shown}{more}). Place its files there, "
+        f"from {described.source}, or run: geodim datasets fetch {described.name}{option} (about "
+        f"{_size(described.download_bytes)})"
     )
 
 

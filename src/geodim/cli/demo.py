@@ -33,9 +33,10 @@ def demo(
 ) -> None:
     """Show what geodim does, on the handwritten digits that come with scikit-learn.
 
-    Prints the intrinsic dimension of 1,797 images of 8 x 8 pixels, exactly and within 1 %, normalised and not, and
-    writes a report, a plot and the result to a folder. The report also has the graph of nearest neighbours, hop by hop, and few
-    pixels that tell the images apart almost as well as all. Nothing is downloaded.
+    Prints the intrinsic dimension of 1,797 images of 8 x 8 pixels, exactly and within 1 %,
+    normalised and not, and writes a report, a plot and the result to a folder. The report also has
+    the graph of nearest neighbours, hop by hop, and few pixels that tell the images apart almost as
+    well as all. Nothing is downloaded.
     """
     from rich.table import Table
     from sklearn.datasets import load_digits
@@ -80,8 +81,9 @@ def demo(
     terminal.print(table)
     exact = with_provenance(results[True, 0.0], "digits")
     terminal.print(
-        f"\nThe discriminability is {exact.discriminability:.4f} (divided by {exact.d_max:g}): the share of the largest range "
-        "that the best pixel still covers, on average over all shares of points left out. The dimension is 1 / its square.\n"
+        f"\nThe discriminability is {exact.discriminability:.4f} (divided by {exact.d_max:g}): the share of "
+        "the largest range that the best pixel still covers, on average over all shares of points left out. "
+        "The dimension is 1 / its square.\n"
     )
     terminal.print(shares_table(exact))
     paths = [output / "digits.json"]
@@ -99,7 +101,8 @@ def demo(
     except MissingExtraError as error:
         console.print(f"note: no report: {error}", markup=False, soft_wrap=True)
     terminal.print(
-        f"\nintrinsic dimension {exact.dimension:.6g}, discriminability {exact.discriminability:.6g}, written to"
+        f"\nintrinsic dimension {exact.dimension:.6g}, discriminability "
+        f"{exact.discriminability:.6g}, written to"
     )
     for path in paths:
         print_written(terminal, path, "  ")

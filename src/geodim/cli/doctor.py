@@ -28,8 +28,8 @@ def doctor(
 ) -> None:
     """Check the installation: versions, cores, memory, compiler cache, optional packages, GPU.
 
-    Exit code 1 if something that geodim needs is missing; optional packages may be missing. In a pipe the answer is
-    one line of JSON.
+    Exit code 1 if something that geodim needs is missing; optional packages may be missing. In a pipe the
+    answer is one line of JSON.
     """
     report = examine()
     terminal = out()

@@ -77,7 +77,10 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
         except MemoryError as error:
             _leave(error, ExitCode.UNEXPECTED, "not enough memory; a .npy file is read from disk as needed")
         except Exception as error:  # noqa: BLE001 - the last line of defence
-            text = f"unexpected {type(error).__name__}: {error} (set GEODIM_DEBUG=1 to see where, and please report it)"
+            text = (
+                f"unexpected {type(error).__name__}: {error} (set GEODIM_DEBUG=1 to see "
+                "where, and please report it)"
+            )
             _leave(error, ExitCode.UNEXPECTED, text)
 
     return run

@@ -88,7 +88,10 @@ def make_trial(
 
 
 def problem_of(trial: Trial, hops: int, rtol: float) -> tuple[Problem, CoreRates]:
-    """The sizes of the pass, and rates from a trial: one block goes through the operator, a sample of it is solved."""
+    """The sizes of the pass, and rates from a trial.
+
+    In the trial one block goes through the operator, and a sample of it is solved.
+    """
     import numpy as np
 
     from geodim.data.sources import as_source

@@ -72,7 +72,8 @@ def hops(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Its edges, pairs of rows counted from 0: .csv, .tsv, .txt, .parquet, .npy, .npz. Directions do not count.",
+            help="Its edges, pairs of rows counted from 0: .csv, .tsv, .txt, .parquet, .npy, "
+            ".npz. Directions do not count.",
         ),
     ] = None,
     header: Header = None,
@@ -82,7 +83,8 @@ def hops(
     operator: Annotated[
         OperatorName,
         typer.Option(
-            help="One hop: sym, the paper's; rw, the mean over neighbours; ppr, PageRank; heat, the heat kernel."
+            help="One hop: sym, the paper's; rw, the mean over neighbours; ppr, "
+            "PageRank; heat, the heat kernel."
         ),
     ] = OperatorName.sym,
     alpha: Annotated[
@@ -111,14 +113,15 @@ def hops(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Weights, from this column of --edges; 2 is the third one. By default all edges count the same.",
+            help="Weights, from this column of --edges; 2 is the third one. By "
+            "default all edges count the same.",
         ),
     ] = None,
     dtype: Annotated[
         FeatureType | None,
         typer.Option(
-            help="Type of the features after each hop; by default float32 where that holds all attributes. Bounds say how much "
-            "its rounding matters."
+            help="Type of the features after each hop; by default float32 where that holds all attributes. "
+            "Bounds say how much its rounding matters."
         ),
     ] = None,
     threads: Threads = None,
@@ -158,12 +161,13 @@ def hops(
 ) -> None:
     """Compute the intrinsic dimension of a graph's attributes after 0, 1, ..., K hops.
 
-    Every hop mixes the attributes of neighbours, and the dimension says what that gains: the features of k hops are
-    the attributes and all their mixtures up to the k-th, so that the dimension can only fall. A large drop means that
-    the graph tells points apart which the attributes alone do not.
+    Every hop mixes the attributes of neighbours, and the dimension says what that gains: the features of k
+    hops are the attributes and all their mixtures up to the k-th, so that the dimension can only fall. A
+    large drop means that the graph tells points apart which the attributes alone do not.
 
-    On a terminal a table fills while the attributes are passed through once. In a pipe the answer is one line of JSON
-    with **dimensions**, one per k; **--json** writes everything to a file, which KHopResult.from_json reads.
+    On a terminal a table fills while the attributes are passed through once. In a pipe the answer is one
+    line of JSON with **dimensions**, one per k; **--json** writes everything to a file, which
+    KHopResult.from_json reads.
 
     Nothing is downloaded: `geodim datasets fetch NAME` does that.
 
@@ -361,16 +365,17 @@ def _show(result: KHopResult, title: str, terminal: Any) -> None:
     if any(one.one_number and not one.exact for one in result):
         kind = result.results[-1].parameters.get("dtype", "float32")
         terminal.print(
-            f"\nwithin: hops are sums, rounded to {kind}, and their dimension is off by no more than this share of it"
+            f"\nwithin: hops are sums, rounded to {kind}, and their dimension is off by "
+            "no more than this share of it"
             + ("" if kind == "float64" else " (--dtype float64 makes it smaller)"),
             soft_wrap=True,
         )
     first, graph = result.results[0], result.graph
     threads = first.parameters.get("n_threads", 1)
     terminal.print(
-        f"\n{first.n_points:,} nodes, {graph.get('n_edges', 0):,} undirected edges, {first.n_features:,} attributes; "
-        f"operator {result.operator['operator']}; {result.results[-1].seconds:.3g} s on {threads} "
-        f"thread{'' if threads == 1 else 's'}",
+        f"\n{first.n_points:,} nodes, {graph.get('n_edges', 0):,} undirected edges, {first.n_features:,} "
+        f"attributes; operator {result.operator['operator']}; {result.results[-1].seconds:.3g} s on "
+        f"{threads} thread{'' if threads == 1 else 's'}",
         soft_wrap=True,
     )
 

@@ -182,7 +182,10 @@ def rows(plan: Plan, at_most: str = "") -> list[tuple[str, str]]:
         found.append(
             (
                 "moved",
-                f"{size(plan.bytes_moved)} {'to the device' if plan.backend == 'cuda' else 'over the network'}",
+                (
+                    f"{size(plan.bytes_moved)} "
+                    f"{'to the device' if plan.backend == 'cuda' else 'over the network'}"
+                ),
             )
         )
     if plan.backend == "dask":

@@ -27,12 +27,13 @@ def report(
 ) -> None:
     """Write a report: what was measured and what it means, in words, interactive plots and tables.
 
-    The report is one .html file that opens offline in any browser, and from an e-mail. Several results, of one kind or of
-    different ones, are compared side by side.
+    The report is one .html file that opens offline in any browser, and from an e-mail. Several results, of
+    one kind or of different ones, are compared side by side.
 
     **Examples**
 
-    * `geodim compute iris.csv --exclude species --json iris.json`, then `geodim report iris.json -o iris.html`
+    * `geodim compute iris.csv --exclude species --json iris.json`, then
+      `geodim report iris.json -o iris.html`
     * `geodim report raw.json scaled.json embedded.json -o comparison.html`
     * `geodim compute iris.csv --exclude species --report iris.html` does both at once
     """

@@ -1,4 +1,4 @@
-"""What the computing commands share to write a report: the option, its check, and where a result comes from."""
+"""What computing commands share to write a report: the option, its check, and the result's origin."""
 
 from __future__ import annotations
 

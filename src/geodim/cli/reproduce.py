@@ -1,4 +1,4 @@
-"""``geodim reproduce``: the experiments of the paper, run here, and a report of every printed number beside ours."""
+"""``geodim reproduce``: run the paper's experiments and report every printed number beside ours."""
 
 from __future__ import annotations
 
@@ -95,9 +95,10 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments, and say of every printed number whether ours is the same.
 
-    Rows go to **results/** as CSV and JSON, figures beside them, and report.html and report.md put every number of the paper
-    beside ours, with the difference and a verdict. The same command again does only what is missing. Data sets that are not on
-    this machine are named, with the way to get them; the rest goes on. Nothing is downloaded.
+    Rows go to **results/** as CSV and JSON, figures beside them, and report.html and report.md put every
+    number of the paper beside ours, with the difference and a verdict. The same command again does only
+    what is missing. Data sets that are not on this machine are named, with the way to get them; the rest
+    goes on. Nothing is downloaded.
 
     **Examples**
 

@@ -17,8 +17,8 @@ Scheduler = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Compute on the Dask cluster with this scheduler: tcp://host:8786. Its workers read .parquet and .zarr "
-        "themselves, from the same path; other files are sent to them.",
+        help="Compute on the Dask cluster with this scheduler: tcp://host:8786. Its workers read .parquet "
+        "and .zarr themselves, from the same path; other files are sent to them.",
     ),
 ]
 PATIENCE = 5.0  # seconds to wait for an answer
@@ -32,10 +32,14 @@ def connected(address: str | None) -> Iterator[dict[str, Any]]:
         return
     distributed = require("distributed", "dask", "computing on a Dask cluster")
     try:
-        # Not the default for everybody: one that cannot connect would stay so until it is collected as garbage.
+        # Not the default for everybody: one that cannot connect would stay so until it
+        # is collected as garbage.
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
-        msg = f"no Dask scheduler answers at {address}: {error}; is it running, and is the address tcp://host:port?"
+        msg = (
+            f"no Dask scheduler answers at {address}: {error}; is it running, and is "
+            "the address tcp://host:port?"
+        )
         raise ClusterError(msg) from error
     with client, client.as_current():
         yield {"backend": "dask"}

@@ -28,7 +28,8 @@ def select(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), .csv, .tsv, .parquet.",
+            help="Points in rows: .npy, .npz (points.npz:key for one of several "
+            "arrays), .csv, .tsv, .parquet.",
         ),
     ],
     m: Annotated[
@@ -38,7 +39,8 @@ def select(
         float | None,
         typer.Option(
             metavar="P",
-            help="Instead: enough for this part of the discriminability, above 0 and at most 1; 0.95 by default.",
+            help="Instead: enough for this part of the discriminability, above 0 "
+            "and at most 1; 0.95 by default.",
         ),
     ] = None,
     no_normalize: Annotated[
@@ -59,9 +61,9 @@ def select(
 ) -> None:
     """Choose few features that tell the points apart almost as well as all of them.
 
-    One feature after the other, always the one that adds most to the discriminability. Such a choice reaches at least
-    63 % (1 - 1/e) of what the best possible choice of as many features reaches, and mostly far more: the table shows how
-    much of all features together. Labels are not looked at.
+    One feature after the other, always the one that adds most to the discriminability. Such a choice reaches
+    at least 63 % (1 - 1/e) of what the best possible choice of as many features reaches, and mostly far more:
+    the table shows how much of all features together. Labels are not looked at.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with **names** and **curve**.
 
@@ -129,7 +131,10 @@ def _choose(
 
 @contextmanager
 def _passes(console: Any, *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Bar over the passes, gone when done, absent where nobody is looking; a choice that was broken off is none."""
+    """Bar over the passes, gone when done, absent where nobody is looking.
+
+    A choice that was broken off gives no result.
+    """
     if quiet or not console.is_terminal:
         yield None
         return
@@ -188,8 +193,9 @@ def _show(selection: FeatureSelection, title: str, terminal: Any) -> None:
             f"\nfeatures after the first {selection.useful:,} add nothing: they fill up what -m asks for"
         )
     terminal.print(
-        f"\n{len(selection.names):,} of {selection.n_features:,} features, {selection.n_points:,} points; all features: "
-        f"dimension {selection.dimension:.6g}; certified: at least {selection.guarantee:.1%} of the best choice of as many; "
-        f"{selection.seconds:.3g} s on {threads} thread{'' if threads == 1 else 's'}",
+        f"\n{len(selection.names):,} of {selection.n_features:,} features, {selection.n_points:,} points; "
+        f"all features: dimension {selection.dimension:.6g}; certified: at least {selection.guarantee:.1%} "
+        f"of the best choice of as many; {selection.seconds:.3g} s on {threads} "
+        f"thread{'' if threads == 1 else 's'}",
         soft_wrap=True,
     )

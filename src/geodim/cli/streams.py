@@ -1,4 +1,7 @@
-"""The standard streams, whatever they are: closed, a pipe that nobody reads, a full disk, a terminal of another encoding."""
+"""The standard streams, whatever they are.
+
+They may be closed, a pipe that nobody reads, a full disk, or a terminal of another encoding.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,10 @@ def prepare_streams() -> None:
 
 
 def _nowhere(number: int) -> TextIO:
-    """The null device, in place of a closed stream; else the next file that is opened would become that stream."""
+    """The null device, in place of a closed stream.
+
+    Otherwise the next file that is opened would become that stream.
+    """
     try:
         os.fstat(number)
     except OSError:

@@ -1,7 +1,9 @@
-"""Where files from anywhere become data: what is read at all, and the one place where failures of the libraries below get a type.
+"""Where files from anywhere become data.
 
-Parsers of damaged files raise whatever they please: `tokenize.TokenError`, `OverflowError`, `RecursionError`, `AttributeError`.  To the
-caller all of that means one thing, that this file cannot be read, so that each reader works inside one `boundary`.
+Here is decided what is read at all, and here alone failures of the libraries below get a type.  Parsers of
+damaged files raise whatever they please: `tokenize.TokenError`, `OverflowError`, `RecursionError`,
+`AttributeError`.  To the caller all of that means one thing, that this file cannot be read, so that each
+reader works inside one `boundary`.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ KINDS = (
 
 
 def check_regular(file: Path) -> None:
-    """Raise for what is no file on a disk: it could not be read twice, as it is here, and a pipe might never say anything."""
+    """Raise for anything but a file on a disk.
+
+    Files are read twice here, and a pipe might never say anything.
+    """
     try:
         mode = file.stat().st_mode
     except (OSError, ValueError) as error:
@@ -45,7 +50,10 @@ def boundary(file: Path | str, kind: str = "file that can be read") -> Iterator[
     except GeodimError:
         raise
     except MemoryError as error:
-        msg = f"{file} does not fit the memory that is free ({_said(error)}): take fewer columns, or a machine with more"
+        msg = (
+            f"{file} does not fit the memory that is free ({_said(error)}): take fewer "
+            "columns, or a machine with more"
+        )
         raise MachineMemoryError(msg) from error
     except FileNotFoundError as error:
         msg = f"there is no file {file}"
@@ -54,7 +62,10 @@ def boundary(file: Path | str, kind: str = "file that can be read") -> Iterator[
         if isinstance(error, OSError) and error.strerror:
             msg = f"cannot read {file}: {error.strerror}"
         else:
-            msg = f"{file} is no complete {kind} ({_said(error)}): was it cut off while being written or copied?"
+            msg = (
+                f"{file} is no complete {kind} ({_said(error)}): was it cut off "
+                "while being written or copied?"
+            )
         raise DataFileError(msg) from error
 
 

@@ -1,4 +1,4 @@
-"""The first pass over the data: ranges of all columns, and a clear word about the first value that is not finite."""
+"""The first pass over the data: ranges of all columns, and an error for a value that is not finite."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ QUICK_FROM = 1 << 16  # entries of a chunk from which compiled code pays
 
 @dataclass(frozen=True)
 class Ranges:
-    """Least and greatest value of every column, and about its standard deviation (only to order columns by)."""
+    """Least and greatest value of every column.
+
+    Also about its standard deviation, which only decides the order of the columns.
+    """
 
     least: NDArray[np.float64]
     greatest: NDArray[np.float64]
@@ -53,9 +56,10 @@ class Ranges:
     def at_most(self, column: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
         """Upper bounds on phi_k of a column that was never sorted.
 
-        All k points fit the range.  And at most n - k of them are farther from 0 than r = sqrt(sum x^2 / (n - k + 1)), for
-        n - k + 1 of them would have squares of more than the sum; so that at least k lie within r of 0, and phi_k <= 2 r
-        (Chebyshev).  Quotient and root are off by a part of 2^-53 each, which is made up for.
+        All k points fit the range.  And at most n - k of them are farther from 0 than
+        r = sqrt(sum x^2 / (n - k + 1)), for n - k + 1 of them would have squares of more than the sum; so
+        that at least k lie within r of 0, and phi_k <= 2 r (Chebyshev).  Quotient and root are off by a part
+        of 2^-53 each, which is made up for.
         """
         with np.errstate(over="ignore"):
             widest = 2.0 * np.sqrt(self.energies[column] / (self.n_points - k + 1)) * (1.0 + 2.0**-50)
@@ -117,8 +121,8 @@ def ranges_of(source: ColumnSource, moments: Moments) -> Ranges:
     if not np.all(np.isfinite(widths)):
         column = int(np.flatnonzero(~np.isfinite(widths))[0])
         msg = (
-            f"{_name(source, column)} reaches from {least[column]} to {greatest[column]}: its range overflows float64; "
-            "divide the column by a constant"
+            f"{_name(source, column)} reaches from {least[column]} to {greatest[column]}: its range "
+            "overflows float64; divide the column by a constant"
         )
         raise RangeOverflowError(msg)
     known = np.zeros(squares.size) if source.runs else squares.astype(np.float64)
@@ -129,13 +133,14 @@ def ranges_of(source: ColumnSource, moments: Moments) -> Ranges:
 def _energies(
     least: NDArray[np.floating], greatest: NDArray[np.floating], squares: NDArray[np.float64], n: int
 ) -> NDArray[np.float64]:
-    """Upper bounds on sums of n squares, given the extremes and the sums as computed in float64 (0: not computed).
+    """Upper bounds on sums of n squares, from the extremes and the sums as computed in float64.
 
-    *They are bounds:* in whichever order the squares are added, each takes part in at most n additions and was rounded once itself, so
-    that with u = 2^-53 the computed sum is at least (1 - u)^(n + 1) times the true one, which is therefore at most 1 + 2 u (n + 8)
-    times the computed one as long as n < 2^50 (there are fewer points).  A square below the normal numbers loses less than 2^-1074,
-    so that sums of more than n 1e-280 lose a part of 1e-43 at most; smaller ones, and those that overflow, are not used.
-    Nor is any needed: no square exceeds that of the largest magnitude.
+    A sum of 0 was not computed. *They are bounds:* in whichever order the squares are added, each takes part
+    in at most n additions and was rounded once itself, so that with u = 2^-53 the computed sum is at least
+    (1 - u)^(n + 1) times the true one, which is therefore at most 1 + 2 u (n + 8) times the computed one as
+    long as n < 2^50 (there are fewer points).  A square below the normal numbers loses less than 2^-1074, so
+    that sums of more than n 1e-280 lose a part of 1e-43 at most; smaller ones, and those that overflow, are
+    not used.  Nor is any needed: no square exceeds that of the largest magnitude.
     """
     largest = np.maximum(np.abs(least), np.abs(greatest))
     with np.errstate(over="ignore", under="ignore"):
@@ -147,7 +152,10 @@ def _energies(
 
 
 def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
-    """Least and greatest values of one chunk, sums and sums of squares; raises where a value is not finite."""
+    """Least and greatest values, sums and sums of squares of one chunk.
+
+    Raises where a value is not finite.
+    """
     chunk = source.chunk(rows, columns)
     width = chunk.shape[1]
     wide = _widened(chunk)
@@ -180,13 +188,19 @@ def _quick_moments(wide: NDArray[np.floating]) -> tuple[NDArray[np.floating], ..
 
 
 def _squares(values: NDArray[np.floating]) -> NDArray[np.float64]:
-    """The sum of the squares of every column, in float64: in float32 they would vanish, overflow, or no longer grow."""
+    """The sum of the squares of every column, in float64.
+
+    In float32 squares would vanish or overflow, or sums would no longer grow.
+    """
     sums: NDArray[np.float64] = np.einsum("ij,ij->j", values, values, dtype=np.float64)
     return sums
 
 
 def _widened(chunk: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Several rows side by side where there are few columns: reductions down long rows are many times faster."""
+    """Put several rows side by side where there are few columns.
+
+    Reductions down long rows are many times faster.
+    """
     rows, columns = chunk.shape
     fold = 1 << max(min(512 // columns, rows // 8), 1).bit_length() - 1
     fold = min(fold, rows & -rows)  # both powers of two; chunks have round lengths, but for the last

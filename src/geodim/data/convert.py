@@ -1,4 +1,7 @@
-"""Tensors, frames and whatever else calls itself an array: turned into what can be measured, or refused with the way out."""
+"""Tensors, frames and other arrays turned into what can be measured.
+
+What cannot be is refused, and the error says what to do.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def plain_array(array: NDArray[Any]) -> NDArray[Any]:
-    """Numpy's own array behind subclasses that compute otherwise: masked ones, and matrices, which have two axes for ever."""
+    """Numpy's own array behind subclasses that compute otherwise.
+
+    These are masked arrays, and matrices, which always have two axes.
+    """
     if isinstance(array, np.ma.MaskedArray):
         if np.ma.is_masked(array):
             msg = "the data is a masked array with masked entries: fill them in or drop those points first"
@@ -61,7 +67,10 @@ def array_of_tensor(tensor: Any) -> NDArray[Any]:
     try:
         values: NDArray[Any] = tensor.numpy()
     except (TypeError, RuntimeError) as error:
-        msg = f"the data is a tensor of type {tensor.dtype}: convert it to float32, float64, integers or booleans first"
+        msg = (
+            f"the data is a tensor of type {tensor.dtype}: convert it to float32, "
+            "float64, integers or booleans first"
+        )
         raise InputTypeError(msg) from error
     return values
 
@@ -82,7 +91,10 @@ def eager_frame(data: Any) -> Any:
         msg = f"two columns have the same name: {' '.join(str(error).split())}; rename one of them"
         raise InputValueError(msg) from error
     except TypeError as error:
-        msg = f"the data is a {_kind(data)}, not a frame of points by features: convert it to one, or to an array"
+        msg = (
+            f"the data is a {_kind(data)}, not a frame of points by features: "
+            "convert it to one, or to an array"
+        )
         raise InputTypeError(msg) from error
     if isinstance(native, nw.Series):
         return native.to_frame()

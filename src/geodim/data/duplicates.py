@@ -1,8 +1,8 @@
 """Points that no feature tells apart: equal rows, found by hashing and confirmed by comparing.
 
-Every row gets a 64-bit hash that is a sum over its features, so it can be gathered by rows or by columns, whichever way
-the data lies, and zeros add nothing, so sparse rows need their non-zeros only.  Rows with equal hashes are then compared
-value by value: the count is exact, whatever the hash does.
+Every row gets a 64-bit hash that is a sum over its features, so it can be gathered by rows or by columns,
+whichever way the data lies, and zeros add nothing, so sparse rows need their non-zeros only.  Rows with equal
+hashes are then compared value by value: the count is exact, whatever the hash does.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def count_indistinguishable_points(X: Any, weights: Any = None) -> int:
     X : array-like of shape (n_points, n_features)
         Anything `geodim.intrinsic_dimension` accepts.
     weights : array-like of int, optional
-        Multiplicity of each point.  A point of weight w >= 2 is its own twin and counts w times; a point of weight 0
-        is absent.
+        Multiplicity of each point.  A point of weight w >= 2 is its own twin and counts w times; a
+        point of weight 0 is absent.
 
     Returns
     -------

@@ -52,7 +52,8 @@ def is_path(source: str | Path) -> bool:
 def read_bytes(path: str | os.PathLike[str], times: float, what: str) -> bytes:
     """The content of a file; refused where what is made of it, ``times`` as large, would not fit the memory.
 
-    Also of a pipe that another program fills, as in ``<(command)``; a named pipe, which nobody may ever fill, is none.
+    Also of a pipe that another program fills, as in ``<(command)``; a named pipe, which
+    nobody may ever fill, is none.
     """
     place, content = Path(path), bytearray()
     if not _is_filled(place):
@@ -66,7 +67,10 @@ def read_bytes(path: str | os.PathLike[str], times: float, what: str) -> bytes:
 
 
 def _is_filled(place: Path) -> bool:
-    """Whether this is a pipe from a program: such a pipe has no place among the files, what its name leads to is no path."""
+    """Whether this is a pipe from a program.
+
+    Such a pipe has no place among the files: what its name leads to is no path.
+    """
     try:
         return stat.S_ISFIFO(place.stat().st_mode) and not Path(os.path.realpath(place)).exists()
     except (OSError, ValueError):
@@ -74,7 +78,10 @@ def _is_filled(place: Path) -> bool:
 
 
 def read_json(source: str | Path) -> Any:
-    """Parse JSON text, or a JSON file if ``source`` is a path; no name may occur twice in an object, and NaN is no number."""
+    """Parse JSON text, or a JSON file if ``source`` is a path.
+
+    No name may occur twice in an object, and NaN is no number.
+    """
     where: str | Path = "the text"
     text: str | bytes = str(source)
     if is_path(source):

@@ -1,9 +1,10 @@
-"""Integers beyond 2^53, which float64 does not hold: measured from the least value of their column, or bounded.
+"""Integers beyond 2^53, which float64 does not hold: measured from their column's least, or bounded.
 
-Windows do not change when a column is shifted, and differences of integers are exact.  So a column whose values reach far but lie
-close together (identifiers, times in nanoseconds) loses nothing: its least value is subtracted in integers, and what is left is
-converted.  Only if the range itself is beyond 2^53, or the data lies where it cannot be shifted, are values rounded; then the
-rounding is told, and the bounds of the result include it.
+Windows do not change when a column is shifted, and differences of integers are exact.  So a column whose
+values reach far but lie close together (identifiers, times in nanoseconds) loses nothing: its least
+value is subtracted in integers, and what is left is converted.  Only if the range itself is beyond 2^53,
+or the data lies where it cannot be shifted, are values rounded; then the rounding is told, and the
+bounds of the result include it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ HELD = 2.0**53  # below this float64 holds every integer
 def measured_exactly(
     source: ColumnSource, ranges: Ranges, scan: Callable[[ColumnSource], Ranges]
 ) -> tuple[ColumnSource, Ranges, float]:
-    """The source to solve instead, its ranges, and how far its values may be off from the data's: 0 for nearly all data."""
+    """The source to solve instead, its ranges, and how far its values may be off from the data's.
+
+    The last is 0 for nearly all data.
+    """
     error = conversion_error(source, ranges)
     shifted = _shifted(source) if error > 0.0 else None
     if shifted is None:
@@ -38,19 +42,28 @@ def measured_exactly(
 
 
 def conversion_error(source: ColumnSource, ranges: Ranges) -> float:
-    """How far the values that a source hands out may be off from those it holds: half an ulp of the largest integer."""
+    """How far the values that a source hands out may be off from those it holds.
+
+    It is half an ulp of the largest integer.
+    """
     return _half_ulp(np.maximum(-ranges.least, ranges.greatest), source)
 
 
 def _half_ulp(magnitudes: NDArray[np.float64], source: ColumnSource) -> float:
-    """What converting the long integers of a source is off by at most, given the largest of every column, itself converted."""
+    """What converting the long integers of a source is off by at most.
+
+    Given the largest of every column, itself converted.
+    """
     long = np.broadcast_to(getattr(source, "long_integers", False), magnitudes.shape)
     largest = float(magnitudes[long].max(initial=0.0))
     return 0.5 * float(np.spacing(largest)) if largest >= HELD else 0.0
 
 
 def _shifted(source: ColumnSource) -> ColumnSource | None:
-    """The same data, each column of long integers measured from its least value; None where that cannot be done."""
+    """The same data, each column of long integers measured from its least value.
+
+    None where that cannot be done.
+    """
     if isinstance(source, WeightedSource):
         inner = _shifted(source.source)
         return None if inner is None else source.over(inner)
@@ -88,7 +101,10 @@ def least_values(source: ArraySource) -> NDArray[np.uint64]:
 
 
 def from_least(values: NDArray[Any], least: Any) -> NDArray[np.float64]:
-    """How far integers lie above their least value: exact modulo 2^64, which is more than any range; then rounded once."""
+    """How far integers lie above their least value.
+
+    Exact modulo 2^64, which is more than any range; then rounded once.
+    """
     distances: NDArray[np.float64] = (values.astype(np.uint64, copy=False) - least).astype(np.float64)
     return distances
 

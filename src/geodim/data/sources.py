@@ -1,8 +1,8 @@
 """Column sources: every kind of data, handed to the engine one block of columns at a time.
 
-A source says how many points and features there are, fills a buffer with a block of columns (`read`), or gives one
-column as ascending values with multiplicities (`read_runs`, for sparse and weighted data).  Nothing is ever copied or
-densified whole.
+A source says how many points and features there are, fills a buffer with a block of columns (`read`), or
+gives one column as ascending values with multiplicities (`read_runs`, for sparse and weighted data).  Nothing
+is ever copied or densified whole.
 """
 
 from __future__ import annotations
@@ -93,13 +93,15 @@ class ArraySource:
         check_shape(array.shape)
         self.array: Any = array
         self.watch = Watch.of(array)
-        # Whether some columns, or which of them, may hold integers that are no float64: see `geodim.data.integers`.
+        # Whether some columns, or which of them, may hold integers that are no float64:
+        # see `geodim.data.integers`.
         self.long_integers: Any = array.dtype.kind in "iu" and array.itemsize == 8
         self.n_points, self.n_features = array.shape
         self.dtype = working_type(array.dtype)
         self.row_major = self.n_features > 1 and abs(array.strides[1]) < abs(array.strides[0])
         self.names: list[str] | None = None
-        # Pages of a file that was mapped for reading can be let go at once: they would count as resident memory.
+        # Pages of a file that was mapped for reading can be let go at once: they would
+        # count as resident memory.
         mapped = isinstance(array, np.memmap) and array.mode in ("r", "r+") and hasattr(mmap, "MADV_DONTNEED")
         self._map: mmap.mmap | None = array._mmap if mapped else None  # type: ignore[attr-defined]
 
@@ -122,7 +124,10 @@ class ArraySource:
         self.read_rows(columns, slice(0, self.n_points), out)
 
     def read_rows(self, columns: Sequence[int], rows: slice, out: NDArray[np.floating]) -> None:
-        """Fill the given rows (start and stop) of a block; transposed by chunks, so that each cache line is fetched once."""
+        """Fill the given rows (start and stop) of a block.
+
+        They are transposed by chunks, so that each cache line is fetched once.
+        """
         self.watch.check()  # before, since to read past the end of a map ends the process, and after
         if not self.row_major:
             for at, column in enumerate(columns):
@@ -178,7 +183,10 @@ class ArraySource:
     def own_sample(
         self, columns: NDArray[np.intp], rows: NDArray[np.intp], dtype: np.dtype[Any] | None = None
     ) -> NDArray[Any]:
-        """A few rows of a few columns as they are; pages of a mapped file are let go between groups of rows."""
+        """A few rows of a few columns as they are.
+
+        Pages of a mapped file are let go between groups of rows.
+        """
         out = np.empty((rows.size, columns.size), dtype or self.array.dtype)
         for at in range(0, rows.size, 256):
             out[at : at + 256] = self.array[np.ix_(rows[at : at + 256], columns)]
@@ -274,13 +282,19 @@ class FrameSource:
         self.dtype: np.dtype[np.floating] = np.dtype(np.float32 if types <= small else np.float64)
 
     def measured_from(self, least: list[Any]) -> FrameSource:
-        """The same with some columns measured from their least value, see `geodim.data.integers`; None leaves one as it is."""
+        """The same with some columns measured from their least value; None leaves a column as it is.
+
+        See `geodim.data.integers`.
+        """
         other = copy(self)
         other._least, other.long_integers = least, False
         return other
 
     def own_values(self, column: int) -> NDArray[Any]:
-        """The values of one column in its own type; missing ones become NaN, which the first pass names by row and column."""
+        """The values of one column in its own type.
+
+        Missing ones become NaN, which the first pass names by row and column.
+        """
         series = self._series[column]
         if not series.null_count():
             whole: NDArray[Any] = series.to_numpy()
@@ -396,13 +410,22 @@ def check_shape(shape: tuple[int, ...]) -> None:
             if len(shape) == 1
             else ""
         )
-        msg = f"expected a table of points by features (2 axes), got {len(shape)} axes with shape {tuple(shape)}{hint}"
+        msg = (
+            f"expected a table of points by features (2 axes), got {len(shape)} axes "
+            f"with shape {tuple(shape)}{hint}"
+        )
         raise ShapeError(msg)
     if shape[0] == 0:
-        msg = f"the data has no points: its shape is {tuple(shape)}, and found array with 0 sample(s) cannot be measured"
+        msg = (
+            f"the data has no points: its shape is {tuple(shape)}, and found array with 0 "
+            "sample(s) cannot be measured"
+        )
         raise ShapeError(msg)
     if shape[1] == 0:
-        msg = f"the data has no features: its shape is {tuple(shape)}, and 0 feature(s) cannot tell points apart"
+        msg = (
+            f"the data has no features: its shape is {tuple(shape)}, and 0 "
+            "feature(s) cannot tell points apart"
+        )
         raise ShapeError(msg)
 
 
@@ -414,7 +437,10 @@ def check_weights(weights: Any, n_points: int) -> NDArray[np.int64]:
         raise ShapeError(msg)
     if array.dtype.kind == "f" and np.all(np.isfinite(array)) and np.all(array == np.floor(array)):
         if np.any(np.abs(array) > MOST_POINTS):
-            msg = f"weight {array[np.abs(array).argmax()]:g} is too large: at most {MOST_POINTS:.0e} points can be counted"
+            msg = (
+                f"weight {array[np.abs(array).argmax()]:g} is too large: at most "
+                f"{MOST_POINTS:.0e} points can be counted"
+            )
             raise InputValueError(msg)
         array = array.astype(np.int64)
     if array.dtype.kind not in "iub":
@@ -429,7 +455,10 @@ def check_weights(weights: Any, n_points: int) -> NDArray[np.int64]:
         msg = f"weight {int(array[row])} at row {row} is negative: a point cannot occur fewer than 0 times"
         raise InputValueError(msg)
     if float(array.astype(np.float64).sum()) > MOST_POINTS:
-        msg = f"the weights add up to more than {MOST_POINTS:.0e} points, too many to count exactly; divide them"
+        msg = (
+            f"the weights add up to more than {MOST_POINTS:.0e} points, too many "
+            "to count exactly; divide them"
+        )
         raise InputValueError(msg)
     if array.sum() == 0:
         msg = "all weights are zero: no point is left"
@@ -467,7 +496,10 @@ def set_names(source: ColumnSource, names: Sequence[str] | None) -> None:
 
 
 def _wide_frame(frame: Any) -> ColumnSource | None:
-    """A pandas frame of one type as an array if its columns are so short that to look at each takes longer than a copy of all."""
+    """A pandas frame of one type as an array, if its columns are very short.
+
+    Then looking at each column takes longer than copying all of them.
+    """
     native = frame.to_native()
     if not hasattr(native, "iloc") or len(native) > SHORT or native.shape[1] < SHORT:
         return None

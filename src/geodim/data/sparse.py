@@ -1,7 +1,8 @@
-"""Sparse matrices before compiled code sees them: scipy's own checks no index, so that one that is out of range ends the process.
+"""Sparse matrices, checked before compiled code sees them.
 
-Matrices from files, built by hand, or written to after they were made all pass `checked_sparse`.  It looks at every index once,
-O(number of entries): 0.4 ms for a million entries and a million rows, next to 9 ms to bring them into columns.
+Scipy's own checks no index, so that one out of range ends the process.  Matrices from files, built by hand,
+or written to after they were made all pass `checked_sparse`.  It looks at every index once, O(number of
+entries): 0.4 ms for a million entries and a million rows, next to 9 ms to bring them into columns.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ REMEMBERED = (
 
 
 def as_columns(matrix: Any) -> Any:
-    """The same matrix by columns, checked, entries sorted and each at most once; what was given is left alone."""
+    """The same matrix by columns, checked, entries sorted and each at most once.
+
+    What was given is left alone.
+    """
     matrix = checked_sparse(matrix)
     try:
         csc = copy.copy(matrix.tocsc())
@@ -39,7 +43,10 @@ def as_columns(matrix: Any) -> Any:
 
 
 def checked_sparse(matrix: Any) -> Any:
-    """The matrix, in a format of arrays; raises if these do not fit together, so that compiled code would read past their ends."""
+    """The matrix, in a format of arrays.
+
+    Raises if these do not fit together: compiled code would read past their ends.
+    """
     if len(matrix.shape) != 2:
         msg = f"expected a sparse matrix of points by features (2 axes), got shape {tuple(matrix.shape)}"
         raise ShapeError(msg)
@@ -69,7 +76,10 @@ def checked_sparse(matrix: Any) -> Any:
 
 
 def _from_lists(matrix: Any) -> Any:
-    """Lists and dictionaries as arrays, by scipy's Python code; their lengths are compared before its compiled code copies them."""
+    """Lists and dictionaries as arrays, by scipy's Python code.
+
+    Their lengths are compared before scipy's compiled code copies them.
+    """
     if matrix.format == "lil":
         pairs = list(zip(matrix.rows, matrix.data, strict=False))
         for row, (places, values) in enumerate(pairs):

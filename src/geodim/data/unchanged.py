@@ -1,8 +1,8 @@
 """Files that must stay as they are while they are read.
 
-What is read twice, or bit by bit, is only one data set if nobody writes to it in between.  A `Watch` notes size, modification time and
-inode of the files behind some data before anything is read, and compares them after every read: an answer that two versions
-of a file were mixed into is never given.
+What is read twice, or bit by bit, is only one data set if nobody writes to it in between.  A `Watch` notes
+size, modification time and inode of the files behind some data before anything is read, and compares them
+after every read: an answer that two versions of a file were mixed into is never given.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ class FileState:
 
 
 class Watch:
-    """How the files behind some data were before it was read; as a context, compared at its end, also if that is an error.
+    """How the files behind some data were before it was read.
+
+    As a context it compares them at its end, also if that is an error.
 
     Parameters
     ----------
@@ -74,7 +76,10 @@ class Watch:
 
     @classmethod
     def of(cls, *things: Any) -> Watch:
-        """The files behind paths, folders, memory maps, and sparse matrices and sequences of these; other things have none."""
+        """Watch the files behind some data; data without files has none.
+
+        They are found behind paths, folders, memory maps, and sparse matrices and sequences of these.
+        """
         return cls({state.path: state for thing in things for state in _behind(thing)}.values())
 
     def check(self) -> None:

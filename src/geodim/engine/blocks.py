@@ -22,7 +22,7 @@ def group_width(width: int, threads: int, itemsize: int) -> int:
 
 
 class Reading(NamedTuple):
-    """How columns are read: how many in a block, how many blocks at a time, by how many solvers, in how many passes.
+    """How columns are read: columns in a block, blocks at a time, solvers and passes.
 
     If ``together``, all threads read the rows of one block, and then solve a column each.
     """

@@ -1,9 +1,9 @@
 """Bounds from counts in cells that are small where it matters: for columns too long for anything else.
 
-A cell of size s that holds m of n points is where windows begin or end for about 2 m values of k, and makes Phi uncertain by s there.
-So cells cost 2 s m / n each, and the fewest cells for a given sum of these are as small as one over the root of the density:
-thousands are enough, also for heavy tails, whose range is many times Delta.  Sizes k are chosen by the same rule: between two of them Phi
-is only known to grow.
+A cell of size s that holds m of n points is where windows begin or end for about 2 m values of k, and makes
+Phi uncertain by s there.  So cells cost 2 s m / n each, and the fewest cells for a given sum of these are as
+small as one over the root of the density: thousands are enough, also for heavy tails, whose range is many
+times Delta.  Sizes k are chosen by the same rule: between two of them Phi is only known to grow.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ class Open:
 
 @dataclass
 class CellProfile(Profile):
-    """Bounds on Phi at some sizes.  ``phi`` holds the upper ones, ``least`` the lower ones, both at ``sizes``."""
+    """Bounds on Phi at some sizes.
+
+    ``phi`` holds the upper ones, ``least`` the lower ones, both at ``sizes``.
+    """
 
     goes_on = True
     sizes: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
@@ -109,9 +112,10 @@ class CellProfile(Profile):
         return Open(self.step, self.rounded_mean()[1], self.sizes[wide], self.least[wide])
 
     def more_sizes(self, budget: float) -> NDArray[np.int64]:
-        """Sizes between which Phi grows so little that this adds up to no more than ``budget``; the same ones if it does.
+        """Add sizes until what Phi grows by between them adds up to no more than ``budget``.
 
-        Nor need it be much less than what the cells leave open.
+        Where it does already, the sizes stay the same.  Nor need it be much less than
+        what the cells leave open.
         """
         before = np.append(1, self.sizes[:-1])
         grows = (self.sizes - before - 1) * np.diff(self.least, prepend=0.0) / self.n_points
@@ -142,8 +146,8 @@ def first_edges(
 ) -> NDArray[np.floating]:
     """Cells of a column for a pass that should do, as far as a sample tells; edges in the column's own type.
 
-    What occurs twice in the sample is probably in the column many times, and gets a cell of its own.  Beyond the sample there may be
-    long tails, of which half the points are expected in every octave.
+    What occurs twice in the sample is probably in the column many times, and gets a cell of its own.  Beyond
+    the sample there may be long tails, of which half the points are expected in every octave.
     """
     if greatest >= np.finfo(sample.dtype).max:  # there is no next number
         sample = sample.astype(np.float64)
@@ -240,7 +244,10 @@ def bounds_where_it_matters(
 def next_parts(
     edges: NDArray[np.floating], counts: NDArray[np.signedinteger[Any]], n_points: int, still: Open
 ) -> NDArray[np.int64] | None:
-    """Into how many parts to cut the cells where this column keeps Phi open; None if it lies below Phi there."""
+    """Into how many parts to cut the cells where this column keeps Phi open.
+
+    None if it lies below Phi there.
+    """
     from geodim.engine.kernels.cells import mark_open  # noqa: PLC0415 - imports Numba
 
     own = bounds_at(still.sizes, edges, counts)[1]

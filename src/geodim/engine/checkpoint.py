@@ -1,4 +1,7 @@
-"""Checkpoints of a pass over many columns: whole or not at all, for one run at a time, and only ever continued for the same job."""
+"""Checkpoints of a pass over many columns.
+
+Written whole or not at all, by one run at a time, and only ever continued for the same job.
+"""
 
 from __future__ import annotations
 
@@ -116,7 +119,10 @@ class Checkpoint:
         path = self.folder / NAME
         version = json.loads(saved).get("version", "an earlier version")
         if version != __version__:
-            msg = f"{path} was saved by geodim {version}, and this is {__version__}: go on with that one, or {ANEW}"
+            msg = (
+                f"{path} was saved by geodim {version}, and this is {__version__}: "
+                f"go on with that one, or {ANEW}"
+            )
             raise DataFileError(msg)
         msg = f"{path} belongs to another computation: choose another folder, or delete this one"
         raise DataFileError(msg)

@@ -1,8 +1,8 @@
 """One column at a time: sorted, bounded, solved where it matters, merged into the profile.
 
-`ColumnSolver` owns the buffers of one thread.  A column walks straight through: sort; drop if constant; reduce a
-majority run; find the gaps in which it may exceed what other columns reached; build its pyramid; solve those gaps in
-pieces, so that a long solve can be stopped between any two of them; merge each piece.
+`ColumnSolver` owns the buffers of one thread.  A column walks straight through: sort; drop if constant;
+reduce a majority run; find the gaps in which it may exceed what other columns reached; build its pyramid;
+solve those gaps in pieces, so that a long solve can be stopped between any two of them; merge each piece.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class ColumnSolver:
     step : float
         Values are rounded down to multiples of this power of two first; 0 leaves them as they are.
     skip_smallest : bool
-        Leave out the windows of at most 32 values, or of less than 32 steps if counted: so few points hardly matter.
+        Leave out the windows of at most 32 values, or of less than 32 steps if counted: so
+        few points hardly matter.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class ColumnSolver:
         stop: Callable[[], bool],
         executor: Executor | Helpers | None = None,
     ) -> bool:
-        """Like `solve`, for a column given as ascending values with multiplicities (sparse or weighted data)."""
+        """Like `solve`, for ascending values with multiplicities (sparse or weighted data)."""
         self._check_runs(values, counts, self.n)
         self._check_range(index, values)
         if values.size <= FEW_VALUES and self.step == 0.0:
@@ -119,18 +120,24 @@ class ColumnSolver:
         return self._solve_sorted(self.values, n, index, target, stop, executor, cut)
 
     def _check_column(self, column: NDArray[np.floating]) -> None:
-        """Buffers are made for columns of one length and type: compiled code would run past the end of them with others."""
+        """Raise unless a column has the length and type that the buffers are made for.
+
+        Compiled code would run past the end of them with others.
+        """
         if column.shape != (self.n,) or column.dtype != self.sorter.dtype:
             msg = (
-                f"a column of shape {column.shape} and type {column.dtype} for a solver of {self.n} values of "
-                f"type {self.sorter.dtype}"
+                f"a column of shape {column.shape} and type {column.dtype} for a solver of {self.n} "
+                f"values of type {self.sorter.dtype}"
             )
             raise InternalError(msg)
 
     def _check_runs(self, values: NDArray[np.float64], counts: NDArray[np.int64], n_points: int) -> None:
         """The same for values with multiplicities."""
         if values.size == 0 or values.shape != counts.shape or int(counts.sum()) != n_points:
-            msg = f"{values.size} values with {counts.size} counts, {int(counts.sum())} in all, for a solver of {n_points} points"
+            msg = (
+                f"{values.size} values with {counts.size} counts, {int(counts.sum())} in all, for "
+                f"a solver of {n_points} points"
+            )
             raise InternalError(msg)
 
     def _check_range(self, index: int, values: NDArray[np.float64]) -> None:
@@ -171,7 +178,7 @@ class ColumnSolver:
             self._pad(self.n)
 
     def _pad(self, n: int) -> None:
-        """Round the sorted values down to the step, if there is one, and put the infinite padding behind them."""
+        """Round the sorted values down to the step, if any, and put the infinite padding behind them."""
         if self.step > 0.0:
             values = self.values[:n]
             np.floor(np.divide(values, self.step, out=values), out=values)
@@ -279,7 +286,10 @@ class ColumnSolver:
     def _piece_solver(
         self, l: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64], skip: bool
     ) -> PieceSolver:
-        """Choose how the gaps of this column are solved: plain, grid or recursion; the one place that decides."""
+        """Choose how the gaps of this column are solved: plain, grid or recursion.
+
+        This is the one place that decides.
+        """
         span = float(l[n - 1] - l[0])
         magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
         top = layout.top_shift
@@ -326,8 +336,8 @@ class ColumnSolver:
             sizes = (piece[1] - piece[0]) << top
             ranges = np.empty((sizes // pyramid.BASE + pyramid.BASE, 2), np.int64)
             count = gaps.solve_gaps(
-                l, n, records, layout.offsets, layout.counts, grain, slack, bar, span, piece[0], piece[1], known,
-                self.slope, skip, self.phi, ranges, blocks, lows, work,
+                l, n, records, layout.offsets, layout.counts, grain, slack, bar, span, piece[0], piece[1],
+                known, self.slope, skip, self.phi, ranges, blocks, lows, work,
             )  # fmt: skip
             return ranges, count
 
@@ -357,17 +367,19 @@ class PyramidLayout:
 def changed(index: int, before: tuple[float, float], after: tuple[float, float]) -> DataChangedError:
     """The error for a column whose values are not those of the first pass."""
     return DataChangedError(
-        f"column {index} reached from {before[0]!r} to {before[1]!r} in the first pass over the data and from {after[0]!r} to "
-        f"{after[1]!r} in a later one: the data changed while it was read; compute again when nothing writes to it"
+        f"column {index} reached from {before[0]!r} to {before[1]!r} in the first pass over the data and "
+        f"from {after[0]!r} to {after[1]!r} in a later one: the data changed while it was read; compute "
+        "again when nothing writes to it"
     )
 
 
 def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:
     """Grain, slack and quantum of a column.
 
-    If all values are multiples of a grain at most 2^48 times smaller than the largest, every sum of the trend arithmetic
-    is exact in float64, no slack is needed, and widths differ by multiples of the quantum, the coarsest such grain.
-    Otherwise grain and quantum are 0, and the slack covers every rounding of the bounds.
+    If all values are multiples of a grain at most 2^48 times smaller than the largest, every sum of
+    the trend arithmetic is exact in float64, no slack is needed, and widths differ by multiples of
+    the quantum, the coarsest such grain.  Otherwise grain and quantum are 0, and the slack covers
+    every rounding of the bounds.
     """
     exponent = math.frexp(magnitude)[1]
     grain = math.ldexp(1.0, max(exponent - LATTICE_BITS, -1074))
@@ -378,7 +390,10 @@ def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, fl
 
 
 def pieces_of(is_open: NDArray[np.bool_], most: int = 1) -> list[tuple[int, int]]:
-    """Cut the open gaps into pieces of at most ``most`` neighbours, spread out so that what is solved first tells most."""
+    """Cut the open gaps into pieces of at most ``most`` neighbours.
+
+    They are spread out so that what is solved first tells most.
+    """
     pieces: list[tuple[int, int]] = []
     for gap in np.flatnonzero(is_open).tolist():
         if pieces and pieces[-1][1] == gap and gap - pieces[-1][0] < most:

@@ -1,13 +1,15 @@
 """Columns as histograms: the dual problem, for when a tolerance allows a resolution coarser than the points.
 
-Round all values down to multiples of a step h.  N_f(w), the largest number of points of feature f in w neighbouring
-steps, tells phi of the rounded values: phi_k,f = h (w - 1) for the least w with N_f(w) >= k.  With C the cumulative
-counts, N_f(w) = max_j C[j+w] - C[j], and for any slope K at least as large as every count
+Round all values down to multiples of a step h.  N_f(w), the largest number of points of feature f in
+w neighbouring steps, tells phi of the rounded values: phi_k,f = h (w - 1) for the least w with
+N_f(w) >= k.  With C the cumulative counts, N_f(w) = max_j C[j+w] - C[j], and for any slope K at
+least as large as every count
 
     l_j = K j - C[j]   is ascending, and   min_j (l[j+w] - l[j]) = K w - N_f(w):
 
-the narrowest window of the column l.  So one exact engine solves both problems, here on as many entries as there are
-steps, however many points there are.  Phi asks for the least N_f(w) over all features, i.e. the largest -N_f(w).
+the narrowest window of the column l.  So one exact engine solves both problems, here on as many entries
+as there are steps, however many points there are.  Phi asks for the least N_f(w) over all features,
+i.e. the largest -N_f(w).
 """
 
 from __future__ import annotations
@@ -34,12 +36,15 @@ if TYPE_CHECKING:
 
 
 def check_exact(counts: NDArray[Any], column: int) -> None:
-    """Raise where K j - C[j] would not be exact in float64: so many points, by their weights, in one of so many steps."""
+    """Raise where K j - C[j] would not be exact in float64.
+
+    That depends on the points, by their weights, in one step, and on the number of steps.
+    """
     most = int(counts.max())
     if most * (counts.size + 1) >= 2**53:
         msg = (
-            f"column {column} has {most:,} points in one of {counts.size:,} steps, too many to count exactly: "
-            "use a larger rtol, or divide the weights by a common divisor"
+            f"column {column} has {most:,} points in one of {counts.size:,} steps, too many to count "
+            "exactly: use a larger rtol, or divide the weights by a common divisor"
         )
         raise InputValueError(msg)
 
@@ -134,7 +139,10 @@ class CountingSolver(ColumnSolver):
         return self._solve_gaps(self.values, self.n, index, target, stop, executor, 0)
 
     def _check_complete(self, counts: NDArray[np.integer[Any]] | NDArray[np.float64], index: int) -> None:
-        """All points were counted, and some at either end of the range that the first pass found, but for roundings."""
+        """Raise unless all points were counted, some of them at either end of the range.
+
+        The range is the one the first pass found, but for roundings.
+        """
         if counts.size != self.n - 1:
             msg = f"counts of {counts.size} steps for a solver of {self.n - 1}"
             raise InternalError(msg)
@@ -144,8 +152,8 @@ class CountingSolver(ColumnSolver):
             filled = bool(counts[:2].any() and counts[max(last - 1, 0) : last + 2].any())
         if not filled:
             msg = (
-                f"column {index} has not as many values in the range that the first pass over the data found: the data changed while "
-                "it was read; compute again when nothing writes to it"
+                f"column {index} has not as many values in the range that the first pass over the data "
+                "found: the data changed while it was read; compute again when nothing writes to it"
             )
             raise DataChangedError(msg)
 

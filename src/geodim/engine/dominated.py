@@ -1,9 +1,10 @@
 """A certificate without sorting: this column attains Phi nowhere.
 
-Counts of a few thousand cells tell N(w), the most points in w neighbouring cells; then phi_k is less than w times the size of a
-cell for every k <= N(w).  Where cells are too coarse, among the smallest k, the values of the densest cells alone are sorted:
-their windows are windows of the column.  Where all these upper bounds lie below what other columns reached, the column is
-dropped.  Phi never falls in k, so it is enough to compare the end of each range of k with the bar at its start.
+Counts of a few thousand cells tell N(w), the most points in w neighbouring cells; then phi_k is less than w
+times the size of a cell for every k <= N(w).  Where cells are too coarse, among the smallest k, the values of
+the densest cells alone are sorted: their windows are windows of the column.  Where all these upper bounds lie
+below what other columns reached, the column is dropped.  Phi never falls in k, so it is enough to compare the
+end of each range of k with the bar at its start.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ SHARES = (
 def is_dominated(
     column: NDArray[np.floating], least: float, greatest: float, bar: NDArray[np.float64]
 ) -> bool:
-    """Whether phi of the column lies strictly below ``bar`` (or is 0) for all d = k - 1; False if that is not certain.
+    """Whether phi of the column lies strictly below ``bar`` (or is 0) for all d = k - 1.
 
-    ``bar`` holds a lower bound on Phi for every d and never falls.
+    False if that is not certain.  ``bar`` holds a lower bound on Phi for every d and never falls.
     """
     n, span = column.size, greatest - least
     if n < FROM or not 0.0 < span < bar[-1]:
@@ -58,7 +59,10 @@ def is_dominated(
 def _cells_dominated(
     counts: NDArray[np.int32], cell: float, n: int, share: float, bar: NDArray[np.float64]
 ) -> tuple[int, int, int] | None:
-    """If cells settle all but the smallest d: the densest cells, first and number, and how many points they hold."""
+    """The densest cells, first and number, and how many points they hold.
+
+    Given only if cells settle all but the smallest d.
+    """
     before = np.append(0, np.cumsum(counts, dtype=np.int64))
     scale = n / before[-1]  # 1 unless this is a sample
     widths = _growing(counts.size).tolist()

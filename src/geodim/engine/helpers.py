@@ -16,8 +16,8 @@ Result = TypeVar("Result")
 class Helpers:
     """Shares work with whichever threads of ``pool`` have nothing else to do.
 
-    May be called from a thread of that pool: nobody waits for a helper that has not begun, so that nothing hangs when
-    no thread is free.
+    May be called from a thread of that pool: nobody waits for a helper that has not begun, so that nothing
+    hangs when no thread is free.
     """
 
     def __init__(self, pool: Executor, count: int) -> None:

@@ -1,8 +1,9 @@
-"""Ctrl-C, and in our own programs SIGTERM and SIGHUP, while solving: heard once, wherever the main thread happens to be.
+"""Ctrl-C while solving, heard once, wherever the main thread happens to be.
 
-Python turns Ctrl-C into an exception at the next bytecode of the main thread.  If that one belongs to a callback from C or
-to a finaliser, as when Numba loads compiled kernels, the exception is printed and forgotten, and the work goes on.  While
-columns are solved the signal therefore only sets a flag, which solvers read between any two pieces.
+In our own programs SIGTERM and SIGHUP are heard, too.  Python turns Ctrl-C into an exception at the next
+bytecode of the main thread.  If that one belongs to a callback from C or to a finaliser, as when Numba loads
+compiled kernels, the exception is printed and forgotten, and the work goes on.  While columns are solved the
+signal therefore only sets a flag, which solvers read between any two pieces.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ def _raise(number: int, _frame: Any) -> NoReturn:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP be interrupts as Ctrl-C is: for programs, never for a library; what is ignored stays ignored."""
+    """Let SIGTERM and SIGHUP be interrupts as Ctrl-C is.
+
+    For programs, never for a library; what is ignored stays ignored.
+    """
     _heard.clear()
     if threading.current_thread() is not threading.main_thread():  # signals are not for others
         yield
@@ -54,9 +58,10 @@ def terminated_by() -> int | None:
 
 @contextmanager
 def heeding_interrupts(halt: Callable[[str], None]) -> Iterator[None]:
-    """Call ``halt("interrupted")`` at the first signal; a second one raises KeyboardInterrupt, for the impatient.
+    """Call ``halt("interrupted")`` at the first signal.
 
-    Where somebody else handles a signal, or outside the main thread, everything stays as it is.
+    A second one raises KeyboardInterrupt, for the impatient.  Where somebody else handles a signal, or
+    outside the main thread, everything stays as it is.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,7 +1,7 @@
 """Nested feature sets in one pass: layer k holds Phi over all features of hops 0..k.
 
-A column of hop m belongs to every layer k >= m.  It matters to layer k only if it beats layer m, since layer k is at least as
-high; so one solve against layer m serves them all.
+A column of hop m belongs to every layer k >= m.  It matters to layer k only if it beats layer m, since layer
+k is at least as high; so one solve against layer m serves them all.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class Layers:
     Parameters
     ----------
     n_points, n_features : int
-        Size of the attribute matrix; layer k has (k + 1) * n_features features, hop m's column j being m * n_features + j.
+        Size of the attribute matrix; layer k has (k + 1) * n_features features, hop m's column j
+        being m * n_features + j.
     hops : int
         Largest hop.
     step : float

@@ -1,6 +1,7 @@
 """Long arrays in parts, by several threads: sums, shares, and arrays to be filled.
 
-Parts have a fixed size and their results are put together in order, so that nothing depends on the number of threads.
+Parts have a fixed size and their results are put together in order, so that nothing depends
+on the number of threads.
 """
 
 from __future__ import annotations
@@ -62,9 +63,9 @@ def whole_numbers(first: int, stop: int, n_threads: int = 1) -> NDArray[np.int64
 
 
 def exact_sum(values: NDArray[np.float64], n_threads: int = 1) -> int | None:
-    """The sum of numbers >= 0, in units of 2^-1074, the smallest float: a whole number; None if one is infinite.
+    """The sum of numbers >= 0 as a whole number of units of 2^-1074, the smallest float.
 
-    Nothing is rounded, so it does not depend on the order or on the parts.
+    None if a number is infinite.  Nothing is rounded, so it does not depend on the order or on the parts.
     """
     from geodim.engine.kernels.summing import EXPONENTS, LOW, add_by_exponent  # noqa: PLC0415 - imports Numba
 
@@ -80,12 +81,16 @@ def exact_sum(values: NDArray[np.float64], n_threads: int = 1) -> int | None:
 
 
 def mean(widths: NDArray[np.float64], n_points: int, scale: float, n_threads: int = 1) -> float:
-    """The sum over n and the scale, rounded once: the float64 nearest to the quotient, as `geodim.paper` has it."""
+    """The sum over n and the scale, rounded once, as `geodim.paper` has it.
+
+    It is the float64 nearest to the quotient.
+    """
     total = exact_sum(widths, n_threads)
     if total is None:  # nothing is known of some column
         return math.inf
     numerator, denominator = float(scale).as_integer_ratio()
-    try:  # Python divides whole numbers correctly rounded, however large they are, and down to the smallest floats
+    # Python divides whole numbers correctly rounded, however large they are, and down to the smallest floats.
+    try:
         return (total * denominator) / ((n_points * numerator) << 1074)
     except OverflowError:  # widths beyond 1e308 times the scale
         return math.inf

@@ -1,7 +1,7 @@
 """A look ahead: which columns probably attain the maximum, and about how large the discriminability is.
 
-Nothing here enters a result.  Solving the likely leaders first lets almost every other column be dropped early, and the
-guess of Delta tells which resolution a tolerance needs.
+Nothing here enters a result.  Solving the likely leaders first lets almost every other column be dropped
+early, and the guess of Delta tells which resolution a tolerance needs.
 """
 
 from __future__ import annotations

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 class Profile:
     """Phi for every d = k - 1, the column that owns each, and what it took.
 
-    With a positive ``step`` this is Phi of the values rounded down to multiples of the step: every width is then off by
-    less than one step, and so is Phi.  Index 0 (k = 1) is always 0.  If ``counted``, the array holds -N(w) instead, the
-    negative of the least number of points that w neighbouring steps hold at best (see `geodim.engine.counting`).
+    With a positive ``step`` this is Phi of the values rounded down to multiples of the step: every width is
+    then off by less than one step, and so is Phi.  Index 0 (k = 1) is always 0.  If ``counted``, the array
+    holds -N(w) instead, the negative of the least number of points that w neighbouring steps hold at best
+    (see `geodim.engine.counting`).
     """
 
     goes_on: ClassVar[bool] = False  # whether another pass starts from what this one found
@@ -93,7 +94,8 @@ class Profile:
         """Some k, ascending to n, and valid bounds on Phi there, given the range of each column.
 
         A column that was not solved at some k is bounded there by its range and by Chebyshev's inequality;
-        monotonicity does the rest: Phi is at least what it was at any smaller k, and at most what it is at any larger.
+        monotonicity does the rest: Phi is at least what it was at any smaller k, and at most
+        what it is at any larger.
         """
         unfinished = np.flatnonzero(~self.done)
         widths = ranges.widths
@@ -126,7 +128,10 @@ class Profile:
         return support, lower, np.minimum(upper, most)
 
     def points_by_width(self) -> NDArray[np.int64]:
-        """If counted: how many points w steps hold at best, for every w that was not left out, and n at the end; ascending."""
+        """If counted: how many points w steps hold at best, ascending, and n at the end.
+
+        For every w that was not left out.
+        """
         reach = np.empty(self.phi.size - self.skipped, np.int64)
         reach[:-1] = -self.phi[1 + self.skipped :]
         reach[-1] = self.n_points
@@ -137,8 +142,8 @@ class Profile:
     def steps(self) -> Steps:
         """If counted: the first k of each step, the column that attains Phi there, and its width.
 
-        If w cells hold N(w) points at best and w + 1 hold more, then the k in between are w steps wide, and the column that has
-        no more than N(w) in w cells attains that.
+        If w cells hold N(w) points at best and w + 1 hold more, then the k in between are w steps wide, and
+        the column that has no more than N(w) in w cells attains that.
         """
         reach = self.points_by_width()
         wider = np.flatnonzero(reach[1:] > reach[:-1])

@@ -1,7 +1,7 @@
 """Passes with ever finer steps until a tolerance is met: the one policy for columns and for hops.
 
-A pilot guesses how large Delta is, and with it the step that a tolerance needs.  Where it guessed too large, the pass is made
-again with a finer step; where that does not lead anywhere, exactly.
+A pilot guesses how large Delta is, and with it the step that a tolerance needs.  Where it guessed too large,
+the pass is made again with a finer step; where that does not lead anywhere, exactly.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def refine(
         left -= 1
         needed = resolution(rtol, made.delta, magnitude, finest)
         if exactly and (left == 0 or within(made.delta, made.off, rtol)):
-            step = 0.0  # Phi is close enough, but 1 / Delta^2 lies where floats are sparse; or no end is in sight
+            # Phi is close enough, but 1 / Delta^2 lies where floats are sparse; or no end is in sight.
+            step = 0.0
         elif made.resumes and made.off > step:
             step = needed
         else:

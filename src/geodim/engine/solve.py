@@ -1,9 +1,9 @@
 """The loop that fills a profile: blocks of columns over threads, with clock and progress.
 
-Phi over a union of feature sets is the elementwise maximum, so columns may be solved in any order, split over any number
-of threads, and give the same bits.  What earlier columns reached is a lower bound that later columns must beat; a column
-is dropped from a gap only when it lies strictly below, so the owner of each k (the lowest column index that attains
-Phi(k)) does not depend on the order either.
+Phi over a union of feature sets is the elementwise maximum, so columns may be solved in any order, split over
+any number of threads, and give the same bits.  What earlier columns reached is a lower bound that later
+columns must beat; a column is dropped from a gap only when it lies strictly below, so the owner of each k
+(the lowest column index that attains Phi(k)) does not depend on the order either.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class _Run:
         self.solvers = count()
 
     def solve_all(self, pool: ThreadPoolExecutor, leaders: Sequence[int]) -> None:
-        """Solve every column: one after the other by all threads if they are few, else one or more per thread."""
+        """Solve every column: all threads work on one if they are few, else each thread on its own."""
         source, threads = self.source, self.threads
         read_rows = getattr(source, "read_rows", None)
         way = reading(
@@ -205,11 +205,12 @@ class _Run:
     def _solve_together(
         self, groups: list[list[int]], read_rows: Callable[..., None], pool: ThreadPoolExecutor
     ) -> None:
-        """Row-major arrays: all threads read a group of columns, each some of the rows, and then solve one column each.
+        """Row-major arrays: read a group of columns together, then solve one column per thread.
 
-        So a cache line is fetched once for the whole group, and no thread ends much later than the others.  Who is done
-        with a column while others are not begins to read the next group, into the other of two buffers; after the last
-        group, who has nothing left to do helps the others.
+        All threads read, each some of the rows.  So a cache line is fetched once for the whole group,
+        and no thread ends much later than the others.  Who is done with a column while others are not
+        begins to read the next group, into the other of two buffers; after the last group, who has
+        nothing left to do helps the others.
         """
         n = self.source.n_points
         buffers = [np.empty((self.widest, n), self.source.dtype) for _ in groups[:2]]

@@ -1,6 +1,7 @@
-"""Sorting one column into float64: by radix, by counting steps, by numpy where that is faster; few values are counted.
+"""Sorting one column into float64: by radix, by counting steps, or by numpy where that is faster.
 
-All ways give the same ascending values; only the order of -0.0 and 0.0, which no width tells apart, may differ.
+Where there are few different values, they are counted.  All ways give the same ascending values; only the
+order of -0.0 and 0.0, which no width tells apart, may differ.
 """
 
 from __future__ import annotations
@@ -97,7 +98,10 @@ class Sorter:
             sorting.keys_to_bits_64(keys, values[:n].view(np.uint64))
 
     def by_steps(self, column: NDArray[np.floating], step: float, values: NDArray[np.float64]) -> bool:
-        """Round down to steps and sort by their numbers, or count them if they are few; False if there are too many."""
+        """Round down to steps and sort by their numbers, or count them if they are few.
+
+        False if there are too many.
+        """
         if self.n < RADIX_FROM or not 1e-30 < step < 1e30:
             return False
         first = math.floor(float(column.min()) / step)
@@ -167,9 +171,10 @@ _trial = threading.Lock()
 
 
 def numpy_is_faster(dtype: np.dtype[np.floating], dealt_out: bool) -> bool:
-    """Whether numpy sorts this type faster than the radix sort on this processor; tried once, in milliseconds.
+    """Whether numpy sorts this type faster than the radix sort on this processor.
 
-    With AVX-512 it may, depending on the maker, and no name of an instruction set tells.
+    Tried once, in milliseconds.  With AVX-512 it may, depending on the maker, and no name of
+    an instruction set tells.
     """
     with _trial:  # threads that come at the same time would spoil each other's trial
         return _try_both(dtype, dealt_out)

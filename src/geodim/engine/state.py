@@ -1,4 +1,4 @@
-"""State that was saved, read with suspicion: every array must be what the computation itself would have saved."""
+"""Saved state, read with suspicion: every array must be one the computation itself would have saved."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ def _header(saved: Any, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 
 def read_array(saved: Any, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """An array of an archive; its header is checked before memory is taken for it, and nothing is broadcast or converted."""
+    """An array of an archive, neither broadcast nor converted.
+
+    Its header is checked before memory is taken for it.
+    """
     found_shape, found_type = _header(saved, name)
     if found_shape != shape or found_type != np.dtype(dtype):
         msg = f"{name} is {found_type} of shape {found_shape}, not {np.dtype(dtype)} of shape {shape}"

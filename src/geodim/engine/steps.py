@@ -10,9 +10,9 @@ import numpy as np
 SMALLEST_STEP = 2.0**-900
 LARGEST_VALUE = 2.0**900
 
-# Bounds on Delta are widened by 2^-50 to either side, for all roundings on the way; bounds on 1 / Delta^2 are then 2^-48 =
-# 3.6e-15 apart at least, and 1e-14 once they are rounded themselves.  What is asked for below this, with room to spare, no
-# bounds can give but equal ones.
+# Bounds on Delta are widened by 2^-50 to either side, for all roundings on the way; bounds on 1 / Delta^2 are
+# then 2^-48 = 3.6e-15 apart at least, and 1e-14 once they are rounded themselves.  What is asked for below
+# this, with room to spare, no bounds can give but equal ones.
 CLOSEST = 1e-13
 MOST_STEPS = 1 << 21  # counters that still fit the cache
 COUNT_BELOW = 0.6  # count if there are fewer steps than so many times the points
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 def tolerance(rtol: float) -> float:
-    """The tolerance to work with: 0, which is exact, for one that floats cannot express; the one rule for all backends.
+    """The tolerance to work with: 0, which is exact, for one that floats cannot express.
+
+    This is the one rule for all backends.
 
     >>> tolerance(0.01), tolerance(1e-15)
     (0.01, 0.0)
@@ -33,12 +35,18 @@ def tolerance(rtol: float) -> float:
 
 
 def within(delta: float, off: float, rtol: float) -> bool:
-    """Whether Delta, known to within ``off``, gives bounds on the dimension that are within the tolerance, whatever rounds."""
+    """Whether Delta, known to within ``off``, gives bounds on the dimension within the tolerance.
+
+    Whatever rounds on the way is allowed for.
+    """
     return delta > off and ((delta + off) / (delta - off)) ** 2 - 1.0 <= rtol - ROUNDINGS
 
 
 def worth_counting(n_steps: float, n_points: int) -> bool:
-    """Whether columns of so many steps are better counted than sorted; the one rule for all backends and plans."""
+    """Whether columns of so many steps are better counted than sorted.
+
+    This is the one rule for all backends and plans.
+    """
     return n_steps <= min(MOST_STEPS, COUNT_BELOW * n_points)
 
 
@@ -55,9 +63,9 @@ def counter_type(n_points: int) -> np.dtype[np.signedinteger[Any]]:
 def resolution(rtol: float, delta: float, magnitude: float, finest: float = 0.0) -> float:
     """The largest power of two to which values may be rounded: Delta is then known to within one such step.
 
-    (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta; a little less than a quarter of rtol leaves room.  0, which
-    is exact, where floats cannot express the tolerance, or numbers of the given magnitude leave no room for steps; and where a
-    step would not be larger than ``finest`` times the magnitude.
+    (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta; a little less than a quarter of rtol leaves room.
+    0, which is exact, where floats cannot express the tolerance, or numbers of the given magnitude leave no
+    room for steps; and where a step would not be larger than ``finest`` times the magnitude.
     """
     wanted = 0.23 * min(tolerance(rtol), 1.0) * delta
     if not wanted > SMALLEST_STEP or magnitude > LARGEST_VALUE or magnitude / wanted > LARGEST_VALUE:
@@ -69,7 +77,10 @@ def resolution(rtol: float, delta: float, magnitude: float, finest: float = 0.0)
 def steps_needed(
     least: NDArray[np.float64], greatest: NDArray[np.float64], step: float
 ) -> tuple[NDArray[np.float64], float]:
-    """Step of the least value of every column, and the number of steps of the widest one (infinite if unusable)."""
+    """Step of the least value of every column, and the number of steps of the widest one.
+
+    That number is infinite if steps are unusable.
+    """
     if not 2.0**-100 < step < 2.0**100:  # counting multiplies by 1 / step in the column's own type
         return np.zeros(least.size), math.inf
     first = np.floor(least / step)

@@ -1,4 +1,7 @@
-"""Where solvers take their bar from and leave what they found: the one interface between a column and what it counts for."""
+"""Where solvers take their bar from and leave what they found.
+
+It is the one interface between a column and what it counts for.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """What a solver found of one column, all of it or a piece.  It holds until the solver goes on: merge it, or copy.
+    """What a solver found of one column, all of it or a piece.
+
+    It holds until the solver goes on: merge it, or copy.
 
     Attributes
     ----------
     phi : array of float64, shape (n_points - cut,)
-        phi at d = k - 1 - cut; meaningful on ``ranges`` alone.  Elsewhere the column lies strictly below the target's bar.
+        phi at d = k - 1 - cut; meaningful on ``ranges`` alone.  Elsewhere the column lies
+        strictly below the target's bar.
     ranges : array of int64, shape (m, 2)
         First and one past the last index of ``phi`` that was solved.
     column : int

@@ -1,4 +1,6 @@
-"""The experiments of the paper, one module per table or figure, each resumable and with its cost known beforehand.
+"""The experiments of the paper, one module per table or figure.
+
+Each can be resumed, and its cost is known beforehand.
 
 >>> from geodim.experiments import NAMES, get_experiment
 >>> get_experiment("random").title

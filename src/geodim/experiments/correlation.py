@@ -1,8 +1,8 @@
-"""The paper's claim, tested: whether a drop of the dimension from k - 1 to k hops goes with a gain in accuracy.
+"""The paper's claim, tested: a drop of the dimension from k - 1 to k hops goes with a gain in accuracy.
 
-Spearman's rank correlation of the relative drop and the gain over k = 1, ..., 5, for our dimension and for the MLE, with the
-printed numbers and with those computed here.  Five pairs are few: a correlation of 1 has a probability of 1/120 by
-chance, and nothing below 0.9 is significant at the level of 5 % (one-sided).
+Spearman's rank correlation of the relative drop and the gain over k = 1, ..., 5, for our dimension and for
+the MLE, with the printed numbers and with those computed here.  Five pairs are few: a correlation of 1 has a
+probability of 1/120 by chance, and nothing below 0.9 is significant at the level of 5 % (one-sided).
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ class Curves:
 
 @dataclass(frozen=True)
 class Correlation:
-    """One rank correlation: of which numbers ("printed" or "ours"), estimator and data set, and of how many pairs.
+    """One rank correlation, of so many pairs.
 
-    ``p`` is the probability of a correlation at least as high if the pairs were matched at random.
+    It says of which numbers ("printed" or "ours"), estimator and data set.  ``p`` is the probability of a
+    correlation at least as high if the pairs were matched at random.
     """
 
     numbers: str
@@ -140,7 +141,10 @@ def claims_of(numbers: str, found: Sequence[Correlation]) -> list[Claim]:
     whose = "numbers as printed" if numbers == "printed" else "our own numbers"
     texts = (
         f"A drop of the intrinsic dimension goes with a gain in accuracy ({whose}).",
-        f"The intrinsic dimension is a better indicator of classification performance than the MLE ({whose}).",
+        (
+            "The intrinsic dimension is a better indicator of classification performance than the MLE "
+            f"({whose})."
+        ),
     )
     names = [
         name for name in DATASETS if all((kind, name) in mine for kind in ("intrinsic dimension", "MLE"))

@@ -1,4 +1,4 @@
-"""A report as a list of blocks, and the two ways to write it: self-contained HTML, and Markdown with the same words.
+"""A report as a list of blocks, written as self-contained HTML or as Markdown with the same words.
 
 All text is plain: whatever a data set is called, it is shown and never interpreted.
 """
@@ -66,10 +66,10 @@ class Document:
 
 
 STYLE = """
-:root { color-scheme: light dark; --ink: #1b1b1b; --soft: #5b5b5b; --paper: #ffffff; --line: #d9d9d9; --band: #f6f6f4;
-  --good: #00694d; --near: #0b5c93; --bad: #a3420a; --none: #6b6b6b; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8e6e3; --soft: #a8a5a0; --paper: #171717; --line: #3a3a3a;
-  --band: #202020; --good: #53c7a0; --near: #74b9ea; --bad: #f0a06a; --none: #9a9a9a; } }
+:root { color-scheme: light dark; --ink: #1b1b1b; --soft: #5b5b5b; --paper: #ffffff; --line: #d9d9d9;
+  --band: #f6f6f4; --good: #00694d; --near: #0b5c93; --bad: #a3420a; --none: #6b6b6b; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8e6e3; --soft: #a8a5a0; --paper: #171717;
+  --line: #3a3a3a; --band: #202020; --good: #53c7a0; --near: #74b9ea; --bad: #f0a06a; --none: #9a9a9a; } }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 62rem;
   margin: 2.5rem auto; padding: 0 1.2rem; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin-bottom: 0.3rem; }
@@ -77,7 +77,8 @@ h2 { font-size: 1.3rem; margin-top: 2.4rem; border-bottom: 1px solid var(--line)
 h3 { font-size: 1.05rem; margin-top: 1.6rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 0.86rem; }
-th, td { text-align: left; padding: 0.28rem 0.6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+th, td { text-align: left; padding: 0.28rem 0.6rem; border-bottom: 1px solid var(--line);
+  vertical-align: top; }
 th { color: var(--soft); font-weight: 600; }
 tbody tr:nth-child(even) { background: var(--band); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -105,7 +106,8 @@ def to_html(document: Document) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}\n</body>\n</html>\n"
+        f"<title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n"
+        f"<body>\n<h1>{title}</h1>\n{body}\n</body>\n</html>\n"
     )
 
 

@@ -1,7 +1,7 @@
 """What an experiment is: a name, units of work that can be done one by one, and what to make of their rows.
 
-An experiment says beforehand what each unit costs and whether its data is there; the runner decides which units to do, and
-the store keeps the rows of those that are done.
+An experiment says beforehand what each unit costs and whether its data is there; the runner decides which
+units to do, and the store keeps the rows of those that are done.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ class Unit:
     Attributes
     ----------
     key : dict
-        The parameters that decide its rows, as JSON holds them; together with the version of geodim they name it in the store.
+        The parameters that decide its rows, as JSON holds them; together with the version of geodim
+        they name it in the store.
     cost : Cost
         What it takes.
     work : callable

@@ -35,8 +35,8 @@ def missing_data(name: str, options: Options) -> str | None:
     size = info.download_bytes
     about = f"{size / 2**30:.1f} GiB" if size >= 1 << 30 else f"{size / 2**20:.0f} MiB"
     return (
-        f"{info.name} is not on this machine: get it with  geodim datasets fetch {info.name}  (about {about}) "
-        "and give the same command again"
+        f"{info.name} is not on this machine: get it with  geodim datasets fetch {info.name}  (about "
+        f"{about}) and give the same command again"
     )
 
 
@@ -60,7 +60,10 @@ def lacking(name: str, cost: Cost, options: Options) -> str | None:
 
 
 def hop_cost(nodes: int, edges: int, attributes: int, hops: int, options: Options) -> Cost:
-    """Seconds and bytes of one pass over the hops of a graph, with fewer columns in flight where memory is short."""
+    """Seconds and bytes of one pass over the hops of a graph.
+
+    Where memory is short, fewer columns are in flight.
+    """
     threads = options.threads or available_threads()
     entries = 2 * edges + nodes
     seconds = PRODUCT_SECONDS * entries * attributes * hops + COLUMN_SECONDS * nodes * attributes * (hops + 1)

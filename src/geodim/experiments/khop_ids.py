@@ -1,4 +1,4 @@
-"""Intrinsic dimension of the k-hop geometric data sets, k = 0, ..., 5: the upper part of the paper's main table."""
+"""Intrinsic dimension of the k-hop data sets, k = 0, ..., 5: the upper part of the paper's main table."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["EXPERIMENT", "dimensions"]
 
 NAME = "khop"
 BECAUSE = (
-    "the files at hand are not the authors', or their features were rounded otherwise than to float32 (ogbn-mag has "
-    "metapath2vec vectors that every training makes anew)"
+    "the files at hand are not the authors', or their features were rounded otherwise than to float32 "
+    "(ogbn-mag has metapath2vec vectors that every training makes anew)"
 )
 
 
@@ -82,8 +82,9 @@ def claims(rows: Rows) -> list[Claim]:
     least = {name: share for name, share in firsts.items() if share < 0.5}
     shares = ", ".join(f"{name} {share:.0%}" for name, share in firsts.items())
     first = Claim(
-        "One iteration of neighbourhood aggregation always leads to a huge drop of the dimension; consecutive ones only "
-        "to a small decrease, but for PubMed, where the second is comparable to the first.",
+        "One iteration of neighbourhood aggregation always leads to a huge drop of the "
+        "dimension; consecutive ones only to a small decrease, but for PubMed, where the "
+        "second is comparable to the first.",
         None if not found else set(least) <= {"PubMed"} and all(share > 0.3 for share in firsts.values()),
         f"share of the whole drop over k = 1, ..., 5 that the first iteration brings: {shares}"
         if found

@@ -1,4 +1,7 @@
-"""The machine on which numbers were made, in words, and how fast it is against the one the costs were measured on."""
+"""The machine on which numbers were made, in words, and how fast it is.
+
+Its speed is relative to the machine that costs were measured on.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""The MLE baseline on the k-hop data sets, k = 0, ..., 5: the middle part of the paper's main table, and what is behind it.
+"""The MLE baseline on the k-hop data sets, k = 0, ..., 5.
 
-Every number is computed twice.  Soundly: hops in float64 with sums that do not depend on the order, and distances from differences, so
-that rows which are equal by mathematics have distance 0 and are left out.  And with the paper's arithmetic: hops by plain float32
-sums and distances from scalar products, where such rows come out about 1e-8 apart and enter the mean of logarithms.
+This is the middle part of the paper's main table, and what is behind it.  Every number is computed twice.
+Soundly: hops in float64 with sums that do not depend on the order, and distances from differences, so that
+rows which are equal by mathematics have distance 0 and are left out.  And with the paper's arithmetic: hops
+by plain float32 sums and distances from scalar products, where such rows come out about 1e-8 apart and
+enter the mean of logarithms.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ SECONDS = 0.6e-10  # per pair of points and feature, soundly; several times that
 PUBLISHED = 3.0
 QUICK = (("Cora", 0), ("Cora", 1), ("Cora", 2), ("CiteSeer", 0), ("PubMed", 0))
 TRAP = (
-    "rows that are equal by mathematics differ by about 1e-8 after float32 sums, and these false tiny distances dominate the mean "
-    "of logarithms"
+    "rows that are equal by mathematics differ by about 1e-8 after float32 sums, and these false tiny "
+    "distances dominate the mean of logarithms"
 )
 
 
@@ -151,13 +153,13 @@ def notes(rows: Rows) -> list[str]:
         return []
     same = sum(rounds_to(row["paper_like"], printed()["khop_mle"][row["dataset"]][row["k"]]) for row in rows)
     trap = (
-        f"At k = 0 nothing is summed, and both ways agree. From k = 1 on, {TRAP}: a distance of 1e-8 beside one of 0.1 counts "
-        "with a logarithm of 16, where others have less than 1. The more hops, the fewer of the truly zero distances come out as "
-        "zero, and the lower falls the estimate."
+        f"At k = 0 nothing is summed, and both ways agree. From k = 1 on, {TRAP}: a distance of 1e-8 beside "
+        "one of 0.1 counts with a logarithm of 16, where others have less than 1. The more hops, the fewer "
+        "of the truly zero distances come out as zero, and the lower falls the estimate."
     )
     again = (
-        f"With the paper's arithmetic {same} of {len(rows)} numbers round to the printed digits. They are a property of that "
-        "arithmetic: other orders of summation give others."
+        f"With the paper's arithmetic {same} of {len(rows)} numbers round to the printed digits. They are a "
+        "property of that arithmetic: other orders of summation give others."
     )
     return [trap, again]
 

@@ -1,7 +1,7 @@
-"""One-hot encoded graphs: 100 nodes, the identity as attributes, all 4,950 edges added one by one in random order.
+"""One-hot encoded graphs: 100 nodes, the identity as attributes.
 
-The paper's figure shows the dimension of the k-hop data sets against the number of edges, with a second plot beside the first that
-leaves out k = 0.
+All 4,950 edges are added one by one in random order.  The paper's figure shows the dimension of the k-hop
+data sets against the number of edges, with a second plot beside the first that leaves out k = 0.
 """
 
 from __future__ import annotations
@@ -121,7 +121,8 @@ def claims(rows: Rows) -> list[Claim]:
         Claim(
             texts[3],
             bool(gaps[half].max() < 1.05),
-            f"with half of all edges or more, k = 1 has at most {gaps[half].max():.4f} times the dimension of k = 5",
+            f"with half of all edges or more, k = 1 has at most {gaps[half].max():.4f} "
+            "times the dimension of k = 5",
         ),
     ]
 

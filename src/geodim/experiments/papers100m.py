@@ -1,6 +1,7 @@
 """Bounds for ogbn-papers100M from a log-scale support sequence of length 100,000, for k = 0, ..., 5.
 
-The paper settles for bounds here.  Ours come from the exact Phi, which one pass gives, and the exact dimension stands beside them.
+The paper settles for bounds here.  Ours come from the exact Phi, which one pass gives, and the exact
+dimension stands beside them.
 """
 
 from __future__ import annotations
@@ -94,7 +95,8 @@ def claims(rows: Rows) -> list[Claim]:
     apart = [before["lower"] > after["upper"] for before, after in pairwise(found)]
     return [
         Claim(
-            "ogbn-papers100M: the dimensions of different k are told apart by their bounds, with an accuracy of over 99.95 %.",
+            "ogbn-papers100M: the dimensions of different k are told apart by their bounds, with "
+            "an accuracy of over 99.95 %.",
             all(apart) and all(row["error"] < 5e-4 for row in found) if found else None,
             f"largest E: {max(row['error'] for row in found):.2e}" if found else "",
         )

@@ -1,7 +1,8 @@
-"""Errors on random data: standard normal columns, not normalised, and a log-scale support sequence of 100,000 elements.
+"""Errors on random data: standard normal columns, not normalised.
 
-The columns are float64, and each has a random stream of its own, so that a thread makes the column it is about to solve and forgets
-it afterwards: 10^8 points and 250 columns (200 GB) pass through without ever being held.  Phi is exact at every k; the error
+The support sequence is on a log scale and has 100,000 elements.  The columns are float64, and each has a
+random stream of its own, so that a thread makes the column it is about to solve and forgets it afterwards:
+10^8 points and 250 columns (200 GB) pass through without ever being held.  Phi is exact at every k; the error
 follows from Phi on the support.
 """
 
@@ -133,8 +134,8 @@ def _unit(n: int, d: int, repetition: int, options: Options) -> Unit:
 def threads_within(n: int, d: int, options: Options) -> int:
     """As many threads as asked for, or as the memory allows, since each of them holds a column.
 
-    At most half as many as columns: then the engine gives every thread columns of its own, which is quicker than to share each
-    column among all, since drawing and sorting one cannot be shared.
+    At most half as many as columns: then the engine gives every thread columns of its own, which is quicker
+    than to share each column among all, since drawing and sorting one cannot be shared.
     """
     wanted = min(options.threads or available_threads(), max(d // 2, 1))
     budget = options.memory or int(0.8 * physical_memory())

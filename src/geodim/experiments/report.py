@@ -1,4 +1,7 @@
-"""The report: every number of the paper beside ours, the difference and a verdict; claims, figures, and where it was computed."""
+"""The report: every number of the paper beside ours, with the difference and a verdict.
+
+Also claims, figures, and where it was computed.
+"""
 
 from __future__ import annotations
 
@@ -131,8 +134,9 @@ def _overview(comparisons: list[Comparison], claims: list[Claim], stores: dict[s
     seconds = sum(store.seconds() for store in stores.values())
     return [
         Paragraph(
-            f"geodim {__version__} computed {computed} of the {len(comparisons)} numbers in the paper's tables, in "
-            f"{seconds / 60.0:.1f} minutes of work; the rest needs data that is not on the machine, or was not asked for."
+            f"geodim {__version__} computed {computed} of the {len(comparisons)} numbers in the paper's "
+            f"tables, in {seconds / 60.0:.1f} minutes of work; the rest needs data that is not on the "
+            "machine, or was not asked for."
         ),
         Table(
             ["verdict", "numbers"],
@@ -212,9 +216,9 @@ def _correlation_section(found: list[Correlation]) -> list[Any]:
     return [
         Heading("Rank correlation of the drop in dimension and the gain in accuracy"),
         Paragraph(
-            "Spearman's correlation of the relative drop from k - 1 to k hops and the gain in accuracy, over k = 1, ..., 5. Five "
-            "pairs are few: at random, 1 comes up once in 120 times, and at least 0.9 once in 24. p is the chance of a correlation "
-            "at least as high; it is exact for single data sets."
+            "Spearman's correlation of the relative drop from k - 1 to k hops and the gain in accuracy, over "
+            "k = 1, ..., 5. Five pairs are few: at random, 1 comes up once in 120 times, and at least 0.9 "
+            "once in 24. p is the chance of a correlation at least as high; it is exact for single data sets."
         ),
         Table(
             ["numbers", "estimator", "data", "pairs", "correlation", "p"],
@@ -239,8 +243,9 @@ def _machines(stores: dict[str, Store]) -> list[Any]:
     for name, store in stores.items():
         for machine in store.machines():
             text = (
-                f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}, "
-                f"Python {machine['python']}, numpy {machine['numpy']}, numba {machine['numba']}"
+                f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} "
+                f"GiB, {machine['system']}, Python {machine['python']}, numpy "
+                f"{machine['numpy']}, numba {machine['numba']}"
             )
             lines.setdefault(text, []).append(name)
     if not lines:

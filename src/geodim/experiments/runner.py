@@ -1,4 +1,7 @@
-"""Do the units of work that are not done yet, keep the rows of each at once, and go on where one cannot be done."""
+"""Do the units of work that are not done yet.
+
+The rows of each are kept at once, and where one cannot be done the others go on.
+"""
 
 from __future__ import annotations
 

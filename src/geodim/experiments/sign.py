@@ -1,4 +1,4 @@
-"""Test accuracies of SIGN classifiers on the k-hop features, k = 0, ..., 5: the lower part of the paper's main table."""
+"""Test accuracies of SIGN on the k-hop features, k = 0, ..., 5: the lower part of the main table."""
 
 from __future__ import annotations
 
@@ -25,13 +25,16 @@ QUICK_REPETITIONS, QUICK_HOPS = 2, 3
 BASE_MEMORY = 1 << 29  # PyTorch itself
 PLANETOID = ("PubMed", "Cora", "CiteSeer")
 BECAUSE = (
-    "the paper leaves open details of the training (which epoch is tested, the kind of weight decay, the batch norm), "
-    "and trainings start from random weights"
+    "the paper leaves open details of the training (which epoch is tested, the kind of weight decay, the "
+    "batch norm), and trainings start from random weights"
 )
 
 
 def units(options: Options) -> list[Unit]:
-    """One unit per data set, whose hops are computed once; finished trainings of an unfinished unit are kept."""
+    """One unit per data set, whose hops are computed once.
+
+    Finished trainings of an unfinished unit are kept.
+    """
     from geodim.gnn import estimate_cost  # noqa: PLC0415
 
     hops = list(range(QUICK_HOPS if options.quick else HOPS))

@@ -1,7 +1,8 @@
-"""Rows on disk: one JSON and one CSV file per experiment, written whole or not at all after every unit of work.
+"""Rows on disk: one JSON and one CSV file per experiment.
 
-A unit is found again by its parameters, the experiment's recipe and the version of geodim, so that a second run computes only
-what is missing, and a new version computes afresh.
+They are written after every unit of work, whole or not at all.  A unit is found again by its parameters, the
+experiment's recipe and the version of geodim, so that a second run computes only what is missing, and a new
+version computes afresh.
 """
 
 from __future__ import annotations
@@ -117,7 +118,10 @@ class Store:
             self._use()
         except Exception as error:  # whatever a row that is none of this experiment's makes its code raise
             self.entries = before
-            msg = f"{other.path} holds rows that the experiment {self.experiment.name} cannot have made ({error!r})"
+            msg = (
+                f"{other.path} holds rows that the experiment {self.experiment.name} "
+                f"cannot have made ({error!r})"
+            )
             raise DataFileError(f"{msg}: nothing was taken over") from error
         return len(new)
 

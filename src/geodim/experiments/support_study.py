@@ -1,8 +1,9 @@
 """Error and saved costs against the length of the support sequence, on 2-hop geometric data sets.
 
-The paper runs its quadratic algorithm for each of 50 support sequences.  Here one pass gives Phi at every k, from which the
-error of any support follows; a second pass solves each feature alone, which gives phi_{k,f} at every k and with it the size of
-every F_{s_i} = {f : phi_{s_{i+1},f} > Phi_{s_i}} and the saved costs, all exact.
+The paper runs its quadratic algorithm for each of 50 support sequences.  Here one pass gives Phi at
+every k, from which the error of any support follows; a second pass solves each feature alone, which
+gives phi_{k,f} at every k and with it the size of every F_{s_i} = {f : phi_{s_{i+1},f} > Phi_{s_i}} and
+the saved costs, all exact.
 """
 
 from __future__ import annotations
@@ -90,7 +91,10 @@ def _study_generated(name: str, shape: dict[str, int], context: Context) -> Rows
 
 
 def generated(name: str, shape: dict[str, int]) -> GraphDataset:
-    """An R-MAT graph with standard normal attributes; of unequal standard deviations, as those of embeddings are, or equal."""
+    """An R-MAT graph with standard normal attributes.
+
+    Their standard deviations are equal, or unequal as those of embeddings are.
+    """
     from geodim.data.datasets.synthetic import rmat  # noqa: PLC0415
 
     data = rmat(nodes=shape["nodes"], edges=shape["edges"], attributes=shape["attributes"], seed=SEED)
@@ -208,16 +212,25 @@ def by_dataset(rows: Rows) -> dict[str, Rows]:
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """The sentences on relative support sizes near 0.015, on every data set at hand; none is left out of the count."""
+    """The sentences on relative support sizes near 0.015, on every data set at hand.
+
+    None is left out of the count.
+    """
     found = by_dataset(rows)
     at = float(printed()["support_study"]["relative_size"])
     accuracy = float(printed()["support_study"]["accuracy"])
     saved = float(printed()["support_study"]["saved_costs"])
     near = {name: _at(some, at) for name, some in found.items()}
     texts = (
-        f"Support study: with relative support sizes of under {at} all data sets are approximated to over {accuracy:.0%}.",
+        (
+            f"Support study: with relative support sizes of under {at} all data sets are "
+            f"approximated to over {accuracy:.0%}."
+        ),
         f"Support study: the saved costs for comparable sizes are over {saved}.",
-        "Support study: a relative support size between 0.01 and 0.02 is a reasonable range for maximising the saved costs.",
+        (
+            "Support study: a relative support size between 0.01 and 0.02 is a reasonable range "
+            "for maximising the saved costs."
+        ),
     )
     if not found:
         return [Claim(text, None, "") for text in texts]
@@ -229,15 +242,16 @@ def claims(rows: Rows) -> list[Claim]:
         for name, some in found.items()
     }
     peaks = ", ".join(
-        f"{name} {row['relative_size']:.3f} (better by {row['saved_costs'] - within[name]:.4f} than the best in that range)"
+        f"{name} {row['relative_size']:.3f} (better by {row['saved_costs'] - within[name]:.4f} "
+        "than the best in that range)"
         for name, row in best.items()
     )
     return [
         _counted(
             texts[0],
             [row["error"] < 1.0 - accuracy for row in near.values()],
-            f"error E at {at}: {errors}. E is about 2 ln(n/2)/l: below {1.0 - accuracy:.0%} at this share from some 150,000 "
-            "points on, as all of the paper's graphs have",
+            f"error E at {at}: {errors}. E is about 2 ln(n/2)/l: below {1.0 - accuracy:.0%} at this share "
+            "from some 150,000 points on, as all of the paper's graphs have",
         ),
         _counted(
             texts[1], [row["saved_costs"] > saved for row in near.values()], f"saved costs at {at}: {costs}"
@@ -262,13 +276,14 @@ def notes(rows: Rows) -> list[str]:
         return []
     law = (
         "The error is about 2 ln(n/2)/l for every data set, l being the length of the support sequence: "
-        f"ours lie between {min(ratios):.3f} and {max(ratios):.3f} times that wherever l is at least 100. This is why the paper "
-        "finds the same error for every k and every number of features. The relative size alone says little: "
-        "0.015 is 40 elements of Cora and 2,540 of ogbn-arxiv."
+        f"ours lie between {min(ratios):.3f} and {max(ratios):.3f} times that wherever l is at least 100. "
+        "This is why the paper finds the same error for every k and every number of features. The relative "
+        "size alone says little: 0.015 is 40 elements of Cora and 2,540 of ogbn-arxiv."
     )
     competition = (
-        "Saved costs depend on how many features compete. Attributes that are all drawn alike (R-MAT, equal columns) compete for "
-        "every k; with standard deviations that differ as those of embeddings do, the costs fall as the paper shows."
+        "Saved costs depend on how many features compete. Attributes that are all drawn alike (R-MAT, equal "
+        "columns) compete for every k; with standard deviations that differ as those of embeddings do, the "
+        "costs fall as the paper shows."
     )
     return [law, competition]
 

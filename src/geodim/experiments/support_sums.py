@@ -1,7 +1,8 @@
 """What a support sequence says about the dimension, in time and memory of the sequence alone.
 
-`geodim.paper.support_bounds` writes out every term of the two sums; for 10^8 points that is a list of 10^8 numbers.  Here a gap is
-one product, rounded once, and the products are summed correctly rounded: the same to some 1e-16.
+`geodim.paper.support_bounds` writes out every term of the two sums; for 10^8 points that is a list
+of 10^8 numbers.  Here a gap is one product, rounded once, and the products are summed correctly
+rounded: the same to some 1e-16.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def bounds_on_support(
 
     Examples
     --------
-    >>> bounds_on_support(np.array([1.0, 4.0]), [2, 4], 4)  # Delta is 1.5 and 2.25, see geodim.paper.support_bounds
+    The bounds on Delta are 1.5 and 2.25, see `geodim.paper.support_bounds`:
+
+    >>> bounds_on_support(np.array([1.0, 4.0]), [2, 4], 4)
     SupportBounds(lower=0.19753086419753085, upper=0.4444444444444444, error=1.25)
     """
     gaps = np.diff(np.asarray(support, np.int64)).astype(np.float64)
@@ -67,8 +70,8 @@ def expected_error(n_points: int, length: int) -> float:
 
     The gap behind s is about :math:`(n + 2 - s) \ln(n/2) / (l - 1)` long, and summation by parts turns
     :math:`\sum_k (n + 1 - k)(\Phi(k + 1) - \Phi(k))` into :math:`\sum_k \Phi(k)`; so
-    :math:`\Delta_{s,+} - \Delta_{s,-}` is about :math:`\Delta \ln(n/2) / (l - 1)`, and E twice that share.  Where the gaps near
-    n would be shorter than 1 the true error is smaller.
+    :math:`\Delta_{s,+} - \Delta_{s,-}` is about :math:`\Delta \ln(n/2) / (l - 1)`, and E twice that share.
+    Where the gaps near n would be shorter than 1 the true error is smaller.
 
     Examples
     --------

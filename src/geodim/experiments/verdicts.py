@@ -1,8 +1,9 @@
 """A printed number beside ours, and what to say about the two.
 
-Printed numbers are kept as the strings that the paper prints: "6.2523" claims four decimals, so that ours is equal if it rounds
-to these digits.  Sums of float32 features differ from machine to machine by about 1e-7 of their size, which can tip the
-last printed digit; that is told apart from a real difference by the relative difference of what was computed.
+Printed numbers are kept as the strings that the paper prints: "6.2523" claims four decimals, so that ours is
+equal if it rounds to these digits.  Sums of float32 features differ from machine to machine by about 1e-7 of
+their size, which can tip the last printed digit; that is told apart from a real difference by the relative
+difference of what was computed.
 """
 
 from __future__ import annotations
@@ -92,9 +93,9 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, whether the rows bear it out (None: nothing at hand to test it with), and the evidence.
+    """A sentence of the paper, whether the rows bear it out, and the evidence.
 
-    ``words`` says it more exactly than yes or no.
+    None where there is nothing at hand to test it with.  ``words`` says it more exactly than yes or no.
     """
 
     text: str

@@ -4,7 +4,8 @@ Everything public is available from `geodim` itself:
 
 * `explain_dimension`, `explain_hops`: shares of the discriminability, and the core (`shares`, `core`)
 * `feature_ranking`: discriminability of each feature on its own
-* `select_features`, `DiscriminabilitySelector`: few features that keep most of it (`select`, `greedy`, `coarse`, `selector`)
+* `select_features`, `DiscriminabilitySelector`: few features that keep most of it (`select`,
+  `greedy`, `coarse`, `selector`)
 * `WhatIf`: the dimension if features were removed, rescaled, clipped or replaced (`whatif`, `toptwo`)
 * `advise`: how many hops are worth it (`advice`)
 

@@ -1,6 +1,7 @@
-"""Compiled loops of the explanations: counting into bins, upper bounds on gains, the two best columns at every size.
+"""Compiled loops of the explanations: counts in bins, upper bounds on gains, the two best columns.
 
-Arrays over sizes are indexed by d = k - 1, as in the engine, and index 0 (a window of one point) is never used.
+Arrays over sizes are indexed by d = k - 1, as in the engine, and index 0 (a window of
+one point) is never used.
 """
 
 from __future__ import annotations
@@ -34,6 +35,14 @@ def count_values(values: Any, weights: Any, low: float, per_bin: float, cumulati
 
     ``weights`` is how often each value occurs, or empty for once each.  Values lie where the first pass found
     them, but for roundings of the greatest.
+
+    Parameters
+    ----------
+    values : (n,) floats, in any order
+    weights : (n,) or (0,) int64, points
+    low : float64, where the first bin begins
+    per_bin : float64, bins per unit of the data
+    cumulative : (bins + 1,) integers, points, written
     """
     require(cumulative.size > 1, "count_values: cumulative")
     require(weights.size == 0 or weights.size >= values.size, "count_values: weights")
@@ -54,7 +63,14 @@ def count_values(values: Any, weights: Any, low: float, per_bin: float, cumulati
 
 @kernel
 def reach_of(cumulative: Any, ladder: Any, reach: Any) -> None:
-    """``reach[i]`` becomes the largest number of points in ``ladder[i]`` neighbouring bins."""
+    """``reach[i]`` becomes the largest number of points in ``ladder[i]`` neighbouring bins.
+
+    Parameters
+    ----------
+    cumulative : (bins + 1,) integers, points, as `count_values` writes them
+    ladder : (m,) integers, widths in bins
+    reach : (m,) integers, points, written
+    """
     bins = cumulative.size - 1
     require(reach.size >= ladder.size, "reach_of: reach")
     for i in range(ladder.size):
@@ -69,7 +85,15 @@ def reach_of(cumulative: Any, ladder: Any, reach: Any) -> None:
 
 @kernel
 def raise_to(phi: Any, ranges: Any, n_ranges: int, best: Any) -> None:
-    """Take the elementwise maximum on the listed ranges."""
+    """Take the elementwise maximum on the listed ranges.
+
+    Parameters
+    ----------
+    phi : (n,) float64 over d
+    ranges : (m, 2) int64, half-open ranges of d; the first n_ranges count
+    n_ranges : int
+    best : (n,) float64 over d, raised in place
+    """
     require_ranges(ranges, n_ranges, min(phi.size, best.size), "raise_to: ranges")
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
@@ -81,6 +105,14 @@ def coarse_sum(reach: Any, ladder: Any, width: float, span: float, n: int) -> An
     """Upper bound on the sum of phi over all sizes, given how many points some widths hold.
 
     An interval of width c = ladder[i] * width holds reach[i] points, so phi <= c up to that size.
+
+    Parameters
+    ----------
+    reach : (m,) integers, points
+    ladder : (m,) integers, widths in bins, ascending
+    width : float64, of a bin, in the units of the data
+    span : float64, the range of the column
+    n : int, points
     """
     require(reach.size >= ladder.size, "coarse_sum: reach")
     total = 0.0
@@ -95,7 +127,17 @@ def coarse_sum(reach: Any, ladder: Any, width: float, span: float, n: int) -> An
 
 @kernel
 def reaches(reach: Any, ladder: Any, width: float, span: float, phi: Any, following: Any) -> Any:
-    """Whether a feature may attain ``phi`` at one of the sizes in question; ``following[d]`` is the next such size."""
+    """Whether a feature may attain ``phi`` at one of the sizes in question.
+
+    ``following[d]`` is the next such size.
+
+    Parameters
+    ----------
+    reach, ladder, width, span
+        As for `coarse_sum`.
+    phi : (n,) float64 over d
+    following : (n,) integers, sizes d
+    """
     n = phi.size
     require(reach.size >= ladder.size, "reaches: reach")
     require(following.size >= n, "reaches: following")
@@ -116,9 +158,17 @@ def reaches(reach: Any, ladder: Any, width: float, span: float, phi: Any, follow
 
 @kernel
 def draw_lines(phi: Any, base: Any, block: int, blocks: Any, first: Any, last: Any) -> Any:
-    """Lines above ``phi`` in the blocks of ``block`` sizes where it exceeds ``base``, by their first and last values.
+    """Lines above ``phi``, in the blocks of ``block`` sizes where it exceeds ``base``.
 
-    Returns the sum of phi - base, which is nowhere negative, and the number of lines.
+    A line is given by its first and last values.  Returns the sum of phi - base, which is nowhere negative,
+    and the number of lines.
+
+    Parameters
+    ----------
+    phi, base : (n,) float64 over d
+    block : int, sizes in a block
+    blocks : (m,) int32, block numbers, written
+    first, last : (m,) float64, widths, written
     """
     n = phi.size
     require(block > 0 and base.size >= n, "draw_lines: base")
@@ -149,7 +199,15 @@ def draw_lines(phi: Any, base: Any, block: int, blocks: Any, first: Any, last: A
 def gain_over(phi: Any, block: int, blocks: Any, first: Any, last: Any, count: int) -> Any:
     """Sum over d of max(0, line - phi), with the lines of `draw_lines`.
 
-    Lines below ``phi`` are taken off the lists: phi of the chosen features never falls.  Returns the sum and how many stay.
+    Lines below ``phi`` are taken off the lists: phi of the chosen features never falls.  Returns
+    the sum and how many stay.
+
+    Parameters
+    ----------
+    phi : (n,) float64 over d
+    block, blocks, first, last
+        As for `draw_lines`; the lists are shortened in place.
+    count : int, lines in the lists
     """
     n = phi.size
     require(0 <= count <= min(blocks.size, first.size, last.size), "gain_over: the lines")
@@ -174,7 +232,16 @@ def gain_over(phi: Any, block: int, blocks: Any, first: Any, last: Any, count: i
 
 @kernel
 def list_excess(phi: Any, base: Any, sizes: Any, values: Any) -> Any:
-    """List the sizes at which ``phi`` exceeds ``base``, and phi there; returns their number, or -1 if there is not room."""
+    """List the sizes at which ``phi`` exceeds ``base``, and phi there.
+
+    Returns their number, or -1 if there is not room.
+
+    Parameters
+    ----------
+    phi, base : (n,) float64 over d
+    sizes : (m,) int32, sizes d, written
+    values : (m,) float64, widths, written
+    """
     require(base.size >= phi.size, "list_excess: base")
     require(values.size >= sizes.size, "list_excess: values")
     count = 0
@@ -189,7 +256,17 @@ def list_excess(phi: Any, base: Any, sizes: Any, values: Any) -> Any:
 
 @kernel
 def excess_over(phi: Any, sizes: Any, values: Any, count: int) -> Any:
-    """Sum of what listed values exceed ``phi`` by; those that do not are taken off.  Returns the sum and how many stay."""
+    """Sum of what listed values exceed ``phi`` by; those that do not are taken off.
+
+    Returns the sum and how many stay.
+
+    Parameters
+    ----------
+    phi : (n,) float64 over d
+    sizes, values
+        As for `list_excess`; the lists are shortened in place.
+    count : int, entries of the lists
+    """
     require(0 <= count <= min(sizes.size, values.size), "excess_over: sizes or values")
     if count > 0:  # they ascend
         require(sizes[0] >= 0 and sizes[count - 1] < phi.size, "excess_over: phi")
@@ -211,6 +288,13 @@ def merge_two(
     """Merge one column's phi into the best and the second best; of equal values the lower column comes first.
 
     Columns are whole numbers, -1 where there is none; a phi of 0 takes no place.
+
+    Parameters
+    ----------
+    phi, ranges, n_ranges, column
+        As for `geodim.engine.kernels.columns.merge`.
+    best, second : (n,) float64 over d, raised in place
+    owner, runner : (n,) int32 over d, column indices, written
     """
     room = min(phi.size, best.size, owner.size, second.size, runner.size)
     require_ranges(ranges, n_ranges, room, "merge_two: ranges")

@@ -1,8 +1,9 @@
 """`advise`: how many hops of neighbourhood aggregation are worth it, worded as advice, with what it rests on.
 
-The evidence is the paper's table of dimensions and SIGN accuracies (tab:k_hop_ids): on all six graphs the first hop brings the
-largest gain of accuracy, and on five of them the largest drop of the dimension; on PubMed the second hop's is larger.  It is
-no law: the size of a drop does not predict the size of a gain, and accuracy may grow where the dimension stands still.
+The evidence is the paper's table of dimensions and SIGN accuracies (tab:k_hop_ids): on all six graphs the
+first hop brings the largest gain of accuracy, and on five of them the largest drop of the dimension; on
+PubMed the second hop's is larger.  It is no law: the size of a drop does not predict the size of a gain, and
+accuracy may grow where the dimension stands still.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
 
 FORMAT = "geodim.HopAdvice/1"
 BASIS = (
-    "Basis: in Stubbemann, Hanika and Schneider (TMLR 2023, table of k-hop dimensions and SIGN accuracies) the first hop brings "
-    "the largest gain of accuracy on all six graphs, and by far the largest drop of the dimension on five of them (Cora: "
-    "dimension -39 %, accuracy 53 % to 72 %); on PubMed both fall into two hops (dimension -8 %, then -11 %)."
+    "Basis: in Stubbemann, Hanika and Schneider (TMLR 2023, table of k-hop dimensions and SIGN accuracies) "
+    "the first hop brings the largest gain of accuracy on all six graphs, and by far the largest drop of the "
+    "dimension on five of them (Cora: dimension -39 %, accuracy 53 % to 72 %); on PubMed both fall into two "
+    "hops (dimension -8 %, then -11 %)."
 )
 CAVEATS = (
-    "Caveats: six graphs and one kind of model; the size of a drop does not tell the size of a gain (ogbn-products: dimension "
-    "-0.02 %, accuracy 60 % to 72 %), and accuracy may grow where the dimension does not fall (ogbn-arxiv from one hop to two: "
-    "dimension unchanged, accuracy 66 % to 69 %). Where training is affordable, validate one or two hops more."
+    "Caveats: six graphs and one kind of model; the size of a drop does not tell the size of a gain "
+    "(ogbn-products: dimension -0.02 %, accuracy 60 % to 72 %), and accuracy may grow where the dimension "
+    "does not fall (ogbn-arxiv from one hop to two: dimension unchanged, accuracy 66 % to 69 %). Where "
+    "training is affordable, validate one or two hops more."
 )
 
 
@@ -94,8 +97,8 @@ def advise(result: KHopResult, tolerance: float = 0.01) -> HopAdvice:
     Returns
     -------
     HopAdvice
-        With bounds instead of exact values, the smallest k whose upper bound is within the tolerance of the last lower
-        bound: no more hops would be advised if the values were known exactly.
+        With bounds instead of exact values, the smallest k whose upper bound is within the tolerance of the
+        last lower bound: no more hops would be advised if the values were known exactly.
 
     Examples
     --------
@@ -149,13 +152,14 @@ def _text(result: KHopResult, hops: int, tolerance: float, excess: list[float], 
         text = "Only k = 0 was computed: nothing can be said about hops. Compute more of them."
     elif hops == result.hops and excess[-2] > tolerance:
         text = (
-            f"Consider all {hops} {noun} that were computed, and compute more: the last one still lowers the intrinsic "
-            f"dimension by {result.drops[-1]:.2%}."
+            f"Consider all {hops} {noun} that were computed, and compute more: the last one still lowers the "
+            f"intrinsic dimension by {result.drops[-1]:.2%}."
         )
     elif hops == 0:
         text = (
-            f"The graph hardly lowers the intrinsic dimension: without any hop it is within {tolerance:.2%} of that of "
-            f"{result.hops} hops. By this measure aggregation tells few points apart that the attributes do not."
+            "The graph hardly lowers the intrinsic dimension: without any hop it is within "
+            f"{tolerance:.2%} of that of {result.hops} hops. By this measure aggregation tells few points "
+            "apart that the attributes do not."
         )
     else:
         text = (

@@ -1,7 +1,8 @@
-"""Coarse profiles: for every column, how many points the best interval of some widths holds, from one pass without sorting.
+"""Coarse profiles: for every column, how many points the best interval of some widths holds.
 
-The values of a column are counted in equal bins.  If w neighbouring bins of width b hold N points, then phi_k <= w b for
-every k <= N; the largest such N for a ladder of w is all that is kept, about 1.6 kB per column however many points there are.
+They come from one pass without sorting.  The values of a column are counted in equal bins.  If w neighbouring
+bins of width b hold N points, then phi_k <= w b for every k <= N; the largest such N for a ladder of w is all
+that is kept, about 1.6 kB per column however many points there are.
 """
 
 from __future__ import annotations
@@ -86,11 +87,15 @@ class CoarseProfiles:
         return float(coarse_sum(reach, self.ladder, width, span, self.n_points - skip)) * (1.0 + 1e-9)
 
     def may_attain(self, column: int, phi: NDArray[np.float64], following: NDArray[np.int64]) -> bool:
-        """Whether a column may attain ``phi`` at one of the sizes in question (``following[d]``: the next one from d)."""
+        """Whether a column may attain ``phi`` at one of the sizes in question.
+
+        ``following[d]`` is the next such size from d on.
+        """
         from geodim.explain._kernels import reaches  # noqa: PLC0415
 
         return bool(
             reaches(
-                self.reach[column], self.ladder, float(self.widths[column]), float(self.spans[column]), phi, following
+                self.reach[column], self.ladder, float(self.widths[column]), float(self.spans[column]), phi,
+                following
             )
         )  # fmt: skip

@@ -1,9 +1,10 @@
 """The core: a minimal set of features that leaves the intrinsic dimension unchanged to the bit.
 
-The features that own Phi(k) somewhere (the lowest column of those that attain it) suffice, since the maximum over them is Phi.
-Of these, features without which the dimension would change are kept; the others are tried for removal one after the other,
-the smallest share first and of equal shares the highest column first, and removed where the dimension stays the same.
-A dimension beyond the range of floats would always stay the same: there the discriminability takes its place.
+The features that own Phi(k) somewhere (the lowest column of those that attain it) suffice, since the maximum
+over them is Phi.  Of these, features without which the dimension would change are kept; the others are tried
+for removal one after the other, the smallest share first and of equal shares the highest column first, and
+removed where the dimension stays the same.  A dimension beyond the range of floats would always stay the
+same: there the discriminability takes its place.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class CoreFinder:
     normalize : bool
         Whether the dimension is that of features divided by the largest range among them.
     scale : float, optional
-        What features are divided by instead, whichever of them are there (for the hops of a graph: d_max of the attributes).
+        What features are divided by instead, whichever of them are there (for the hops of a graph:
+        d_max of the attributes).
     """
 
     def __init__(
@@ -56,8 +58,8 @@ class CoreFinder:
     def measure(self, phi: NDArray[np.float64]) -> float:
         """The dimension of features with this Phi, to the bit as `intrinsic_dimension` computes it.
 
-        Where that is too large or too small for a float, Delta tells features apart in its place; negative, so that no
-        dimension equals it.
+        Where that is too large or too small for a float, Delta tells features apart in its place; negative,
+        so that no dimension equals it.
         """
         delta = self._delta(phi)
         dimension = inverse_square(delta)
@@ -70,7 +72,10 @@ class CoreFinder:
         return mean(phi[1:], self.source.n_points, scale)
 
     def find(self, owners: dict[int, float]) -> dict[int, float]:
-        """The core in ascending order, with shares among themselves, given the owners of Phi and their shares."""
+        """The core, ascending, and its shares, given the owners of Phi and theirs.
+
+        The core's shares are those among the core alone.
+        """
         core = sorted(owners)
         if not core:
             return {}
@@ -105,8 +110,9 @@ class CoreFinder:
     def _reduce(self, spare: list[int], phi: NDArray[np.float64]) -> list[int]:
         """What must stay of ``spare`` beside features with this Phi, trying to remove one after the other.
 
-        By halves: the first half is tried while the second is there, then the second beside what stays of the first; so
-        that each feature is solved about log2(len(spare)) times, and never more than that many profiles are held.
+        By halves: the first half is tried while the second is there, then the second beside what stays
+        of the first; so that each feature is solved about log2(len(spare)) times, and never more than
+        that many profiles are held.
         """
         if self.measure(phi) == self.target:
             return []

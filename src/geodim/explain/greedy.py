@@ -1,12 +1,13 @@
 """Greedy choice of features, lazily and certified: the feature that adds most to Delta, one after the other.
 
-Delta of a set of features is monotone and submodular, so what a feature would have added earlier bounds what it adds now.  Three
-levels of knowledge about a feature, each dearer than the one before, bound its gain from above:
+Delta of a set of features is monotone and submodular, so what a feature would have added earlier
+bounds what it adds now.  Three levels of knowledge about a feature, each dearer than the one before,
+bound its gain from above:
 
 1. its coarse profile (`geodim.explain.coarse`), one counting pass;
 2. what is kept of it when the engine has solved it once (`geodim.explain.kept`);
-3. its exact gain, from what is kept if that is enough, or from the engine, which leaves out the sizes where the feature stays
-   below what was chosen.
+3. its exact gain, from what is kept if that is enough, or from the engine, which leaves out the sizes where
+   the feature stays below what was chosen.
 
 A choice is made when no feature that was not evaluated exactly could reach the best gain.
 """
@@ -166,7 +167,10 @@ class Greedy:
         return self._best[1]
 
     def _largest_own(self) -> int:
-        """The feature that was not chosen with the largest Delta of its own: found by bounds, certain by exact values."""
+        """The unchosen feature with the largest Delta of its own.
+
+        It is found by bounds, and made certain by exact values.
+        """
         nothing, n = np.zeros(self.source.n_points), self.source.n_points
 
         def solve(slot: Slot, column: Column) -> None:
@@ -183,7 +187,10 @@ class Greedy:
             self.columns.run(promising[: 4 * self.threads].tolist(), solve)
 
     def _rivals(self, most: int | None = None) -> list[int]:
-        """Features that may still win, the most promising first, with renewed bounds; only some if there is no bar yet."""
+        """Features that may still win, the most promising first, with renewed bounds.
+
+        Only some if there is no bar yet.
+        """
         left = np.flatnonzero(~self.is_chosen & ~self.is_exact)
         order = left[np.argsort(-self.gains[left], kind="stable")].tolist()
         rivals = list(takewhile(self._may_win, order))[:most]
@@ -262,10 +269,11 @@ class Greedy:
                     np.maximum(self.whole, phi, out=self.whole)
 
     def _solve_rest(self) -> None:
-        """Solve what was not yet, against the first feature chosen: gives Phi of all, and lines for later choices.
+        """Solve the features not solved yet, against the first one chosen.
 
-        Features solved for the first choice were solved at least as far as they exceed the lead, which some feature's
-        phi exceeds in turn: nothing that attains Phi was left out.
+        This gives Phi of all, and lines for later choices.  Features solved for the first choice were solved
+        at least as far as they exceed the lead, which some feature's phi exceeds in turn: nothing that
+        attains Phi was left out.
         """
         rest = np.flatnonzero(~self.solved).tolist()
         self.columns.run(

@@ -1,6 +1,7 @@
 """The columns of X, TX, T^2 X, ... as one source, for looking at single features of a k-hop data set again.
 
-Column m * d + j is attribute j after m hops, numbered as in `geodim.khop_dimensions` and equal to it bit for bit.
+Column m * d + j is attribute j after m hops, numbered as in `geodim.khop_dimensions` and
+equal to it bit for bit.
 """
 
 from __future__ import annotations

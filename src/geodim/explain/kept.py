@@ -1,7 +1,8 @@
-"""What is kept of a feature once the engine has solved it: enough to bound, or to tell exactly, what it adds later.
+"""What is kept of a feature once the engine has solved it.
 
-Only the sizes count at which the feature exceeds the features chosen so far, since their phi never falls.  If these are few, phi is
-kept there as it is, and the feature need not be solved again; otherwise lines above it are kept, one for several sizes.
+It is enough to bound, or to tell exactly, what the feature adds later.  Only the sizes count at which the
+feature exceeds the features chosen so far, since their phi never falls.  If these are few, phi is kept there
+as it is, and the feature need not be solved again; otherwise lines above it are kept, one for several sizes.
 """
 
 from __future__ import annotations

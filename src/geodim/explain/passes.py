@@ -1,7 +1,7 @@
 """One pass over some columns: read in blocks, handed one at a time to a function, on several threads.
 
-A `Slot` holds what one thread needs: a solver of the engine and an array to solve into.  The engine solves a column against
-what is known already, and leaves out the sizes where the column stays below.
+A `Slot` holds what one thread needs: a solver of the engine and an array to solve into.  The engine solves a
+column against what is known already, and leaves out the sizes where the column stays below.
 """
 
 from __future__ import annotations
@@ -119,7 +119,10 @@ class Slot:
             self.solver.solve_runs(values, column.counts, column.index, target, _never)
 
     def raised(self, column: Column, known: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The maximum of ``known`` and the column's phi; the slot's own array until the next call, or ``known`` itself."""
+        """The maximum of ``known`` and the column's phi.
+
+        It is the slot's own array until the next call, or ``known`` itself.
+        """
         target = Raised(known, self.phi)
         self.solve(column, target)
         return target.result
@@ -222,7 +225,10 @@ class ColumnPass:
 
 
 def _blocks(columns: list[int], threads: int) -> list[list[int]]:
-    """Neighbouring columns together, as far as there are enough blocks for all threads; the order stays otherwise."""
+    """Put neighbouring columns together, as long as there are enough blocks for all threads.
+
+    The order stays otherwise.
+    """
     width = max(1, min(MOST_COLUMNS, -(-len(columns) // threads)))
     blocks: list[list[int]] = []
     for column in columns:

@@ -46,7 +46,8 @@ class FeatureSelection:
     total : float
         Delta of all features, on the same scale.
     useful : int
-        How many of them it takes to reach the last value of the curve; the others are there because ``m`` asked for them.
+        How many of them it takes to reach the last value of the curve; the others are there
+        because ``m`` asked for them.
     guarantee : float
         The chosen features reach at least this part of the Delta of any other set of as many.
     """
@@ -71,7 +72,10 @@ class FeatureSelection:
 
     @property
     def dimensions(self) -> list[float]:
-        """Intrinsic dimension of the first 1, 2, ... features, divided by d_max of all features if ``normalized``."""
+        """Intrinsic dimension of the first 1, 2, ... features.
+
+        Divided by d_max of all features if ``normalized``.
+        """
         return [inverse_square(delta) for delta in self.curve]
 
     @property
@@ -81,16 +85,20 @@ class FeatureSelection:
 
     @property
     def guarantee(self) -> float:
-        """Certified part of the best possible: the greedy bound 1 - (1 - 1/m)^m > 1 - 1/e, or more if the curve shows it.
+        """Certified part of the best possible.
 
-        No set of features has a larger Delta than all of them together.
+        It is the greedy bound 1 - (1 - 1/m)^m > 1 - 1/e, or more if the curve shows it.  No set of features
+        has a larger Delta than all of them together.
         """
         m = len(self.columns)
         return max(1.0 - (1.0 - 1.0 / m) ** m, self.fractions[-1])
 
     @property
     def useful(self) -> int:
-        """How many of the features, from the first, it takes to reach what all chosen ones reach; later ones add nothing."""
+        """How many features, from the first, reach what all chosen ones reach.
+
+        Later ones add nothing.
+        """
         return self.curve.index(self.curve[-1]) + 1
 
     def __iter__(self) -> Iterator[Any]:
@@ -126,7 +134,10 @@ class FeatureSelection:
         return {name: to_json_value(value) for name, value in values.items()}
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text, also written to ``path`` (whole or not at all) if given.  Infinity is the string "inf"."""
+        """JSON text, also written to ``path`` (whole or not at all) if given.
+
+        Infinity is the string "inf".
+        """
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
         if path is not None:
             from geodim.output import write_text  # noqa: PLC0415
@@ -152,10 +163,13 @@ class FeatureSelection:
         more = len(self.names) - HTML_ROWS
         if more > 0:
             rows += (
-                f"<tr><td></td><td style='text-align:left'>and {more:,} more</td><td>{self.fractions[-1]:.2%}</td>"
-                f"<td>{self.dimensions[-1]:.6g}</td></tr>"
+                f"<tr><td></td><td style='text-align:left'>and {more:,} "
+                f"more</td><td>{self.fractions[-1]:.2%}</td><td>{self.dimensions[-1]:.6g}</td></tr>"
             )
-        caption = f"geodim, {len(self.names):,} of {self.n_features:,} features; dimension of all {self.dimension:.6g}"
+        caption = (
+            f"geodim, {len(self.names):,} of {self.n_features:,} features; "
+            f"dimension of all {self.dimension:.6g}"
+        )
         head = (
             "<tr><th></th><th>feature</th><th>part of the discriminability</th><th>dimension so far</th></tr>"
         )
@@ -176,11 +190,11 @@ def select_features(
 ) -> FeatureSelection:
     r"""Choose few features that keep most of the discriminability.
 
-    Delta of a set S of features, :math:`\Delta(S) = \frac1n \sum_k \max_{f \in S} \phi_{k,f}`, is monotone and submodular, so
-    taking the feature that adds most, again and again, reaches at least :math:`1 - 1/e` of the best set of as many features.
-    Each choice is the true greedy one: features are left aside only by proven bounds.  Of features that add the
-    same, the one with the lowest column is taken.  Once nothing is left to gain, ``m`` is filled up by the discriminability of
-    each feature on its own, largest first.
+    Delta of a set S of features, :math:`\Delta(S) = \frac1n \sum_k \max_{f \in S} \phi_{k,f}`, is monotone
+    and submodular, so taking the feature that adds most, again and again, reaches at least :math:`1 - 1/e` of
+    the best set of as many features.  Each choice is the true greedy one: features are left aside only by
+    proven bounds.  Of features that add the same, the one with the lowest column is taken.  Once nothing is
+    left to gain, ``m`` is filled up by the discriminability of each feature on its own, largest first.
 
     Parameters
     ----------
@@ -189,10 +203,11 @@ def select_features(
     m : int, optional
         How many features to choose.
     fraction : float, optional
-        Instead of ``m``: choose until Delta is at least this part of Delta of all features; 0.95 if neither is given.
+        Instead of ``m``: choose until Delta is at least this part of Delta of all features;
+        0.95 if neither is given.
     normalize : bool, default True
-        Divide Delta by d_max, the largest range of all features (not only of the chosen ones).  The choice does not
-        depend on it.
+        Divide Delta by d_max, the largest range of all features (not only of the chosen ones).  The
+        choice does not depend on it.
     weights : array-like of int, optional
         Multiplicity of each point.
     feature_names : sequence of str, optional
@@ -200,8 +215,8 @@ def select_features(
     n_threads : int, optional
         Threads to use; all available cores by default.  The result does not depend on it.
     memory : int, default 256 MiB
-        Bytes that may be kept about all features together, besides the buffers of the engine.  The result does not
-        depend on it; with less, more features are solved more than once.
+        Bytes that may be kept about all features together, besides the buffers of the engine.  The result
+        does not depend on it; with less, more features are solved more than once.
     progress : callable, optional
         Called as ``progress(columns_done, columns)``, in each of two passes.
 

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 class DiscriminabilitySelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
     """Keep few features that tell the points apart almost as well as all of them.
 
-    A thin coat around `geodim.select_features`, whose documentation says what is computed.  Labels are not looked at: the
-    selection asks which features spread the points, not which ones predict anything.
+    A thin coat around `geodim.select_features`, whose documentation says what is computed.  Labels are not
+    looked at: the selection asks which features spread the points, not which ones predict anything.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        How many features to keep.  If fewer already reach the discriminability of all, the others are those with the
-        largest discriminability of their own.
+        How many features to keep.  If fewer already reach the discriminability of all, the others are those
+        with the largest discriminability of their own.
     fraction : float, optional
         Instead: keep enough for this part of the discriminability; 0.95 if neither is given.
     n_threads : int, optional
@@ -43,7 +43,8 @@ class DiscriminabilitySelector(SelectorMixin, BaseEstimator):  # type: ignore[mi
     support_ : ndarray of bool of shape (n_features_in_,)
         Which features are kept.
     ranking_ : ndarray of int of shape (n_features_in_,)
-        1 for the feature chosen first, 2 for the next, ...; all features that were left out share the last rank.
+        1 for the feature chosen first, 2 for the next, ...; all features that were left
+        out share the last rank.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of str

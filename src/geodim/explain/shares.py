@@ -1,4 +1,7 @@
-"""`explain_dimension`, `explain_hops`: which features carry the discriminability; `feature_ranking`: what each has of its own."""
+"""Which features carry the discriminability (`explain_dimension`, `explain_hops`).
+
+`feature_ranking` tells what each feature has of its own.
+"""
 
 from __future__ import annotations
 
@@ -38,16 +41,19 @@ class Explanation:
     result : IDResult
         The intrinsic dimension itself, exact.
     shares : dict
-        For every feature that attains Phi(k) somewhere, the sum of Phi over those k over the sum of all, largest first.
-        Where several attain it, the lowest column counts, so that the shares add up to 1; all other features have 0.
+        For every feature that attains Phi(k) somewhere, the sum of Phi over those k over the sum of all,
+        largest first.  Where several attain it, the lowest column counts, so that the shares add up to 1;
+        all other features have 0.
     hop_shares : dict
         The shares of each hop together, for the features of a graph; for other data all belongs to hop 0.
     core : list of str
-        A minimal set of features: together they have the same dimension to the bit, and without any one of them it is another.
+        A minimal set of features: together they have the same dimension to the bit, and without any
+        one of them it is another.
     core_columns : list of int
         Their columns; column j after m hops is m * n_attributes + j.
     core_shares : dict
-        Shares among the core alone, largest first: what they are once features that tie with the core have left.
+        Shares among the core alone, largest first: what they are once features that tie
+        with the core have left.
     """
 
     result: IDResult
@@ -109,7 +115,8 @@ class Explanation:
         if len(self.hop_shares) > 1:
             rows.append(("by hops", listed({f"hop {hop}": share for hop, share in self.hop_shares.items()})))
         cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(label)}</th><td style='text-align:left'>{escape(text)}</td></tr>"
+            f"<tr><th style='text-align:left'>{escape(label)}</th><td "
+            f"style='text-align:left'>{escape(text)}</td></tr>"
             for label, text in rows
         )
         return f"<table><caption>geodim, explanation</caption>{cells}</table>"
@@ -123,7 +130,9 @@ def explain_dimension(
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> Explanation:
-    """Say which features carry the discriminability, and find a minimal set that has the same dimension to the bit.
+    """Say which features carry the discriminability, and find a minimal set with the same dimension.
+
+    The minimal set has the same dimension to the bit.
 
     Parameters
     ----------
@@ -141,7 +150,8 @@ def explain_dimension(
     >>> import numpy as np
     >>> import geodim
     >>> x = np.arange(10.0)
-    >>> explanation = geodim.explain_dimension(np.stack([x, x**2 / 5, x**2 / 5, x / 2], axis=1), feature_names="abcd")
+    >>> X = np.stack([x, x**2 / 5, x**2 / 5, x / 2], axis=1)
+    >>> explanation = geodim.explain_dimension(X, feature_names="abcd")
     >>> explanation.core
     ['a', 'b']
     """
@@ -233,8 +243,9 @@ def feature_ranking(
 ) -> dict[str, float]:
     r"""Discriminability of every feature on its own, :math:`\frac1n \sum_k \phi_{k,f}`, the largest first.
 
-    The plain ranking, for comparison with shares and with `geodim.select_features`: a feature may rank high and add nothing to
-    another one.  Every column is solved for all k, which takes several times as long as the dimension itself.
+    The plain ranking, for comparison with shares and with `geodim.select_features`: a feature may rank
+    high and add nothing to another one.  Every column is solved for all k, which takes several times as
+    long as the dimension itself.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """The two best columns at every size: what Phi is without any one feature, known at once.
 
 A target of the engine's solvers: a column is rejected only where two others exceed it.
-*No place is lost by rejecting concurrently:* a column f is rejected at d only if two other columns reached more at some a <= d,
-hence (phi never falls) both exceed f at d, and f is not among the two best there.
+*No place is lost by rejecting concurrently:* a column f is rejected at d only if two other columns reached
+more at some a <= d, hence (phi never falls) both exceed f at d, and f is not among the two best there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 class TopTwo:
-    """Best and second best phi at every d = k - 1, and whose they are; of equal values the lower column comes first.
+    """Best and second best phi at every d = k - 1, and the columns they belong to.
+
+    Of equal values the lower column comes first.
 
     Parameters
     ----------

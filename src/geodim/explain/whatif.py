@@ -1,9 +1,10 @@
-"""`WhatIf`: the intrinsic dimension if features were removed, rescaled, clipped or replaced, without computing the rest again.
+"""`WhatIf`: the dimension if features were removed, rescaled, clipped or replaced.
 
-Phi is a maximum over features, so it is enough to know the two best at every k (`geodim.explain.toptwo`, 24 bytes per point):
-without any one feature Phi is the second best where that feature was best, and a changed feature is merged into that.
-Where several features are removed that hold both places at some k, the features that could take the third are
-solved again, at those k; coarse profiles, made once, tell which these are.
+The rest is not computed again.  Phi is a maximum over features, so it is enough to know the two best at every
+k (`geodim.explain.toptwo`, 24 bytes per point): without any one feature Phi is the second best where that
+feature was best, and a changed feature is merged into that.  Where several features are removed that hold
+both places at some k, the features that could take the third are solved again, at those k; coarse profiles,
+made once, tell which these are.
 """
 
 from __future__ import annotations
@@ -44,13 +45,15 @@ NOBODY = np.iinfo(np.int32).max  # an owner that every column comes before
 class WhatIf:
     r"""Questions about a data set that was measured once.
 
-    Every answer is the exact `IDResult` of the changed data, bit for bit what `geodim.intrinsic_dimension` gives for it in
-    float64, except that features keep the numbers of their columns.  With ``normalize``, d_max is that of the changed data.
+    Every answer is the exact `IDResult` of the changed data, bit for bit what `geodim.intrinsic_dimension`
+    gives for it in float64, except that features keep the numbers of their columns.  With ``normalize``,
+    d_max is that of the changed data.
 
     Parameters
     ----------
     X : array-like of shape (n_points, n_features)
-        Numbers in any form that `geodim.intrinsic_dimension` takes; it must not change while questions are asked.
+        Numbers in any form that `geodim.intrinsic_dimension` takes; it must not change
+        while questions are asked.
     normalize, weights, feature_names, n_threads
         As for `geodim.intrinsic_dimension`.
 
@@ -101,7 +104,8 @@ class WhatIf:
     def remove(self, *features: str | int) -> IDResult:
         """The result without some features, given by name or column.
 
-        At once for one feature; for several, features that could take their place are solved again where needed.
+        At once for one feature; for several, features that could take their place are
+        solved again where needed.
         """
         started = time.monotonic()
         gone = sorted({self.column(feature) for feature in features})
@@ -126,7 +130,7 @@ class WhatIf:
         return self.replace(feature, values)
 
     def clip(self, feature: str | int, low: float | None = None, high: float | None = None) -> IDResult:
-        """The result if values of one feature below ``low`` were raised to it, and those above ``high`` lowered to it."""
+        """The result if the values of one feature were clipped to [``low``, ``high``]."""
         bottom = -math.inf if low is None else _number("low", low)
         top = math.inf if high is None else _number("high", high)
         if not bottom <= top:

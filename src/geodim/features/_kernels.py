@@ -4,13 +4,14 @@
 
     out_i = sum over stored j of c_ij * x_j   [+ c_ii * x_i]
 
-with c_ij = w_ij as it is, w_ij / sqrt(d_i * d_j) for ``roots``, or w_ij and the whole sum divided by d_i, where the
-weights w may be absent, meaning 1. The coefficient of ``roots`` is formed for every entry as the paper writes it: the
-product of two whole degrees is exact below 2**53, so that coefficients which are equal by the definition, such as
-1/sqrt(2 * 8) and 1/sqrt(4 * 4), have the same bits.
+with c_ij = w_ij as it is, w_ij / sqrt(d_i * d_j) for ``roots``, or w_ij and the whole sum divided by d_i,
+where the weights w may be absent, meaning 1. The coefficient of ``roots`` is formed for every entry as the
+paper writes it: the product of two whole degrees is exact below 2**53, so that coefficients which are equal
+by the definition, such as 1/sqrt(2 * 8) and 1/sqrt(4 * 4), have the same bits.
 
-The sum is Ogita, Rump and Oishi's Sum2: s accumulates in float64, every addition's exact rounding error (Knuth's
-TwoSum) goes into a second accumulator e, and s + e is rounded once. :mod:`geodim.features.rounding` bounds its error.
+The sum is Ogita, Rump and Oishi's Sum2: s accumulates in float64, every addition's exact rounding error
+(Knuth's TwoSum) goes into a second accumulator e, and s + e is rounded once.
+:mod:`geodim.features.rounding` bounds its error.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ TILE = 2 * LANES
 
 @kernel
 def two_sum(a: Any, b: Any) -> Any:
-    """Return the rounded sum and its exact error: s + e = a + b (vectors or scalars)."""
+    """Return the rounded sum and its exact error: s + e = a + b (vectors or scalars).
+
+    All are float64.
+    """
     s = a + b
     z = s - a
     return s, (a - (s - z)) + (b - z)
@@ -44,9 +48,11 @@ def two_sum(a: Any, b: Any) -> Any:
 def _divided(s: Any, e: Any, degree: Any) -> Any:
     """(s + e) / degree, with one correction step.
 
-    The rounded sum h and what it lost, r, depend on the terms alone, not on their order (see the module hops), while s
-    and e one by one do not. The correction makes the quotient that of h + r, so that the mean of equal values is
-    that value.
+    The rounded sum h and what it lost, r, depend on the terms alone, not on their order (see the module
+    hops), while s and e one by one do not. The correction makes the quotient that of h + r, so that the mean
+    of equal values is that value.
+
+    All are float64, vectors or scalars.
     """
     h, r = two_sum(s, e)
     q = h / degree
@@ -56,7 +62,12 @@ def _divided(s: Any, e: Any, degree: Any) -> Any:
 
 @kernel
 def require_neighbours(indices: Any, low: int, high: int, n: int) -> None:
-    """Raise unless the entries of a row are there and name nodes: they are read wherever they say, just after this."""
+    """Raise unless the entries of a row are there and name nodes.
+
+    Just after this, values are read wherever the entries say.
+
+    ``indices`` is (entries,) int32 or int64.
+    """
     inside = 0 <= low <= high <= len(indices)
     if inside:
         strangers = 0
@@ -81,10 +92,23 @@ def aggregate_rows(
     first: int,
     last: int,
 ) -> bool:
-    """Aggregate rows first..last-1 of x into out, both (n, c) and C-contiguous, c >= 8; tell whether all is finite.
+    """Aggregate rows first..last-1 of x into out; tell whether all is finite.
 
-    Columns go in tiles of two vectors. The last tile is shifted left to end with the last column: some columns
-    are then computed twice, to the same bits, and no narrower code is needed.
+    Both are (n, c) and C-contiguous, c >= 8. Columns go in tiles of two vectors. The last tile is shifted
+    left to end with the last column: some columns are then computed twice, to the same bits, and no
+    narrower code is needed.
+
+    Parameters
+    ----------
+    indptr : (n + 1,) int64, where each row's entries begin
+    indices : (entries,) int32 or int64, nodes
+    weights : (entries,) float32 or float64, or None
+    add_loops : bool, whether each row has an entry on the diagonal
+    loops : (n,) float64 or None, the weights of these entries
+    degrees : (n,) float64 or None, what sums, or coefficients, are divided by
+    roots : bool, whether coefficients are divided by roots of degrees
+    x, out : (n, c) float32 or float64, in the units of the features; out is written
+    first, last : int, half-open range of rows
     """
     n, width = x.shape
     entries = len(indices)
@@ -157,7 +181,15 @@ def aggregate_rows(
 
 @kernel
 def row_sums(indptr: Any, values: Any, first: int, last: int, out: Any) -> None:
-    """Add the compensated sum of each row's values to ``out[i]``."""
+    """Add the compensated sum of each row's values to ``out[i]``.
+
+    Parameters
+    ----------
+    indptr : (n + 1,) int64, where each row's values begin
+    values : (entries,) float64
+    first, last : int, half-open range of rows
+    out : (n,) float64, added to
+    """
     require(first >= 0 and last <= len(out) and last < len(indptr), "row_sums: out or indptr")
     for i in range(first, last):
         require(indptr[i] >= 0 and indptr[i + 1] <= len(values), "row_sums: values")
@@ -171,7 +203,15 @@ def row_sums(indptr: Any, values: Any, first: int, last: int, out: Any) -> None:
 
 @kernel
 def blend(y: Any, beta: float, x: Any, gamma: float, first: int, last: int) -> None:
-    """Replace y by gamma * y + beta * x in rows first..last-1."""
+    """Replace y by gamma * y + beta * x in rows first..last-1.
+
+    Parameters
+    ----------
+    y : (n, c) float64, changed in place
+    beta, gamma : float64
+    x : (n, c) float32 or float64
+    first, last : int, half-open range of rows
+    """
     require(first >= 0 and last <= min(y.shape[0], x.shape[0]) and x.shape[1] >= y.shape[1], "blend: x or y")
     for i in range(first, last):
         for q in range(y.shape[1]):

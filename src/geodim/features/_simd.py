@@ -1,13 +1,13 @@
 """Eight float64 lanes as one value inside numba kernels, and a prefetch.
 
-Numba leaves vectorisation to LLVM's heuristics, which keep the accumulators of an aggregation in memory and reload them for
-every edge. A value of the type below lives in registers (one of AVX-512, two of AVX, four of SSE or NEON: LLVM picks),
-loads eight neighbouring float32 or float64, and computes lane by lane in IEEE float64, with no reassociation and no
-contraction: each lane has exactly the bits of the scalar loop. Together with the prefetch this makes the compensated sum
-twice as fast as a plain sum without them.
+Numba leaves vectorisation to LLVM's heuristics, which keep the accumulators of an aggregation in memory and
+reload them for every edge. A value of the type below lives in registers (one of AVX-512, two of AVX, four of
+SSE or NEON: LLVM picks), loads eight neighbouring float32 or float64, and computes lane by lane in IEEE
+float64, with no reassociation and no contraction: each lane has exactly the bits of the scalar loop. Together
+with the prefetch this makes the compensated sum twice as fast as a plain sum without them.
 
-Only `+`, `-`, `*` and `/` between vectors, and the functions in ``__all__``, exist. Offsets count elements from the start
-of the array's data and are not checked.
+Only `+`, `-`, `*` and `/` between vectors, and the functions in ``__all__``, exist. Offsets count elements
+from the start of the array's data and are not checked.
 """
 
 from __future__ import annotations

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MIN_WIDTH", "Rows", "aggregate", "aligned_empty", "raise_overflow", "useful_threads"]
 
-STRANGERS = "a row of the graph or matrix names entries or nodes that are not there: were its arrays changed after it was made?"
+STRANGERS = (
+    "a row of the graph or matrix names entries or nodes that are not there: were its "
+    "arrays changed after it was made?"
+)
 MIN_WIDTH = 8  # columns the kernel needs at least: one vector
 CACHE_LINE = 64
 # Below this many (edge, column) pairs a product takes less time than starting threads for it.
@@ -60,7 +63,10 @@ class Rows:
         return len(self.indptr) - 1
 
     def check(self) -> None:
-        """Raise unless all entries are there and name nodes; for kernels that read wherever these say (the one here looks itself)."""
+        """Raise unless all entries are there and name nodes.
+
+        For kernels that read wherever entries say; the one in this module looks itself.
+        """
         starts, entries = self.indptr, self.indices
         ordered = starts[0] == 0 and starts[-1] <= len(entries) and not np.any(starts[1:] < starts[:-1])
         if not ordered or (len(entries) and not 0 <= entries.min() <= entries.max() < self.n_nodes):
@@ -80,7 +86,10 @@ def aligned_empty(shape: tuple[int, int], dtype: np.dtype[np.floating]) -> NDArr
 
 
 def aggregate(rows: Rows, block: NDArray[np.floating], out: NDArray[np.floating], threads: int) -> None:
-    """Write the product of the matrix and `block` into `out`; every row is computed by one thread in a fixed order."""
+    """Write the product of the matrix and `block` into `out`.
+
+    Every row is computed by one thread in a fixed order.
+    """
     _check(rows, block, out)
     width = block.shape[1]
     if width >= MIN_WIDTH:
@@ -148,5 +157,6 @@ def raise_overflow(out: NDArray[np.floating]) -> NoReturn:
     """Name the first row and column that is not finite."""
     row, column = (int(i) for i in np.argwhere(~np.isfinite(out))[0])
     raise RangeOverflowError(
-        f"aggregation at node {row}, column {column} of the block is too large for {out.dtype}: rescale the attributes"
+        f"aggregation at node {row}, column {column} of the block is too large for "
+        f"{out.dtype}: rescale the attributes"
     )

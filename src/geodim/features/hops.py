@@ -1,31 +1,32 @@
 r"""Hops: :math:`X, TX, T^2X, \dots`, a block of columns at a time.
 
-Nothing of size n x d is ever formed. A block of c columns needs two (n, c) buffers, whatever the number of hops and of
-attributes (:mod:`geodim.features.memory` states the formula).
+Nothing of size n x d is ever formed. A block of c columns needs two (n, c) buffers, whatever the number of
+hops and of attributes (:mod:`geodim.features.memory` states the formula).
 
 What is guaranteed about rounding
 ---------------------------------
-Every hop is computed from the rounded values of the hop before, with float64 arithmetic inside, and rounded once to the type
-of the features (float32 or float64). Let row i have the terms t_j = fl(c_ij * x_j), j in N(i), with c_ij = 1/sqrt(deg_i deg_j)
-for ``sym`` and 1 for ``rw``, or a weight times that.
+Every hop is computed from the rounded values of the hop before, with float64 arithmetic inside, and rounded
+once to the type of the features (float32 or float64). Let row i have the terms t_j = fl(c_ij * x_j), j in
+N(i), with c_ij = 1/sqrt(deg_i deg_j) for ``sym`` and 1 for ``rw``, or a weight times that.
 
-1. *Same bits always.* The result depends on the matrix, the column and the type alone: not on the block a column is
-   in, its place there, the number of threads, or the layout of X.
-2. *Equal neighbourhoods, equal rows.* If two rows have the same multiset of terms (and under ``rw`` the same degree), they get the
-   same bits, however their neighbours are numbered, as long as the terms are not too disparate:
-   (m - 1) * sum |t| <= 2**52 * min |t| over the m non-zero terms. For then every rounding error of the running sum is a
-   multiple of ulp(min |t|), together at most 2**53 times that, so that the second accumulator holds their sum without error, and
-   the rounded total is the correctly rounded sum of the terms, which has no order. In a graph without weights the
-   coefficients of equal products of degrees are equal to the bit, too.
-   Outside of this range, where terms that are 2**52 times as large as others cancel, two orders may differ by as much as
-   6 (m 2**-53)**2 sum |t|, many units in the last place of a small result; rows that are equal by the definition then may
-   come out different, and count as told apart.
+1. *Same bits always.* The result depends on the matrix, the column and the type alone: not on the block a
+   column is in, its place there, the number of threads, or the layout of X.
+2. *Equal neighbourhoods, equal rows.* If two rows have the same multiset of terms (and under ``rw`` the same
+   degree), they get the same bits, however their neighbours are numbered, as long as the terms are not too
+   disparate: (m - 1) * sum |t| <= 2**52 * min |t| over the m non-zero terms. For then every rounding error of
+   the running sum is a multiple of ulp(min |t|), together at most 2**53 times that, so that the second
+   accumulator holds their sum without error, and the rounded total is the correctly rounded sum of the terms,
+   which has no order. In a graph without weights the coefficients of equal products of degrees are equal to
+   the bit, too. Outside of this range, where terms that are 2**52 times as large as others cancel, two orders
+   may differ by as much as 6 (m 2**-53)**2 sum |t|, many units in the last place of a small result; rows that
+   are equal by the definition then may come out different, and count as told apart.
 3. *Cancellation.* Under the same condition terms that cancel exactly give exactly 0.
-4. *Means of equal values.* Under ``rw`` a node whose neighbourhood holds one value v only gets v, whatever its degree.
-5. Rows that are equal for other reasons (such as regular components of different degree under ``sym``) agree up to a
-   few units of float64 relative to sum |t|, and mostly, but not always, exactly in float32.
-6. *Distance to the definition.* All this is at most what :mod:`geodim.features.rounding` states, whatever the order
-   of the sums and whatever cancels, and the bounds of `geodim.khop_dimensions` include it.
+4. *Means of equal values.* Under ``rw`` a node whose neighbourhood holds one value v only
+   gets v, whatever its degree.
+5. Rows that are equal for other reasons (such as regular components of different degree under ``sym``) agree
+   up to a few units of float64 relative to sum |t|, and mostly, but not always, exactly in float32.
+6. *Distance to the definition.* All this is at most what :mod:`geodim.features.rounding` states, whatever the
+   order of the sums and whatever cancels, and the bounds of `geodim.khop_dimensions` include it.
 """
 
 from __future__ import annotations
@@ -65,8 +66,8 @@ def iter_hop_blocks(
 ) -> Iterator[NDArray[np.floating]]:
     """Yield ``T^m X[:, columns]`` for m = 0, ..., hops.
 
-    A yielded block is a read-only view of one of two buffers: it holds until the next but one is asked for. Copy what must
-    live longer.
+    A yielded block is a read-only view of one of two buffers: it holds until the next but one is asked for.
+    Copy what must live longer.
 
     Parameters
     ----------
@@ -80,7 +81,8 @@ def iter_hop_blocks(
     columns : slice or sequence of int
         The columns of the block.
     dtype : float32 or float64, optional
-        Type of the features: by default float32 if that holds every value of X exactly by its type, else float64.
+        Type of the features: by default float32 if that holds every value of X exactly
+        by its type, else float64.
     threads : int, optional
         Threads to use, all cores by default.
 
@@ -177,7 +179,10 @@ def _as_columns(X: Any) -> ColumnSource:
 
 
 def feature_type(X: Any, source: ColumnSource, dtype: DTypeLike | None = None) -> np.dtype[Any]:
-    """Return the float type of the features: the given one, or else float32 where that holds every value of X."""
+    """Return the float type of the features.
+
+    The given one, or else float32 where that holds every value of X.
+    """
     if dtype is None:
         own = getattr(X, "dtype", None)  # a sparse source always reads as float64, so X itself is asked first
         return working_type(own) if isinstance(own, np.dtype) and own.kind in "biuf" else source.dtype

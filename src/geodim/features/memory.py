@@ -1,7 +1,7 @@
 """How much memory a graph and its hops take, before they take it.
 
-The formulas are exact for the arrays; what comes on top (threads, the interpreter, chunks of edges) is a constant of tens of
-megabytes.
+The formulas are exact for the arrays; what comes on top (threads, the interpreter, chunks of edges) is a
+constant of tens of megabytes.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def _graph(n_nodes: int, entries: int, weighted: bool) -> int:
 def graph_build_memory(n_nodes: int, n_listed_edges: int, *, weighted: bool = False) -> int:
     """Return the peak number of bytes while a graph is built from memory-mapped edges.
 
-    ``8 (n + 2) + 2 m * i``, where i is 4 bytes for an id (8 from 2**31 nodes on); with weights 8 bytes more for each of the
-    2 m entries and for each node. Edges listed more than once, or in both directions, count as often as they are
-    listed; the memory for all but one is given back at the end.
+    ``8 (n + 2) + 2 m * i``, where i is 4 bytes for an id (8 from 2**31 nodes on); with weights 8 bytes more
+    for each of the 2 m entries and for each node. Edges listed more than once, or in both directions, count
+    as often as they are listed; the memory for all but one is given back at the end.
 
     Examples
     --------
@@ -46,11 +46,12 @@ def hop_memory(
     weighted: bool = False,
     scratch_itemsize: int = 0,
 ) -> int:
-    """Return the number of bytes that the graph and one block of columns in flight take, for any number of hops.
+    """Return the bytes that the graph and one block of columns in flight take, for any number of hops.
 
-    ``8 (n + 2) + E * i`` for the graph, 8 n for the degrees, and ``n c (2 b + s)`` for two buffers and scratch: with E
-    stored entries (two per undirected edge), i = 4 bytes per id (8 from 2**31 nodes on; with weights 8 more per entry and
-    per node), c columns (at least 8), b = `itemsize`, and s = `scratch_itemsize`.
+    ``8 (n + 2) + E * i`` for the graph, 8 n for the degrees, and ``n c (2 b + s)`` for two buffers
+    and scratch: with E stored entries (two per undirected edge), i = 4 bytes per id (8 from 2**31
+    nodes on; with weights 8 more per entry and per node), c columns (at least 8), b = `itemsize`,
+    and s = `scratch_itemsize`.
 
     Parameters
     ----------
@@ -91,7 +92,8 @@ def columns_for_memory(
 ) -> int:
     """Return the widest block of columns for which :func:`hop_memory` stays within `budget` bytes.
 
-    A multiple of 16, which is what the kernel likes, or 8; no more than `limit` (the number of attributes) needs.
+    A multiple of 16, which is what the kernel likes, or 8; no more than `limit` (the
+    number of attributes) needs.
 
     Raises
     ------

@@ -15,8 +15,8 @@ name      operator                                                              
 :math:`T` is ``sym`` or ``rw``. A scipy sparse matrix can stand in the place of a name; it is used as it is.
 
 Edge weights are not negative (:func:`geodim.data.graphs.as_graph` refuses others), and the weighted degrees
-:math:`\deg(v) = \sum_{w \in N(v)} \tilde A_{vw}` are 0 or lie between 1e-150 and 1e150. A node of degree 0, all of whose
-weights are 0, its own loop's included, has a row of zeros.
+:math:`\deg(v) = \sum_{w \in N(v)} \tilde A_{vw}` are 0 or lie between 1e-150 and 1e150. A node of degree 0,
+all of whose weights are 0, its own loop's included, has a row of zeros.
 """
 
 from __future__ import annotations
@@ -84,14 +84,18 @@ class Operator(ABC):
     def apply(
         self, block: NDArray[np.floating], out: NDArray[np.floating], *, threads: int | None = None
     ) -> None:
-        """Write the operator times `block` into `out`: two different C-contiguous (n, c) arrays of one float type.
+        """Write the operator times `block` into `out`.
 
-        Columns do not influence each other, and neither does `threads` influence any bit. See
-        :mod:`geodim.features.hops` for what is guaranteed about rounding.
+        These are two different C-contiguous (n, c) arrays of one float type. Columns do not influence each
+        other, and neither does `threads` influence any bit. See :mod:`geodim.features.hops` for what is
+        guaranteed about rounding.
         """
 
     def arithmetic(self) -> Arithmetic | None:
-        """Return what the rounding of an application depends on; None if what `apply` computes is the definition."""
+        """Return what the rounding of an application depends on.
+
+        None if what `apply` computes is the definition.
+        """
         return None
 
     def absolute(self) -> Operator:
@@ -101,7 +105,7 @@ class Operator(ABC):
     def largest_sums(
         self, hops: int, kind: np.dtype[np.floating], threads: int | None = None
     ) -> Iterator[float]:
-        """Yield the largest entry of the m-th power of `absolute`, applied to a column of ones, while it is finite."""
+        """Yield the largest row sum of each power of `absolute`, while it is finite."""
         operator = self.absolute()
         block, out = (aligned_empty((self.n_nodes, MIN_WIDTH), kind) for _ in range(2))
         block[...] = 1.0
@@ -158,7 +162,7 @@ class MatrixOperator(Operator):
         )
 
     def absolute(self) -> MatrixOperator:
-        """Return the matrix of absolute values: itself, if it is that of a graph, whose weights are not negative."""
+        """Return the matrix of absolute values: for a graph itself, since its weights are not negative."""
         weights = self.rows.weights
         if weights is None or self.rows.degrees is not None:
             return self
@@ -166,18 +170,19 @@ class MatrixOperator(Operator):
 
 
 class SeriesOperator(Operator):
-    r"""A truncated power series :math:`\sum_{k \le K} \theta_k T^k` with :math:`\theta_k \ge 0, \sum_k \theta_k = 1`.
+    r"""A truncated power series :math:`\sum_{k \le K} \theta_k T^k`.
 
-    Evaluated by Horner's rule in float64 throughout; only the result is rounded to the type of the features.
+    Its coefficients are :math:`\theta_k \ge 0, \sum_k \theta_k = 1`. It is evaluated by Horner's rule in
+    float64 throughout; only the result is rounded to the type of the features.
 
     Attributes
     ----------
     order : int
         The last power K kept.
     truncation_error : float
-        :math:`\sum_{k > K} \theta_k`, a bound on the norm of what was cut off, since :math:`\|T\| \le 1`: in the
-        spectral norm for ``sym``, in the maximum norm (of each column) for ``rw``. Bounds on a dimension are about the series
-        as truncated: this error is not among them.
+        :math:`\sum_{k > K} \theta_k`, a bound on the norm of what was cut off, since :math:`\|T\| \le 1`: in
+        the spectral norm for ``sym``, in the maximum norm (of each column) for ``rw``. Bounds on a dimension
+        are about the series as truncated: this error is not among them.
     """
 
     scratch_itemsize = 16
@@ -256,12 +261,12 @@ def make_operator(graph: Any, operator: Any = "sym", **parameters: Any) -> Opera
     graph : Graph, or anything that :func:`geodim.data.graphs.as_graph` takes
         The graph. With a matrix as operator it may be None.
     operator : {"sym", "rw", "ppr", "heat"}, scipy sparse matrix or Operator
-        Which operator; see the module's table. A matrix is used as it is: no self-loops, no normalisation. An operator
-        is returned as it is.
+        Which operator; see the module's table. A matrix is used as it is: no self-loops, no normalisation. An
+        operator is returned as it is.
     **parameters
-        For ``ppr``: ``alpha`` (0.15), the probability to return. For ``heat``: ``t`` (3.0), the time. For both:
-        ``order``, the last power kept; ``tolerance`` (1e-4), which chooses the smallest order whose truncation error is no
-        larger, when no order is given; ``transition`` ("sym" or "rw").
+        For ``ppr``: ``alpha`` (0.15), the probability to return. For ``heat``: ``t`` (3.0), the time. For
+        both: ``order``, the last power kept; ``tolerance`` (1e-4), which chooses the smallest order whose
+        truncation error is no larger, when no order is given; ``transition`` ("sym" or "rw").
 
     Returns
     -------
@@ -313,7 +318,10 @@ def _refuse_unknown(operator: str, parameters: dict[str, Any], known: tuple[str,
 
 
 def _degrees(graph: Graph) -> NDArray[np.float64]:
-    """Return the degrees, the self-loop counted; sums of weights are compensated, so their order does not matter."""
+    """Return the degrees, the self-loop counted.
+
+    Sums of weights are compensated, so their order does not matter.
+    """
     if graph.weights is None:
         return graph.degrees().astype(np.float64)
     from geodim.features._kernels import row_sums  # noqa: PLC0415
@@ -325,9 +333,10 @@ def _degrees(graph: Graph) -> NDArray[np.float64]:
     if outside.any():
         node = int(np.argmax(outside))
         raise RangeOverflowError(
-            f"the edge weights of node {node} add up to {_sum_of(graph, node):.6g}: degrees must be 0 or lie between "
-            f"{LEAST_DEGREE:.0e} and {LARGEST_DEGREE:.0e}, so that their products can be divided by; multiply all weights "
-            "by a constant, those of self-loops included (a loop that is not listed has weight 1)"
+            f"the edge weights of node {node} add up to {_sum_of(graph, node):.6g}: degrees must be 0 "
+            f"or lie between {LEAST_DEGREE:.0e} and {LARGEST_DEGREE:.0e}, so that their products can "
+            "be divided by; multiply all weights by a constant, those of self-loops included (a loop "
+            "that is not listed has weight 1)"
         )
     return degrees
 
@@ -423,5 +432,6 @@ def _heat(transition: MatrixOperator, t: float | None, order: int | None, tolera
 def _check_order(order: float) -> None:
     if order > MAX_ORDER:
         raise InputValueError(
-            f"this needs {order:,} products per hop: choose a larger alpha or tolerance, or give the order yourself"
+            f"this needs {order:,} products per hop: choose a larger alpha or "
+            "tolerance, or give the order yourself"
         )

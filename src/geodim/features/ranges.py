@@ -24,16 +24,19 @@ def hop_ranges(
 ) -> list[Ranges]:
     r"""Ranges and sums of squares of the attributes and their hops 1, ..., k, for k = 0, 1, ...
 
-    * A feature of hop m is at most s_m times as large as its attribute, s_m being the largest row sum of :math:`|A|^m`. If no entry of
-      A is negative, as in all operators made from graphs, the least value is at least s_m times the attribute's, or 0 if that is
-      positive; and the same for the greatest.
-    * Under ``rw`` every row is a mean and stays within the range of the attribute; in a graph with weights a node of
-      degree 0 has a row of zeros, though, and a series that is truncated sums to less than 1: both may reach 0.
+    * A feature of hop m is at most s_m times as large as its attribute, s_m being the largest row sum of
+      :math:`|A|^m`. If no entry of A is negative, as in all operators made from graphs, the least value is at
+      least s_m times the attribute's, or 0 if that is positive; and the same for the greatest.
+    * Under ``rw`` every row is a mean and stays within the range of the attribute; in a graph with
+      weights a node of degree 0 has a row of zeros, though, and a series that is truncated sums to less
+      than 1: both may reach 0.
     * ``sym`` does not lengthen a column: with W symmetric and not negative, and D its row sums, 0 included,
-      :math:`D^{-1/2} W D^{-1/2}` has the eigenvalues of the walk :math:`D^{-1} W`, at most 1, and being symmetric it has the spectral norm 1 at
-      most, with weights and loops or without; and so has a series of it, whose coefficients sum to 1 at most. Sums of squares carry over,
-      and Chebyshev's inequality with them.
-    * Features are computed, and off by at most ``errors[m].largest``: the ranges hold for them, and for the definition as well.
+      :math:`D^{-1/2} W D^{-1/2}` has the eigenvalues of the walk :math:`D^{-1} W`, at most 1, and
+      being symmetric it has the spectral norm 1 at most, with weights and loops or without; and so
+      has a series of it, whose coefficients sum to 1 at most. Sums of squares carry over, and
+      Chebyshev's inequality with them.
+    * Features are computed, and off by at most ``errors[m].largest``: the ranges hold for them, and
+      for the definition as well.
 
     Parameters
     ----------
@@ -68,7 +71,10 @@ def _joined(parts: list[Ranges]) -> Ranges:
 
 
 def _after(ranges: Ranges, arithmetic: Arithmetic, total: float, *, within: bool) -> Ranges:
-    """In real arithmetic, after some hops whose row sums are at most ``total``; ``within`` the range if they are 1."""
+    """In real arithmetic, after some hops whose row sums are at most ``total``.
+
+    ``within`` the range if they are 1.
+    """
     least, greatest = ranges.least, ranges.greatest
     if not (arithmetic.means or arithmetic.contracts):  # entries of any sign
         greatest = np.maximum(-least, greatest)

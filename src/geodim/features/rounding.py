@@ -14,18 +14,18 @@ Whole degrees, those of a graph without weights, are exact.
 *Sums.* Lemma: let t_1, ..., t_N be added in any order, or in pieces, each addition by TwoSum, and let the
 errors of the additions be added up in e, in any order with no more than 2 N additions. Then s + e differs
 from the sum of the terms by at most 3 (N u)^2 sum \|t\|, if N <= 2^48. Proof: TwoSum is exact, so s plus all
-errors d is the sum. A partial sum is at most (1 + u)^N sum \|t\|, an error d at most u times that, and all N
-- 1 of them together at most (N - 1) u (1 + u)^N sum \|t\|. Adding these up loses at most (1 + u)^(2N) - 1 of
-it, and (N - 1) ((1 + u)^(2N) - 1) u (1 + u)^N < 3 (N u)^2. Then s + e is rounded: u. Note that this is
-relative to sum \|t\|, whatever cancels.
+errors d is the sum. A partial sum is at most (1 + u)^N sum \|t\|, an error d at most u times that, and all
+N - 1 of them together at most (N - 1) u (1 + u)^N sum \|t\|. Adding these up loses at most
+(1 + u)^(2N) - 1 of it, and (N - 1) ((1 + u)^(2N) - 1) u (1 + u)^N < 3 (N u)^2. Then s + e is rounded: u.
+Note that this is relative to sum \|t\|, whatever cancels.
 
-*Quotients.* ``rw`` divides: with h + r = s + e without error, q = fl(h / d), and the correction (h - q d + r)
-/ d at most 3 u of the quotient and good to 2 u of itself, the result is that of (s + e) / d to u + 6 u^2 < 2
-u. The degree counts 2 u + 3 (N u)^2, the weights 2 u.
+*Quotients.* ``rw`` divides: with h + r = s + e without error, q = fl(h / d), and the correction
+(h - q d + r) / d at most 3 u of the quotient and good to 2 u of itself, the result is that of (s + e) / d
+to u + 6 u^2 < 2 u. The degree counts 2 u + 3 (N u)^2, the weights 2 u.
 
 Together, with the rounding u of each product, an application is off by at most
 
-    eps S + omega,     eps = 8 u + 6 (N u)^2   (+ 2^-24 (1 + eps) if features are float32, which rounds once more)
+    eps S + omega,   eps = 8 u + 6 (N u)^2   (+ 2^-24 (1 + eps) if features are float32: rounded once more)
 
 where omega is what underflow adds: half the smallest number of the type for storing, and 2^-1075 for each
 product, each coefficient times \|x\|, and each quotient, divided by the least degree d if that is less than
@@ -42,7 +42,8 @@ times these row sums, divided by that coefficient.
 in the type of the features, and x_m = A^m X. Then e_m <= \|A\| e_(m-1) + eps \|A\| (\|x_(m-1)\| + e_(m-1)) +
 omega, and with \|x_m\| <= \|A\|^m \|X\|, by induction,
 
-    e_m <= ((1 + eps)^m (1 + eps_0) - 1) \|A\|^m \|X\| + sum over l <= m of (1 + eps)^(m-l) \|A\|^(m-l) omega_l,
+    e_m <= ((1 + eps)^m (1 + eps_0) - 1) \|A\|^m \|X\| + sum over l <= m of
+    (1 + eps)^(m-l) \|A\|^(m-l) omega_l,
 
 at most ((1 + eps)^m (1 + eps_0) - 1) s_m max \|X\| + ..., where s_m = max_i (\|A\|^m 1)_i is the largest sum
 of a row of \|A\|^m: 1 for ``rw`` and its series, and otherwise computed, by applying \|A\| to a column of
@@ -134,7 +135,8 @@ class FeatureError:
     largest : float
         Whichever feature.
     relative, lost : float
-        A feature that is a sum of terms which are not negative is off by at most ``relative`` times itself, plus ``lost``.
+        A feature that is a sum of terms which are not negative is off by at most ``relative``
+        times itself, plus ``lost``.
     """
 
     largest: float
@@ -142,7 +144,10 @@ class FeatureError:
     lost: float = 0.0
 
     def of_delta(self, rms: float, delta: float) -> float:
-        """How far Delta may be off, given it as computed, if no term is negative and no column has a larger root mean square."""
+        """How far Delta may be off, given it as computed.
+
+        For terms that are not negative, and columns of no larger root mean square.
+        """
         if self.relative >= 0.5:
             return math.inf
         off = self.relative * (delta + 4.0 * rms) + 2.0 * self.lost
@@ -159,8 +164,9 @@ def growth(
 ) -> list[float]:
     r"""Upper bounds on the largest sum of a row of :math:`|A|^m`, for m = 0, ..., hops.
 
-    Features of hop m are at most so many times as large as the largest attribute. Takes one narrow product per hop, where the
-    operator is; infinite where a sum overflows, and for operators that state no arithmetic.
+    Features of hop m are at most so many times as large as the largest attribute. Takes one
+    narrow product per hop, where the operator is; infinite where a sum overflows, and for
+    operators that state no arithmetic.
 
     Examples
     --------
@@ -195,7 +201,8 @@ def feature_errors(
     Parameters
     ----------
     operator : Operator
-        What one hop does. One that states no arithmetic is taken at its word: what it computes is the definition.
+        What one hop does. One that states no arithmetic is taken at its word: what it
+        computes is the definition.
     sums : sequence of float
         From :func:`growth`, one for each m.
     magnitude : float

@@ -1,7 +1,8 @@
 """Nodes that no feature of k hops tells apart, found exactly while the hop blocks pass by.
 
-Two nodes are twins after k hops if they agree in every attribute and in every mixture of it up to the k-th.  Classes of equal nodes
-are refined block by block; a node that some attribute already told apart from all others is not looked at again.
+Two nodes are twins after k hops if they agree in every attribute and in every mixture of it up to the k-th.
+Classes of equal nodes are refined block by block; a node that some attribute already told apart from all
+others is not looked at again.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 >>> paper_settings("cora").hidden
 64
 
-Names are imported when first used: what trains needs PyTorch (``pip install 'geodim[gnn]'``), what plans does not.
+Names are imported when first used: what trains needs PyTorch
+(``pip install 'geodim[gnn]'``), what plans does not.
 """
 
 from __future__ import annotations

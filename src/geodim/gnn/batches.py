@@ -1,4 +1,7 @@
-"""Nodes of one split in batches: held on the device whole, or gathered batch by batch; the same values either way."""
+"""Nodes of one split in batches.
+
+They are held on the device whole, or gathered batch by batch; the values are the same.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What a grid costs before it runs: models, seconds, memory, disk.  Needs neither the data nor PyTorch.
 
-Seconds are by a rough model: epochs x (arithmetic of one epoch / rate + parameters x time of an optimizer step), with constants
-measured on 2 cores of an AMD EPYC (Zen 4).  The epochs are those that early stopping took on the Planetoid graphs; they are
-what nobody knows beforehand.
+Seconds are by a rough model: epochs x (arithmetic of one epoch / rate + parameters x time of an optimizer
+step), with constants measured on 2 cores of an AMD EPYC (Zen 4).  The epochs are those that early stopping
+took on the Planetoid graphs; they are what nobody knows beforehand.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Hop features of the nodes that a classifier looks at: in memory, or in files that batches are gathered from.
+"""Hop features of a classifier's nodes: in memory, or in files that batches are gathered from.
 
-Hops are computed by blocks of columns (:mod:`geodim.features.hops`), over the whole graph; of each block the rows of the wanted
-nodes are kept.  What is kept are hops + 1 arrays of one row per wanted node, float32.  In files they are memory-mapped
-``.npy``, so that training on a graph of any size needs the memory of a batch.
+Hops are computed by blocks of columns (:mod:`geodim.features.hops`), over the whole graph; of each block the
+rows of the wanted nodes are kept.  What is kept are hops + 1 arrays of one row per wanted node, float32.  In
+files they are memory-mapped ``.npy``, so that training on a graph of any size needs the memory of a batch.
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ def hop_inputs(
     operator : {"sym", "rw", "ppr", "heat"} or sparse matrix
         What one hop does; "sym" is the paper's.
     folder : path, optional
-        Keep the layers there, memory-mapped, and take them from there the next time (after comparing a digest of all
-        attributes and of the operator).  In memory by default.
+        Keep the layers there, memory-mapped, and take them from there the next time (after comparing a digest
+        of all attributes and of the operator).  In memory by default.
     threads : int, optional
         Threads to use, all cores by default.
     stop : callable, optional
@@ -202,7 +202,10 @@ def _in_files(
     operator: Operator,
     fill: Callable[[Sequence[NDArray[np.float32]]], None],
 ) -> HopInputs:
-    """Open what is there, or write it: a folder with the right name is complete (:mod:`geodim.data.datasets.cache`)."""
+    """Open what is there, or write it.
+
+    A folder with the right name is complete (:mod:`geodim.data.datasets.cache`).
+    """
     from geodim.khop import fingerprint  # noqa: PLC0415 - imports the engine
 
     data = fingerprint(source, np.dtype(np.float32), operator)["digest"]

@@ -139,9 +139,10 @@ class RunStore:
 
 
 def summarise(runs: Sequence[SignRun]) -> list[dict[str, Any]]:
-    """Return one row per data set and k: the mean test accuracy and its standard deviation over the repetitions.
+    """Return one row per data set and k: mean and standard deviation of the test accuracy.
 
-    The deviation is that of a sample (divided by the number of runs less one); None for a single run.
+    Both are taken over the repetitions.  The deviation is that of a sample (divided by the number of runs
+    less one); None for a single run.
 
     Examples
     --------

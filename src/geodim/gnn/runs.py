@@ -1,4 +1,7 @@
-"""Grids of runs, data set by k by repetition: every finished run is kept, and a grid that was stopped goes on."""
+"""Grids of runs: data set by k by repetition.
+
+Every finished run is kept, and a grid that was stopped goes on.
+"""
 
 from __future__ import annotations
 
@@ -72,8 +75,8 @@ def run_grid(
 ) -> list[SignRun]:
     """Train and test SIGN models for every data set, every k and every repetition.
 
-    Hop features are computed once per data set, for the largest k.  If they are larger than ``memory``, they are written to files
-    and gathered batch by batch; the accuracies are the same.
+    Hop features are computed once per data set, for the largest k.  If they are larger than ``memory``, they
+    are written to files and gathered batch by batch; the accuracies are the same.
 
     Parameters
     ----------
@@ -88,13 +91,14 @@ def run_grid(
     root, offline
         As for `geodim.load_dataset`.
     directory : path, optional
-        Folder with one small file per finished run (and large hop features).  A later call with the same arguments
-        takes finished runs from there; one with other settings is refused.  Nothing is kept by default.
+        Folder with one small file per finished run (and large hop features).  A later call with
+        the same arguments takes finished runs from there; one with other settings is refused.
+        Nothing is kept by default.
     device : {"cpu", "cuda", "cuda:0", ..., "auto"}
         Where to train.  CUDA only if asked for.
     threads : int, optional
-        Threads to compute hops and to train with.  By default all cores for the hops and for large models, one for small
-        models, see `fit_sign`.
+        Threads to compute hops and to train with.  By default all cores for the hops and for large models,
+        one for small models, see `fit_sign`.
     memory : int
         Bytes of hop features that may be held.
     seed : int
@@ -104,12 +108,14 @@ def run_grid(
     keep_models : bool
         Also keep each trained model in the directory, for `load_model`.
     progress : callable, optional
-        Called as ``progress(runs_done, runs, note)`` after every epoch and every run; ``note`` says where it is.
+        Called as ``progress(runs_done, runs, note)`` after every epoch and every run;
+        ``note`` says where it is.
 
     Returns
     -------
     list of SignRun
-        In the order of the arguments; fewer than asked for, with an `InterruptedWarning`, after Ctrl-C or the time limit.
+        In the order of the arguments; fewer than asked for, with an `InterruptedWarning`, after
+        Ctrl-C or the time limit.
 
     Examples
     --------
@@ -119,7 +125,8 @@ def run_grid(
     >>> from geodim.gnn import SignSettings, run_grid
     >>> data = load_dataset("sbm", nodes=90, blocks=3, attributes=4)
     >>> splits = {"train": np.arange(30), "valid": np.arange(30, 60), "test": np.arange(60, 90)}
-    >>> runs = run_grid(replace(data, splits=splits), hops=[0, 1], repetitions=2, settings=SignSettings(hidden=8))
+    >>> data, small = replace(data, splits=splits), SignSettings(hidden=8)
+    >>> runs = run_grid(data, hops=[0, 1], repetitions=2, settings=small)
     >>> [(run.k, run.repetition) for run in runs]
     [(0, 0), (0, 1), (1, 0), (1, 1)]
     """
@@ -288,7 +295,10 @@ class _Grid:
 
 
 def data_digest(data: GraphDataset) -> str:
-    """Return a digest of a data set; of arrays beyond 64 MiB it sees the sizes and 64 evenly spaced pieces."""
+    """Return a digest of a data set.
+
+    Of arrays beyond 64 MiB it sees the sizes and 64 evenly spaced pieces.
+    """
     x: Any = data.x
     parts = [x.data, x.indices, x.indptr] if hasattr(x, "indptr") else [x]
     parts += [data.edge_index, data.y, *(data.splits[name] for name in sorted(data.splits))]

@@ -1,7 +1,7 @@
 """Parameters of a training, and those of the paper for each of its data sets.
 
-They are from the paper's appendix "Setup of SIGN classifiers".  Where it says nothing, docs/sign.md states what was chosen and
-what the choice was measured against.
+They are from the paper's appendix "Setup of SIGN classifiers".  Where it says nothing, docs/sign.md states
+what was chosen and what the choice was measured against.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class SignSettings:
     learning_rate, weight_decay : float
         Of the optimizer.
     optimizer : {"adam", "adamw"}
-        Adam, whose weight decay is an L2 penalty, or AdamW, whose weight decay is decoupled from the gradient.
+        Adam, whose weight decay is an L2 penalty, or AdamW, whose weight decay is
+        decoupled from the gradient.
     batch_size : int
         Training nodes per step.
     max_epochs : int

@@ -21,8 +21,8 @@ class SIGN(torch.nn.Module):
         Z_r = \mathrm{BN}_r(\mathrm{drop}(\hat A^r X)\, \Theta_r + b_r), \qquad
         Y = \mathrm{drop}(\mathrm{PReLU}([Z_0 \mid \dots \mid Z_k]))\, \Omega + c
 
-    Every hop has its own linear map and batch norm; all share one PReLU.  ``Y`` holds logits.  No graph is needed any more: hop
-    features go in, so that nodes come in batches of any size.
+    Every hop has its own linear map and batch norm; all share one PReLU.  ``Y`` holds logits.  No graph is
+    needed any more: hop features go in, so that nodes come in batches of any size.
 
     Parameters
     ----------
@@ -82,14 +82,18 @@ class SIGN(torch.nn.Module):
 
     @property
     def n_parameters(self) -> int:
-        """Numbers that are trained: (k+1)(d h + 3 h) for the hops, 1 for PReLU, ((k+1) h + 1) c to classify."""
+        """How many numbers are trained.
+
+        (k+1)(d h + 3 h) for the hops, 1 for PReLU, ((k+1) h + 1) c to classify.
+        """
         return sum(parameter.numel() for parameter in self.parameters())
 
     def forward(self, features: Sequence[torch.Tensor]) -> torch.Tensor:
         """Logits (nodes, n_classes) for the hop features ``[X, TX, ..., T^k X]`` of some nodes."""
         if len(features) != len(self.inception):
             raise ShapeError(
-                f"a model for {len(self.inception) - 1} hops takes {len(self.inception)} blocks, got {len(features)}"
+                f"a model for {len(self.inception) - 1} hops takes "
+                f"{len(self.inception)} blocks, got {len(features)}"
             )
         hidden = [
             norm(linear(self.input_dropout(block)))

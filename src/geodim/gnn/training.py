@@ -29,7 +29,9 @@ SMALL_STEP = 1e9  # operations of a forward pass below which one thread is used
 
 @dataclass
 class EarlyStopping:
-    """Tell when a value that should grow has not done so for a while; as in PyTorch Lightning, with ``min_delta`` 0.
+    """Tell when a value that should grow has not done so for a while.
+
+    As in PyTorch Lightning, with ``min_delta`` 0.
 
     Attributes
     ----------
@@ -135,7 +137,8 @@ def choose_device(device: str) -> torch.device:
 def torch_state(seed: int, device: torch.device, threads: int) -> Iterator[None]:
     """Seed the generators in use and set the threads; afterwards everything is as it was before.
 
-    `torch.manual_seed` would also seed every CUDA device behind the caller's back, so each generator is seeded by itself.
+    `torch.manual_seed` would also seed every CUDA device behind the caller's back, so each
+    generator is seeded by itself.
     """
     before = torch.get_num_threads()
     cuda = [device.index] if device.type == "cuda" else []
@@ -165,8 +168,8 @@ def fit_sign(
 ) -> SignFit:
     """Train a SIGN model and test it.
 
-    The same seed, device and number of threads give the same bits; the random state and the threads of PyTorch are left as
-    they were.
+    The same seed, device and number of threads give the same bits; the random state and the threads of
+    PyTorch are left as they were.
 
     Parameters
     ----------
@@ -185,10 +188,12 @@ def fit_sign(
     device : {"cpu", "cuda", "cuda:0", ..., "auto"}
         Where to train.  CUDA only if asked for; "auto" takes it where there is some.
     threads : int, optional
-        Threads of PyTorch for this training.  By default one where a step takes less than 10^9 operations (threads
-        that wait for each other are slow on busy cores, and so the bits do not depend on the number of cores), else all.
+        Threads of PyTorch for this training.  By default one where a step takes less than 10^9 operations
+        (threads that wait for each other are slow on busy cores, and so the bits do not depend on the
+        number of cores), else all.
     memory : int
-        Bytes of hop features to hold on the device; beyond that they are gathered batch by batch, with the same result.
+        Bytes of hop features to hold on the device; beyond that they are gathered batch by
+        batch, with the same result.
     on_epoch : callable, optional
         Called as ``on_epoch(epoch, loss, valid_accuracy)``; may raise to give up.
 
@@ -268,7 +273,10 @@ def _train(
     seed: int,
     on_epoch: Callable[[int, float, float], None] | None,
 ) -> tuple[list[float], list[float], int]:
-    """Return the loss and validation accuracy of every epoch, and the best epoch; the model keeps the weights to test."""
+    """Return the loss and validation accuracy of every epoch, and the best epoch.
+
+    The model keeps the weights to test.
+    """
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings.optimizer]
     optimizer = kind(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
     shuffling = torch.Generator().manual_seed(seed)

@@ -6,9 +6,9 @@ computed.
 
 A data set is an (n, d) array ``X``: the rows are the points, the columns are the values of the feature
 functions F, and the measure is the normalised counting measure. Values are converted to float64 first, except
-integers that it does not hold, and differences are rounded to float64, so that every ``phi`` is a single, once
-rounded difference of two input values. Sums over k are exact and their mean is rounded once, hence independent of their order. No result is
-ever ``-0.0``.
+integers that it does not hold, and differences are rounded to float64, so that every ``phi`` is a single,
+once rounded difference of two input values. Sums over k are exact and their mean is rounded once, hence
+independent of their order. No result is ever ``-0.0``.
 
 * Section 3, definitions: :func:`c_alpha`, :func:`partial_diameter_by_subsets`, :func:`partial_diameter`,
   :func:`observable_diameter_by_subsets`, :func:`observable_diameter`, :func:`discriminability_by_definition`,

@@ -38,7 +38,8 @@ UNITS = 2**1074  # of the smallest float64 make 1
 def _as_numbers(values: ArrayLike, name: str) -> Numbers:
     """Convert to float64; refuse what is not real and finite. Adding 0.0 turns -0.0 into 0.0.
 
-    Integers that float64 does not hold stay what they are: their differences are exact, see :func:`difference`.
+    Integers that float64 does not hold stay what they are: their differences are
+    exact, see :func:`difference`.
     """
     if isinstance(values, np.ma.MaskedArray):
         raise InputTypeError(
@@ -52,7 +53,8 @@ def _as_numbers(values: ArrayLike, name: str) -> Numbers:
         raise ShapeError(f"{name} is ragged: all its rows need the same length") from error
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise InputTypeError(
-            f"{name} has dtype {array.dtype}; it needs real numbers of at most 64 bits (bool, integer or float)"
+            f"{name} has dtype {array.dtype}; it needs real numbers of at most 64 "
+            "bits (bool, integer or float)"
         )
     if array.dtype.kind in "iu" and array.size and not -HELD <= array.min() <= array.max() <= HELD:
         return array.astype(np.uint64 if array.dtype.kind == "u" else np.int64)
@@ -68,8 +70,8 @@ def _as_numbers(values: ArrayLike, name: str) -> Numbers:
 def difference(high: Numbers, low: Numbers) -> FloatArray:
     """Return high - low (which must not be negative) in float64, rounded once.
 
-    A difference of 64-bit integers may exceed int64 but not uint64, in which it is exact: both are taken modulo
-    2^64.
+    A difference of 64-bit integers may exceed int64 but not uint64, in which it is exact:
+    both are taken modulo 2^64.
     """
     if high.dtype != np.float64:
         high, low = high.astype(np.uint64), low.astype(np.uint64)
@@ -91,7 +93,10 @@ def as_values(values: ArrayLike, name: str = "values") -> Numbers:
 
 
 def as_matrix(X: ArrayLike, name: str = "X") -> Numbers:
-    """Return the data as a matrix, points in rows and features in columns: in float64, or long integers as they are."""
+    """Return the data as a matrix, points in rows and features in columns.
+
+    In float64, or long integers as they are.
+    """
     matrix = _as_numbers(X, name)
     if matrix.ndim != 2:
         hint = f": use {name}.reshape(-1, 1) for a single feature" if matrix.ndim == 1 else ""
@@ -154,8 +159,8 @@ def exact_multiple(n: int, ratio: float | Fraction, name: str) -> Fraction:
 def mean_over_points(phi: FloatArray, n: int, d_max: float = 1.0, times: Iterable[int] = repeat(1)) -> float:
     """Return (sum of times * phi) / (n * d_max), rounded once: the float64 nearest to the quotient.
 
-    The sum is exact, since every float64 is a whole number of 2^-1074; so the order of its terms does not matter,
-    and no sum is too large.
+    The sum is exact, since every float64 is a whole number of 2^-1074; so the order of its terms does not
+    matter, and no sum is too large.
     """
     ratios = (width.as_integer_ratio() for width in phi.tolist())
     total = sum(count * top * (UNITS // bottom) for count, (top, bottom) in zip(times, ratios, strict=False))

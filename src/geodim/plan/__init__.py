@@ -1,8 +1,9 @@
 """What a computation needs before it is begun: memory, passes, bytes moved and time, on each backend.
 
-`Problem` says what is to be computed, by its sizes; `plan` says what that takes on one machine, on a GPU or on a cluster.
-Memory is a stated formula, the backend's own wherever it has one; time is a few rates, measured here or stated.  Nothing is
-read and nothing is allocated, so that a plan for 10^10 points costs as much as one for ten.
+`Problem` says what is to be computed, by its sizes; `plan` says what that takes on one machine, on a
+GPU or on a cluster.  Memory is a stated formula, the backend's own wherever it has one; time is a few
+rates, measured here or stated.  Nothing is read and nothing is allocated, so that a plan for 10^10
+points costs as much as one for ten.
 
 Examples
 --------

@@ -37,7 +37,8 @@ def plan(
     workers : sequence of geodim.backends.dask.cluster.Worker
         For Dask: threads and memory of each worker, which need not exist.
     rates : CoreRates
-        What a core takes for a value, from `calibrate`; by default those of the machine that the benchmarks ran on.
+        What a core takes for a value, from `calibrate`; by default those of the machine
+        that the benchmarks ran on.
 
     Examples
     --------

@@ -1,8 +1,9 @@
 """The plan for a Dask cluster, there or imagined: what `geodim.backends.dask` would do with such workers.
 
-The decisions are the backend's own, asked with workers that need not exist.  Columns stay on the workers if a third of their
-memory holds them all; a column is solved whole if a worker has room for it in work; else, with a tolerance, points are
-counted in steps, or where these have no room in cells, chunk by chunk, and nothing of the length of a column exists anywhere.
+The decisions are the backend's own, asked with workers that need not exist.  Columns stay on the workers if a
+third of their memory holds them all; a column is solved whole if a worker has room for it in work; else, with
+a tolerance, points are counted in steps, or where these have no room in cells, chunk by chunk, and nothing of
+the length of a column exists anywhere.
 """
 
 from __future__ import annotations
@@ -95,7 +96,10 @@ def _way(problem: Problem, cluster: Cluster) -> _Way:
         most = min(cluster.room / (LIVE * COUNTER * problem.n_features), MOST_SIZES)
         why_not = None
         if cells > most:
-            why_not = f"this tolerance needs about {cells:,} cells for each column, and there is room for {most:,.0f}"
+            why_not = (
+                f"this tolerance needs about {cells:,} cells for each column, and "
+                f"there is room for {most:,.0f}"
+            )
         return _Way(
             f"counted in about {cells:,} cells, chunk by chunk", cells, resident, 1, why_not, in_cells=True
         )
@@ -204,7 +208,10 @@ def _finished(
         "network": moved / (rates.network * count),
         "scheduler": tasks * rates.task,
     }
-    network = f"{rates.network / 1e9:g} GB/s per worker for reading and for the network, {rates.task * 1e3:g} ms per task"
+    network = (
+        f"{rates.network / 1e9:g} GB/s per worker for reading and for the network, "
+        f"{rates.task * 1e3:g} ms per task"
+    )
     return Plan(
         backend="dask",
         method=method,
@@ -240,7 +247,10 @@ def _least_memory(cluster: Cluster) -> int | None:
 
 
 def _hops(problem: Problem, cluster: Cluster, budget: int | None, rates: CoreRates) -> Plan:
-    """As `DaskHopPass` does it: the operator on every worker, a block of attributes per task through all hops."""
+    """Plan what `DaskHopPass` does.
+
+    The operator is on every worker; a task takes a block of attributes through all hops.
+    """
     import numpy as np  # noqa: PLC0415
 
     from geodim.backends.dask.hops import DaskHopPass  # noqa: PLC0415

@@ -4,8 +4,9 @@ Peak memory of plain columns of n points, b bytes a value, is
 
     solvers * n (8 + 2 b + 4.75) + 12 n + buffers * width * n b    (+ n d b if the data is not mapped)
 
-for the sorted column, the keys, records and lists of each thread that solves, the profile, and the blocks being read; and 180
-MiB for Python itself.  Counted columns have S steps in the place of n, but for the blocks being read.
+for the sorted column, the keys, records and lists of each thread that solves, the profile, and the
+blocks being read; and 180 MiB for Python itself.  Counted columns have S steps in the place of n, but
+for the blocks being read.
 """
 
 from __future__ import annotations
@@ -106,12 +107,18 @@ def _too_small(problem: Problem, threads: int, budget: int) -> str:
     """What would fit."""
     need = column_memory(problem, threads)
     fewer = [t for t in range(threads - 1, 0, -1) if column_memory(problem, t) <= budget]
-    text = f"{need / 1e9:.3g} GB are needed with {threads} thread{'' if threads == 1 else 's'}, and {budget / 1e9:.3g} GB there"
+    text = (
+        f"{need / 1e9:.3g} GB are needed with {threads} thread{'' if threads == 1 else 's'}, "
+        f"and {budget / 1e9:.3g} GB there"
+    )
     if fewer:
         return f"{text}: use {fewer[0]} thread{'' if fewer[0] == 1 else 's'}"
     if problem.rtol == 0.0:
         rtol = reachable_rtol(MOST_STEPS, problem.range_over_delta)
-        return f"{text}: use more memory, a cluster, or a tolerance (from about {rtol:.1g} on columns are counted)"
+        return (
+            f"{text}: use more memory, a cluster, or a tolerance (from about "
+            f"{rtol:.1g} on columns are counted)"
+        )
     return f"{text}: use more memory, a cluster, or a larger tolerance"
 
 

@@ -1,4 +1,7 @@
-"""The plan for one GPU: the backend's own formulas (`geodim.backends.cuda.memory`), and rates measured on an H200."""
+"""The plan for one GPU, by the backend's own formulas (`geodim.backends.cuda.memory`).
+
+The rates were measured on an H200.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ FINISH = 28  # bytes per point on the host, per layer
 def plan_cuda(
     problem: Problem, *, budget: int = H200_BYTES, rates: DeviceRates = H200, on_device: bool = False
 ) -> Plan:
-    """Plan for a GPU with so much free memory; data comes from the host unless it lies ``on_device`` already."""
+    """Plan for a GPU with so much free memory.
+
+    Data comes from the host unless it lies ``on_device`` already.
+    """
     layers = 1 + (problem.hops or 0)
     usable = int(device.USABLE * budget)
     graph, why_not = 0, None

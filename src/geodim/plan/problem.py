@@ -27,7 +27,8 @@ class Problem:
     hops : int or None
         None for plain columns.
     stored_entries, products, scratch_itemsize, weighted
-        Of the operator of a graph: entries of the compressed rows, products per hop, bytes of scratch per value.
+        Of the operator of a graph: entries of the compressed rows, products per hop,
+        bytes of scratch per value.
     row_major : bool
         Whether the points lie one after the other, as in most files, or the columns.
     held : bool
@@ -37,7 +38,8 @@ class Problem:
     chunks : int or None
         Into how many rows of chunks it is cut there.
     spread : float or None
-        The widest range over Delta, which decides how many steps a tolerance needs; None stands for normal columns.
+        The widest range over Delta, which decides how many steps a tolerance needs; None
+        stands for normal columns.
     """
 
     n_points: int
@@ -100,8 +102,8 @@ class Problem:
 def normal_spread(n_points: int, n_features: int) -> float:
     """Range over Delta of standard normal columns.
 
-    Delta is the mean width of the central intervals, 2 E|x| = 4 / sqrt(2 pi); the largest of n d values lies about at
-    the quantile 1 - 1 / (n d), on either side.
+    Delta is the mean width of the central intervals, 2 E|x| = 4 / sqrt(2 pi); the largest of n d values lies
+    about at the quantile 1 - 1 / (n d), on either side.
 
     Examples
     --------
@@ -113,7 +115,9 @@ def normal_spread(n_points: int, n_features: int) -> float:
 
 
 def reachable_rtol(steps: float, spread: float) -> float:
-    """The smallest tolerance that so many steps certify for sure; a step is a power of two, so half of it may do.
+    """The smallest tolerance that so many steps certify for sure.
+
+    A step is a power of two, so half of it may do.
 
     >>> reachable_rtol(2**21, 7.5) < 1e-4
     True

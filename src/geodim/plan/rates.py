@@ -1,4 +1,7 @@
-"""How long things take: a few rates per value, measured in a trial here, or stated with where they come from."""
+"""How long things take: a few rates per value.
+
+They are measured in a trial here, or stated with where they come from.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-SPEED_UP = 0.9  # t threads are t^0.9 times as fast as one: 12.1 for 16; 13.1 measured, benchmarks/results/scaling.json
+# t threads are t^0.9 times as fast as one: 12.1 for 16; 13.1 measured, benchmarks/results/scaling.json.
+SPEED_UP = 0.9
 SAMPLE = 200_000  # points of a sample that is solved to learn how long a column takes
 TRIED = 16  # columns of it
 COARSE = 0.05  # a tolerance at which counting is all there is
@@ -29,12 +33,14 @@ class CoreRates:
     call : float
         What a call costs however small the data is.
     scan, first, later, count, cell : float
-        Per value: of the first pass; of the first column, read, sorted and searched; of another column, most of which need
-        not be searched; of a column that is counted in steps; in cells, whose size is not the same everywhere.
+        Per value: of the first pass; of the first column, read, sorted and searched; of another column,
+        most of which need not be searched; of a column that is counted in steps; in cells, whose size is
+        not the same everywhere.
     product : float
         Per stored entry of a graph and column.
     rows : float
-        Bytes per second at which rows in memory, or in files that the system keeps there, pass by to give some columns.
+        Bytes per second at which rows in memory, or in files that the system keeps there, pass
+        by to give some columns.
     storage : float
         Bytes per second that are read from disk, where the data is larger than the memory.
     network : float
@@ -127,9 +133,10 @@ def normal_sample(n_points: int, n_features: int, itemsize: int) -> NDArray[Any]
 
 
 def calibrate(sample: Any, basis: str, rates: CoreRates = CORE) -> CoreRates:
-    """Rates of this machine: a sample of the data (or of data like it) is solved, exactly and by counting, by one thread.
+    """Measure rates of this machine with one thread.
 
-    What is not tried (storage, network, tasks, products) stays as it is in ``rates``.
+    A sample of the data, or of data like it, is solved exactly and by counting.  What is not tried (storage,
+    network, tasks, products) stays as it is in ``rates``.
     """
     import numpy as np  # noqa: PLC0415
 

@@ -28,7 +28,7 @@ def plot_accuracy(
     marker: str = "o",
     title: str | None = None,
 ) -> Axes:
-    """Draw the accuracy of a classifier against the intrinsic dimension of its features, for k = 0, 1, ... hops.
+    """Draw a classifier's accuracy against the dimension of its features, for k = 0, 1, ... hops.
 
     The points are joined in the order of k, and numbered.
 
@@ -95,7 +95,7 @@ def plot_accuracy(
 
 
 def _number_points(ax: Axes, hops: list[int], x: Any, y: Any, color: str) -> None:
-    """Write k beside its point, unless the point before lies so near that the two would run into each other."""
+    """Write k beside its point, unless it would run into the number of the point before."""
     wide = float(np.ptp(x)) if x.size else 0.0
     high = float(np.ptp(y)) if y.size else 0.0
     last: tuple[float, float] | None = None

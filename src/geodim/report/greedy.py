@@ -100,8 +100,9 @@ def plot_greedy(
     ax.set_xlabel(r"$m$, features chosen")
     ax.set_ylabel("part of Δ of all features")
     words = (
-        f"{len(selection.names):,} of {counted(selection.n_features, 'feature')}: {100 * selection.fractions[-1]:.1f} %\n"
-        f"dimension {number(selection.dimensions[-1])}, of all {number(selection.dimension)}"
+        f"{len(selection.names):,} of {counted(selection.n_features, 'feature')}: "
+        f"{100 * selection.fractions[-1]:.1f} %\ndimension {number(selection.dimensions[-1])}, of all "
+        f"{number(selection.dimension)}"
     )
     finish(ax, words if title is None else title)
     return ax

@@ -26,8 +26,9 @@ def plot_khop_dimensions(
 ) -> Axes:
     r"""Draw the intrinsic dimension of the k-hop geometric data set against k.
 
-    Dimensions that are not exact carry their certified bounds as error bars; of a pass that was stopped early only the bounds
-    are drawn, an arrow where there is no upper one.  Infinite dimensions are written at the top.
+    Dimensions that are not exact carry their certified bounds as error bars; of a pass that was
+    stopped early only the bounds are drawn, an arrow where there is no upper one.  Infinite
+    dimensions are written at the top.
 
     Parameters
     ----------
@@ -110,7 +111,10 @@ def _draw_bounds(result: KHopResult, ax: Axes, color: str, label: str) -> None:
 
 
 def _set_scale(ax: Axes, log: bool | None) -> None:
-    """Logarithmic if asked for, or if what is drawn (several results may share the axes) spans a wide range."""
+    """Logarithmic if asked for, or if what is drawn spans a wide range.
+
+    Several results may share the axes.
+    """
     values = np.concatenate([np.asarray(line.get_ydata(), np.float64) for line in ax.lines])
     if log is None:
         log = wants_log(values.tolist())

@@ -1,8 +1,8 @@
 """The plot of the observable diameter, the area Delta under it shaded.
 
-The observable diameter is a step function of alpha: on [1 - k/n, 1 - (k - 1)/n) it is Phi(k) / scale.  So the area under
-it is Delta.  For many points the steps are averaged in groups (`geodim.report.thinning`), which keeps the area and bounds the
-number of vertices.
+The observable diameter is a step function of alpha: on [1 - k/n, 1 - (k - 1)/n) it is Phi(k) / scale.  So the
+area under it is Delta.  For many points the steps are averaged in groups (`geodim.report.thinning`), which
+keeps the area and bounds the number of vertices.
 """
 
 from __future__ import annotations
@@ -70,9 +70,10 @@ def plot_observable_diameter(
 ) -> Axes:
     r"""Draw the observable diameter against alpha, with the area :math:`\Delta` under it shaded.
 
-    At alpha, one may leave out that share of the points: the observable diameter is the width that the best feature
-    still sees, :math:`\Phi(k) / d_{\max}` with :math:`k = \lceil n (1 - \alpha) \rceil`.  The area has the colour of the feature
-    that attains it, if the result knows; if the result is not exact, a band shows the certified bounds.
+    At alpha, one may leave out that share of the points: the observable diameter is the width that the best
+    feature still sees, :math:`\Phi(k) / d_{\max}` with :math:`k = \lceil n (1 - \alpha) \rceil`.  The area
+    has the colour of the feature that attains it, if the result knows; if the result is not exact, a band
+    shows the certified bounds.
 
     Parameters
     ----------
@@ -87,7 +88,8 @@ def plot_observable_diameter(
     title : str, optional
         Title instead of the dimension and the size of the data.
     by_feature : bool, optional
-        Whether the area has the colours of the features; by default if neither ``label`` nor ``color`` is given.
+        Whether the area has the colours of the features; by default if neither
+        ``label`` nor ``color`` is given.
 
     Returns
     -------
@@ -228,8 +230,8 @@ def observable_diameter_steps(
     Returns
     -------
     alpha, diameter : ndarray
-        At most 1,806 vertices, two for each step; alpha is the same for the curve and its bounds.  The area under them is
-        the discriminability, or its bound.
+        At most 1,806 vertices, two for each step; alpha is the same for the curve and its bounds.  The area
+        under them is the discriminability, or its bound.
     """
     n = result.n_points
     if which == "phi" and not result.phi_exact:
@@ -272,7 +274,8 @@ def step_owners(
     left, right : array
         Ends of the steps, in alpha.
     narrowest : float
-        Runs of steps narrower than this take the feature of what lies before them: a hairline of colour says nothing.
+        Runs of steps narrower than this take the feature of what lies before them: a
+        hairline of colour says nothing.
     """
     if result.attained_from.size == 0:
         return np.full(left.size, -1)
@@ -302,7 +305,10 @@ def _sums_up_to(
 def _partial_sums(
     support: NDArray[np.int64], phi: NDArray[np.float64], *, linear: bool
 ) -> NDArray[np.float64]:
-    """Sum of Phi(2), ..., Phi(k) for the k in the support, Phi being linear in between, or constant up to each k."""
+    """Sum of Phi(2), ..., Phi(k) for the k in the support.
+
+    Phi is linear in between, or constant up to each k.
+    """
     steps = np.diff(support, prepend=1)
     if not linear:
         return np.cumsum(steps * phi)
@@ -317,4 +323,7 @@ def _title(result: IDResult) -> str:
         value = f"at least {number(result.lower)}"
     else:
         value = f"{number(result.lower)} to {number(result.upper)}"
-    return f"intrinsic dimension {value}\n{counted(result.n_points, 'point')} × {counted(result.n_features, 'feature')}"
+    return (
+        f"intrinsic dimension {value}\n{counted(result.n_points, 'point')} × "
+        f"{counted(result.n_features, 'feature')}"
+    )

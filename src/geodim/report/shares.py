@@ -43,7 +43,8 @@ def plot_shares(
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default, as high as the bars need.
     most : int, optional
-        The most features with a bar of their own; the others share the last one.  By default 15, or what has room.
+        The most features with a bar of their own; the others share the last one.  By
+        default 15, or what has room.
     color : str, default blue
         Colour of the bars.
     title : str, optional

@@ -1,6 +1,7 @@
-"""What all plots share: colours that colour-blind readers tell apart, sizes, quiet axes, numbers as people write them.
+"""What all plots share: colours, sizes, quiet axes, and numbers as people write them.
 
-Matplotlib without pyplot: no global state, no window, no backend chosen.
+Colour-blind readers can tell the colours apart.  Matplotlib without pyplot: no global state, no
+window, no backend chosen.
 """
 
 from __future__ import annotations

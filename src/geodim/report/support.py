@@ -18,13 +18,14 @@ FIELDS = ("relative_size", "error", "saved_costs")
 def plot_support(
     rows: Sequence[Mapping[str, Any]], axes: tuple[Axes, Axes] | None = None, *, title: str | None = None
 ) -> tuple[Axes, Axes]:
-    """Draw the error and the saved costs of support sequences against their size, one curve for each data set.
+    """Draw error and saved costs of support sequences against their size, a curve for each data set.
 
     Parameters
     ----------
     rows : sequence of mappings
-        Each with ``relative_size`` (the length of the support sequence over the number of points), ``error`` (the paper's E),
-        ``saved_costs`` and, for several data sets, ``dataset``; the rows of ``geodim reproduce support`` are such.
+        Each with ``relative_size`` (the length of the support sequence over the number of points), ``error``
+        (the paper's E), ``saved_costs`` and, for several data sets, ``dataset``; the rows of
+        ``geodim reproduce support`` are such.
     axes : pair of matplotlib.axes.Axes, optional
         Where to draw the error and the saved costs; a new figure by default.
     title : str, optional

@@ -1,8 +1,9 @@
 """Few vertices for a long curve, chosen by the error they leave.
 
-The curve rises from 0 to its top while k runs from 1 to n.  Measured along the way, by k/n + Phi(k)/Phi(n), it is at most 2
-long: marks at equal distances along it cut it into groups within which both k/n and Phi/Phi(n) change by less than the
-distance, however steep the curve is.  Drawing the mean of each group keeps the area and is off by less than that.
+The curve rises from 0 to its top while k runs from 1 to n.  Measured along the way, by k/n + Phi(k)/Phi(n),
+it is at most 2 long: marks at equal distances along it cut it into groups within which both k/n and
+Phi/Phi(n) change by less than the distance, however steep the curve is.  Drawing the mean of each group keeps
+the area and is off by less than that.
 """
 
 from __future__ import annotations

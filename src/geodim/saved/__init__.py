@@ -1,1 +1,4 @@
-"""Results that were saved, read with suspicion: one table of fields for every kind of result, and the relations between them."""
+"""Saved results, read with suspicion.
+
+There is one table of fields for every kind of result, and the relations between them.
+"""

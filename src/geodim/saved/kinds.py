@@ -1,7 +1,8 @@
-"""Kinds of values that a saved document may hold: each turns what JSON gave into what it was, or says why it is none.
+"""Kinds of values that a saved document may hold.
 
-A check is a function of a value.  It returns the value, as an array where the result has one, and raises `UnfitError` for
-anything else; `fields` applies a table of checks to a JSON object and names the field at fault.
+Each turns what JSON gave into what it was, or says why it is none.  A check is a function of a value.  It
+returns the value, as an array where the result has one, and raises `UnfitError` for anything else; `fields`
+applies a table of checks to a JSON object and names the field at fault.
 """
 
 from __future__ import annotations
@@ -133,7 +134,10 @@ def mapping_of(check: Check, **known: Check) -> Check:
 
 
 def plain(value: Any, depth: int = DEEPEST) -> Any:
-    """What a parameter may be: text, a number, true or false, nothing, and few levels of lists and objects of these."""
+    """What a parameter may be.
+
+    Text, a number, true or false, nothing, and few levels of lists and objects of these.
+    """
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, int):
@@ -157,7 +161,10 @@ def _within(where: str, check: Check, value: Any) -> Any:
 def fields(
     values: Mapping[str, Any], table: Mapping[str, Check], others: Mapping[str, Check]
 ) -> dict[str, Any]:
-    """The fields of the table, checked, all of which must be there; ``others`` may be there, and nothing else."""
+    """The fields of the table, checked; all must be there.
+
+    ``others`` may be there, and nothing else.
+    """
     for name in table:
         if name not in values:
             raise UnfitError(f"the field {name!r} is missing")

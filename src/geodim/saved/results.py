@@ -1,7 +1,7 @@
 """The fields of every kind of saved result, what each may hold, and how they belong together.
 
-Whatever a table or a relation below does not allow is refused when the file is read, with the field: nothing that was cut,
-edited or made up reaches a plot or a report.
+Whatever a table or a relation below does not allow is refused when the file is read, with the field: nothing
+that was cut, edited or made up reaches a plot or a report.
 """
 
 from __future__ import annotations
@@ -137,7 +137,10 @@ def checked(
     make: Callable[[dict[str, Any]], T],
     related: Callable[[T], None],
 ) -> T:
-    """Check the fields, make the result, check how its fields are related, and that it says of itself what the file says of it."""
+    """Check the fields, make the result, and check how its fields are related.
+
+    What it says of itself must be what the file says of it.
+    """
     try:
         result = make(fields(values, table, derived))
         related(result)
@@ -154,7 +157,10 @@ def checked(
 
 
 def _agrees(name: str, said: Any, found: Any) -> None:
-    """Raise unless a number, or a list of some, is what follows from the others; another version may round otherwise."""
+    """Raise unless a number, or a list of some, is what follows from the others.
+
+    Another version may round otherwise.
+    """
     several = isinstance(found, list)
     pairs = zip(said, found, strict=False) if several else [(said, found)]
     close = all(math.isclose(float(one), other, rel_tol=1e-9, abs_tol=1e-9) for one, other in pairs)
@@ -200,7 +206,7 @@ def related_in_result(result: IDResult) -> None:
 
 
 def related_in_hops(result: KHopResult) -> None:
-    """Raise unless the results of all hops are about the same nodes, and the discriminability can only have grown."""
+    """Raise unless all hops are about the same nodes and the discriminability never falls."""
     if not result.results:
         raise UnfitError("it has no hops")
     first = result.results[0]

@@ -1,4 +1,4 @@
-"""Write small data sets in exactly the layouts of Planetoid and OGB, and return the arrays they were written from."""
+"""Write small data sets in the exact layouts of Planetoid and OGB, and return their arrays."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def write_planetoid(
     span = n_test + (7 if holes else 0)
     kept = np.arange(span)
     if holes:
-        # The first and last number are always present: the files have no other way to say where the range ends.
+        # The first and last number are always present: the files have no other way to
+        # say where the range ends.
         kept = np.sort(np.concatenate([[0, span - 1], 1 + rng.permutation(span - 2)[: n_test - 2]]))
     test_index = rng.permutation(n_known + kept)
     n_nodes = n_known + span

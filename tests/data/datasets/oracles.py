@@ -1,4 +1,7 @@
-"""The readers of torch_geometric and ogb, imported quietly and without their network checks, or the test is skipped."""
+"""The readers of torch_geometric and ogb, imported quietly and without their network checks.
+
+Where they are missing the test is skipped.
+"""
 
 from __future__ import annotations
 

@@ -26,8 +26,9 @@ def evil(name: str, mode: int = 0) -> zipfile.ZipInfo:
 @pytest.mark.parametrize(
     "member",
     [
-        evil("../outside.txt"), evil("top/../../outside.txt"), evil("/tmp/outside.txt"), evil("top/..\\outside.txt"),
-        evil("C:outside.txt"), evil("C:\\outside.txt"), evil("top/link", stat.S_IFLNK | 0o777),
+        evil("../outside.txt"), evil("top/../../outside.txt"), evil("/tmp/outside.txt"),
+        evil("top/..\\outside.txt"), evil("C:outside.txt"), evil("C:\\outside.txt"),
+        evil("top/link", stat.S_IFLNK | 0o777),
     ],
     ids=lambda member: member.filename,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Bad downloads: none is recorded, none is kept, none fills the disk, and none leads anywhere but to the web."""
+"""Bad downloads: none is recorded or kept, fills the disk, or leads anywhere but to the web."""
 
 from __future__ import annotations
 

@@ -158,8 +158,8 @@ def test_importing_stays_light() -> None:
 
 def test_dataset_checks_its_shapes() -> None:
     good = {
-        "name": "g", "x": np.zeros((3, 2), np.float32), "edge_index": np.zeros((2, 4), np.int64), "directed": False,
-        "mirrored": True, "y": None, "splits": {"train": np.arange(2)}, "provenance": {},
+        "name": "g", "x": np.zeros((3, 2), np.float32), "edge_index": np.zeros((2, 4), np.int64),
+        "directed": False, "mirrored": True, "y": None, "splits": {"train": np.arange(2)}, "provenance": {},
     }  # fmt: skip
     dataset = GraphDataset(**good)
     assert repr(dataset) == "GraphDataset('g': 3 nodes, 4 undirected edges, 2 attributes; train 2)"

@@ -41,7 +41,8 @@ def test_csv_as_ogb_reads_it(tmp_path: Path, name: str) -> None:
     assert dataset.n_nodes == graph["num_nodes"]
     edges = graph["edge_index"]
     if name == "ogbn-products":
-        # ogb puts the reverse after each edge of this undirected graph; the file, and its statistics, have one.
+        # ogb puts the reverse after each edge of this undirected graph; the file, and
+        # its statistics, have one.
         oracles.same(dataset.edge_index[::-1], edges[:, 1::2])
         edges = edges[:, ::2]
     oracles.same(dataset.edge_index, edges)

@@ -74,8 +74,8 @@ def test_stream(tmp_path: Path, compressed: bool, order: Any, dtype: str, chunk_
     seen: list[Any] = []
     for c_order in (False, True):
         stream_member(
-            tmp_path / "a.npz", "wanted", tmp_path / "a.npy", shape=(2, 150), dtype=np.float32, c_order=c_order,
-            check=seen.append, chunk_bytes=chunk_bytes,
+            tmp_path / "a.npz", "wanted", tmp_path / "a.npy", shape=(2, 150), dtype=np.float32,
+            c_order=c_order, check=seen.append, chunk_bytes=chunk_bytes,
         )  # fmt: skip
         result = np.load(tmp_path / "a.npy", mmap_mode="r")
         np.testing.assert_array_equal(result, array)
@@ -96,7 +96,8 @@ def test_memory_is_bounded_by_the_chunk(tmp_path: Path) -> None:
             )  # fmt: skip
             _, peak = tracemalloc.get_traced_memory()
             tracemalloc.stop()
-            # The chunk, its predecessor, the piece just read; the zip module's own buffers make up the constant.
+            # The chunk, its predecessor, the piece just read; the zip module's own
+            # buffers make up the constant.
             assert peak < 3 * chunk_bytes + (1 << 18) < array.nbytes / 4
     np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), array)
 

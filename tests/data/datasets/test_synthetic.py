@@ -40,8 +40,8 @@ def test_digits(k: int) -> None:
     pixels, labels = load_digits(return_X_y=True)
     oracles.same(dataset.x, pixels)
     oracles.same(dataset.y, labels)
-    # By the definition: i and j are joined when one is among the k nearest of the other; of equally far ones (distances of
-    # whole numbers often tie) the first is taken.
+    # By the definition: i and j are joined when one is among the k nearest of the other; of equally far ones
+    # (distances of whole numbers often tie) the first is taken.
     whole = pixels.astype(np.int64)
     index = np.arange(len(whole))
     pairs = set()

@@ -278,14 +278,20 @@ def test_damaged_bytes_never_escape_as_another_error(tmp_path: Path) -> None:
 
 
 def _nested(times: int, *, of: bytes, key: bool) -> bytes:
-    """A tuple of tuples, each of the one before (``of`` says how), as the key of a dictionary or its value."""
+    """A tuple of tuples, each of the one before, as the key of a dictionary or its value.
+
+    ``of`` says how each holds the one before.
+    """
     return b"\x80\x02}" + (b"" if key else b"K\x01") + b"K\x01" + of * times + (b"]" if key else b"") + b"s."
 
 
 @pytest.mark.parametrize("key", [False, True])
 @pytest.mark.parametrize("of", [b"q\x00h\x00\x86", b"\x85"], ids=["doubled", "deep"])
 def test_values_within_values_are_not_walked_through(tmp_path: Path, of: bytes, key: bool) -> None:
-    """Doubled sixty times it is larger than any memory, and hashing it would take years; nested, it overflows the stack."""
+    """Doubled sixty times it is larger than any memory, and hashing it would take years.
+
+    Nested, it overflows the stack.
+    """
     times = 60 if of.startswith(b"q") else 200_000
     with pytest.raises(UnsafePickleError, match="values within values"):
         read_graph(write(tmp_path / "graph", _nested(times, of=of, key=key)))

@@ -1,4 +1,7 @@
-"""Lists of edges from strangers: indices, pointers and sizes that are wrong reach no compiled code and take no memory."""
+"""Lists of edges from strangers: wrong indices, pointers and sizes.
+
+None reaches compiled code or takes memory.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,8 @@ def test_num_nodes_that_is_none(tmp_path, value):
 
 @pytest.mark.parametrize(
     "text",
-    ["0,-1\n", "0,5\n1,2\n", "0.5,1\n", "nan,1\n", "0,inf\n", "0,1\n2\n", "0,1e30\n", "a,b\nc,d\n", "0,1\n\x00\n", "0,1\n" + "9" * 5000 + ",1\n"],
+    ["0,-1\n", "0,5\n1,2\n", "0.5,1\n", "nan,1\n", "0,inf\n", "0,1\n2\n", "0,1e30\n", "a,b\nc,d\n",
+     "0,1\n\x00\n", "0,1\n" + "9" * 5000 + ",1\n"],
 )  # fmt: skip
 def test_edges_that_are_none_name_the_file(tmp_path, text):
     path = tmp_path / "edges.csv"

@@ -124,7 +124,8 @@ WAYS = {
     "polars": lambda _: pl.DataFrame(dict(zip(NAMES, VALUES.T, strict=True))),
     "pyarrow": lambda _: pa.table(list(VALUES.T), names=NAMES),
     "csv": lambda folder: _written(pd.DataFrame(VALUES, columns=NAMES).to_csv, folder / "wide.csv"),
-    "parquet": lambda folder: _written(pd.DataFrame(VALUES, columns=NAMES).to_parquet, folder / "wide.parquet"),
+    "parquet": lambda folder: _written(pd.DataFrame(VALUES, columns=NAMES).to_parquet,
+                                       folder / "wide.parquet"),
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Nothing that the metadata of a zarr array names runs code or takes memory without end; lawful arrays are read."""
+"""No metadata of a zarr array runs code or takes memory without end; lawful arrays are read."""
 
 from __future__ import annotations
 

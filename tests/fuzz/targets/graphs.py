@@ -115,9 +115,10 @@ def read_named(name: str) -> Callable[[Path], None]:
 
 PICKLED = frozenset(
     {
-        "numpy.dtype", "numpy.ndarray", "collections.defaultdict", "_codecs.encode", "__builtin__.list", "builtins.list",
-        "numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct", "numpy.core.multiarray.scalar",
-        "numpy._core.multiarray.scalar", "scipy.sparse.csr.csr_matrix", "scipy.sparse._csr.csr_matrix",
+        "numpy.dtype", "numpy.ndarray", "collections.defaultdict", "_codecs.encode", "__builtin__.list",
+        "builtins.list", "numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct",
+        "numpy.core.multiarray.scalar", "numpy._core.multiarray.scalar", "scipy.sparse.csr.csr_matrix",
+        "scipy.sparse._csr.csr_matrix",
     }
 )  # fmt: skip
 

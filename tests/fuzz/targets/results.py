@@ -1,4 +1,7 @@
-"""What geodim itself wrote: results, rows of experiments, checkpoints and certificates, as strangers might send them."""
+"""What geodim itself wrote, as strangers might send it.
+
+Results, rows of experiments, checkpoints and certificates.
+"""
 
 from __future__ import annotations
 
@@ -83,8 +86,8 @@ def make_rows(folder: Path) -> None:
     row = {"dataset": "cora", "nodes": 2708, "edges": 5278, "attributes": 1433}
     store.entries = [
         {
-            "key": {"dataset": "cora"}, "version": geodim.__version__, "recipe": store.experiment.recipe, "status": "done",
-            "note": "", "seconds": 0.5, "machine": {"cores": 2}, "rows": [row],
+            "key": {"dataset": "cora"}, "version": geodim.__version__, "recipe": store.experiment.recipe,
+            "status": "done", "note": "", "seconds": 0.5, "machine": {"cores": 2}, "rows": [row],
         }
     ]  # fmt: skip
     store.write()

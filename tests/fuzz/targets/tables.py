@@ -32,7 +32,8 @@ def measured(path: Path) -> None:
     """Read a table and look at all of its values, as the first pass does."""
     source = as_source(read_table(path))
     if source.n_points * source.n_features > FEW:
-        return  # lawful: some 50 us for each column, or compiled code, which numba unpickles from its own cache
+        # Lawful: some 50 us for each column, or compiled code, which numba unpickles from its own cache.
+        return
     # Which name rows and columns; data has no path.
     with contextlib.suppress(NonFiniteError, RangeOverflowError):
         scan_ranges(source)
@@ -179,11 +180,18 @@ def make_zarr_3(folder: Path) -> None:
         array[:] = VALUES
 
 
-ZARR_2 = ("|O", "<f4", "<i8", "|S8", [["a", "<f8"]], "gzip", "pickle", {"id": "pickle"}, [{"id": "pickle"}], {"id": "zlib", "level": 1},
-    {"id": "json2"}, {"id": "delta", "dtype": "|O"}, {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1}, [10**12, 10**12])  # fmt: skip
-ZARR_3 = ("object", "float64", "int8", "string", {"name": "pickle"}, {"name": "numcodecs.pickle", "configuration": {}}, "gzip",
-    {"name": "gzip", "configuration": {"level": 1}}, {"name": "vlen-utf8"}, {"name": "numcodecs.zlib", "configuration": {"level": 1}},
-    [{"name": "bytes"}], [10**12, 10**12], "rectilinear", "NaN")  # fmt: skip
+ZARR_2 = (
+    "|O", "<f4", "<i8", "|S8", [["a", "<f8"]], "gzip", "pickle", {"id": "pickle"}, [{"id": "pickle"}],
+    {"id": "zlib", "level": 1}, {"id": "json2"}, {"id": "delta", "dtype": "|O"},
+    {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1}, [10**12, 10**12],
+)  # fmt: skip
+ZARR_3 = (
+    "object", "float64", "int8", "string", {"name": "pickle"},
+    {"name": "numcodecs.pickle", "configuration": {}}, "gzip",
+    {"name": "gzip", "configuration": {"level": 1}}, {"name": "vlen-utf8"},
+    {"name": "numcodecs.zlib", "configuration": {"level": 1}}, [{"name": "bytes"}], [10**12, 10**12],
+    "rectilinear", "NaN",
+)  # fmt: skip
 
 TARGETS = [
     Target("npy", make_npy, measured, (npy_header,)),

@@ -1,1 +1,4 @@
-"""The engine on a GPU: PyTorch holds, sorts and moves the columns, Triton kernels search them; the same bits."""
+"""The engine on a GPU, with the same bits as on the CPU.
+
+PyTorch holds, sorts and moves the columns; Triton kernels search them.
+"""

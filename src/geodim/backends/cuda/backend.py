@@ -28,8 +28,8 @@ else:
 class CudaBackend(LocalBackend):
     """One GPU.
 
-    Without one, and with ``TRITON_INTERPRET=1`` in the environment, Triton interprets the kernels on the CPU: slow, but
-    good for finding errors.
+    Without one, and with ``TRITON_INTERPRET=1`` in the environment, Triton interprets the kernels on the CPU:
+    slow, but good for finding errors.
     """
 
     name = "cuda"
@@ -101,7 +101,7 @@ class CudaBackend(LocalBackend):
     def operator(
         self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int
     ) -> tuple[Operator, dict[str, Any]]:
-        """Edges on the device become a graph there; everything else is built on the host, and copied when it is used."""
+        """Build the graph on the device if its edges are there, else on the host, to be copied when used."""
         from geodim.backends.cuda.graphs import DeviceGraph, build_device_graph  # noqa: PLC0415
         from geodim.backends.cuda.operators import device_operator  # noqa: PLC0415
 

@@ -35,8 +35,8 @@ else:
 class Batches:
     """Sorts and solves rows in batches, smaller ones when the memory of the device runs out.
 
-    The first columns are solved one by one: what they reach lets almost all of the others be left early, which
-    a batch cannot know of its own columns.
+    The first columns are solved one by one: what they reach lets almost all of the others be left early,
+    which a batch cannot know of its own columns.
 
     Parameters
     ----------
@@ -125,8 +125,8 @@ class Batches:
         else:
             need = bytes_for(solver.n, 8, solver.layers, 1)
             msg = (
-                f"the device ran out of memory with one column of {solver.n:,} points: about {need / 1e9:.3g} GB are needed; "
-                "use backend='cpu', or free memory on the device"
+                f"the device ran out of memory with one column of {solver.n:,} points: about "
+                f"{need / 1e9:.3g} GB are needed; use backend='cpu', or free memory on the device"
             )
             raise DeviceMemoryError(msg) from error
         release(solver.device)
@@ -144,7 +144,10 @@ def compute_profile(
     progress: Callable[[int, int], None] | None = None,
     memory: int | None = None,
 ) -> Profile:
-    """Solve every column; see `geodim.engine.solve.compute_profile`.  ``memory`` is what may be used on the device."""
+    """Solve every column; see `geodim.engine.solve.compute_profile`.
+
+    ``memory`` is how many bytes may be used on the device.
+    """
     n, d, itemsize = source.n_points, source.n_features, source.dtype.itemsize
     check_points(n)
     budget = int(USABLE * free_memory(device)) if memory is None else memory

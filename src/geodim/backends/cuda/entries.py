@@ -1,7 +1,8 @@
 """The entries of compressed rows, as the device sees them, and in what order their rows are worked on.
 
-The entries are there all at once, or come block by block from the host. Both kinds are walked with ``blocks()``, which yields for every range of rows in ``cuts`` the neighbours listed in it and their
-weights, as tensors on the device that hold until the next ones are asked for.
+The entries are there all at once, or come block by block from the host. Both kinds are walked with
+``blocks()``, which yields for every range of rows in ``cuts`` the neighbours listed in it and their weights,
+as tensors on the device that hold until the next ones are asked for.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ MOST_COPIERS = 8  # threads past which copying within the host gets no faster
 
 
 def to_tensor(array: NDArray[Any], device: torch.device, dtype: torch.dtype) -> torch.Tensor:
-    """Copy an array of any length and type to the device, by way of two small page-locked buffers, which is fastest."""
+    """Copy an array of any length and type to the device.
+
+    It goes by way of two small page-locked buffers, which is fastest.
+    """
     result = torch.empty(len(array), dtype=dtype, device=device)
     cuda = device.type == "cuda"
     stages = [torch.empty(min(len(array), CHUNK), dtype=dtype, pin_memory=cuda) for _ in range(2)]
@@ -96,7 +100,10 @@ class Entries(ABC):
 
 
 def row_cuts(indptr: NDArray[np.int64], block_entries: int) -> tuple[list[int], list[int]]:
-    """The first row of every block of so many entries at most, or of a single longer row; and its first entry.  Both with the end."""
+    """Cut the rows into blocks: the first row of each, and its first entry, both with the end.
+
+    A block has at most so many entries, or is a single longer row.
+    """
     cuts = [0]
     while cuts[-1] < len(indptr) - 1:
         here = cuts[-1]
@@ -141,7 +148,8 @@ class AbsoluteEntries(Entries):
 class StreamedEntries(Entries):
     """Entries that stay in host memory and are copied block by block, each while the one before is worked on.
 
-    There are two buffers on the device and two page-locked ones on the host, from which alone copies run by themselves.
+    There are two buffers on the device and two page-locked ones on the host, from which alone
+    copies run by themselves.
     """
 
     def __init__(
@@ -215,13 +223,13 @@ class _Slot:
 
 
 class Work:
-    """What the programs work on, for every block of rows: whole rows by length, pieces of long ones, and their hubs.
+    """What the programs work on in every block: whole rows by length, pieces of long rows, and hubs.
 
     Attributes
     ----------
     order : Tensor of int32
-        The rows that are not cut, in windows of neighbouring rows, the longest first, so that those of one program are of
-        about one length.
+        The rows that are not cut, in windows of neighbouring rows, the longest first, so that those of one
+        program are of about one length.
     hubs, places : Tensor of int32, int64
         The rows that are cut, and where the pieces of each begin.
     pieces, cuts : Tensor of int32, int64

@@ -1,4 +1,7 @@
-"""From host memory to the device: blocks of columns through pinned buffers, the next one while this one is solved."""
+"""Blocks of columns from host memory to the device, through pinned buffers.
+
+The next block is copied while this one is solved.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,8 @@ class Feed:
     ) -> Iterator[tuple[list[int], torch.Tensor]]:
         """Yield each group of columns with its values: (columns, points), or (points, columns) if ``by_row``.
 
-        While the caller works on one block, the next is on its way.  A group that does not fit the device comes in two halves.
+        While the caller works on one block, the next is on its way.  A group that does not fit the
+        device comes in two halves.
         """
         waiting = list(groups)
         coming: Future[torch.Tensor] | None = None
@@ -133,7 +137,7 @@ class Feed:
                     block[:, rows] = there.T
 
     def _by_columns(self, group: list[int], block: torch.Tensor, by_row: bool) -> None:
-        """Columns one by one, from sources that are stored by columns or make them; several are read at the same time."""
+        """Read columns one by one, several at a time, from sources stored by columns or that make them."""
         n = self.source.n_points
         slots = max(
             1, min(self.threads, int(PINNED * (machine_memory() or GUESS)) // (n * self.kind.itemsize))

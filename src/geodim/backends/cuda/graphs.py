@@ -1,9 +1,10 @@
-"""Graphs built on the device: the compressed rows of `geodim.data.graphs.as_graph`, from edges that are there already.
+"""Graphs built on the device, from edges that are there already.
 
-The rows are cut into ranges of about BUCKET entries.  For one range after the other the entries of both directions are
-collected from all edges, as one number each (row, column, direction), sorted, made distinct and written.  What is needed
-besides the edges and the result is a few times the numbers of one range, however large the graph; and nothing is sorted or
-selected in pieces of more than 2**31 elements, which PyTorch could not do.
+The compressed rows are those of `geodim.data.graphs.as_graph`.  The rows are cut into ranges of about BUCKET
+entries.  For one range after the other the entries of both directions are collected from all edges, as one
+number each (row, column, direction), sorted, made distinct and written.  What is needed besides the edges and
+the result is a few times the numbers of one range, however large the graph; and nothing is sorted or selected
+in pieces of more than 2**31 elements, which PyTorch could not do.
 """
 
 from __future__ import annotations
@@ -111,8 +112,8 @@ def build_device_graph(
     directed : bool, optional
         What the caller knows of the input, recorded in the notes; found out from the edges when None.
     bucket : int
-        Entries that are sorted at once. Beside the edges and the result, 4 bytes for each entry before coalescing, about 40
-        bytes for each of these are needed.
+        Entries that are sorted at once. Beside the edges and the result, 4 bytes for each entry before
+        coalescing, about 40 bytes for each of these are needed.
     chunk : int
         Edges that are looked at in one go.
 
@@ -165,8 +166,8 @@ def _ends(edges: Any) -> tuple[torch.Tensor, torch.Tensor]:
     source, target = edges
     if source.ndim != 1 or source.shape != target.shape or source.device != target.device:
         raise ShapeError(
-            f"sources and targets are as many, on one device: not {tuple(source.shape)} on {source.device} and "
-            f"{tuple(target.shape)} on {target.device}"
+            f"sources and targets are as many, on one device: not {tuple(source.shape)} on {source.device} "
+            f"and {tuple(target.shape)} on {target.device}"
         )
     for ends in (source, target):
         if ends.dtype not in (torch.int32, torch.int64):
@@ -223,7 +224,10 @@ def _ranges(
 def _keys_of_rows(
     source: torch.Tensor, target: torch.Tensor, first: int, last: int, chunk: int
 ) -> torch.Tensor:
-    """Return row << 32 | column << 1 | direction, the row counted from `first`, of all entries in a range of rows."""
+    """Return the keys of all entries in a range of rows.
+
+    A key is row << 32 | column << 1 | direction, the row counted from `first`.
+    """
     parts = []
     for at in range(0, source.numel(), chunk):
         a, b = source[at : at + chunk], target[at : at + chunk]

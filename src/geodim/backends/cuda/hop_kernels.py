@@ -1,10 +1,11 @@
-"""Triton kernels of the hops: sums over the neighbours of rows, in the arithmetic of `geodim.features._kernels`.
+"""Triton kernels of the hops: sums over neighbours, in the arithmetic of `geodim.features._kernels`.
 
-A program takes ROWS rows (of about equal length, the caller sees to that) and COLUMNS columns, and walks along all its rows at
-once, four neighbours at a time: their values are asked for before the sums need the first of them, and the neighbours
-after them are looked up meanwhile.  Within a row the terms are added one after the other, in the order of the row, each
-with Knuth's TwoSum, so that the bits are those of the CPU.  This needs the launch option ``enable_fp_fusion=False``: a
-multiplication fused with the addition after it rounds once where the CPU rounds twice.
+A program takes ROWS rows (of about equal length, the caller sees to that) and COLUMNS columns, and walks
+along all its rows at once, four neighbours at a time: their values are asked for before the sums need the
+first of them, and the neighbours after them are looked up meanwhile.  Within a row the terms are added one
+after the other, in the order of the row, each with Knuth's TwoSum, so that the bits are those of the CPU.
+This needs the launch option ``enable_fp_fusion=False``: a multiplication fused with the addition after it
+rounds once where the CPU rounds twice.
 
 Past the end of a row the sum goes on with -0.0, the number that changes no sum, not even one of -0.0.
 
@@ -66,7 +67,10 @@ def neighbour(indices, at, end):
 
 @triton.jit
 def weight_of(weights, at, j):
-    """Return what the value of neighbour j, listed at `at`, is multiplied by, as float64; not called if that is 1."""
+    """Return, as float64, the factor of the value of neighbour j, listed at `at`.
+
+    Not called where that is 1.
+    """
     return tl.load(weights + at, mask=j >= 0, other=0.0).to(tl.float64)
 
 
@@ -79,12 +83,13 @@ def values_of(x, j, column, inside, WIDTH: tl.constexpr):
 
 @triton.jit
 def coefficients(
-    meta, order, cuts, indptr, indices, weights, degrees, out, ROWS: tl.constexpr, LANES: tl.constexpr, SPLIT: tl.constexpr
+    meta, order, cuts, indptr, indices, weights, degrees, out, ROWS: tl.constexpr, LANES: tl.constexpr,
+    SPLIT: tl.constexpr
 ):  # fmt: skip
-    """Write weight_ij / sqrt(degree_i * degree_j) for all entries of the rows of ``order``, or of pieces of rows.
+    """Write weight_ij / sqrt(degree_i * degree_j) for all entries of the rows, or pieces, of ``order``.
 
-    Once for each entry: in ``aggregate_rows`` every thread would take the root for itself, which on an H200 makes a product nearly
-    twice as long. The arguments are those of ``aggregate_rows``.
+    Once for each entry: in ``aggregate_rows`` every thread would take the root for itself, which on an H200
+    makes a product nearly twice as long. The arguments are those of ``aggregate_rows``.
     """
     first = tl.load(meta)
     base = tl.load(meta + 2)
@@ -112,13 +117,15 @@ def coefficients(
 @triton.jit
 def aggregate_rows(
     meta, order, cuts, indptr, indices, weights, loops, degrees, x, out, rest, flag,
-    WIDTH: tl.constexpr, COLUMNS: tl.constexpr, ROWS: tl.constexpr, ADD_LOOPS: tl.constexpr, ROOTS: tl.constexpr,
-    DIVIDE: tl.constexpr, SPLIT: tl.constexpr,
+    WIDTH: tl.constexpr, COLUMNS: tl.constexpr, ROWS: tl.constexpr, ADD_LOOPS: tl.constexpr,
+    ROOTS: tl.constexpr, DIVIDE: tl.constexpr, SPLIT: tl.constexpr,
 ):  # fmt: skip
-    """Aggregate the rows of ``order`` into ``out``; or, if there are ``cuts``, pieces of rows into (s, e) = (out, rest).
+    """Aggregate the rows of ``order`` into ``out``.
 
-    ``meta`` holds the first of the items in ``order``, their number, and the position in the graph of the first of ``indices``.
-    A piece has at most SPLIT entries from its cut on; the row's self-loop belongs to the first piece.
+    If there are ``cuts``, pieces of rows are aggregated instead, into (s, e) = (out, rest).  ``meta``
+    holds the first of the items in ``order``, their number, and the position in the graph of the
+    first of ``indices``.  A piece has at most SPLIT entries from its cut on; the row's self-loop
+    belongs to the first piece.
     """
     first = tl.load(meta)
     base = tl.load(meta + 2)
@@ -193,7 +200,8 @@ def aggregate_rows(
 
 @triton.jit
 def join_pieces(
-    meta, hubs, places, sums, rest, degrees, out, flag, WIDTH: tl.constexpr, COLUMNS: tl.constexpr, DIVIDE: tl.constexpr
+    meta, hubs, places, sums, rest, degrees, out, flag, WIDTH: tl.constexpr, COLUMNS: tl.constexpr,
+    DIVIDE: tl.constexpr
 ):  # fmt: skip
     """Add up the pieces of one long row, in their order, and finish it."""
     hub = tl.load(meta) + tl.program_id(0).to(tl.int64)
@@ -215,7 +223,10 @@ def join_pieces(
 
 @triton.jit
 def blend(y, x, scalars, size, SIZE: tl.constexpr):
-    """Replace y by gamma * y + beta * x, with (gamma, beta) in ``scalars``; both products are rounded, as on the CPU."""
+    """Replace y by gamma * y + beta * x, with (gamma, beta) in ``scalars``.
+
+    Both products are rounded, as on the CPU.
+    """
     at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
     ok = at < size
     gamma = tl.load(scalars)

@@ -1,6 +1,7 @@
-"""What a device must hold: formulas, without PyTorch, for the backend itself and for plans made without a GPU.
+"""What a device must hold, as formulas without PyTorch: plans need them where there is no GPU.
 
-The backend chooses its batches and blocks here before it allocates anything; `geodim.plan` asks the same functions.
+The backend chooses its batches and blocks here before it allocates anything; `geodim.plan`
+asks the same functions.
 """
 
 from __future__ import annotations
@@ -38,13 +39,19 @@ def solver_bytes(n_points: int, layers: int, batch: int) -> int:
 
 
 def bytes_for(n_points: int, itemsize: int, layers: int, batch: int) -> int:
-    """Peak bytes with a batch of so many columns: solver, sorted columns, sorting, search, and two blocks of input."""
+    """Peak bytes with a batch of so many columns.
+
+    They are the solver, the sorted columns, sorting, the search, and two blocks of input.
+    """
     solver = solver_bytes(n_points, layers, batch)
     return int(solver + n_points * (3 * batch * itemsize + SORTING + WAVES))
 
 
 def batch_for(n_points: int, itemsize: int, layers: int, budget: int, most: int = BATCH) -> int:
-    """Columns that fit into a batch, with as much again for the blocks they come from; at least 1, or an error."""
+    """Columns that fit into a batch, with as much again for the blocks they come from.
+
+    At least 1; raises where not even that fits.
+    """
     batch = most
     while batch > 1 and bytes_for(n_points, itemsize, layers, batch) > budget:
         batch //= 2
@@ -52,15 +59,19 @@ def batch_for(n_points: int, itemsize: int, layers: int, budget: int, most: int 
     if need > budget:
         fitting = int(n_points * (budget / need))
         msg = (
-            f"{n_points:,} points need {need / 1e9:.3g} GB on the device, one column at a time, but {budget / 1e9:.3g} GB are "
-            f"free: up to about {fitting:,} points would fit; use backend='cpu', or free memory on the device"
+            f"{n_points:,} points need {need / 1e9:.3g} GB on the device, one column at a time, but "
+            f"{budget / 1e9:.3g} GB are free: up to about {fitting:,} points would fit; use backend='cpu', "
+            "or free memory on the device"
         )
         raise DeviceMemoryError(msg)
     return batch
 
 
 def widths_for(n_points: int, itemsize: int, n_features: int, budget: int, *, on_device: bool) -> Widths:
-    """Batch and block of a pass over plain columns; blocks are wider than batches where they come from the host."""
+    """Columns in a batch and in a block, for a pass over plain columns.
+
+    Blocks are wider than batches where they come from the host.
+    """
     batch = batch_for(n_points, itemsize, 1, budget, min(BATCH, n_features))
     spare = budget - bytes_for(n_points, itemsize, 1, batch)
     if on_device:
@@ -90,10 +101,11 @@ def hop_widths(
 
 
 def graph_bytes(n_nodes: int, entries: int, budget: int, *, weighted: bool = False) -> tuple[int, bool]:
-    """Bytes of a graph on the device, and whether its entries stay there: else two blocks of them are streamed.
+    """Bytes of a graph on the device, and whether its entries stay there.
 
-    Pointers and degrees take 8 bytes a node each, the order in which rows are worked on 4, an entry 4, with weights 8 more, and
-    8 for the coefficients of those in work.
+    Entries that do not stay are streamed, in two blocks.  Pointers and degrees take 8 bytes a node
+    each, the order in which rows are worked on 4, an entry 4, with weights 8 more, and 8 for the
+    coefficients of those in work.
     """
     per_entry = 12 if weighted else 4
     resident = entries * per_entry <= budget
@@ -105,8 +117,8 @@ def graph_bytes(n_nodes: int, entries: int, budget: int, *, weighted: bool = Fal
 def peak_of_columns(n_points: int, itemsize: int, widths: Widths, *, on_device: bool = False) -> int:
     """About what a pass over plain columns takes where there is room: more than it needs.
 
-    Two batches of sorted columns, since one is let go when the next is there; of blocks from the host two as well.
-    From an H200: 57.0 and 5.8 GiB for 10^8 and 10^7 points.
+    Two batches of sorted columns, since one is let go when the next is there; of blocks from the host two as
+    well.  From an H200: 57.0 and 5.8 GiB for 10^8 and 10^7 points.
     """
     batch, width = widths
     blocks = batch if on_device else 2 * width

@@ -1,15 +1,16 @@
 r"""Diffusion operators on a device: the same hops as `geodim.features.operators`, and the same bits.
 
-A row is summed in its order with the arithmetic of the CPU, so that every bit agrees. Rows of more than `SPLIT` neighbours
-alone are cut into pieces, which are summed beside each other and then added up, again with compensation. They agree to the
-bit as long as their terms are not too disparate, which is the condition of guarantee 2 in :mod:`geodim.features.hops`: the
-rounded total then is the correctly rounded sum, which knows no order. Beyond that, where most of a sum cancels, the two
-orders may differ by more than the last bit of the result; both lie within the error that
-:mod:`geodim.features.rounding` states, relative to the sum of the absolute terms, and the results' bounds include it.
+A row is summed in its order with the arithmetic of the CPU, so that every bit agrees. Rows of more than
+`SPLIT` neighbours alone are cut into pieces, which are summed beside each other and then added up, again with
+compensation. They agree to the bit as long as their terms are not too disparate, which is the condition of
+guarantee 2 in :mod:`geodim.features.hops`: the rounded total then is the correctly rounded sum, which knows
+no order. Beyond that, where most of a sum cancels, the two orders may differ by more than the last bit of the
+result; both lie within the error that :mod:`geodim.features.rounding` states, relative to the sum of the
+absolute terms, and the results' bounds include it.
 
-Graphs without weights store none: the degrees are one float64 for each node, and the coefficients of ``sym`` are formed in
-blocks of rows, just before these are summed. Where the entries do not fit
-into the device's memory they stay on the host and are streamed, with the same bits.
+Graphs without weights store none: the degrees are one float64 for each node, and the coefficients of ``sym``
+are formed in blocks of rows, just before these are summed. Where the entries do not fit into the device's
+memory they stay on the host and are streamed, with the same bits.
 """
 
 from __future__ import annotations
@@ -79,9 +80,10 @@ class DeviceOperator(Operator):
 
     @abstractmethod
     def apply_device(self, block: torch.Tensor, out: torch.Tensor) -> None:
-        """Write the operator times `block` into `out`: two different contiguous (n, c) tensors of one float type.
+        """Write the operator times `block` into `out`.
 
-        The tensors are on the operator's device. The call returns when the result is there and known to be finite.
+        These are two different contiguous (n, c) tensors of one float type. The tensors are on the operator's
+        device. The call returns when the result is there and known to be finite.
         """
 
     def apply(
@@ -91,7 +93,8 @@ class DeviceOperator(Operator):
         del threads
         if out.shape != block.shape or out.dtype != block.dtype:
             raise ShapeError(
-                f"out has {out.shape} values of {out.dtype}, the block {block.shape} of {block.dtype}: they must agree"
+                f"out has {out.shape} values of {out.dtype}, the block {block.shape} of "
+                f"{block.dtype}: they must agree"
             )
         there = torch.from_numpy(np.array(block, order="C")).to(self.device)
         result = torch.empty_like(there)
@@ -101,7 +104,7 @@ class DeviceOperator(Operator):
     def largest_sums(
         self, hops: int, kind: np.dtype[np.floating], threads: int | None = None
     ) -> Iterator[float]:
-        """Yield the largest entry of the m-th power of `absolute`, applied to a column of ones, while it is finite."""
+        """Yield the largest row sum of each power of `absolute`, while it is finite."""
         del threads
         operator = self.absolute()
         assert isinstance(operator, DeviceOperator)
@@ -119,7 +122,8 @@ class DeviceOperator(Operator):
     def _check(self, block: torch.Tensor, out: torch.Tensor) -> None:
         if block.ndim != 2 or block.shape[0] != self.n_nodes or block.shape[1] < 1:
             raise ShapeError(
-                f"a block has one row per node and some columns, ({self.n_nodes}, c), not {tuple(block.shape)}"
+                f"a block has one row per node and some columns, ({self.n_nodes}, "
+                f"c), not {tuple(block.shape)}"
             )
         if out.shape != block.shape:
             raise ShapeError(
@@ -204,7 +208,7 @@ class DeviceMatrix(DeviceOperator):
         )
 
     def absolute(self) -> DeviceMatrix:
-        """Return the matrix of absolute values: itself, if it is that of a graph, whose weights are not negative."""
+        """Return the matrix of absolute values: for a graph itself, since its weights are not negative."""
         if not self.weighted or self.degrees is not None:
             return self
         other = copy(self)
@@ -325,8 +329,8 @@ def to_device(
     device : torch.device or str
         Where to; the CPU if Triton interprets the kernels.
     resident : bool, optional
-        Whether the entries stay on the device; otherwise they stay where they are and are streamed through at every product.
-        By default they stay on the device if they fit into the budget.
+        Whether the entries stay on the device; otherwise they stay where they are and are streamed through at
+        every product. By default they stay on the device if they fit into the budget.
     budget : int, optional
         Bytes that the entries may take on the device; half of what is free by default.
     split : int
@@ -413,7 +417,8 @@ def device_operator(
         raise InputTypeError(
             "a matrix as operator does not need the graph: use to_device(make_operator(None, matrix))"
         )
-    # The operator on a single node checks the parameters and holds the coefficients, which know nothing of the graph.
+    # The operator on a single node checks the parameters and holds the coefficients, which
+    # know nothing of the graph.
     nowhere = np.zeros(2, np.int64), np.zeros(0, np.int32)
     plain = make_operator(Graph(1, *nowhere, 1, GraphNotes(0, 0, 0, 0, False)), operator, **parameters)
     name = plain.transition.name if isinstance(plain, SeriesOperator) else operator

@@ -1,7 +1,7 @@
-"""Triton kernels: the pyramids of a batch of sorted columns, its smallest windows, and the maximum over the columns.
+"""Triton kernels for a batch of sorted columns: pyramids, smallest windows, maximum over columns.
 
-The mathematics is that of `geodim.engine.kernels.pyramid`.  Records have four entries per block: the upper line U0, the lower
-line W0, the line S0 over possible starts, and their slope.
+The mathematics is that of `geodim.engine.kernels.pyramid`.  Records have four entries per block: the upper
+line U0, the lower line W0, the line S0 over possible starts, and their slope.
 
 Each column of a batch has SCALARS numbers: grain, slack, bar, span, and the margin of comparisons with Phi.
 """
@@ -23,7 +23,10 @@ def snapped(slope, limit, grain):
 
 @triton.jit
 def local_slope(l, n, start, ok, size, reach, limit, grain):
-    """Median of the chords before, after and along a block, see `geodim.engine.kernels.pyramid.local_slope`."""
+    """Median of the chords before, after and along a block.
+
+    As in `geodim.engine.kernels.pyramid.local_slope`.
+    """
     stop = tl.minimum(start + size, n) - 1
     low = tl.maximum(start - reach, 0)
     high = tl.minimum(stop + reach, n - 1)
@@ -40,7 +43,7 @@ def local_slope(l, n, start, ok, size, reach, limit, grain):
 
 @triton.jit
 def lattice_bits(l, n, grains, off, lowest, PER: tl.constexpr):
-    """Whether some value is no multiple of the column's grain, and the lowest bit set among their multiples."""
+    """Whether some value is no multiple of the column's grain, and the lowest bit of the multiples."""
     column = tl.program_id(1).to(tl.int64)
     i = tl.program_id(0).to(tl.int64) * PER + tl.arange(0, PER)
     value = tl.load(l + column * n + i, mask=i < n, other=0.0).to(tl.float64)
@@ -154,7 +157,10 @@ def smallest(all_l, n, out, PER: tl.constexpr, BASE: tl.constexpr):
 
 @triton.jit(do_not_specialize=["count", "first_layer", "layers"])
 def raise_phi(own, n, count, columns, phi, owner, first_layer, layers, TILE: tl.constexpr):
-    """``phi = max(phi, own)`` in the layers from the first on, the lowest column owning a tie; own becomes infinite again."""
+    """``phi = max(phi, own)`` in the layers from the first on; own becomes infinite again.
+
+    The lowest column owns a tie.
+    """
     d = tl.program_id(0).to(tl.int64) * TILE + tl.arange(0, TILE)
     ok = d < n
     layer = first_layer

@@ -1,4 +1,7 @@
-"""A Triton kernel for the first pass over a tensor: least and greatest value, sum and sum of squares of every column."""
+"""A Triton kernel for the first pass over a tensor.
+
+It finds the least and greatest value, the sum and the sum of squares of every column.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Batches of sorted columns on the device: pyramids, waves of nodes, leaves; see `wave_kernels`.
 
-Besides the top-level gaps, the first wave holds the second gap of every level, with all its blocks: windows of the
-first gap lie within a block, where bounds say nothing, so what is left of it is the same at every level, down to the base
-gap, which is evaluated.  With that every node of every level is reached in as many waves as there are levels.
+Besides the top-level gaps, the first wave holds the second gap of every level, with all its blocks: windows
+of the first gap lie within a block, where bounds say nothing, so what is left of it is the same at every
+level, down to the base gap, which is evaluated.  With that every node of every level is reached in as many
+waves as there are levels.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Wave:
 
 
 class Layout:
-    """What depends on the number of points alone: the levels of the pyramid, and the nodes of the first wave."""
+    """What the number of points alone decides: the pyramid's levels and the nodes of the first wave."""
 
     def __init__(self, n: int, device: torch.device) -> None:
         counts = [-(-n // BASE)]
@@ -146,7 +147,8 @@ class DeviceSolver:
     device : torch.device
         Where the columns are; the CPU if Triton interprets the kernels.
     layers : int
-        Number of nested feature sets, see `geodim.engine.layers`: a column raises its own layer and all above.
+        Number of nested feature sets, see `geodim.engine.layers`: a column raises its
+        own layer and all above.
     batch : int
         Most columns that are handed in at a time.
     most_entries : int
@@ -234,41 +236,42 @@ class DeviceSolver:
     def _advance(
         self, wave: Wave, pieces: Pieces, l: torch.Tensor, scalars: torch.Tensor, layer: int
     ) -> Wave | None:
-        """Filter all nodes of a wave, evaluate the leaves among what stays, and return the children of the rest."""
+        """Filter all nodes of a wave, evaluate the leaves that stay, and return the children of the rest."""
         nodes, device, n = wave.gaps.numel(), l.device, self.n
         layout, records, total = self.layout, self.records, self.layout.total
         if wave.first:
             wave_kernels.starting_trends[(nodes,)](
-                l, n, records, total, layout.offsets, wave.columns, wave.levels, wave.gaps, wave.starts, wave.stops,
-                wave.blocks, scalars, wave.trends, SAMPLES, **COMMON, TILE=256, num_warps=2,
+                l, n, records, total, layout.offsets, wave.columns, wave.levels, wave.gaps, wave.starts,
+                wave.stops, wave.blocks, scalars, wave.trends, SAMPLES, **COMMON, TILE=256, num_warps=2,
             )  # fmt: skip
         values = torch.empty((pieces.total, 3), dtype=torch.float64, device=device)
         places = torch.empty((pieces.total, 2), dtype=torch.int64, device=device)
         wave_kernels.bound_pieces[(pieces.total,)](
-            pieces.nodes, pieces.firsts, l, n, records, self.peaks, total, layout.offsets, wave.columns, wave.levels,
-            wave.gaps, wave.stops, wave.blocks, wave.trends, values, places, PIECE=PIECE, BASE=BASE, TILE=32, num_warps=1,
+            pieces.nodes, pieces.firsts, l, n, records, self.peaks, total, layout.offsets, wave.columns,
+            wave.levels, wave.gaps, wave.stops, wave.blocks, wave.trends, values, places, PIECE=PIECE,
+            BASE=BASE, TILE=32, num_warps=1,
         )  # fmt: skip
         node_values = torch.empty((nodes, 3), dtype=torch.float64, device=device)
         node_places = torch.empty((nodes, 2), dtype=torch.int64, device=device)
         child_trends = torch.empty_like(wave.trends)
         is_open = torch.empty(nodes, dtype=torch.int8, device=device)
         wave_kernels.settle_bounds[(nodes,)](
-            pieces.stops, values, places, n, records, total, layout.offsets, wave.columns, wave.levels, wave.gaps,
-            wave.trends, wave.caps, self.phi[layer], self.phi_records, scalars, node_values, node_places, child_trends,
-            is_open, **COMMON, TILE=32, num_warps=1,
+            pieces.stops, values, places, n, records, total, layout.offsets, wave.columns, wave.levels,
+            wave.gaps, wave.trends, wave.caps, self.phi[layer], self.phi_records, scalars, node_values,
+            node_places, child_trends, is_open, **COMMON, TILE=32, num_warps=1,
         )  # fmt: skip
         flags = torch.empty(pieces.entries, dtype=torch.int8, device=device)
         piece_kept = torch.empty(pieces.total, dtype=torch.int32, device=device)
         piece_flat = torch.empty(pieces.total, dtype=torch.float64, device=device)
         wave_kernels.flag_pieces[(pieces.total,)](
-            pieces.nodes, pieces.firsts, pieces.flag_firsts, is_open, l, n, records, total, layout.offsets, wave.columns,
-            wave.levels, wave.gaps, wave.stops, wave.blocks, wave.trends, node_values, node_places, scalars, flags,
-            piece_kept, piece_flat, **COMMON, PIECE=PIECE, TILE=32, num_warps=1,
+            pieces.nodes, pieces.firsts, pieces.flag_firsts, is_open, l, n, records, total, layout.offsets,
+            wave.columns, wave.levels, wave.gaps, wave.stops, wave.blocks, wave.trends, node_values,
+            node_places, scalars, flags, piece_kept, piece_flat, **COMMON, PIECE=PIECE, TILE=32, num_warps=1,
         )  # fmt: skip
         kept = torch.empty(nodes, dtype=torch.int32, device=device)
         wave_kernels.settle_nodes[(nodes,)](
-            pieces.stops, piece_kept, piece_flat, is_open, n, wave.columns, wave.levels, wave.gaps, wave.trends,
-            node_values, scalars, self.own, kept, **COMMON, TILE=32, FILL=128, num_warps=1,
+            pieces.stops, piece_kept, piece_flat, is_open, n, wave.columns, wave.levels, wave.gaps,
+            wave.trends, node_values, scalars, self.own, kept, **COMMON, TILE=32, FILL=128, num_warps=1,
         )  # fmt: skip
         self.tests += pieces.entries
         leaf = wave.levels == 0
@@ -277,8 +280,8 @@ class DeviceSolver:
         self.windows += leaf_pieces.numel()
         if leaf_pieces.numel():
             wave_kernels.evaluate_pieces[(leaf_pieces.numel(),)](
-                leaf_pieces, pieces.nodes, pieces.firsts, pieces.flag_firsts, l, n, wave.columns, wave.gaps, wave.stops,
-                wave.blocks, flags, self.own, PIECE=PIECE, BASE=BASE, num_warps=1,
+                leaf_pieces, pieces.nodes, pieces.firsts, pieces.flag_firsts, l, n, wave.columns, wave.gaps,
+                wave.stops, wave.blocks, flags, self.own, PIECE=PIECE, BASE=BASE, num_warps=1,
             )  # fmt: skip
         inner = torch.nonzero(alive & ~leaf[pieces.nodes])[:, 0]
         if inner.numel() == 0:
@@ -301,10 +304,10 @@ class DeviceSolver:
             blocks=wave.blocks.new_empty(4 * entries),
         )
         wave_kernels.descend[(inner.numel(),)](
-            inner, pieces.nodes, pieces.firsts, pieces.flag_firsts, piece_ends, piece_kept, ranks, ends - kept,
-            wave.columns, wave.levels, wave.gaps, wave.stops, wave.blocks, flags, kept, child_trends, wave.caps,
-            after.columns, after.levels, after.gaps, after.starts, after.stops, after.trends, after.caps, after.blocks,
-            PIECE=PIECE, TILE=32, num_warps=1,
+            inner, pieces.nodes, pieces.firsts, pieces.flag_firsts, piece_ends, piece_kept, ranks,
+            ends - kept, wave.columns, wave.levels, wave.gaps, wave.stops, wave.blocks, flags, kept,
+            child_trends, wave.caps, after.columns, after.levels, after.gaps, after.starts, after.stops,
+            after.trends, after.caps, after.blocks, PIECE=PIECE, TILE=32, num_warps=1,
         )  # fmt: skip
         return after
 

@@ -48,7 +48,10 @@ class TensorSource:
         self.names: list[str] | None = None
 
     def shifted(self) -> TensorSource | None:
-        """Long integers measured from the least of each column, see `geodim.data.integers`; None where that would overflow."""
+        """Long integers measured from the least of each column; None where that would overflow.
+
+        See `geodim.data.integers`.
+        """
         if self.tensor.dtype != torch.int64:
             return None
         low, high = torch.aminmax(self.tensor, dim=0)
@@ -119,8 +122,8 @@ def _moments(tensor: torch.Tensor) -> NDArray[np.float64]:
     parts, column_blocks = -(-n // SCAN_ROWS), -(-d // SCAN_COLUMNS)
     found = torch.empty((parts, 4, d), dtype=torch.float64, device=tensor.device)
     partial_moments[(parts * column_blocks,)](
-        tensor, n, d, *tensor.stride(), column_blocks, found, ROWS=SCAN_ROWS, TILE=SCAN_TILE, COLUMNS=SCAN_COLUMNS,
-        num_warps=8,
+        tensor, n, d, *tensor.stride(), column_blocks, found, ROWS=SCAN_ROWS, TILE=SCAN_TILE,
+        COLUMNS=SCAN_COLUMNS, num_warps=8,
     )  # fmt: skip
     ends = torch.stack([found[:, 0].amin(0), found[:, 1].amax(0)])
     host: NDArray[np.float64] = torch.cat([ends, found[:, 2:].sum(0)]).cpu().numpy()

@@ -1,13 +1,14 @@
 """Triton kernels: the gap recursion over waves of nodes.
 
-The mathematics is that of `geodim.engine.kernels.gaps`; what differs is the order.  A node is a gap of sizes of one
-column, at one level of its pyramid, together with a list of blocks; all nodes of a wave are bounded and filtered at once, their
-lists cut into pieces so that no program works long after all others are done; their children are the next wave.  Widths
-are differences of two values in float64, as everywhere, so the results are the same to the bit; trends and bounds may
-round differently, which the slack covers, or not at all on a lattice.
+The mathematics is that of `geodim.engine.kernels.gaps`; what differs is the order.  A node is a gap of
+sizes of one column, at one level of its pyramid, together with a list of blocks; all nodes of a wave are
+bounded and filtered at once, their lists cut into pieces so that no program works long after all others
+are done; their children are the next wave.  Widths are differences of two values in float64, as
+everywhere, so the results are the same to the bit; trends and bounds may round differently, which the
+slack covers, or not at all on a lattice.
 
-What other columns reached, Phi, is an ascending sequence too and has a pyramid of its own: a node is left as soon as its upper
-line lies below the lower line of Phi.
+What other columns reached, Phi, is an ascending sequence too and has a pyramid of its own: a node is left as
+soon as its upper line lies below the lower line of Phi.
 """
 
 from __future__ import annotations
@@ -43,9 +44,10 @@ def upper_bounds(l, n, records, peaks, j, g, ok, top, c, last, drop, steps, size
 
 @triton.jit
 def plain_upper(l, n, j, ok, size, d_last):
-    """Width, at the gap's last size, of the window that starts at the last value of the block (or as late as can be).
+    """Width, at the gap's last size, of the window at the last value of the block.
 
-    Infinite where that value occurs in the block before already: then the window starts there, in a block of its own.
+    The window starts earlier where it would not fit.  Infinite where that value occurs in the block before
+    already: then the window starts there, in a block of its own.
     """
     begin = tl.minimum((j + 1) * size, n) - 1
     begin = tl.where(begin + d_last >= n, n - 1 - d_last, begin)
@@ -66,10 +68,13 @@ def plain_lower(l, n, j, g, ok, size):
 
 @triton.jit(do_not_specialize=["total"])
 def starting_trends(
-    all_l, n, all_records, total, offsets, cols, levels, gaps, starts, stops, blocks, all_scalars, trends, SAMPLES,
-    N_SCALARS: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
+    all_l, n, all_records, total, offsets, cols, levels, gaps, starts, stops, blocks, all_scalars, trends,
+    SAMPLES, N_SCALARS: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """For nodes that inherit no trend: the slope at both ends of the best window among some of the block starts."""
+    """Trends of nodes that inherit none: the slope at both ends of the best window.
+
+    The windows tried begin at some of the block starts.
+    """
     u = tl.program_id(0).to(tl.int64)
     column = tl.load(cols + u).to(tl.int64)
     level = tl.load(levels + u).to(tl.int64)
@@ -102,10 +107,10 @@ def starting_trends(
 
 @triton.jit(do_not_specialize=["total"])
 def bound_pieces(
-    nodes, firsts, all_l, n, all_records, all_peaks, total, offsets, cols, levels, gaps, stops, blocks, trends,
-    values, places, PIECE: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
+    nodes, firsts, all_l, n, all_records, all_peaks, total, offsets, cols, levels, gaps, stops, blocks,
+    trends, values, places, PIECE: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Bounds over one piece of a node's list: the least upper line, the least lower line, the least plain upper bound.
+    """Bounds over a piece of a node's list: the least upper line, lower line and plain upper bound.
 
     ``values`` gets these three, ``places`` the blocks of the first and the last.
     """
@@ -156,9 +161,9 @@ def bound_pieces(
 
 @triton.jit(do_not_specialize=["total"])
 def settle_bounds(
-    piece_stops, values, places, n, all_records, total, offsets, cols, levels, gaps, trends, caps, phi, phi_records,
-    all_scalars, node_values, node_places, child_trends, is_open, N_SCALARS: tl.constexpr, BASE: tl.constexpr,
-    TILE: tl.constexpr,
+    piece_stops, values, places, n, all_records, total, offsets, cols, levels, gaps, trends, caps, phi,
+    phi_records, all_scalars, node_values, node_places, child_trends, is_open, N_SCALARS: tl.constexpr,
+    BASE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
     """The bounds of whole nodes from those of their pieces, and whether the column may reach Phi in them."""
     u = tl.program_id(0).to(tl.int64)
@@ -219,11 +224,14 @@ def settle_bounds(
 
 @triton.jit(do_not_specialize=["total"])
 def flag_pieces(
-    nodes, firsts, flag_firsts, is_open, all_l, n, all_records, total, offsets, cols, levels, gaps, stops, blocks, trends,
-    node_values, node_places, all_scalars, flags, piece_kept, piece_flat, N_SCALARS: tl.constexpr, PIECE: tl.constexpr,
-    BASE: tl.constexpr, TILE: tl.constexpr,
+    nodes, firsts, flag_firsts, is_open, all_l, n, all_records, total, offsets, cols, levels, gaps, stops,
+    blocks, trends, node_values, node_places, all_scalars, flags, piece_kept, piece_flat,
+    N_SCALARS: tl.constexpr, PIECE: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Flag the blocks of a piece that may hold the narrowest window of some size; their number, and the least plain bound."""
+    """Flag the blocks of a piece that may hold the narrowest window of some size.
+
+    Writes their number, and the least plain bound.
+    """
     p = tl.program_id(0).to(tl.int64)
     u = tl.load(nodes + p)
     lane = tl.arange(0, TILE)
@@ -266,10 +274,13 @@ def flag_pieces(
 
 @triton.jit
 def settle_nodes(
-    piece_stops, piece_kept, piece_flat, is_open, n, cols, levels, gaps, trends, node_values, all_scalars, own, kept_out,
-    N_SCALARS: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr, FILL: tl.constexpr,
+    piece_stops, piece_kept, piece_flat, is_open, n, cols, levels, gaps, trends, node_values, all_scalars,
+    own, kept_out, N_SCALARS: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr, FILL: tl.constexpr,
 ):  # fmt: skip
-    """Decide nodes in which the lower and the upper line meet or phi is constant; of the others, how many blocks stay."""
+    """Decide nodes whose lower and upper line meet, or where phi is constant.
+
+    Of the others, count how many blocks stay.
+    """
     u = tl.program_id(0).to(tl.int64)
     kept = 0
     if tl.load(is_open + u) > 0:
@@ -309,14 +320,14 @@ def settle_nodes(
 
 @triton.jit
 def descend(
-    which, nodes, firsts, flag_firsts, piece_ends, piece_kept, ranks, bases, cols, levels, gaps, stops, blocks, flags, kept,
-    trends, caps, to_cols, to_levels, to_gaps, to_starts, to_stops, to_trends, to_caps, to_blocks,
-    PIECE: tl.constexpr, TILE: tl.constexpr,
+    which, nodes, firsts, flag_firsts, piece_ends, piece_kept, ranks, bases, cols, levels, gaps, stops,
+    blocks, flags, kept, trends, caps, to_cols, to_levels, to_gaps, to_starts, to_stops, to_trends, to_caps,
+    to_blocks, PIECE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
     """Write the two halves of a node, each with both halves of the blocks of this piece that stayed.
 
-    ``piece_ends`` counts kept blocks up to and with each piece, ``bases`` those of all nodes before; every piece
-    writes the same sizes of its node.
+    ``piece_ends`` counts kept blocks up to and with each piece, ``bases`` those of all nodes before; every
+    piece writes the same sizes of its node.
     """
     p = tl.load(which + tl.program_id(0)).to(tl.int64)
     u = tl.load(nodes + p)
@@ -356,7 +367,10 @@ def evaluate_pieces(
     which, nodes, firsts, flag_firsts, all_l, n, cols, gaps, stops, blocks, flags, own, PIECE: tl.constexpr,
     BASE: tl.constexpr,
 ):  # fmt: skip
-    """Narrowest windows of base gaps over the flagged blocks of a piece; the least of all pieces stays in ``own``."""
+    """Narrowest windows of base gaps over the flagged blocks of a piece.
+
+    The least of all pieces stays in ``own``.
+    """
     p = tl.load(which + tl.program_id(0)).to(tl.int64)
     u = tl.load(nodes + p)
     column = tl.load(cols + u).to(tl.int64)

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from geodim.engine.profile import Profile
     from geodim.features.operators import Operator
 
-# Bytes per point of a column in work: the solver (see docs/architecture.md), a profile, the worker's bar, and a result.
+# Bytes per point of a column in work: the solver (see docs/architecture.md), a profile, the
+# worker's bar, and a result.
 BYTES_IN_WORK = {4: 25 + 12 + 8 + 12 + 4, 8: 33 + 12 + 8 + 12 + 8}
 
 
@@ -55,7 +56,7 @@ class DaskBackend(LocalBackend):
         return cls(Cluster.active())
 
     def open(self, X: Any, *, weights: Any, names: Sequence[str] | None) -> ColumnSource:
-        """Dask arrays and frames are left on the cluster; anything else travels there when columns are solved."""
+        """Leave Dask arrays and frames on the cluster; anything else travels when columns are solved."""
         if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
             return DaskSource(X, self.cluster, weights, names)
         return as_source(X, weights=weights, names=names)
@@ -87,7 +88,8 @@ class DaskBackend(LocalBackend):
         n, slots = source.n_points, self._slots(source)
         kind: type[ColumnPass] = ColumnPass
         if isinstance(source, DaskSource) and not slots:
-            # One pass by counts per step; where there is no room for these, or they were too coarse, in cells.
+            # One pass by counts per step; where there is no room for these, or they
+            # were too coarse, in cells.
             n_steps = steps_of(ranges, step) if step > 0.0 else math.inf
             slots = 0 if self._counted else self.cluster.slots(n_steps * BYTES_PER_STEP)
             if not slots and (step > 0.0 or ranges.d_max == 0.0):
@@ -121,9 +123,9 @@ class DaskBackend(LocalBackend):
         """What would have to be different."""
         need = source.n_points * BYTES_IN_WORK[source.dtype.itemsize]
         return ClusterError(
-            f"exact values of a column of {source.n_points:,} points need {need:,} bytes in work, and a worker may use "
-            f"{self.cluster.workroom:,.0f}: use workers with more memory, or rtol > 0 with data that the workers read themselves, "
-            "which is counted where its rows lie"
+            f"exact values of a column of {source.n_points:,} points need {need:,} bytes in work, and a "
+            f"worker may use {self.cluster.workroom:,.0f}: use workers with more memory, or rtol > 0 with "
+            "data that the workers read themselves, which is counted where its rows lie"
         )
 
     def hop_pass(

@@ -1,8 +1,9 @@
 """A pass for columns that fit no worker: counts in cells that are made smaller where Phi is still open.
 
-Counts of chunks add: no row ever leaves the worker that read it, and nothing of the size of a column or of Phi exists anywhere.
-A first pass over the data, with cells that a sample suggests, gives certified bounds.  Where they are too far apart, a further
-pass counts the columns that keep Phi open, in smaller cells where they do (see `geodim.engine.cells`).
+Counts of chunks add: no row ever leaves the worker that read it, and nothing of the size of a column or of
+Phi exists anywhere.  A first pass over the data, with cells that a sample suggests, gives certified bounds.
+Where they are too far apart, a further pass counts the columns that keep Phi open, in smaller cells where
+they do (see `geodim.engine.cells`).
 """
 
 from __future__ import annotations
@@ -188,7 +189,7 @@ class CellPass:
         self.progress(total, total)
 
     def _first_edges(self) -> dict[int, NDArray[np.floating]]:
-        """Cells that should do, as far as a sample tells; larger ones if the workers have no room for all of them."""
+        """Cells that should do by a sample; larger ones if the workers have no room for all of them."""
         every = np.arange(self.source.n_features)
         sample = self.source.sample(every, sample_rows(self.source)).astype(self.source.dtype)
         least, greatest, step = self.ranges.least, self.ranges.greatest, self.step
@@ -231,7 +232,10 @@ class CellPass:
         self.bytes_read += self.source.n_rows * self.source.dtype.itemsize * len(columns)
 
     def _bound(self, sizes: NDArray[np.int64]) -> bool:
-        """Bounds from the counts, at more and more sizes until more would not help; False if time is over before there are any."""
+        """Bounds from the counts, at more and more sizes until more would not help.
+
+        False if time is over before there are any.
+        """
         while True:
             known = self.profile.outline()
             futures = [
@@ -274,8 +278,9 @@ class CellPass:
 
     def _too_fine(self, factor: float) -> ClusterError:
         return ClusterError(
-            f"this tolerance needs more cells than the workers can hold in {self.cluster.room:,.0f} bytes, or more than {MOST_SIZES:,} "
-            f"sizes: use an rtol {1.1 * factor:.2g} times as large, or workers with more memory"
+            f"this tolerance needs more cells than the workers can hold in {self.cluster.room:,.0f} "
+            f"bytes, or more than {MOST_SIZES:,} sizes: use an rtol {1.1 * factor:.2g} times as "
+            "large, or workers with more memory"
         )
 
     def _halt(self, reason: str) -> None:

@@ -58,8 +58,8 @@ class Cluster:
             client = distributed.get_client()
         except ValueError as error:
             msg = (
-                "there is no active Dask client: start one with  from distributed import Client; client = Client()  "
-                "for the cores of this machine, or Client('tcp://scheduler:8786') for a cluster"
+                "there is no active Dask client: start one with  from distributed import Client; client = "
+                "Client()  for the cores of this machine, or Client('tcp://scheduler:8786') for a cluster"
             )
             raise InputValueError(msg) from error
         return cls(client)
@@ -67,7 +67,8 @@ class Cluster:
     def _workers(self) -> list[Worker]:
         try:
             self.client.wait_for_workers(1, timeout=WORKERS_WITHIN)
-            # Not `scheduler_info`: it returns what the client keeps, which a callback may have replaced meanwhile.
+            # Not `scheduler_info`: it returns what the client keeps, which a callback may
+            # have replaced meanwhile.
             found = self.client.sync(self.client.scheduler.identity)["workers"].items()
         except (TimeoutError, OSError) as error:
             raise self._without_workers() from error
@@ -136,7 +137,7 @@ class Cluster:
         return futures
 
     def hold(self, value: Any) -> Any:
-        """A value of this process as a task: it travels with the graph, so that no death of a worker loses it."""
+        """A value of this process as a task: it travels with the graph, so no worker's death loses it."""
         import dask  # noqa: PLC0415
 
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
@@ -160,8 +161,8 @@ class Cluster:
     ) -> Iterator[Any]:
         """Futures as their tasks end, until ``stop`` says so; then the others are given up.
 
-        After each one ``more`` is asked for further futures.  Raises what a task raised, or `ClusterError` where the
-        scheduler is lost.
+        After each one ``more`` is asked for further futures.  Raises what a task raised, or `ClusterError`
+        where the scheduler is lost.
         """
         ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
         waiting = set()

@@ -108,7 +108,8 @@ class ColumnPass:
     def plan(self, leaders: Sequence[int]) -> tuple[Stage, list[Stage]]:
         """What is solved first, and then pass by pass: one where the workers hold all columns."""
         at_once = self.job.slots * len(self.cluster.workers)
-        # As many leaders as can be solved at once: each further one would be a task that hardly lifts the bar.
+        # As many leaders as can be solved at once: each further one would be a task
+        # that hardly lifts the bar.
         leading, rest = split(range(self.source.n_features), leaders[:at_once])
         if isinstance(self.source, DaskSource) and not self.source.resident:
             first, *others = [

@@ -1,8 +1,8 @@
 """A pass by counts, where the workers do not hold the columns: histograms of all chunks, added up as a tree.
 
-With a tolerance, values are rounded to steps, and all that matters of a column is how many points each step holds (see
-`geodim.engine.counting`).  Counts of chunks add: no row ever leaves the worker that read it, and nothing of the size of a
-column or of Phi exists anywhere.  One pass certifies the bounds to one step.
+With a tolerance, values are rounded to steps, and all that matters of a column is how many points each step
+holds (see `geodim.engine.counting`).  Counts of chunks add: no row ever leaves the worker that read it, and
+nothing of the size of a column or of Phi exists anywhere.  One pass certifies the bounds to one step.
 """
 
 from __future__ import annotations
@@ -122,7 +122,10 @@ def solve_counts(
 
 
 class Waves(NamedTuple):
-    """How a pass by counts cuts the columns: so many in a task, and so many tasks before the data is read again."""
+    """How a pass by counts cuts the columns.
+
+    So many in a task, and so many tasks before the data is read again.
+    """
 
     width: int
     groups: int
@@ -133,7 +136,10 @@ class Waves(NamedTuple):
 
 
 def waves_for(n_points: int, n_features: int, n_steps: int, cluster: Cluster) -> Waves:
-    """As many columns at a time as every worker has room for their counts; what is run, and what a plan says of it."""
+    """As many columns at a time as every worker has room for their counts.
+
+    The pass and its plan both ask here.
+    """
     per_column = counter_type(n_points).itemsize * n_steps
     together = max(1, int(cluster.room / len(cluster.workers) // (LIVE * per_column)))
     width = max(1, min(cluster.columns_per_task(n_features), GROUP_BYTES // per_column, together))
@@ -147,7 +153,7 @@ class CountPass(ColumnPass):
     held: dict[tuple[int, ...], Any]
 
     def plan(self, leaders: Sequence[int]) -> tuple[Stage, list[Stage]]:
-        """As many columns at a time as the workers have room for their counts: each time the data is read once."""
+        """As many columns at a time as workers have room to count; each time the data is read once."""
         assert self.job.n_steps is not None
         every = list(range(self.source.n_features))
         cut = waves_for(self.job.n_points, len(every), self.job.n_steps, self.cluster)

@@ -1,8 +1,8 @@
 """A pass over the hops of a graph on a cluster: every task takes a block of attributes through all hops.
 
-The operator is sent to every worker once.  A task solves its columns against what was reached before and returns what they add
-to each layer; the client takes the merged layers home from time to time, and only then counts their attributes as done.  What
-a lost scheduler takes with it is computed again.
+The operator is sent to every worker once.  A task solves its columns against what was reached before and
+returns what they add to each layer; the client takes the merged layers home from time to time, and only then
+counts their attributes as done.  What a lost scheduler takes with it is computed again.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class DaskHopPass(HopPass):
         self.slots = 1
 
     def width_for(self, memory: Any) -> int:
-        """Columns in flight per task: what every worker's memory allows, and enough blocks for all threads."""
+        """Columns in flight per task: what every worker's memory allows, in blocks for all threads."""
         check_memory(memory)
         n, d = self.source.n_points, self.source.n_features
         matrix = getattr(self.operator, "transition", self.operator).to_dict()
@@ -138,8 +138,9 @@ class DaskHopPass(HopPass):
         self.slots = int(min(max(room - graph, 0) // need(NARROWEST, 0), most))
         if self.slots < 1:
             msg = (
-                f"no worker can take {NARROWEST} attributes of {n:,} nodes through {self.hops} hops: that needs "
-                f"{need(NARROWEST, entries):,} bytes, and {room:,.0f} may be used; start workers with more memory"
+                f"no worker can take {NARROWEST} attributes of {n:,} nodes through {self.hops} "
+                f"hops: that needs {need(NARROWEST, entries):,} bytes, and {room:,.0f} may be used; "
+                "start workers with more memory"
             )
             raise ClusterError(msg)
         share = -(-d // (AHEAD * self.cluster.threads))
@@ -155,7 +156,10 @@ class DaskHopPass(HopPass):
         store: Any,
         save_every: float,
     ) -> None:
-        """Solve what is left, until done or stopped; keep the state in ``store``, also if the cluster is lost."""
+        """Solve what is left, until done or stopped.
+
+        The state is kept in ``store``, also if the cluster is lost.
+        """
         job = Job(
             token=new_token(),
             n_points=self.source.n_points,
@@ -190,7 +194,10 @@ class DaskHopPass(HopPass):
     def _solved(
         self, job: Job, layers: Layers, width: int, late: Callable[[], bool], home: _Home
     ) -> Iterator[Any]:
-        """Futures of the blocks as they finish; only so many are on the way that later ones still learn from earlier ones."""
+        """Yield the futures of the blocks as they finish.
+
+        Only so many are on the way that later ones still learn from earlier ones.
+        """
         operator = self.cluster.broadcast(self.operator)
         for wave in self._waves(layers.unfinished(), width):
             blocks = self._blocks(wave)

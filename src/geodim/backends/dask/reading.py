@@ -1,7 +1,8 @@
 """Reading on the workers: a look at a chunk, its columns cut out, and whole columns put together.
 
-A chunk is a part of some rows and some columns, as the Dask array or frame has it.  A block holds whole columns, in pieces as the
-chunks have them, each of shape (columns, points): by rows of chunks, and in each row by columns of chunks.
+A chunk is a part of some rows and some columns, as the Dask array or frame has it.  A block holds whole
+columns, in pieces as the chunks have them, each of shape (columns, points): by rows of chunks, and in each
+row by columns of chunks.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ def as_declared(chunk: Any, declared: Declared) -> Any:
     if len(shape) != 2 or shape[1] != declared.columns or declared.rows not in (None, shape[0]):
         rows = "some" if declared.rows is None else declared.rows
         msg = (
-            f"{declared.where} has the shape {shape}, and {rows} rows and {declared.columns} columns were declared: "
-            "tell Dask the chunks that its functions return, or call compute_chunk_sizes()"
+            f"{declared.where} has the shape {shape}, and {rows} rows and {declared.columns} columns were "
+            "declared: tell Dask the chunks that its functions return, or call compute_chunk_sizes()"
         )
         raise ShapeError(msg)
     if not hasattr(chunk, "dtypes"):  # a frame is looked at column by column
@@ -63,8 +64,8 @@ def as_declared(chunk: Any, declared: Declared) -> Any:
         check_type(kind, declared.where)
         if working_type(kind).itemsize > declared.dtype.itemsize:
             msg = (
-                f"{declared.where} has the type {kind}, and one that {declared.dtype} holds was declared: tell Dask the dtype (or meta) "
-                "that its functions return, or convert the data with astype"
+                f"{declared.where} has the type {kind}, and one that {declared.dtype} holds was declared: "
+                "tell Dask the dtype (or meta) that its functions return, or convert the data with astype"
             )
             raise InputTypeError(msg)
     return chunk
@@ -87,8 +88,8 @@ def as_numbers(chunk: Any, declared: Declared) -> NDArray[Any]:
     source = as_source(chunk)
     if source.dtype.itemsize > dtype.itemsize:
         msg = (
-            f"{declared.where} has columns that need {source.dtype}, and ones that {dtype} holds were declared: tell Dask the meta that its "
-            "functions return, or convert the data with astype"
+            f"{declared.where} has columns that need {source.dtype}, and ones that {dtype} holds were "
+            "declared: tell Dask the meta that its functions return, or convert the data with astype"
         )
         raise InputTypeError(msg)
     out = np.empty((source.n_features, source.n_points), dtype)

@@ -1,7 +1,8 @@
 """The elementwise maximum over all tasks, as a tree that grows while they finish.
 
-Results are counted up like the digits of a number: as many as `FAN_IN` of the same height are merged into one of the next, by a
-task on a worker.  Long profiles are cut into segments, each with a tree of its own, so that no worker has to merge the whole of Phi.
+Results are counted up like the digits of a number: as many as `FAN_IN` of the same height are merged into one
+of the next, by a task on a worker.  Long profiles are cut into segments, each with a tree of its own, so that
+no worker has to merge the whole of Phi.
 """
 
 from __future__ import annotations

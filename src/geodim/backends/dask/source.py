@@ -1,4 +1,7 @@
-"""A Dask array or frame as a source of columns: read once where the workers can hold it, else pass by pass."""
+"""A Dask array or frame as a source of columns.
+
+It is read once where the workers can hold it, else pass by pass.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,10 @@ class DaskSource:
         self.parts: list[list[Any]] = [list(row) for row in array.to_delayed()]
 
     def _open_frame(self, frame: Any, *, counted: bool) -> None:
-        """The lengths of partitions are not known; to count them is to read them, so they are counted in the first pass."""
+        """Open a frame; the lengths of its partitions are counted in the first pass.
+
+        They are not known before, and to count them is to read them.
+        """
         if frame.ndim == 1:
             frame = frame.to_frame()
         self._frame = frame
@@ -109,7 +115,10 @@ class DaskSource:
             self._guess = max(sum(self.cluster.results(self.cluster.compute(tasks))), 1) * len(self.parts)
 
     def shifted(self) -> DaskSource | None:
-        """An array of long integers measured from the least of each column, see `geodim.data.integers`; None for a frame."""
+        """Long integers measured from the least of each column; None for a frame.
+
+        See `geodim.data.integers`.
+        """
         if self._array is None:
             return None
         least = np.asarray(self._array.min(axis=0).compute()).astype(np.uint64)
@@ -242,9 +251,10 @@ class DaskSource:
         return [[[next(futures) for _ in row] for row in block] for block in blocks]
 
     def _gathered(self, blocks: list[Pieces], most_rounds: int = 1) -> list[Any]:
-        """The pieces of every block on one worker: they travel as soon as they are there, and evenly, before anyone waits.
+        """The pieces of every block, gathered on one worker.
 
-        In several rounds the first arrive while others are still being read, which takes more memory.
+        They travel as soon as they are there, and evenly, before anyone waits.  In several rounds the first
+        arrive while others are still being read, which takes more memory.
         """
         homes = self.cluster.homes()
         found = []
@@ -377,7 +387,10 @@ class DaskSource:
 
 
 def _with_fewer_chunks(array: Any) -> Any:
-    """Small chunks side by side taken together: every chunk is several tasks, and those cost a millisecond each."""
+    """Join small chunks that lie side by side.
+
+    Every chunk is several tasks, and each of those costs a millisecond.
+    """
     columns = array.chunksize[1]
     small = array.chunksize[0] * columns * array.dtype.itemsize
     if len(array.chunks[1]) == 1 or not 0 < small < SMALL_BYTES:

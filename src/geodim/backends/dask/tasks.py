@@ -1,9 +1,9 @@
 """What runs on the workers: blocks of columns solved by the engine, and their results merged.
 
-A task solves its columns against a bar, a lower bound on Phi: what leading columns reached, broadcast, and what earlier tasks
-reached on the same worker.  It returns where its own columns reach the bar or more, and nothing else.  Whatever a bar was made of
-comes back from the task that found it, so that the maximum over all tasks is Phi, bit for bit, in whatever order and however
-often tasks are run.
+A task solves its columns against a bar, a lower bound on Phi: what leading columns reached, broadcast, and
+what earlier tasks reached on the same worker.  It returns where its own columns reach the bar or more, and
+nothing else.  Whatever a bar was made of comes back from the task that found it, so that the maximum over all
+tasks is Phi, bit for bit, in whatever order and however often tasks are run.
 """
 
 from __future__ import annotations
@@ -75,7 +75,10 @@ class Job:
 
 @dataclass(frozen=True)
 class Part:
-    """What some columns add to Phi: from ``start`` on, the maximum and its owner, -1 where they add nothing."""
+    """What some columns add to Phi from ``start`` on.
+
+    The maximum and its owner, which is -1 where they add nothing.
+    """
 
     start: int
     phi: NDArray[np.float64]
@@ -92,7 +95,10 @@ class Part:
 
 
 class Place:
-    """What a task works with and leaves to the next: Dask's workers return memory at once, and fresh memory is slow."""
+    """Memory that a task works with and leaves to the next.
+
+    Dask's workers return memory at once, and fresh memory is slow.
+    """
 
     def __init__(self, solver: ColumnSolver, n_points: int, dtype: np.dtype[np.floating]) -> None:
         self.solver = solver
@@ -101,7 +107,10 @@ class Place:
 
 
 class Bench:
-    """What tasks of one job share on one worker: the bars so far, places, and a gate so that no more are in work than fit."""
+    """What tasks of one job share on one worker.
+
+    The bars so far, places, and a gate that lets no more in than fit.
+    """
 
     def __init__(self, job: Job, size: int) -> None:
         self.gate = threading.BoundedSemaphore(job.slots)
@@ -177,7 +186,10 @@ def solve_block(
     ranges: Ranges,
     before: Part | None = None,
 ) -> Part:
-    """Solve the columns ``todo`` of a block that holds ``columns``; what others of them added ``before`` is told with them."""
+    """Solve the columns ``todo`` of a block that holds ``columns``.
+
+    What its other columns added ``before`` is returned with them.
+    """
     from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
     from geodim.engine.counting import CountingSolver  # noqa: PLC0415
 
@@ -325,7 +337,10 @@ def bar_of(part: Part, job: Job, size: int) -> NDArray[np.float64]:
 
 
 def coarse(phi: NDArray[np.float64], start: int, size: int) -> NDArray[np.float64]:
-    """At every 2^s-th index what was reached up to there, since Phi never falls; ``phi`` begins at index ``start``."""
+    """What was reached up to every 2^s-th index, since Phi never falls.
+
+    ``phi`` begins at index ``start``.
+    """
     every = 1 << _shift(size)
     bar = np.zeros(-(-size // every))
     first = -(-start // every)  # the first entry of the bar that sees some of phi

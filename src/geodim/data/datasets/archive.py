@@ -20,8 +20,8 @@ MOST_GROWTH, SMALLEST_LIMIT = 20, 1 << 30
 def extract(archive: Path, folder: Path, strip: str) -> list[Path]:
     """Extract ``archive`` into ``folder``, without its top folder ``strip``.
 
-    Every name is checked before the first file is written: no absolute paths, no ``..``, no drive letters, no links.
-    Each file is written under a temporary name and renamed, after the zip module has compared its CRC.
+    Every name is checked before the first file is written: no absolute paths, no ``..``, no drive letters, no
+    links. Each file is written under a temporary name and renamed, after the zip module has compared its CRC.
 
     Parameters
     ----------
@@ -30,7 +30,8 @@ def extract(archive: Path, folder: Path, strip: str) -> list[Path]:
     folder
         Where its content goes; files of the same name are replaced.
     strip
-        The archive's top folder, removed from the names; names outside it are ignored. Empty: keep names as they are.
+        The archive's top folder, removed from the names; names outside it are ignored.
+        Empty: keep names as they are.
 
     Returns
     -------

@@ -1,9 +1,9 @@
 """Converted arrays on disk: ``.npy`` files with a manifest, written all at once, checked when opened.
 
-A cache folder holds one ``.npy`` per array and ``manifest.json`` with shapes, sizes and checksums, and with the sizes
-and times of the files it was made from. It is written under a temporary name in the same place and renamed, so that a
-folder with the right name is complete. Opening compares sizes always and checksums once per process; a folder that
-fails, or whose sources have changed, is built again. No pickles.
+A cache folder holds one ``.npy`` per array and ``manifest.json`` with shapes, sizes and checksums, and with
+the sizes and times of the files it was made from. It is written under a temporary name in the same place and
+renamed, so that a folder with the right name is complete. Opening compares sizes always and checksums once
+per process; a folder that fails, or whose sources have changed, is built again. No pickles.
 """
 
 from __future__ import annotations
@@ -67,7 +67,10 @@ def check_verify(verify: str) -> None:
 
 
 def candidates(folder: Path, name: str) -> tuple[Path, Path]:
-    """Return where a conversion may be: beside its source, or (for a read-only source) in the user's cache."""
+    """Return where a conversion may be: beside its source, or in the user's cache.
+
+    The latter is for sources that are read-only.
+    """
     key = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:12]
     return folder / "geodim", user_cache() / "converted" / f"{name}-{key}"
 
@@ -79,7 +82,10 @@ def file_hash(path: Path) -> str:
 
 
 def sampled_hash(path: Path) -> str:
-    """Return a SHA-256 over the size and 64 evenly spaced pieces: quick at any size, first and last bytes included."""
+    """Return a SHA-256 over the size and 64 evenly spaced pieces, first and last bytes included.
+
+    This is quick at any size.
+    """
     size = path.stat().st_size
     digest = hashlib.sha256(str(size).encode())
     with path.open("rb") as file:
@@ -127,11 +133,12 @@ def open_cache(
     base
         The data set's folder, to which the manifest's file names are relative.
     sources
-        The files the arrays are made from. A source that is no longer there does not matter (raw files may be deleted
-        after conversion); one whose content has changed, or that the manifest does not know, does.
+        The files the arrays are made from. A source that is no longer there does not matter (raw files may be
+        deleted after conversion); one whose content has changed, or that the manifest does not know, does.
     verify
-        ``auto``: checksums of whole files up to 256 MiB and of larger ones that were touched since; for larger ones
-        that were not, of 64 sampled pieces. ``full``: of every file, whole. ``size``: sizes only. Once per process.
+        ``auto``: checksums of whole files up to 256 MiB and of larger ones that were touched since;
+        for larger ones that were not, of 64 sampled pieces. ``full``: of every file, whole. ``size``:
+        sizes only. Once per process.
 
     Returns
     -------
@@ -260,7 +267,10 @@ def _temporary_folder(places: Sequence[Path], stack: ExitStack) -> tuple[Path, P
 
 
 def _replace_folder(temporary: Path, place: Path) -> None:
-    """Rename ``temporary`` to ``place``; a folder that is there is moved away first, since rename needs it empty."""
+    """Rename ``temporary`` to ``place``.
+
+    A folder that is there is moved away first, since rename needs it empty.
+    """
     if place.exists():
         aside = place.with_name(new_name())
         with contextlib.suppress(FileNotFoundError):

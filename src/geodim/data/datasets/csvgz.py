@@ -1,7 +1,8 @@
 """Numbers from gzipped CSV files, block by block, with numpy alone.
 
-OGB ships its graphs as headerless ``.csv.gz``. Blocks of text are cut at line ends and parsed by numpy's C reader, so
-that memory is bounded by the block and no data frame package is needed (60 million edges take about ten seconds).
+OGB ships its graphs as headerless ``.csv.gz``. Blocks of text are cut at line ends and parsed by numpy's
+C reader, so that memory is bounded by the block and no data frame package is needed (60 million edges
+take about ten seconds).
 """
 
 from __future__ import annotations
@@ -102,7 +103,8 @@ def iter_blocks(
             ) from error
         if values.size != rows * columns:
             raise DataFileError(
-                f"{path}: lines {line + 1} to {line + rows} hold {values.size} numbers, expected {columns} in each"
+                f"{path}: lines {line + 1} to {line + rows} hold {values.size} "
+                f"numbers, expected {columns} in each"
             )
         line += rows
         yield values.reshape(rows, columns).astype(target, copy=False)

@@ -1,6 +1,7 @@
 """One download that can be interrupted: a part file beside the target, continued with an HTTP range request.
 
-The class follows pooch's interface for downloaders; pooch itself compares the checksum and moves the file into place.
+The class follows pooch's interface for downloaders; pooch itself compares the checksum and
+moves the file into place.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ PIECE_BYTES = 64 << 10
 
 
 def _check_redirect(response: Any, **_settings: Any) -> None:
-    """Refuse to be sent from the web to files of this machine, or from an encrypted address to one that is not."""
+    """Refuse redirects to files of this machine, and from encrypted addresses to ones that are not."""
     if response.is_redirect:
         target = urljoin(response.url, response.headers["Location"])
         scheme, before = urlsplit(target).scheme, urlsplit(response.url).scheme
@@ -42,13 +43,14 @@ def _check_redirect(response: Any, **_settings: Any) -> None:
 class ResumingDownloader:
     """Download over HTTP into a part file, and continue that file when it is already there.
 
-    A part is continued only if the server still has the same file: its ETag or modification time, kept beside the part,
-    goes along in ``If-Range``, and a server whose file has changed sends it whole.
+    A part is continued only if the server still has the same file: its ETag or modification time, kept beside
+    the part, goes along in ``If-Range``, and a server whose file has changed sends it whole.
 
     Parameters
     ----------
     part
-        The part file; it stays when a download fails, and a second file ``<part>.json`` holds the server's mark.
+        The part file; it stays when a download fails, and a second file ``<part>.json``
+        holds the server's mark.
     limit
         The most bytes that are taken: a body without an end would fill the disk.
     progress
@@ -86,7 +88,10 @@ class ResumingDownloader:
         pooch: Any = None,  # noqa: ARG002 - part of pooch's interface
         check_only: bool = False,
     ) -> bool | None:
-        """Download ``url`` to ``output_file``, as pooch asks; with ``check_only`` tell whether it can be reached."""
+        """Download ``url`` to ``output_file``, as pooch asks.
+
+        With ``check_only`` tell whether it can be reached.
+        """
         requests = require("requests", "data", "downloading data sets")
         if check_only:
             return bool(requests.head(url, timeout=self.timeout, allow_redirects=True).ok)
@@ -171,7 +176,8 @@ class ResumingDownloader:
         if size > self.limit:
             self._forget()
             raise DataFileError(
-                f"{url}: at least {size:,} bytes, and no more than {self.limit:,} are taken: this is another file"
+                f"{url}: at least {size:,} bytes, and no more than {self.limit:,} "
+                "are taken: this is another file"
             )
 
     def _state(self, url: str) -> tuple[int, str]:
@@ -184,7 +190,8 @@ class ResumingDownloader:
 
     def _remember(self, url: str, headers: Any) -> None:
         etag = headers.get("ETag", "")
-        # A weak mark says "equivalent", not "byte for byte the same", and must not be used with ranges (RFC 9110).
+        # A weak mark says "equivalent", not "byte for byte the same", and must not be
+        # used with ranges (RFC 9110).
         validator = etag if etag and not etag.startswith("W/") else headers.get("Last-Modified", "")
         make_folder(self.mark.parent)
         write_text(self.mark, json.dumps({"url": url, "validator": validator}))

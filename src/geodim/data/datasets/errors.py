@@ -8,11 +8,17 @@ __all__ = ["ChecksumError", "DatasetNotFoundError", "MissingEmbeddingError", "Un
 
 
 class UnsafePickleError(DataFileError):
-    """A pickle asks for something other than plain numeric arrays; it was refused and nothing in it was called."""
+    """A pickle asks for something other than plain numeric arrays.
+
+    It was refused, and nothing in it was called.
+    """
 
 
 class DatasetNotFoundError(DataFileError):
-    """The files of a data set are absent; the message names the folder where they belong and how to get them."""
+    """The files of a data set are absent.
+
+    The message names the folder where they belong and says how to get them.
+    """
 
 
 class MissingEmbeddingError(DatasetNotFoundError):
@@ -20,4 +26,4 @@ class MissingEmbeddingError(DatasetNotFoundError):
 
 
 class ChecksumError(DataFileError):
-    """A downloaded file is not the file that is known, or not the one that was recorded at its first download."""
+    """A downloaded file is not the known one, or not the one recorded at its first download."""

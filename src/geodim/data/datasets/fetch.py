@@ -1,7 +1,8 @@
 """Download the files of a data set into the folder where its reader expects them.
 
-Checksums are the known ones, or are recorded in ``geodim-checksums.json`` beside the data sets at the first download that
-turned out to hold what it should, and enforced afterwards. Nothing is ever asked; offline, the error names the folder and the files to place there.
+Checksums are the known ones, or are recorded in ``geodim-checksums.json`` beside the data sets at the first
+download that turned out to hold what it should, and enforced afterwards. Nothing is ever asked; offline, the
+error names the folder and the files to place there.
 """
 
 from __future__ import annotations
@@ -163,7 +164,10 @@ def _fetch_one(
 
 
 def _unpack(remote: Remote, path: Path, folder: Path) -> None:
-    """Put an archive's files into their places; one that does not hold them is not kept, nor ever recorded."""
+    """Put an archive's files into their places.
+
+    An archive that does not hold them is not kept, nor ever recorded.
+    """
     try:
         if remote.strip is not None:
             extract(path, folder / remote.into, remote.strip)

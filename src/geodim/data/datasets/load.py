@@ -46,17 +46,17 @@ def load_dataset(
 ) -> GraphDataset:
     """Load a graph data set by name.
 
-    Planetoid data sets are read from their raw files; OGB data sets are converted once to ``.npy`` files and then
-    memory-mapped, so that even ogbn-papers100M opens in any amount of memory. No file can make code run.
+    Planetoid data sets are read from their raw files; OGB data sets are converted once to ``.npy`` files and
+    then memory-mapped, so that even ogbn-papers100M opens in any amount of memory. No file can make code run.
 
     Parameters
     ----------
     name
-        ``cora``, ``citeseer``, ``pubmed``, ``ogbn-arxiv``, ``ogbn-products``, ``ogbn-mag``, ``ogbn-papers100M``,
-        ``digits``, ``sbm`` or ``rmat``; case does not matter.
+        ``cora``, ``citeseer``, ``pubmed``, ``ogbn-arxiv``, ``ogbn-products``, ``ogbn-mag``,
+        ``ogbn-papers100M``, ``digits``, ``sbm`` or ``rmat``; case does not matter.
     root
-        The folder that holds one folder per data set, in the layouts of PyTorch Geometric and ogb. By default the
-        environment variable ``GEODIM_DATA``, otherwise the user's cache folder.
+        The folder that holds one folder per data set, in the layouts of PyTorch Geometric and ogb. By default
+        the environment variable ``GEODIM_DATA``, otherwise the user's cache folder.
     offline
         Never download. Otherwise missing files are fetched, except those of data sets beyond 5 GB, which
         :func:`fetch` must be asked for.
@@ -121,8 +121,8 @@ def convert(
     Returns
     -------
     pathlib.Path
-        The folder with the arrays: ``geodim`` in the data set's folder, or one in the user's cache folder when that
-        cannot be written.
+        The folder with the arrays: ``geodim`` in the data set's folder, or one in the user's cache folder
+        when that cannot be written.
     """
     spec = get_spec(name)
     if spec.family not in _WRITERS:

@@ -1,9 +1,9 @@
 """ogbn-mag as one graph: papers, authors, institutions and fields of study with all four relations.
 
-Nodes are numbered papers first (so that labels and splits keep their numbers), then authors, institutions and fields
-of study; edges follow OGB's order of relations. Only papers have attributes; the others take vectors that metapath2vec
-learned from the graph, read from a file: the one PyTorch Geometric publishes, or one made by
-:func:`geodim.data.datasets.train_metapath2vec`.
+Nodes are numbered papers first (so that labels and splits keep their numbers), then authors, institutions and
+fields of study; edges follow OGB's order of relations. Only papers have attributes; the others take vectors
+that metapath2vec learned from the graph, read from a file: the one PyTorch Geometric publishes, or one made
+by :func:`geodim.data.datasets.train_metapath2vec`.
 """
 
 from __future__ import annotations
@@ -64,10 +64,11 @@ def find_embedding(folder: Path) -> Path:
             return path
     wanted = folder / MAG_EMBEDDING
     raise MissingEmbeddingError(
-        "ogbn-mag has attributes for papers only, and the vectors for authors, institutions and fields of study were "
-        f"not found. Either place the published file at {wanted} (from "
-        "https://data.pyg.org/datasets/mag_metapath2vec_emb.zip; reading it needs torch), or an .npz with one array "
-        f"per node type at {wanted.with_suffix('.npz')}, or make that with geodim.data.datasets.train_metapath2vec()"
+        "ogbn-mag has attributes for papers only, and the vectors for authors, institutions and fields of "
+        f"study were not found. Either place the published file at {wanted} (from "
+        "https://data.pyg.org/datasets/mag_metapath2vec_emb.zip; reading it needs torch), or an .npz with "
+        f"one array per node type at {wanted.with_suffix('.npz')}, or make that with "
+        "geodim.data.datasets.train_metapath2vec()"
     )
 
 
@@ -98,7 +99,10 @@ def check_relations(folder: Path) -> None:
 
 
 def write_mag_graph(spec: DatasetSpec, folder: Path, target: Path, chunk_bytes: int) -> dict[str, Any]:
-    """Convert ogbn-mag and its embedding into ``target``; the notes say which nodes and edges are of which type."""
+    """Convert ogbn-mag and its embedding into ``target``.
+
+    The notes say which nodes and edges are of which type.
+    """
     counts = read_counts(folder)
     check_relations(folder)
     starts = dict(zip(NODE_TYPES, np.cumsum([0, *counts.values()])[:-1].tolist(), strict=True))
@@ -169,7 +173,10 @@ def _append_member(
 
 
 def _open_tensors(path: Path) -> dict[str, Any]:
-    """Open the published dictionary of tensors; torch's restricted loader accepts tensors and nothing else."""
+    """Open the published dictionary of tensors.
+
+    torch's restricted loader accepts tensors and nothing else.
+    """
     try:
         torch = require("torch", "gnn", f"reading {path.name}")
     except MissingExtraError as error:

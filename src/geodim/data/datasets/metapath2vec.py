@@ -1,7 +1,8 @@
 """Learn the vectors that ogbn-mag lacks, with PyTorch Geometric's metapath2vec (extra ``gnn``).
 
-Walks follow the metapath of OGB's published example: author, paper, field, paper, author, institution, author, paper,
-paper, author. The result is an ``.npz`` with one array per node type, which the loader of ogbn-mag reads without torch.
+Walks follow the metapath of OGB's published example: author, paper, field, paper, author, institution,
+author, paper, paper, author. The result is an ``.npz`` with one array per node type, which the loader of
+ogbn-mag reads without torch.
 """
 
 from __future__ import annotations
@@ -70,8 +71,10 @@ def train_metapath2vec(
     ----------
     root
         The folder that holds ``ogbn_mag``; see ``load_dataset``.
-    embedding_dim, walk_length, context_size, walks_per_node, num_negative_samples, batch_size, learning_rate, epochs
+    embedding_dim, walk_length, context_size, walks_per_node
         As in OGB's example; the attributes of papers have dimension 128, and the vectors must have it too.
+    num_negative_samples, batch_size, learning_rate, epochs
+        As in OGB's example.
     max_steps
         Stop each epoch after so many batches.
     seed
@@ -90,7 +93,8 @@ def train_metapath2vec(
     if epochs < 1 or embedding_dim < 1 or not 2 <= context_size <= walk_length + 1:
         raise InputValueError(
             f"need epochs and embedding_dim of at least 1 and 2 <= context_size <= walk_length + 1, not "
-            f"epochs={epochs}, embedding_dim={embedding_dim}, context_size={context_size}, walk_length={walk_length}"
+            f"epochs={epochs}, embedding_dim={embedding_dim}, "
+            f"context_size={context_size}, walk_length={walk_length}"
         )
     folder = resolve_root(root) / get_spec("ogbn-mag").folder
     counts = read_counts(folder)

@@ -1,4 +1,4 @@
-"""What every loader returns: a graph with attributes, labels and splits, and a record of where it came from."""
+"""What every loader returns: a graph with attributes, labels, splits, and a record of its origin."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ class GraphDataset:
     edge_index
         Edges, ``(2, n_edges)`` int64, an array or a read-only memory map. Row 0 holds sources, row 1 targets.
     directed
-        Whether the source defines the edges as directed (a cites b) or as undirected (a and b are bought together).
+        Whether the source defines the edges as directed (a cites b) or as undirected (a
+        and b are bought together).
     mirrored
-        Whether each undirected edge is listed in both directions. Planetoid lists both; ogbn-products lists one, and
-        OGB's own reader adds the other. Whoever builds an undirected adjacency must add the reverse edges when
-        this is false.
+        Whether each undirected edge is listed in both directions. Planetoid lists both; ogbn-products lists
+        one, and OGB's own reader adds the other. Whoever builds an undirected adjacency must add the reverse
+        edges when this is false.
     y
         Labels, ``(n_nodes,)`` int64 with -1 where there is none; None when the data set has no labels.
     splits
@@ -79,12 +80,13 @@ class GraphDataset:
 
     @property
     def n_edges(self) -> int:
-        """The number of columns of ``edge_index``: what the source, and the paper's table, counts as edges."""
+        """The number of columns of ``edge_index``: what the source and the paper count as edges."""
         return int(self.edge_index.shape[1])
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{key} {len(index):,}" for key, index in self.splits.items()) or "no splits"
         return (
             f"GraphDataset({self.name!r}: {self.n_nodes:,} nodes, {self.n_edges:,} "
-            f"{'directed' if self.directed else 'undirected'} edges, {self.n_attributes:,} attributes; {sizes})"
+            f"{'directed' if self.directed else 'undirected'} edges, "
+            f"{self.n_attributes:,} attributes; {sizes})"
         )

@@ -1,8 +1,9 @@
 """ogbn-arxiv, ogbn-products and ogbn-papers100M: from OGB's files to memory-mapped arrays, once.
 
-The files are converted block by block, so that memory stays bounded by the block whatever the size of the graph, and
-kept in a cache (see :mod:`geodim.data.datasets.cache`). Edges are kept exactly as the files list them: ogbn-products
-lists each undirected edge once, which is the count OGB and the paper print; OGB's own reader doubles them.
+The files are converted block by block, so that memory stays bounded by the block whatever the size of the
+graph, and kept in a cache (see :mod:`geodim.data.datasets.cache`). Edges are kept exactly as the files
+list them: ogbn-products lists each undirected edge once, which is the count OGB and the paper print; OGB's
+own reader doubles them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ SPLITS = ("train", "valid", "test")
 
 
 def single(path: Path, values: NDArray[Any]) -> int:
-    """Return the only number of a list of counts; OGB keeps one per graph, and these data sets are one graph."""
+    """Return the only number of a list of counts.
+
+    OGB keeps one per graph, and these data sets are one graph.
+    """
     if values.size != 1:
         raise DataFileError(f"{path}: expected one graph, found {values.size}")
     return int(values.reshape(-1)[0])
@@ -113,7 +117,10 @@ def write_csv_graph(spec: DatasetSpec, folder: Path, target: Path, chunk_bytes: 
 
 
 def labels_to_integers(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Turn float labels with NaN for "no label" (papers100M labels 1.4 % of its nodes) into integers with -1."""
+    """Turn float labels with NaN for "no label" into integers with -1.
+
+    ogbn-papers100M labels 1.4 % of its nodes.
+    """
     if values.dtype.kind != "f":
         return values.astype(np.int64)
     labels = np.full(values.shape, -1, dtype=np.int64)

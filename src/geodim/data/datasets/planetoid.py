@@ -1,9 +1,9 @@
 """Cora, CiteSeer and PubMed from their raw files, as PyTorch Geometric reads them.
 
-Eight files ``ind.<name>.<part>`` hold the training (``x``, ``y``), all known (``allx``, ``ally``) and test (``tx``,
-``ty``) nodes, a dictionary of neighbours (``graph``), and the shuffled numbers of the test nodes (``test.index``).
-Node ``test_index[t]`` has row t of ``tx`` and ``ty``. CiteSeer has numbers between its test numbers that have no row,
-its isolated nodes: they get zeros, and with them label 0.
+Eight files ``ind.<name>.<part>`` hold the training (``x``, ``y``), all known (``allx``, ``ally``) and test
+(``tx``, ``ty``) nodes, a dictionary of neighbours (``graph``), and the shuffled numbers of the test nodes
+(``test.index``). Node ``test_index[t]`` has row t of ``tx`` and ``ty``. CiteSeer has numbers between its test
+numbers that have no row, its isolated nodes: they get zeros, and with them label 0.
 
 Edges: both directions, without self-loops, each once, sorted by target and then by source.
 """
@@ -81,15 +81,15 @@ def _load(spec: DatasetSpec, folder: Path) -> GraphDataset:
     n_nodes = int(ranked[-1]) + 1
     if n_nodes > MOST_GAPS * (n_known + len(test_index)):
         raise DataFileError(
-            f"{files['test.index']}: the number {n_nodes - 1:,} leaves most nodes without attributes: there are {n_known:,} "
-            f"known and {len(test_index):,} test nodes"
+            f"{files['test.index']}: the number {n_nodes - 1:,} leaves most nodes without attributes: there "
+            f"are {n_known:,} known and {len(test_index):,} test nodes"
         )
     if n_train + VALIDATION_NODES > n_nodes:
         raise DataFileError(
             f"{raw}: {n_nodes} nodes are too few for {n_train} training and 500 validation nodes"
         )
-    # Where the row of each node is in [allx; tx; one row of zeros]. Numbers between the test numbers have no row in
-    # tx (CiteSeer's isolated nodes) and take the row of zeros.
+    # Where the row of each node is in [allx; tx; one row of zeros]. Numbers between the test numbers have no
+    # row in tx (CiteSeer's isolated nodes) and take the row of zeros.
     source = np.full(n_nodes, n_known + len(test_index), dtype=np.int64)
     source[:n_known] = np.arange(n_known)
     source[test_index] = n_known + np.arange(len(test_index))

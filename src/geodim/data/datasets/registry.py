@@ -1,8 +1,9 @@
 """The table of named data sets: folders, files, addresses, statistics, licences.
 
-Statistics are those of the paper's table. Folders and file names are those of PyTorch Geometric (Planetoid) and of the
-``ogb`` package, so that a folder one of them has downloaded is read as it is. The addresses are the official ones; the
-known checksums of the Planetoid files were taken from the copies that give the paper's statistics.
+Statistics are those of the paper's table. Folders and file names are those of PyTorch Geometric
+(Planetoid) and of the ``ogb`` package, so that a folder one of them has downloaded is read as it is. The
+addresses are the official ones; the known checksums of the Planetoid files were taken from the copies that
+give the paper's statistics.
 """
 
 from __future__ import annotations
@@ -202,9 +203,11 @@ _ALL = (
     ),
     _ogb(
         "ogbn-mag", "ogb-mag", "mag", _MAG_FILES, Statistics(1_939_743, 21_111_007, 128),
-        description="papers, authors, institutions and fields of study, made one graph; missing attributes from metapath2vec",
+        description="papers, authors, institutions and fields of study, made one graph; missing "
+        "attributes from metapath2vec",
         nodes_folder="paper/", download_bytes=1_300 << 20,
-        extra=(Remote("https://data.pyg.org/datasets/mag_metapath2vec_emb.zip", (MAG_EMBEDDING,), strip="", into="raw"),),
+        extra=(Remote("https://data.pyg.org/datasets/mag_metapath2vec_emb.zip", (MAG_EMBEDDING,), strip="",
+                      into="raw"),),
     ),
     _ogb(
         "ogbn-papers100M", "ogb-npz", "papers100M-bin", ("raw/data.npz", "raw/node-label.npz"),
@@ -213,10 +216,12 @@ _ALL = (
     ),
     DatasetSpec(
         "digits", "embedded", "8x8 images of handwritten digits and their symmetric nearest-neighbour graph",
-        source="sklearn.datasets.load_digits", license="CC BY 4.0 (UCI, optical recognition of handwritten digits)",
+        source="sklearn.datasets.load_digits",
+        license="CC BY 4.0 (UCI, optical recognition of handwritten digits)",
     ),
     DatasetSpec("sbm", "embedded", "a stochastic block model with Gaussian attributes", source="generated"),
-    DatasetSpec("rmat", "embedded", "an R-MAT graph with Gaussian attributes", directed=True, source="generated"),
+    DatasetSpec("rmat", "embedded", "an R-MAT graph with Gaussian attributes", directed=True,
+                source="generated"),
 )  # fmt: skip
 
 SPECS: dict[str, DatasetSpec] = {spec.name: spec for spec in _ALL}

@@ -33,8 +33,8 @@ def resolve_root(root: str | os.PathLike[str] | None = None) -> Path:
     Parameters
     ----------
     root
-        An explicit folder; otherwise the environment variable ``GEODIM_DATA``, otherwise ``datasets`` in the user's
-        cache folder. It need not exist yet.
+        An explicit folder; otherwise the environment variable ``GEODIM_DATA``, otherwise ``datasets`` in the
+        user's cache folder. It need not exist yet.
     """
     if root is not None:
         return Path(root).expanduser().absolute()
@@ -45,5 +45,8 @@ def resolve_root(root: str | os.PathLike[str] | None = None) -> Path:
 
 
 def is_offline(offline: bool = False) -> bool:
-    """Tell whether downloads are forbidden, by the argument or by ``GEODIM_OFFLINE`` (anything but 0, false, no)."""
+    """Tell whether downloads are forbidden, by the argument or by ``GEODIM_OFFLINE``.
+
+    The variable forbids them unless it is 0, false or no.
+    """
     return offline or os.environ.get(OFFLINE_VARIABLE, "").strip().lower() not in {"", "0", "false", "no"}

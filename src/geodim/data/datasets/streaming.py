@@ -1,8 +1,9 @@
 """Arrays too large for memory: from inside an ``.npz`` to ``.npy`` files, a chunk at a time.
 
-An ``.npz`` is a zip archive of ``.npy`` members, stored or deflated, and numpy can only load a member whole. Here a
-member's header is read from the zip stream and its numbers follow in chunks; at no time is more than a few chunks held.
-The zip module checks each member's CRC when its end is reached, and reads members beyond 4 GB (zip64).
+An ``.npz`` is a zip archive of ``.npy`` members, stored or deflated, and numpy can only load a member
+whole. Here a member's header is read from the zip stream and its numbers follow in chunks; at no time is
+more than a few chunks held. The zip module checks each member's CRC when its end is reached, and reads
+members beyond 4 GB (zip64).
 """
 
 from __future__ import annotations
@@ -220,8 +221,8 @@ def stream_member(
     check
         Called with each converted chunk, to raise if a value is not acceptable.
     c_order
-        Write a (few, many) array row by row even if the source holds it column by column. Otherwise the source's
-        order is kept: a memory map of either order is the same array.
+        Write a (few, many) array row by row even if the source holds it column by column. Otherwise the
+        source's order is kept: a memory map of either order is the same array.
     chunk_bytes
         How much to hold at once.
     """

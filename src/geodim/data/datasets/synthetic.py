@@ -1,4 +1,7 @@
-"""Data sets that need no files: handwritten digits with a neighbour graph, a block model, and R-MAT graphs of any size."""
+"""Data sets that need no files.
+
+Handwritten digits with a neighbour graph, a block model, and R-MAT graphs of any size.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["digits", "iter_rmat_edges", "rmat", "sbm"]
 
-# Edges and attribute rows are drawn in blocks with a random stream each, so that the result does not depend on how
-# many are held at once, and a block's working arrays stay in the processor's cache.
+# Edges and attribute rows are drawn in blocks with a random stream each, so that the result does not depend
+# on how many are held at once, and a block's working arrays stay in the processor's cache.
 BLOCK_EDGES = 1 << 17
 BLOCK_VALUES = 1 << 20
 
@@ -71,8 +74,8 @@ def digits(*, n_neighbors: int = 10, seed: int = 0) -> GraphDataset:
     _at_least(n_neighbors=(n_neighbors, 1), seed=(seed, 0))
     if n_neighbors >= len(pixels):
         raise InputValueError(f"n_neighbors must be below the {len(pixels)} images, not {n_neighbors}")
-    # Pixels are small whole numbers, so squared distances are exact; of images equally far the first is taken, whereas a
-    # neighbour search that uses threads breaks ties differently from machine to machine.
+    # Pixels are small whole numbers, so squared distances are exact; of images equally far the first is
+    # taken, whereas a neighbour search that uses threads breaks ties differently from machine to machine.
     squares = euclidean_distances(pixels, squared=True)
     np.fill_diagonal(squares, np.inf)
     nearest = np.zeros(squares.shape, np.bool_)
@@ -156,8 +159,8 @@ def _block_edges(
 ) -> NDArray[np.int64]:
     """Draw each pair of two blocks (or of one, if they are the same) with the given probability.
 
-    The positions of the successes of a Bernoulli sequence have geometric gaps, so that time and memory go with the
-    number of edges, not of pairs.
+    The positions of the successes of a Bernoulli sequence have geometric gaps, so that time and memory go
+    with the number of edges, not of pairs.
     """
     same = first is second
     n_pairs = first.size * (first.size - 1) // 2 if same else first.size * second.size
@@ -174,8 +177,8 @@ def _block_edges(
     index = index[index < n_pairs]
     if not same:
         return np.stack([first[index // second.size], second[index % second.size]])
-    # Pair number t counts (1,0), (2,0), (2,1), (3,0), ...: row r starts at r(r-1)/2. The square root can be off by
-    # one in floating point, and is put right exactly.
+    # Pair number t counts (1,0), (2,0), (2,1), (3,0), ...: row r starts at r(r-1)/2. The square root can be
+    # off by one in floating point, and is put right exactly.
     row = ((1 + np.sqrt(1 + 8 * index.astype(np.float64))) / 2).astype(np.int64)
     row -= row * (row - 1) // 2 > index
     row += row * (row + 1) // 2 <= index
@@ -187,9 +190,10 @@ def iter_rmat_edges(
 ) -> Iterator[NDArray[np.int64]]:
     """Yield the edges of an R-MAT graph in blocks of shape ``(2, k)``.
 
-    Each edge falls into one quadrant of the adjacency matrix with probabilities a, b, c and d = 1 - a - b - c, then
-    into a quadrant of that quadrant, and so on down to one entry. When ``nodes`` is not a power of two, edges that fall
-    outside are drawn again. Repeated edges and self-loops occur, as R-MAT makes them.
+    Each edge falls into one quadrant of the adjacency matrix with probabilities a, b, c and
+    d = 1 - a - b - c, then into a quadrant of that quadrant, and so on down to one entry. When
+    ``nodes`` is not a power of two, edges that fall outside are drawn again. Repeated edges and
+    self-loops occur, as R-MAT makes them.
 
     Parameters
     ----------
@@ -263,8 +267,8 @@ def rmat(
     seed, a, b, c
         As for :func:`iter_rmat_edges`.
     folder
-        When given, edges and attributes are written there as ``edge_index.npy`` and ``x.npy``, block by block, and
-        returned as read-only memory maps: for graphs larger than memory.
+        When given, edges and attributes are written there as ``edge_index.npy`` and ``x.npy``, block by
+        block, and returned as read-only memory maps: for graphs larger than memory.
     """
     _at_least(nodes=(nodes, 1), edges=(edges, 0), attributes=(attributes, 1), seed=(seed, 0))
     edge_blocks = iter_rmat_edges(nodes, edges, a=a, b=b, c=c, seed=seed)

@@ -1,9 +1,10 @@
 """Read the Planetoid pickles without letting them run anything.
 
-A pickle is a program: it names functions and calls them. Before anything runs, the file's instructions are listed and
-any that plain data does not need is refused. The reader then answers every name on a short list with a stand-in of its
-own and refuses all others, so that not even the constructors of numpy and scipy run on what the file says. The
-stand-ins only collect plain values (dtype codes, shapes, bytes), and arrays are built from those with sizes checked.
+A pickle is a program: it names functions and calls them. Before anything runs, the file's instructions are
+listed and any that plain data does not need is refused. The reader then answers every name on a short list
+with a stand-in of its own and refuses all others, so that not even the constructors of numpy and scipy run on
+what the file says. The stand-ins only collect plain values (dtype codes, shapes, bytes), and arrays are built
+from those with sizes checked.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ __all__ = ["read_array", "read_graph", "read_matrix"]
 _NUMERIC = re.compile(r"[<>|=]?(?:b1|[iu][1248]|f[248])")
 _ENCODINGS = {"latin1", "latin-1", "iso-8859-1"}
 
-# The instructions of dictionaries, lists, tuples, numbers, strings and the arrays made of them, protocols 0 to 4. Left
-# out: references to outside objects, the extension registry, old-style instances, sets, buffers.
+# The instructions of dictionaries, lists, tuples, numbers, strings and the arrays made of them, protocols 0
+# to 4. Left out: references to outside objects, the extension registry, old-style instances, sets, buffers.
 _INSTRUCTIONS = frozenset({
     "PROTO", "FRAME", "STOP", "MARK", "NONE", "NEWTRUE", "NEWFALSE", "INT", "BININT", "BININT1", "BININT2",
     "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT", "STRING", "BINSTRING", "SHORT_BINSTRING", "UNICODE",
@@ -46,7 +47,8 @@ _INSTRUCTIONS = frozenset({
     "STACK_GLOBAL", "REDUCE", "NEWOBJ", "BUILD",
 })  # fmt: skip
 
-# Honest files nest few levels, and hardly refer to anything twice; those that hang a reader, or overflow its stack, do.
+# Honest files nest few levels, and hardly refer to anything twice; those that hang a reader,
+# or overflow its stack, do.
 _DEEPEST, _MOST_TIMES, _SMALL = 50, 4, 1000
 _TIMES = 20  # bytes of Python objects made of one byte of a pickle
 
@@ -76,8 +78,8 @@ class _Dtype:
         self.code = code.lstrip("<>|=")
 
     def __setstate__(self, state: tuple[object, ...]) -> None:
-        # numpy's state is (version, byte order, subarray, names, fields, size, alignment, flags); a plain number has
-        # nothing but its byte order.
+        # numpy's state is (version, byte order, subarray, names, fields, size, alignment, flags); a plain
+        # number has nothing but its byte order.
         _version, order, subarray, names, fields, *_sizes = state
         if order not in ("<", ">", "|", "=") or not (subarray is names is fields is None):
             _refuse("describes a structured array; only plain numbers are read")
@@ -134,7 +136,10 @@ class _Csr:
 
 
 class _Call:
-    """A function the pickle may call. An object with slots, so that a pickle cannot alter it through its state."""
+    """A function the pickle may call.
+
+    An object with slots, so that a pickle cannot alter it through its state.
+    """
 
     __slots__ = ("_function",)
 
@@ -201,9 +206,9 @@ class _Reader(pickle.Unpickler):
 def _check_instructions(data: bytes) -> None:
     """Refuse instructions that plain data does not need, and values that grow far beyond the file.
 
-    A pickle can refer to the same value again and again: sixty tuples, each of the one before twice, take 200 bytes and would
-    be walked through for years.  So the instructions are followed with two numbers in the place of every value: how much it is
-    when all references are written out, and how deep.
+    A pickle can refer to the same value again and again: sixty tuples, each of the one before twice, take 200
+    bytes and would be walked through for years.  So the instructions are followed with two numbers in the
+    place of every value: how much it is when all references are written out, and how deep.
     """
     most = _MOST_TIMES * len(data) + _SMALL
     stack: list[tuple[int, int] | None] = []  # None: a mark
@@ -212,8 +217,8 @@ def _check_instructions(data: bytes) -> None:
         name = instruction.name
         if name not in _INSTRUCTIONS:
             _refuse(f"uses the instruction {name}, which plain data does not need")
-        # The memo is a table as long as the largest index, so a wild one costs gigabytes; an honest index counts
-        # instructions before it.
+        # The memo is a table as long as the largest index, so a wild one costs gigabytes; an honest index
+        # counts instructions before it.
         if name in _PUT:
             place = len(memo) if name == "MEMOIZE" else argument
             if not (isinstance(place, int) and 0 <= place <= len(data)):

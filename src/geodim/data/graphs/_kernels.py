@@ -1,11 +1,11 @@
 """Counting, filling, sorting and coalescing of compressed rows.
 
-While a graph is built, an entry of row i is a *key*: twice the neighbour's id, plus 1 if the edge was listed the other
-way round (neighbour first). A key takes the room of an id (uint32 below 2**31 nodes), sorts by neighbour, and still
-tells afterwards whether both directions were listed. The ids replace the keys in place.
+While a graph is built, an entry of row i is a *key*: twice the neighbour's id, plus 1 if the edge was listed
+the other way round (neighbour first). A key takes the room of an id (uint32 below 2**31 nodes), sorts by
+neighbour, and still tells afterwards whether both directions were listed. The ids replace the keys in place.
 
-Arguments: u, v are the int64 ends of a chunk of edges, already checked to lie in [0, n). Rows first..last-1 belong to
-the caller; other threads own the other rows, so nothing is shared.
+Arguments: u, v are the int64 ends of a chunk of edges, already checked to lie in [0, n). Rows first..last-1
+belong to the caller; other threads own the other rows, so nothing is shared.
 """
 
 from __future__ import annotations
@@ -19,13 +19,23 @@ from geodim.engine.kernels._bounds import require
 
 __all__ = ["coalesce_rows", "count_entries", "fill_entries", "fill_weighted", "move_down"]
 
-# Insertion sort up to this length, radix sort above: its 256 counters per digit cost about as much as sorting 48 keys.
+# Insertion sort up to this length, radix sort above: its 256 counters per digit cost about as
+# much as sorting 48 keys.
 SHORT_ROW = 48
 
 
 @kernel
 def count_entries(u: Any, v: Any, first: int, last: int, counts: Any) -> int:
-    """Add each edge to ``counts[row]`` for both of its ends; return the self-loops seen, which are not counted."""
+    """Add each edge to ``counts[row]`` for both of its ends.
+
+    Returns the number of self-loops seen, which are not counted.
+
+    Parameters
+    ----------
+    u, v : (m,) int64, nodes
+    first, last : int, half-open range of rows
+    counts : (n,) int64, added to
+    """
     require(len(v) >= len(u), "count_entries: v")
     require(first >= 0 and last <= len(counts), "count_entries: counts")
     loops = 0
@@ -47,7 +57,15 @@ def count_entries(u: Any, v: Any, first: int, last: int, counts: Any) -> int:
 def fill_entries(u: Any, v: Any, first: int, last: int, cursor: Any, keys: Any) -> None:
     """Write the keys of a chunk at ``cursor[row]`` and advance the cursors.
 
-    Edges that were not there when they were counted move the cursors on, and are not written past the end: the caller sees it.
+    Edges that were not there when they were counted move the cursors on, and are not written past the
+    end: the caller sees it.
+
+    Parameters
+    ----------
+    u, v : (m,) int64, nodes
+    first, last : int, half-open range of rows
+    cursor : (n,) int64, positions in keys, advanced
+    keys : (entries,) uint32 or uint64, written
     """
     require(len(v) >= len(u), "fill_entries: v")
     require(first >= 0 and last <= len(cursor), "fill_entries: cursor")
@@ -73,7 +91,16 @@ def fill_entries(u: Any, v: Any, first: int, last: int, cursor: Any, keys: Any) 
 def fill_weighted(
     u: Any, v: Any, w: Any, first: int, last: int, cursor: Any, keys: Any, weights: Any, loops: Any
 ) -> None:
-    """Fill keys and weights; ``loops[i]`` becomes the largest weight of a self-loop listed at i."""
+    """Fill keys and weights; ``loops[i]`` becomes the largest weight of a self-loop listed at i.
+
+    Parameters
+    ----------
+    u, v, first, last, cursor, keys
+        As for `fill_entries`.
+    w : (m,) float64, weights of the edges
+    weights : (entries,) float64, written
+    loops : (n,) float64, raised in place
+    """
     require(len(v) >= len(u) and len(w) >= len(u), "fill_weighted: v or w")
     require(first >= 0 and last <= min(len(cursor), len(loops)), "fill_weighted: cursor or loops")
     room = min(len(keys), len(weights))
@@ -100,7 +127,10 @@ def fill_weighted(
 
 @kernel
 def _insertion_sort(keys: Any, weights: Any, low: int, high: int) -> None:
-    """Sort ``keys[low:high]`` in place and the weights (or None) with them."""
+    """Sort ``keys[low:high]`` in place and the weights (or None) with them.
+
+    ``keys`` is uint32 or uint64, ``weights`` float64 of the same length.
+    """
     for i in range(low + 1, high):
         key = keys[i]
         if weights is not None:
@@ -122,8 +152,10 @@ def _radix_sort(
 ) -> None:
     """Sort ``keys[low:high]`` by bytes, least significant first: linear time whatever the order they came in.
 
-    Edges often come sorted by source or target; a row is then a few ascending runs, which is where quicksort variants
-    turn quadratic. A hub of a million neighbours must not.
+    Edges often come sorted by source or target; a row is then a few ascending runs, which is where quicksort
+    variants turn quadratic. A hub of a million neighbours must not.
+
+    ``keys`` is uint32 or uint64; the spares have room for the longest row; ``digits`` are bytes.
     """
     length = high - low
     counts = np.empty(256, np.int64)
@@ -156,8 +188,18 @@ def coalesce_rows(
 ) -> None:
     """Sort each row, replace its keys by distinct ids, and pack rows first..last-1 to the left.
 
-    ``indptr[first:last]`` becomes the new starts. ``indptr[last]`` is only read; the owner of the next rows writes to it
-    the value it already has. stats receives: kept entries, duplicates, one-way edges, conflicting weights, empty rows.
+    ``indptr[first:last]`` becomes the new starts. ``indptr[last]`` is only read; the owner of the next rows
+    writes to it the value it already has. stats receives: kept entries, duplicates, one-way edges,
+    conflicting weights, empty rows.
+
+    Parameters
+    ----------
+    indptr : (n + 1 or more,) int64, changed in place
+    keys : (entries,) uint32 or uint64, changed in place
+    weights : (entries,) float64 or None, changed in place
+    first, last : int, half-open range of rows
+    digits : int, bytes that the largest key needs
+    stats : (5,) int64, zeros, written
     """
     require(0 <= first <= last < len(indptr), "coalesce_rows: indptr")
     require(weights is None or len(weights) >= len(keys), "coalesce_rows: weights")
@@ -213,7 +255,13 @@ def coalesce_rows(
 
 @kernel
 def move_down(array: Any, source: int, target: int, length: int) -> None:
-    """Move ``array[source:source + length]`` to `target` <= `source` without a temporary copy."""
+    """Move ``array[source:source + length]`` to `target` <= `source` without a temporary copy.
+
+    Parameters
+    ----------
+    array : (n,) of any type, changed in place
+    source, target, length : int, positions and a number of entries
+    """
     require(0 <= target <= source and source + length <= len(array), "move_down: array")
     for i in range(length):
         array[target + i] = array[source + i]

@@ -1,8 +1,9 @@
 """From a stream of edges to compressed rows, in two passes and in the memory of the result.
 
-Pass one counts the entries of every row, pass two writes them; then each row is sorted and coalesced where it lies, and the
-rows are packed. Peak memory is 8 (n + 2) bytes of row pointers plus the entries before coalescing, i.e. twice the
-listed edges at 4 bytes (+ 8 with weights); see :func:`geodim.features.memory.graph_build_memory`.
+Pass one counts the entries of every row, pass two writes them; then each row is sorted and coalesced where it
+lies, and the rows are packed. Peak memory is 8 (n + 2) bytes of row pointers plus the entries before
+coalescing, i.e. twice the listed edges at 4 bytes (+ 8 with weights); see
+:func:`geodim.features.memory.graph_build_memory`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["build_graph", "index_dtype"]
 
-# Each thread scans all edges and keeps those of its rows; past a few threads the scanning outweighs the writing.
+# Each thread scans all edges and keeps those of its rows; past a few threads the
+# scanning outweighs the writing.
 MAX_SCANNERS = 8
 FEW_NODES, MOST_ISOLATED = 10**7, 1000  # nodes that are believed, and per edge beyond that
 NODE_BYTES = 16  # row pointers, and a column of numbers: a graph that leaves no room for that is of no use
@@ -49,8 +51,8 @@ def build_graph(
 ) -> Graph:
     """Build the symmetric, coalesced graph of the edges in `source`.
 
-    The edges are symmetrised, repeated edges are merged into one, and self-loops are counted but not stored. The result
-    does not depend on the order of the edges, nor on `threads`.
+    The edges are symmetrised, repeated edges are merged into one, and self-loops are counted but not stored.
+    The result does not depend on the order of the edges, nor on `threads`.
 
     Parameters
     ----------
@@ -59,8 +61,8 @@ def build_graph(
     n_nodes : int, optional
         Number of nodes; the largest id plus one by default.
     weighted : bool
-        Keep the weights of the source. Of several weights listed for an edge, in either direction, the largest counts,
-        so that listing an edge again changes nothing, as in the unweighted case.
+        Keep the weights of the source. Of several weights listed for an edge, in either direction, the
+        largest counts, so that listing an edge again changes nothing, as in the unweighted case.
     directed : bool, optional
         What the caller knows of the input, recorded in the notes; found out from the edges when None.
     threads : int, optional
@@ -81,8 +83,8 @@ def build_graph(
     indptr = indptr[: n_nodes + 1]  # the cursors have advanced: entry i is now where row i starts
     if _digest(indptr[1:]) != ends:
         raise DataChangedError(
-            "the edges changed while they were read: some rows were not filled as they were counted; read them again when "
-            "nothing writes to them"
+            "the edges changed while they were read: some rows were not filled as they were counted; read "
+            "them again when nothing writes to them"
         )
     stats, kept = _coalesce(indptr, keys, weights, threads)
     keys.resize(kept, refcheck=False)  # gives the memory of coalesced entries back
@@ -125,8 +127,8 @@ def _infer_nodes(source: EdgeSource, *, weighted: bool) -> int:
         raise InputValueError("there are no edges to tell the number of nodes from: pass n_nodes=")
     if largest >= max(FEW_NODES, MOST_ISOLATED * source.n_edges):
         raise InputValueError(
-            f"the largest node number is {largest:,}, in a list of {source.n_edges:,} edges: nearly all nodes would be isolated; "
-            "number the nodes 0..n-1, or pass n_nodes="
+            f"the largest node number is {largest:,}, in a list of {source.n_edges:,} edges: nearly all "
+            "nodes would be isolated; number the nodes 0..n-1, or pass n_nodes="
         )
     return largest + 1
 
@@ -136,8 +138,9 @@ def _count(
 ) -> tuple[NDArray[np.int64], int]:
     """Return row pointers shifted by one, ready to serve as cursors, and the number of self-loops.
 
-    Of the n + 2 entries the first is 0 and entry i + 1 is where row i starts. Filling advances it to where row i ends,
-    which is where row i + 1 starts: the first n + 1 entries then are the row pointers, and no second array was needed.
+    Of the n + 2 entries the first is 0 and entry i + 1 is where row i starts. Filling advances it to where
+    row i ends, which is where row i + 1 starts: the first n + 1 entries then are the row pointers, and no
+    second array was needed.
     """
     from geodim.data.graphs._kernels import count_entries  # noqa: PLC0415
 

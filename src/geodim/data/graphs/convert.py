@@ -32,33 +32,34 @@ def as_graph(
 ) -> Graph:
     """Turn `graph` into the simple undirected graph G = (V, E) of the paper.
 
-    E is the set of pairs {i, j}, i != j, such that (i, j) or (j, i) is listed: directed input is symmetrised, repeated
-    edges count once, self-loops are left to the operators, which add every one of them once. What had to be done is in
-    ``graph.notes``.
+    E is the set of pairs {i, j}, i != j, such that (i, j) or (j, i) is listed: directed input is symmetrised,
+    repeated edges count once, self-loops are left to the operators, which add every one of them once. What
+    had to be done is in ``graph.notes``.
 
     Parameters
     ----------
-    graph : edge array, scipy sparse matrix, torch tensor, PyG Data or HeteroData, networkx graph, path, or Graph
-        * An array, memory map or dense tensor of whole numbers of shape (2, m), one edge to a column, or (m, 2), one
-          edge to a row; also a list of pairs, or a tuple (sources, targets). **A 2 x 2 array is read as (2, m)**, PyG's
-          ``edge_index``; say ``orientation="rows"`` if it is two edges in rows.
+    graph : array, sparse matrix, tensor, PyG Data or HeteroData, networkx graph, path or Graph
+        * An array, memory map or dense tensor of whole numbers of shape (2, m), one edge to a column, or
+          (m, 2), one edge to a row; also a list of pairs, or a tuple (sources, targets). **A 2 x 2 array is
+          read as (2, m)**, PyG's ``edge_index``; say ``orientation="rows"`` if it is two edges in rows.
         * A sparse square matrix or sparse tensor: every stored non-zero is an edge.
-        * ``HeteroData``: node types numbered one after the other in the order of ``node_types``, edge types merged.
+        * ``HeteroData``: node types numbered one after the other in the order of
+          ``node_types``, edge types merged.
         * networkx: nodes numbered in the order of ``graph.nodes``.
-        * A file: .csv, .tsv, .txt (these also .gz), .parquet, .npy (memory-mapped), .npz (a scipy matrix, or an
-          array ``edge_index``).
+        * A file: .csv, .tsv, .txt (these also .gz), .parquet, .npy (memory-mapped), .npz (a scipy matrix, or
+          an array ``edge_index``).
     n_nodes : int, optional
-        Number of nodes. Needed when the last nodes are isolated and the container does not know; otherwise the largest
-        id plus one.
+        Number of nodes. Needed when the last nodes are isolated and the container does not know; otherwise
+        the largest id plus one.
     weights : array, True, or str, optional
         The graph is unweighted unless asked otherwise: an array with one weight per listed edge; True for the
-        container's own weights (the values of a sparse matrix, ``edge_weight`` or else ``edge_attr`` of PyG, ``weight`` of
-        networkx, the third column of a file); or the name of an attribute or column. If an edge is listed
-        with several weights, in either direction, the largest counts. A listed self-loop keeps its weight; the others
-        weigh 1.
+        container's own weights (the values of a sparse matrix, ``edge_weight`` or else ``edge_attr`` of PyG,
+        ``weight`` of networkx, the third column of a file); or the name of an attribute or column. If an edge
+        is listed with several weights, in either direction, the largest counts. A listed self-loop keeps its
+        weight; the others weigh 1.
     directed : bool, optional
-        What you know about the input; only recorded. By default the container decides, or the edges themselves: directed
-        if some edge is listed in one direction only.
+        What you know about the input; only recorded. By default the container decides, or the edges
+        themselves: directed if some edge is listed in one direction only.
     orientation : {"auto", "columns", "rows"}
         Whether the edges of an array are its columns, (2, m), or its rows, (m, 2).
     threads : int, optional

@@ -1,7 +1,8 @@
-"""Edges as they come: re-readable streams of chunks, so that memory-mapped and columnar files are never copied whole.
+"""Edges as they come: streams of chunks that can be read again.
 
-The builder reads every source twice (count, then fill). A source only has to know how many edges it lists and how to
-hand them out a chunk at a time; checking ids and weights is done once, here, for all of them.
+So memory-mapped and columnar files are never copied whole. The builder reads every source twice (count, then
+fill). A source only has to know how many edges it lists and how to hand them out a chunk at a time; checking
+ids and weights is done once, here, for all of them.
 """
 
 from __future__ import annotations
@@ -56,7 +57,10 @@ class EdgeSource(Protocol):
 
 @dataclass(frozen=True)
 class PairEdges:
-    """Two aligned one-dimensional arrays (strided and memory-mapped ones included), shifted by constant offsets."""
+    """Two aligned one-dimensional arrays, shifted by constant offsets.
+
+    Strided and memory-mapped arrays are welcome.
+    """
 
     sources: NDArray[Any]
     targets: NDArray[Any]
@@ -136,7 +140,8 @@ class WeightedEdges:
     def __post_init__(self) -> None:
         if len(self.weights) != self.edges.n_edges:
             raise ShapeError(
-                f"{len(self.weights)} weights for {self.edges.n_edges} listed edges: give one weight for each edge"
+                f"{len(self.weights)} weights for {self.edges.n_edges} listed edges: "
+                "give one weight for each edge"
             )
 
     @property
@@ -154,8 +159,8 @@ class WeightedEdges:
 def checked_chunks(source: EdgeSource, n_nodes: int | None, *, weighted: bool) -> Iterator[EdgeChunk]:
     """Yield the chunks as contiguous int64 ids in [0, n_nodes) and float64 weights, or raise a typed error.
 
-    Every pass of the builder goes through these checks: they cost next to nothing, and the kernels write wherever the
-    ids say.
+    Every pass of the builder goes through these checks: they cost next to nothing, and the kernels
+    write wherever the ids say.
     """
     listed = 0
     for chunk in source.chunks():
@@ -164,7 +169,8 @@ def checked_chunks(source: EdgeSource, n_nodes: int | None, *, weighted: bool) -
         listed += len(u)
         if len(u) != len(v) or (weighted and chunk.weights is not None and len(chunk.weights) != len(u)):
             raise ShapeError(
-                f"from edge {chunk.start} on: {len(u)} sources, {len(v)} targets, or another number of weights"
+                f"from edge {chunk.start} on: {len(u)} sources, {len(v)} targets, "
+                "or another number of weights"
             )
         if len(u):
             low = min(int(u.min()), int(v.min()))
@@ -181,8 +187,8 @@ def checked_chunks(source: EdgeSource, n_nodes: int | None, *, weighted: bool) -
         yield EdgeChunk(chunk.start, u, v, weights)
     if listed != source.n_edges:
         raise DataChangedError(
-            f"a pass over the edges listed {listed:,} of them, and there were {source.n_edges:,}: the edges changed while they were "
-            "read; read them again when nothing writes to them"
+            f"a pass over the edges listed {listed:,} of them, and there were {source.n_edges:,}: the edges "
+            "changed while they were read; read them again when nothing writes to them"
         )
 
 
@@ -197,13 +203,17 @@ def edge_name(chunk: EdgeChunk, k: int) -> str:
 
 
 def _whole(chunk: EdgeChunk, ids: NDArray[Any]) -> NDArray[np.int64]:
-    """Return one end of the edges as fresh or contiguous writeable int64, refusing what is not a whole number."""
+    """Return one end of the edges as writeable int64, fresh or contiguous.
+
+    Refuses what is not a whole number.
+    """
     kind = ids.dtype.kind
     if kind not in "iuf":
         if len(ids) == 0:
             return np.empty(0, np.int64)
         raise InputTypeError(
-            f"node ids must be whole numbers, not {ids.dtype}: {edge_name(chunk, 0)}; number the nodes 0..n-1 first"
+            f"node ids must be whole numbers, not {ids.dtype}: {edge_name(chunk, 0)}; "
+            "number the nodes 0..n-1 first"
         )
     if kind == "f":
         bad = ~(np.isfinite(ids) & (ids == np.floor(ids)) & (np.abs(ids) < 2.0**53))
@@ -213,7 +223,8 @@ def _whole(chunk: EdgeChunk, ids: NDArray[Any]) -> NDArray[np.int64]:
     elif ids.dtype == np.uint64 and len(ids) and int(ids.max()) >= 2**63:
         k = int(np.argmax(ids))
         raise InputValueError(f"node id too large: {edge_name(chunk, k)}")
-    # Memory maps opened for reading give read-only slices; numba would compile every kernel a second time for those.
+    # Memory maps opened for reading give read-only slices; numba would compile every kernel
+    # a second time for those.
     return np.require(ids, np.int64, ["C", "W"])
 
 

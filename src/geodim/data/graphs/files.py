@@ -1,6 +1,7 @@
 """Edge lists in files: text (.csv, .tsv, .txt, also .gz), .parquet, .npy (memory-mapped) and .npz.
 
-In text and parquet the first two columns are the ends of an edge, one edge to a line. No file is ever unpickled.
+In text and parquet the first two columns are the ends of an edge, one edge to a line.
+No file is ever unpickled.
 """
 
 from __future__ import annotations
@@ -52,7 +53,10 @@ def open_file(path: str | os.PathLike[str], weights: bool | str, orientation: Or
 
 
 def _open_npz(path: Path, weights: bool | str, orientation: Orientation) -> OpenedGraph:
-    """Open a scipy sparse matrix, or arrays ``edge_index`` with optional ``edge_weight`` and ``num_nodes``."""
+    """Open a scipy sparse matrix, or an array ``edge_index``.
+
+    Beside the latter there may be ``edge_weight`` and ``num_nodes``.
+    """
     with np.load(path, allow_pickle=False) as archive:
         names = set(archive.files)
         check_bytes(
@@ -117,7 +121,10 @@ def _read_text(path: Path, suffix: str, weights: bool | str) -> PairEdges:
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """The lines of a text file, of which none may be longer than any list of numbers is: a file without ends of lines is no list."""
+    """The lines of a text file; raises if one is longer than a list of edges can have.
+
+    A file without ends of lines is no list.
+    """
     packed = path.name.lower().endswith(".gz")
     with gzip.open(path, "rt", encoding="utf-8-sig") if packed else path.open(encoding="utf-8-sig") as file:
         number = 0
@@ -125,13 +132,17 @@ def _lines(path: Path) -> Iterator[str]:
             number += 1
             if len(line) == LONGEST_LINE:
                 raise DataFileError(
-                    f"{path}: line {number:,} has more than {LONGEST_LINE:,} characters: this is no list of edges"
+                    f"{path}: line {number:,} has more than {LONGEST_LINE:,} "
+                    "characters: this is no list of edges"
                 )
             yield line
 
 
 def _first_fields(path: Path, suffix: str) -> tuple[list[str] | None, str | None]:
-    """Return the fields of the first line that is not blank or a comment, and the delimiter (None: white space)."""
+    """Return the fields of the first line that is not blank or a comment, and the delimiter.
+
+    None as the delimiter is white space.
+    """
     for raw in _lines(path):
         line = raw.split("#", 1)[0].strip()
         if line:
@@ -141,11 +152,15 @@ def _first_fields(path: Path, suffix: str) -> tuple[list[str] | None, str | None
 
 
 def _header(path: Path, fields: list[str]) -> list[str] | None:
-    """The fields of the first line if they are names, None if they are the first edge; a line that is half of each is neither."""
+    """The fields of the first line if they are names, None if they are the first edge.
+
+    A line that is half of each is neither.
+    """
     numbers = [_is_number(field.strip("\"'")) for field in fields[:2]]
     if numbers[0] != numbers[1]:
         raise DataFileError(
-            f"{path}: the first line begins with {fields[0]!r} and {fields[1]!r}, which is neither an edge nor two names"
+            f"{path}: the first line begins with {fields[0]!r} and {fields[1]!r}, which is "
+            "neither an edge nor two names"
         )
     return None if numbers[0] else fields
 

@@ -16,7 +16,8 @@ __all__ = ["Graph", "GraphNotes", "freeze"]
 def freeze(owner: object, names: tuple[str, ...]) -> None:
     """Replace the named arrays of a frozen object by read-only views; the arrays handed in stay as they are.
 
-    Besides protecting a shared graph, this spares compilations: numba treats read-only and writeable arrays as two types.
+    Besides protecting a shared graph, this spares compilations: numba treats read-only and
+    writeable arrays as two types.
     """
     for name in names:
         array = getattr(owner, name)
@@ -41,7 +42,8 @@ class GraphNotes:
     one_way : int
         Distinct edges (i, j) whose reverse (j, i) is not listed; the reverse was added.
     directed : bool
-        Whether the input was directed: as declared by the caller or the container, else whether ``one_way > 0``.
+        Whether the input was directed: as declared by the caller or the container, else
+        whether ``one_way > 0``.
     weight_conflicts : int
         Undirected edges listed with more than one weight; the largest counts.
     """
@@ -64,7 +66,8 @@ class Graph:
     """A simple undirected graph in compressed sparse rows; made by :func:`geodim.data.graphs.as_graph`.
 
     Row i lists the neighbours of node i other than i itself in increasing order, at
-    ``indices[indptr[i]:indptr[i + 1]]``. Every undirected edge is therefore stored twice. The arrays are read-only.
+    ``indices[indptr[i]:indptr[i + 1]]``. Every undirected edge is therefore stored twice.
+    The arrays are read-only.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Recognising what was handed in as a graph, and opening it as a stream of edges.
 
-Optional packages (torch, torch_geometric, networkx) are never imported here: an object of theirs can only exist if its
-package has been imported already, so looking into ``sys.modules`` is enough.
+Optional packages (torch, torch_geometric, networkx) are never imported here: an object of theirs can only
+exist if its package has been imported already, so looking into ``sys.modules`` is enough.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ Orientation = Literal["auto", "columns", "rows"]
 
 @dataclass(frozen=True)
 class OpenedGraph:
-    """Edges to read, and what their container knows: the number of nodes and whether it is directed (None: unknown)."""
+    """Edges to read, and what their container knows.
+
+    That is the number of nodes and whether it is directed (None: unknown).
+    """
 
     edges: EdgeSource
     n_nodes: int | None = None
@@ -38,7 +41,10 @@ class OpenedGraph:
 
 
 def open_graph(graph: Any, weights: bool | str, orientation: Orientation) -> OpenedGraph:
-    """Open `graph` for reading; `weights` names the container's own weights to read, True for its usual ones."""
+    """Open `graph` for reading.
+
+    `weights` names the container's own weights to read, True for its usual ones.
+    """
     if isinstance(graph, str | os.PathLike):
         from geodim.data.graphs.files import open_file  # noqa: PLC0415
 
@@ -57,7 +63,10 @@ def open_graph(graph: Any, weights: bool | str, orientation: Orientation) -> Ope
 
 
 def to_numpy(values: Any) -> NDArray[Any]:
-    """Return an array (a memory map stays one) or a tensor on any device as a numpy array, copying only if it must."""
+    """Return an array or a tensor on any device as a numpy array, copying only if it must.
+
+    A memory map stays one.
+    """
     if _is_instance(values, "torch", "Tensor"):
         return np.asarray(values.detach().cpu().numpy())
     return values if isinstance(values, np.ndarray) else np.asarray(values)
@@ -79,8 +88,9 @@ def from_array(graph: Any, weights: bool | str, orientation: Orientation) -> Ope
         raise ShapeError("the edges are ragged: give an array of shape (2, m) or (m, 2)") from error
     if edges.dtype == object:
         raise InputTypeError(
-            f"cannot read a graph from {type(graph).__name__}: give an edge array of shape (2, m) or (m, 2), a scipy "
-            "sparse adjacency, a torch tensor, a PyG Data or HeteroData, a networkx graph, or the path of an edge list"
+            f"cannot read a graph from {type(graph).__name__}: give an edge array of shape (2, m) or "
+            "(m, 2), a scipy sparse adjacency, a torch tensor, a PyG Data or HeteroData, a networkx "
+            "graph, or the path of an edge list"
         )
     if edges.ndim != 2 or 2 not in edges.shape:
         hint = ""
@@ -105,7 +115,8 @@ def _pair(sources: NDArray[Any], targets: NDArray[Any]) -> PairEdges:
 def from_scipy(matrix: Any, weights: bool | str) -> OpenedGraph:
     """Open a square scipy sparse matrix or array as adjacency: a stored non-zero at (i, j) is an edge.
 
-    Stored zeros are not edges. With weights, repeated entries are summed first, which is what they mean in scipy.
+    Stored zeros are not edges. With weights, repeated entries are summed first, which is
+    what they mean in scipy.
     """
     if isinstance(weights, str):
         raise InputValueError(
@@ -200,7 +211,10 @@ def _from_pyg(data: Any, weights: bool | str) -> OpenedGraph:
 
 
 def _from_hetero(data: Any, weights: bool | str) -> OpenedGraph:
-    """Open a PyG ``HeteroData`` as one graph: the node types numbered one after the other, all edge types together."""
+    """Open a PyG ``HeteroData`` as one graph.
+
+    The node types are numbered one after the other; all edge types are taken together.
+    """
     first: dict[str, int] = {}
     counts: dict[str, int] = {}
     total = 0
@@ -239,7 +253,8 @@ def _from_hetero(data: Any, weights: bool | str) -> OpenedGraph:
 def _from_networkx(graph: Any, weights: bool | str) -> OpenedGraph:
     """Open a networkx graph; its nodes are numbered in the order of ``graph.nodes``.
 
-    As everywhere in networkx, an edge without the weight attribute has weight 1, but at least one edge must have it.
+    As everywhere in networkx, an edge without the weight attribute has weight 1, but at
+    least one edge must have it.
     """
     number = {node: i for i, node in enumerate(graph.nodes)}
     count = graph.number_of_edges()

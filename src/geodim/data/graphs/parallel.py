@@ -1,7 +1,7 @@
 """Splitting rows over threads so that the number of threads cannot change a result.
 
-Every row is owned by exactly one task and computed in a fixed order inside it; tasks share no mutable data. Which thread
-runs which task, and how many tasks there are, is then invisible in the output.
+Every row is owned by exactly one task and computed in a fixed order inside it; tasks share no mutable data.
+Which thread runs which task, and how many tasks there are, is then invisible in the output.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def equal_ranges(n: int, parts: int) -> list[tuple[int, int]]:
 def balanced_ranges(indptr: NDArray[np.int64], parts: int, row_cost: int = 4) -> list[tuple[int, int]]:
     """Split the rows of a CSR matrix into at most `parts` non-empty ranges of about equal work.
 
-    The work before row i is taken as ``indptr[i] + row_cost * i``: stored entries, and a little for each row, so that
-    millions of empty rows count too. That is increasing in i, and the cuts are found by bisection without an array of
-    size n.
+    The work before row i is taken as ``indptr[i] + row_cost * i``: stored entries, and a little for each row,
+    so that millions of empty rows count too. That is increasing in i, and the cuts are found by bisection
+    without an array of size n.
     """
     n = len(indptr) - 1
     total = int(indptr[n]) + row_cost * n

@@ -1,7 +1,7 @@
 """Files of points by features: .npy, .npz, .csv, .tsv and .parquet, with a choice of columns.
 
-`read_table` gives back what `geodim.intrinsic_dimension` accepts, as lazily as the format allows: .npy files are
-memory-mapped, of CSV and Parquet files only the chosen columns are read.  Nothing is ever unpickled.
+`read_table` gives back what `geodim.intrinsic_dimension` accepts, as lazily as the format allows: .npy files
+are memory-mapped, of CSV and Parquet files only the chosen columns are read.  Nothing is ever unpickled.
 """
 
 from geodim.data.tables.columns import Table, choose_columns

@@ -79,14 +79,20 @@ def _open_sparse(file: Path, archive: ZipFile, keys: list[str]) -> Any:
 
 
 def _check_members(file: Path, archive: ZipFile, names: Iterable[str]) -> dict[str, np.dtype[Any]]:
-    """The types of some arrays, by what they say of themselves; raises if they are not as large as they say, or too large."""
+    """The types of some arrays, by what they say of themselves.
+
+    Raises if they are not as large as they say, or too large.
+    """
     kinds = {}
     need = 0
     for name in names:
         with archive.open(f"{name}.npy") as stream:
             version = np.lib.format.read_magic(stream)
             if version not in HEADERS:
-                msg = f"{file}: array {name!r} is in version {version} of the format, which is for named fields: save plain numbers"
+                msg = (
+                    f"{file}: array {name!r} is in version {version} of the format, which is for "
+                    "named fields: save plain numbers"
+                )
                 raise DataFileError(msg)
             shape, _, kinds[name] = HEADERS[version](stream)
             if kinds[name].hasobject:
@@ -94,7 +100,10 @@ def _check_members(file: Path, archive: ZipFile, names: Iterable[str]) -> dict[s
             size = math.prod(shape) * kinds[name].itemsize
             there = archive.getinfo(f"{name}.npy").file_size - stream.tell()
         if size != there or min(shape, default=0) < 0:
-            msg = f"{file} is no complete .npz file (array {name!r} says it has {size:,} bytes, and there are {there:,})"
+            msg = (
+                f"{file} is no complete .npz file (array {name!r} says it has {size:,} "
+                f"bytes, and there are {there:,})"
+            )
             raise DataFileError(msg)
         need += size
     check_bytes(need, str(file), "save the array as .npy, which is read from disk as needed")

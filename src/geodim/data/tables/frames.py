@@ -80,7 +80,10 @@ def column_names(file: Path) -> list[str]:
 
 
 def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None) -> Table:
-    """Read the chosen columns of a text file with delimiters; ``header`` says whether the first line holds names (None: see)."""
+    """Read the chosen columns of a text file with delimiters.
+
+    ``header`` says whether the first line holds names; None looks.
+    """
     reader = require("pyarrow.csv", "frames", "reading CSV files")
     with boundary(file, "text table"):
         names, skip, delimiter, note = _sniff(file, suffix, header)
@@ -118,9 +121,10 @@ def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None
 
 
 def _check_text(file: Path, suffix: str, n_columns: int, n_chosen: int) -> None:
-    """Raise if what a text holds, or unpacks to, does not fit memory; where it might not, it is read twice, first to count lines.
+    """Raise if what a text holds, or unpacks to, does not fit memory.
 
-    How much it is nobody declares: a few megabytes unpack to gigabytes, and a column of text takes as much as its text.
+    Where it might not, it is read twice, first to count lines.  How much it is nobody declares: a few
+    megabytes unpack to gigabytes, and a column of text takes as much as its text.
     """
     free = free_memory()
     most = file.stat().st_size * (GZIP_RATIO if suffix.endswith(".gz") else 1) * TEXT_RATIO
@@ -155,7 +159,7 @@ def _lines(stream: Any, file: Path) -> Iterator[str]:
 
 
 def _sniff(file: Path, suffix: str, header: bool | None) -> tuple[list[str], int, str, str]:
-    """Names of the columns, lines before the first point, the delimiter, and what was decided about the first line."""
+    """Column names, lines before the first point, the delimiter, and what the first line was taken for."""
     try:
         with _opened(file, suffix) as raw, TextIOWrapper(raw, encoding="utf-8-sig", newline="") as stream:
             lines = itertools.islice(_lines(stream, file), MOST_COMMENTS)
@@ -192,9 +196,10 @@ def _sniff(file: Path, suffix: str, header: bool | None) -> tuple[list[str], int
 
 
 def _is_header(cells: list[str], file: Path) -> bool:
-    """Whether the cells of the first line are names: not all of them numbers; raises where that cannot be told.
+    """Whether the cells of the first line are names, that is, not all of them numbers.
 
-    pandas names columns without a name 0, 1, 2, ..., after an index without a name; but so may a point begin.
+    Raises where that cannot be told.  pandas names columns without a name 0, 1, 2, ..., after an index
+    without a name; but so may a point begin.
     """
     count = [str(number) for number in range(len(cells))]
     which = "say which: header=True or header=False (--header or --no-header)"
@@ -207,7 +212,10 @@ def _is_header(cells: list[str], file: Path) -> bool:
         return False
     odd = next((cell for cell in cells if NEARLY.fullmatch(cell) and not _is_number(cell)), None)
     if odd is not None:
-        msg = f"{file}: {odd!r} in the first line may be a name, or a number with separators or units; write plain numbers, or {which}"
+        msg = (
+            f"{file}: {odd!r} in the first line may be a name, or a number with separators or units; "
+            f"write plain numbers, or {which}"
+        )
         raise DataFileError(msg)
     return True
 
@@ -248,7 +256,10 @@ def _checked_frame(table: Any, file: Path) -> Table:
 
 
 def _check_numbers(fields: list[Any], file: Path, values_of: Callable[[str], Any]) -> None:
-    """Refuse columns that hold no numbers, all in one message with an example, for which the values of a column may be looked at."""
+    """Refuse columns that hold no numbers, all in one message with an example.
+
+    For the example the values of a column may be looked at.
+    """
     types = require("pyarrow", "frames", "reading tables").types
     numeric = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal)
     wrong = [field.name for field in fields if not any(is_kind(field.type) for is_kind in numeric)]

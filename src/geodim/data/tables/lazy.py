@@ -1,4 +1,4 @@
-"""Files that are chunked on disk: zarr arrays, and Parquet and zarr as Dask reads them, each worker its own part."""
+"""Files that are chunked on disk: zarr arrays, and Parquet and zarr as Dask's workers read them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ def read_zarr(folder: Path, choose: Choose) -> Table:
 
 
 def _values(array: Any, columns: list[int]) -> Any:
-    """Some columns, a few thousand chunks at a time: zarr asks for all of a request at once, and goes on after a failure."""
+    """Read some columns, a few thousand chunks at a time.
+
+    Zarr asks for all of a request at once, and goes on after a failure.
+    """
     high, wide = array.shards or array.chunks
     n_points, n_features = array.shape
     step = high * max(1, CHUNKS_AT_A_TIME // -(-n_features // wide))

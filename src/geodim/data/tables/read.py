@@ -34,16 +34,17 @@ def read_table(
     Parameters
     ----------
     path : str or Path
-        ``.npy`` (memory-mapped), ``.npz`` (one array, or a matrix from `scipy.sparse.save_npz`; where there are several
-        arrays, name one: ``data.npz:key``), ``.csv``, ``.tsv`` (also ``.gz``), ``.parquet`` or a ``.zarr`` folder.
+        ``.npy`` (memory-mapped), ``.npz`` (one array, or a matrix from `scipy.sparse.save_npz`; where
+        there are several arrays, name one: ``data.npz:key``), ``.csv``, ``.tsv`` (also ``.gz``),
+        ``.parquet`` or a ``.zarr`` folder.
     columns : str, int or sequence of these, optional
-        Which columns to keep, always in the order of the file: names, numbers from 0, or in a string several of these
-        and ranges with both ends included, such as ``"0-9,12,40-"``.  A name wins over a number.
+        Which columns to keep, always in the order of the file: names, numbers from 0, or in a string several
+        of these and ranges with both ends included, such as ``"0-9,12,40-"``.  A name wins over a number.
     exclude : str, int or sequence of these, optional
         Which columns to leave out, in the same words.
     header : bool, optional
-        Whether the first line of a CSV file holds names.  By default it does unless all of it are numbers; if these just count
-        0, 1, 2, ..., it must be said.
+        Whether the first line of a CSV file holds names.  By default it does unless all of it are numbers; if
+        these just count 0, 1, 2, ..., it must be said.
 
     Returns
     -------
@@ -52,7 +53,8 @@ def read_table(
     Raises
     ------
     DataFileError
-        The file is missing, damaged, of an unknown kind, or holds Python objects; or its first line may be names or a point.
+        The file is missing, damaged, of an unknown kind, or holds Python objects; or its first line
+        may be names or a point.
     InputValueError
         There is no such column.
     InputTypeError
@@ -82,7 +84,10 @@ def open_table(
     exclude: Columns | None = None,
     header: bool | None = None,
 ) -> Table:
-    """Do as `read_table` and keep the names of the columns; columns without a name are called by their number."""
+    """Do as `read_table` and keep the names of the columns.
+
+    Columns without a name are called by their number.
+    """
     where, _, key = str(path).partition(".npz:")
     file = Path(where + ".npz") if key else Path(path)
     suffix = next(

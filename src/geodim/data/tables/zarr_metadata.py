@@ -1,8 +1,9 @@
-"""What a zarr array says of itself, judged before zarr opens it: nothing that it names may run code or need more memory than there is.
+"""What a zarr array says of itself, judged before zarr opens it.
 
-The metadata of an array names the codecs that its chunks are decoded by, and some of them unpickle: whoever wrote the array would
-run code here.  So only codecs of numbers are let through, wherever they are named (filters, compressors, inside of shards), and only
-types of real numbers.  Codecs that others register under new names are refused as well.
+Nothing that it names may run code, or need more memory than there is.  The metadata of an array names the
+codecs that its chunks are decoded by, and some of them unpickle: whoever wrote the array would run code here.
+So only codecs of numbers are let through, wherever they are named (filters, compressors, inside of shards),
+and only types of real numbers.  Codecs that others register under new names are refused as well.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from geodim.memory import check_bytes
 
 FILES = ("zarr.json", ".zarray")  # of versions 3 and 2; where both are there, both must be fine
 NUMCODECS = frozenset(
-    {"adler32", "astype", "bitround", "blosc", "bz2", "crc32", "crc32c", "delta", "fixedscaleoffset", "fletcher32", "gzip"}
+    {"adler32", "astype", "bitround", "blosc", "bz2", "crc32", "crc32c", "delta", "fixedscaleoffset",
+     "fletcher32", "gzip"}
     | {"jenkins_lookup3", "lz4", "lzma", "packbits", "quantize", "shuffle", "zlib", "zstd"}
 )  # fmt: skip
 ZARR = frozenset({"bytes", "endian", "transpose", "blosc", "gzip", "zstd", "crc32c", "sharding_indexed"})
@@ -160,7 +162,10 @@ def _check_sizes(path: Path, document: dict[str, Any], chunks: Any, dtype: np.dt
 
 def _check_count(path: Path, count: int) -> int:
     if count > MOST_CHUNKS:
-        msg = f"{path} declares {count:,} chunks, and more than {MOST_CHUNKS:,} take too long: save the array in larger ones"
+        msg = (
+            f"{path} declares {count:,} chunks, and more than {MOST_CHUNKS:,} take too long: "
+            "save the array in larger ones"
+        )
         raise DataFileError(msg)
     return count
 
@@ -181,7 +186,10 @@ def _member(path: Path, document: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    """The metadata, as zarr will parse it: strictly UTF-8, so that no other reading of the same bytes exists."""
+    """The metadata, as zarr will parse it.
+
+    It is strictly UTF-8, so that no other reading of the same bytes exists.
+    """
     check_regular(path)
     check_bytes(10 * path.stat().st_size, str(path))
     try:
@@ -197,5 +205,6 @@ def _document(path: Path) -> dict[str, Any]:
 
 def _refused_type(path: Path, kind: Any) -> InputTypeError:
     return InputTypeError(
-        f"{path} declares the type {str(kind)[:100]}, not real numbers: save the array as float32, float64, integers or booleans"
+        f"{path} declares the type {str(kind)[:100]}, not real numbers: save the array as float32, "
+        "float64, integers or booleans"
     )

@@ -1,8 +1,10 @@
-"""What compiled code demands of the arrays it is handed: it checks no index, so sizes are checked where it is entered.
+"""What compiled code demands of the arrays it is handed.
 
-Every kernel that Python calls states in its first lines, by `require`, which sizes its loops rely on: O(1), some nanoseconds, and no
-caller can forget it.  Where a position comes from the data itself, it is compared with the array before it is used, or it was
-validated by the kernel that made it; the kernel says which.  `tests/engine/test_bounds.py` hands every kernel arrays that are too short.
+It checks no index, so sizes are checked where it is entered.  Every kernel that Python calls states in its
+first lines, by `require`, which sizes its loops rely on: O(1), some nanoseconds, and no caller can forget it.
+Where a position comes from the data itself, it is compared with the array before it is used, or it was
+validated by the kernel that made it; the kernel says which.  `tests/engine/test_bounds.py` hands every kernel
+arrays that are too short.
 """
 
 from __future__ import annotations

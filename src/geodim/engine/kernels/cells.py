@@ -1,8 +1,8 @@
 """Columns as counts in cells of any size: where each value falls, and what the counts tell about windows.
 
-A window of k points begins in a cell i and ends in a cell j, and the cells from i to j hold at least k points.  So it is no narrower
-than from the greatest number of the first cell to the least of the last, and the narrowest run of cells that hold k points, with both,
-is no narrower than phi_k.
+A window of k points begins in a cell i and ends in a cell j, and the cells from i to j hold at least k
+points.  So it is no narrower than from the greatest number of the first cell to the least of the last, and
+the narrowest run of cells that hold k points, with both, is no narrower than phi_k.
 """
 
 from __future__ import annotations
@@ -19,8 +19,17 @@ BLOCK = 64  # cells that are passed over together if no window can begin there
 def count_cells(values, edges, guide, per_cell, weights, counts):
     """Add the values to the ``counts`` of the cells [edges[i], edges[i + 1]).
 
-    ``guide[g]`` is about where values of (value - edges[0]) * per_cell >= g begin.  No ``weights`` count as 1 each.
-    The caller makes the guide, of numbers of cells.
+    ``guide[g]`` is about where values of (value - edges[0]) * per_cell >= g begin.  No ``weights`` count as 1
+    each.  The caller makes the guide, of numbers of cells.
+
+    Parameters
+    ----------
+    values : (n,) floats, in any order
+    edges : (cells + 1,) of the type of the values, ascending
+    guide : (m,) int64, m >= 2, numbers of cells
+    per_cell : float64, entries of the guide per unit of the data
+    weights : (n,) or (0,) int64, points that each value stands for
+    counts : (cells,) int64, points, added to
     """
     require(counts.size > 0 and edges.size >= counts.size + 1, "count_cells: edges")
     require(guide.size >= 2, "count_cells: guide")
@@ -50,7 +59,10 @@ def count_cells(values, edges, guide, per_cell, weights, counts):
 
 @njit(nogil=True, cache=True)
 def require_cells(least, greatest, before):
-    """Raise unless there are cells, with two numbers each and all their counts."""
+    """Raise unless there are cells, with two numbers each and all their counts.
+
+    ``least`` and ``greatest`` are (cells,) float64, ``before`` (cells + 1,) int64.
+    """
     require(least.size > 0 and greatest.size >= least.size, "the cells: greatest")
     require(before.size >= least.size + 1, "the cells: before")
 
@@ -60,6 +72,13 @@ def bound_windows(least, greatest, before, sizes, lower, upper):
     """Bounds on phi_k for every k of ``sizes``, ascending.
 
     Cell i has numbers from ``least[i]`` to ``greatest[i]``, and ``before[i]`` points lie before it.
+
+    Parameters
+    ----------
+    least, greatest : (cells,) float64, ascending
+    before : (cells + 1,) int64, points before each cell; the last is their number
+    sizes : (m,) int64, ascending k
+    lower, upper : (m,) float64, widths in the units of the data, written
     """
     require_cells(least, greatest, before)
     require(lower.size >= sizes.size and upper.size >= sizes.size, "bound_windows: the bounds")
@@ -109,7 +128,16 @@ def bound_windows(least, greatest, before, sizes, lower, upper):
 
 @njit(nogil=True, cache=True)
 def mark_open(least, greatest, before, sizes, upper, open_cells):
-    """Mark the cells in which a window of some k could begin or end that is narrower than ``upper``."""
+    """Mark the cells in which a window of some k could begin or end that is narrower than ``upper``.
+
+    Parameters
+    ----------
+    least, greatest, before
+        As for `bound_windows`.
+    sizes : (m,) int64, k
+    upper : (m,) float64, widths in the units of the data
+    open_cells : (cells,) bool, True is written
+    """
     require_cells(least, greatest, before)
     require(upper.size >= sizes.size, "mark_open: upper")
     require(open_cells.size >= least.size, "mark_open: open_cells")

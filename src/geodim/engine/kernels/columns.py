@@ -1,4 +1,4 @@
-"""Small passes over one sorted column: lattice, majority run, first rejection, and merging into the result."""
+"""Small passes over one sorted column: lattice, majority run, first rejection, merging of results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from geodim.engine.kernels.tiles import PADDING, evaluate_tile
 
 @njit(nogil=True, cache=True)
 def lattice_quantum(l, n, grain):
-    """The largest power of two times ``grain`` that divides every value; 0 if ``grain`` itself does not."""
+    """The largest power of two times ``grain`` that divides every value; 0 if ``grain`` itself does not.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, ascending
+    n : int, points
+    grain : float64, a power of two in the units of the column
+    """
     require(l.size >= n, "lattice_quantum: l")
     low, high = 0, n
     while low < high:  # the smallest magnitudes have the finest fractions: look there first
@@ -33,7 +40,10 @@ def lattice_quantum(l, n, grain):
 
 @njit(nogil=True, cache=True)
 def multiples(l, first, stop, grain):
-    """How many of the values are no multiples of ``grain``, and the bits that any of the quotients has."""
+    """How many of the values are no multiples of ``grain``, and the bits that any of the quotients has.
+
+    ``l`` is (n,) float64; the bits are an int64.
+    """
     misses = 0
     bits = np.int64(0)
     for i in range(first, stop):
@@ -46,7 +56,15 @@ def multiples(l, first, stop, grain):
 
 @njit(nogil=True, cache=True)
 def median_run(l, n):
-    """First and one-past-last position of the run of values equal to the median: the only run that can be a majority."""
+    """First and one-past-last position of the run of values equal to the median.
+
+    It is the only run that can be a majority.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, ascending
+    n : int, points, at least 1
+    """
     require(0 < n <= l.size, "median_run: l")
     value = l[n >> 1]
     low, high = 0, n >> 1
@@ -69,7 +87,17 @@ def median_run(l, n):
 
 @njit(nogil=True, cache=True)
 def one_sided(l, n, first, stop, phi):
-    """Phi of a column whose majority run [first, stop) lies at one end: each window holds the run and grows outwards."""
+    """Phi of a column whose majority run [first, stop) lies at one end.
+
+    Each window holds the run and grows outwards.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, ascending
+    n : int, points
+    first, stop : int, the positions of the run; it begins at 0 or ends at n
+    phi : (n,) float64 over d, written
+    """
     require(l.size >= n, "one_sided: l")
     require(phi.size >= n, "one_sided: phi")
     require(0 <= first < stop <= n and (first == 0 or stop == n), "one_sided: the run")
@@ -83,9 +111,12 @@ def one_sided(l, n, first, stop, phi):
 
 @njit(nogil=True, cache=True)
 def beaten_at(l, n, d_first, d_last, step, floor, guess):
-    """Whether some window, at the gap's last size, is narrower than ``floor`` or 0; and where such a window starts.
+    """Whether some window, at the gap's last size, is narrower than ``floor`` or 0; and its start.
 
-    A width of 0 attains nothing, also where nothing was reached yet.  Starts near ``guess`` are tried first, then every ``step``-th one.
+    A width of 0 attains nothing, also where nothing was reached yet.  Starts near ``guess`` are tried first,
+    then every ``step``-th one.
+
+    ``l`` is (n,) float64, ascending; ``floor`` is a width, ``step`` and ``guess`` are positions.
     """
     if d_last >= n:
         return False, guess
@@ -107,9 +138,18 @@ def beaten_at(l, n, d_first, d_last, step, floor, guess):
 def open_gaps(l, n, shift, known, skip, is_open):
     """Mark the gaps of 2**shift sizes in which this column may still exceed what others reached.
 
-    If a window is, at a gap's last size, narrower than ``known`` at its first size, phi stays below the others all over
-    the gap (monotonicity).  The first gap is tried in parts that grow by an eighth, without the smallest
-    sizes if those are left out.  Returns the number of open gaps.
+    If a window is, at a gap's last size, narrower than ``known`` at its first size, phi stays below the
+    others all over the gap (monotonicity).  The first gap is tried in parts that grow by an eighth, without
+    the smallest sizes if those are left out.  Returns the number of open gaps.
+
+    Parameters
+    ----------
+    l : (n + PADDING,) float64, ascending, then infinite
+    n : int, points
+    shift : int, a gap has 2**shift sizes
+    known : (n,) float64 over d, never falling
+    skip : bool, whether sizes below BASE are left out
+    is_open : (gaps,) bool, written
     """
     size = 1 << shift
     count = (n + size - 1) >> shift
@@ -140,8 +180,17 @@ def open_gaps(l, n, shift, known, skip, is_open):
 def open_gaps_by_counts(l, n, shift, slope, best, is_open):
     """`open_gaps` for counts.
 
-    N grows with w, so a window that holds, at a gap's first size, more points than ``-best`` asks for at its last size
-    settles the gap, whatever the slope.
+    N grows with w, so a window that holds, at a gap's first size, more points than ``-best`` asks for at its
+    last size settles the gap, whatever the slope.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, slope * step - points up to it, ascending
+    n : int, entries of it, one more than there are steps
+    shift : int, a gap has 2**shift sizes
+    slope : float64, points per step
+    best : (n,) float64 over w, minus the points that others hold
+    is_open : (gaps,) bool, written
     """
     size = 1 << shift
     count = (n + size - 1) >> shift
@@ -174,7 +223,14 @@ def open_gaps_by_counts(l, n, shift, slope, best, is_open):
 
 @njit(nogil=True, cache=True)
 def cumulate(counts, slope, values):
-    """``values[j] = slope j - (number of points in the first j steps)``."""
+    """``values[j] = slope j - (number of points in the first j steps)``.
+
+    Parameters
+    ----------
+    counts : (steps,) integers, points in each step
+    slope : float64, points per step
+    values : (steps + 1,) float64, written
+    """
     require(values.size >= counts.size + 1, "cumulate: values")
     total = np.int64(0)
     values[0] = 0.0
@@ -185,9 +241,16 @@ def cumulate(counts, slope, values):
 
 @njit(nogil=True, cache=True)
 def along_slope(best, slope, first, stop, known):
-    """``known[w] = slope w + best[w] - 1/2`` for w in [first, stop), lowered where needed so that it never falls.
+    """``known[w] = slope w + best[w] - 1/2`` for w in [first, stop).
 
-    Half a point less, so that ties are not rejected.
+    It is lowered where needed so that it never falls.  Half a point less, so that ties are not rejected.
+
+    Parameters
+    ----------
+    best : (stop or more,) float64 over w, minus points
+    slope : float64, points per step
+    first, stop : int, half-open range of w
+    known : (stop or more,) float64 over w, written
     """
     require(first >= 0 and stop <= best.size, "along_slope: best")
     require(stop <= known.size, "along_slope: known")
@@ -199,7 +262,15 @@ def along_slope(best, slope, first, stop, known):
 
 @njit(nogil=True, cache=True)
 def tilt(phi, ranges, n_ranges, slope):
-    """Take the slope out again: from ``slope w - N(w)`` to ``-N(w)``."""
+    """Take the slope out again: from ``slope w - N(w)`` to ``-N(w)``.
+
+    Parameters
+    ----------
+    phi : (n,) float64 over w, changed in place
+    ranges : (m, 2) int64, half-open ranges of w; the first n_ranges count
+    n_ranges : int
+    slope : float64, points per step
+    """
     require_ranges(ranges, n_ranges, phi.size, "tilt: ranges")
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
@@ -208,7 +279,10 @@ def tilt(phi, ranges, n_ranges, slope):
 
 @njit(nogil=True, cache=True)
 def smallest_beaten(l, n, d_stop, known):
-    """Whether every size in [1, d_stop) has a window below ``known``."""
+    """Whether every size in [1, d_stop) has a window below ``known``.
+
+    ``l`` is (n,) float64, ascending, padded; ``known`` (n,) float64 over d.
+    """
     best = np.full(BASE, np.inf)
     d0 = np.int64(0)
     for start in range(0, n, 1024):
@@ -223,7 +297,16 @@ def smallest_beaten(l, n, d_stop, known):
 
 @njit(nogil=True, cache=True)
 def solve_plainly(l, n, d_first, d_stop, phi, ranges):
-    """Every window evaluated, nothing bounded: for values so large that sums of them would overflow."""
+    """Every window evaluated, nothing bounded: for values so large that sums of them would overflow.
+
+    Parameters
+    ----------
+    l : (n + PADDING,) float64, ascending, then infinite
+    n : int, points
+    d_first, d_stop : int, half-open range of sizes d
+    phi : (d_stop or more,) float64 over d, written
+    ranges : (m, 2) int64, half-open ranges of d, written
+    """
     require(l.size >= n + PADDING, "solve_plainly: l")
     require(d_first >= 0 and d_stop <= phi.size, "solve_plainly: phi")
     best = np.empty(BASE)
@@ -238,7 +321,17 @@ def solve_plainly(l, n, d_first, d_stop, phi, ranges):
 
 @njit(nogil=True, cache=True)
 def merge(phi, ranges, n_ranges, column, best, owner):
-    """Elementwise maximum of one column's phi into the result; the lowest column index owns a tie."""
+    """Elementwise maximum of one column's phi into the result; the lowest column index owns a tie.
+
+    Parameters
+    ----------
+    phi : (n,) float64 over d, of this column
+    ranges : (m, 2) int64, half-open ranges of d; the first n_ranges count
+    n_ranges : int
+    column : int, the index of this column
+    best : (n,) float64 over d, raised in place
+    owner : (n,) int32 over d, column indices, written where best is raised
+    """
     require_ranges(ranges, n_ranges, min(phi.size, best.size, owner.size), "merge: ranges")
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
@@ -254,6 +347,15 @@ def share_sums(phi, owner, scale, first, sums, attains):
     """Add each phi / scale to the sum of the column that owns it, run by run; columns below 0 own nothing.
 
     Whoever owns a phi above 0 is noted in ``attains``: phi / scale may be too small for a float.
+
+    Parameters
+    ----------
+    phi : (m,) float64 over d
+    owner : (m,) integers over d, column indices
+    scale : float64, what phi is divided by
+    first : int, the column of sums[0]
+    sums : (columns,) float64, added to
+    attains : (columns,) bool, True is written
     """
     require(owner.size >= phi.size, "share_sums: owner")
     require(attains.size >= sums.size, "share_sums: attains")

@@ -11,7 +11,12 @@ N_COUNTERS = 5
 
 @njit(nogil=True, cache=True)
 def note_range(ranges, count, first, stop):
-    """Append the interval [first, stop) to ``ranges``, joined to the last one where they touch; returns their number."""
+    """Append [first, stop) to ``ranges``, joined to the last one where they touch.
+
+    Returns the number of ranges.
+
+    ``ranges`` is (m, 2) int64, half-open ranges of d; the first ``count`` are filled.
+    """
     if count > 0 and ranges[count - 1, 1] == first:
         ranges[count - 1, 1] = stop
         return count

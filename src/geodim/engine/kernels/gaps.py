@@ -1,17 +1,19 @@
 """The gap recursion: the narrowest window for every size that matters.
 
-A node is a gap of sizes d = k - 1 in [gB, (g+1)B) together with the blocks of starts that can still hold a narrowest
-window for some size of the gap.  With t, e < B, the window that starts at jB + t and has d = gB + e ends in block j+g
-or j+g+1, so the records of three blocks bound all B^2 windows at once.  For a trend c and every e of the gap
+A node is a gap of sizes d = k - 1 in [gB, (g+1)B) together with the blocks of starts that can still hold a
+narrowest window for some size of the gap.  With t, e < B, the window that starts at jB + t and has
+d = gB + e ends in block j+g or j+g+1, so the records of three blocks bound all B^2 windows at once.  For a
+trend c and every e of the gap
 
-    width - c e  >=  min(right ends of u) - max(starts of u)             (the block's lower bound)
-    width - c e  <=  max(right ends of u) - u(peak)                      (for the window that starts at the peak)
+    width - c e  >=  min(right ends of u) - max(starts of u)    (the block's lower bound)
+    width - c e  <=  max(right ends of u) - u(peak)             (for the window that starts at the peak)
 
-where u subtracts c per index.  The least upper bound over the blocks, V, discards every block whose lower bound is not
-below it: the window behind V is at most as wide at every size of the gap.  The block of V itself always stays.
+where u subtracts c per index.  The least upper bound over the blocks, V, discards every block whose
+lower bound is not below it: the window behind V is at most as wide at every size of the gap.  The block
+of V itself always stays.
 
-What ends a node: the feature cannot exceed what other features reached (``known``), the lower and upper lines meet, phi
-is constant over the gap, or the gap is one base block wide and its windows are simply evaluated.
+What ends a node: the feature cannot exceed what other features reached (``known``), the lower and upper lines
+meet, phi is constant over the gap, or the gap is one base block wide and its windows are simply evaluated.
 """
 
 from __future__ import annotations
@@ -50,7 +52,12 @@ MANY = 8  # from here on the plain filter pays
 
 @njit(nogil=True, cache=True, inline="always")
 def quantise(c, grain, limit):
-    """The trend as a multiple of ``grain`` (0: any) and at most ``limit``, so that trend arithmetic stays exact."""
+    """The trend as a multiple of ``grain`` (0: any) and at most ``limit``.
+
+    So trend arithmetic stays exact.
+
+    All are float64, in units of the column per index.
+    """
     c = min(c, limit)
     if grain > 0.0:
         c = np.floor(c / grain) * grain
@@ -59,7 +66,12 @@ def quantise(c, grain, limit):
 
 @njit(nogil=True, cache=True)
 def starting_trend(l, records, count, shift, g, grain, limit):
-    """Best window among the block starts for the gap's first size: its block, and the mean slope at its two ends."""
+    """Block of the best window for the gap's first size, and the mean slope at its two ends.
+
+    Only windows that start a block are tried.
+
+    ``l`` is (n,) float64, ascending, padded; ``records`` (count + 2, RECORD) float64.
+    """
     size = 1 << shift
     best = np.inf
     block = 0
@@ -73,7 +85,12 @@ def starting_trend(l, records, count, shift, g, grain, limit):
 
 @njit(nogil=True, cache=True)
 def bound_block(l, n, records, shift, g, j, c):
-    """Lower bound over all windows of block j in gap g, and the upper bound by its peak window, both less c e."""
+    """Lower bound over all windows of block j in gap g, and upper bound by its peak window.
+
+    Both are given less c e.
+
+    ``l`` and ``records`` are as in `starting_trend`; ``c`` is in units of the column per index.
+    """
     size = 1 << shift
     last = c * (size - 1)
     left, right, beyond = records[j], records[j + g], records[j + g + 1]
@@ -93,8 +110,10 @@ def bound_block(l, n, records, shift, g, j, c):
 def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows, bar, enough):
     """Keep the child blocks of ``parents`` that may hold a narrowest window of gap g.
 
-    Returns how many were kept, V, the block of V, the least lower bound, and the number of tests.  Stops early (with
-    -1 kept) as soon as V falls below ``enough``: the feature does not matter in this gap.
+    Returns how many were kept, V, the block of V, the least lower bound, and the number of tests.  Stops
+    early (with -1 kept) as soon as V falls below ``enough``: the feature does not matter in this gap.
+
+    ``parents`` and ``children`` are int32 block numbers, ``lows`` float64 widths less c e.
     """
     size = 1 << shift
     v = np.inf
@@ -133,9 +152,12 @@ def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows
 def filter_plainly(l, n, shift, g, owner, children, lows, count):
     """Second filter, for ties and heavy tails: the same bounds with no trend, straight from the values.
 
-    A window that starts in block j and has d >= gB is at least l[(j+g)B] - l[last of block j] wide; the one at the
-    block's last value has at most its width at the gap's last size.  Rounding is monotone, so this needs no slack.
-    Returns how many blocks stay, V and the least lower bound; where the two agree phi is constant over the gap.
+    A window that starts in block j and has d >= gB is at least l[(j+g)B] - l[last of block j] wide; the
+    one at the block's last value has at most its width at the gap's last size.  Rounding is monotone, so
+    this needs no slack.  Returns how many blocks stay, V and the least lower bound; where the two agree
+    phi is constant over the gap.
+
+    ``children`` are (count,) int32 block numbers, ``lows`` (count,) float64 widths.
     """
     size = 1 << shift
     d_last = min((g + 1) * size, n) - 1
@@ -166,7 +188,10 @@ def filter_plainly(l, n, shift, g, owner, children, lows, count):
 
 @njit(nogil=True, cache=True)
 def promising_first(roots, count, block):
-    """List the parents of ``count`` blocks, the parent of ``block`` first: a good V early rejects early."""
+    """List the parents of ``count`` blocks, the parent of ``block`` first: a good V early rejects early.
+
+    ``roots`` is (m,) int32, block numbers, written.
+    """
     roots[0] = block >> 1
     listed = 1
     for parent in range((count + 1) >> 1):
@@ -183,10 +208,29 @@ def solve_gaps(
 ):  # fmt: skip
     """Solve the top-level gaps [first_gap, last_gap) of one sorted column, depth first.
 
-    ``known[d]`` is what other features reached; it never falls, and ``known[d] - tilt d`` never rises if ``tilt`` is
-    positive (see `geodim.engine.counting`).  A block stays only if it could be narrower than V by ``bar``: by the
-    quantum of a column on a lattice, since widths differ by no less, or else by minus the slack.  ``phi`` receives this feature's values for the sizes that
-    matter, listed in ``ranges`` as half-open intervals.  Returns their number.
+    ``known[d]`` is what other features reached; it never falls, and ``known[d] - tilt d`` never rises if
+    ``tilt`` is positive (see `geodim.engine.counting`).  A block stays only if it could be narrower than V by
+    ``bar``: by the quantum of a column on a lattice, since widths differ by no less, or else by minus the
+    slack.  ``phi`` receives this feature's values for the sizes that matter, listed in ``ranges`` as
+    half-open intervals.  Returns their number.
+
+    Parameters
+    ----------
+    l : (n + PADDING,) float64, ascending, then infinite
+    n : int, points
+    records : (blocks of all levels, RECORD) float64, see `geodim.engine.kernels.pyramid`
+    offsets, counts : (levels,) int64, first record and number of blocks of each level
+    grain : float64, 0 or the lattice of the trends
+    slack, bar, span : float64, in the units of the column; span is its range
+    first_gap, last_gap : int, half-open range of gaps of the top level
+    known : (n,) float64 over d, never falling
+    tilt : float64, 0 or points per step
+    skip_smallest : bool, whether sizes below BASE are left out
+    phi : (n,) float64 over d, written on ``ranges``
+    ranges : (m, 2) int64, half-open ranges of d, written
+    blocks : (blocks of all levels,) int32, scratch
+    lows : (blocks of all levels,) float64, scratch
+    work : (N_COUNTERS,) int64, added to
     """
     require(l.size >= n + PADDING, "solve_gaps: l")
     require(known.size >= n, "solve_gaps: known")

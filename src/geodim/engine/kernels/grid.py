@@ -1,8 +1,9 @@
-"""Jittered grids (ranks, timestamps, quantile-transformed features): columns that stay close to one straight line.
+"""Jittered grids: columns that stay close to one straight line.
 
-There every block of starts looks like every other, so a recursion over blocks only multiplies the tests.  What still
-tells windows apart is the residual u_i = l_i - c i from the line.  Windows between the few most extreme residuals bound
-phi from above for every size; then one vectorised pass compares, for all base blocks at once,
+Ranks, timestamps and quantile-transformed features are such columns.  There every block of starts looks like
+every other, so a recursion over blocks only multiplies the tests.  What still tells windows apart is the
+residual u_i = l_i - c i from the line.  Windows between the few most extreme residuals bound phi from above
+for every size; then one vectorised pass compares, for all base blocks at once,
 
     min(u over the right ends) - max(u over the block's starts)
 
@@ -29,10 +30,17 @@ LOOK_AGAIN = 16  # survivors evaluated between two looks at the bound
 
 @njit(nogil=True, cache=True)
 def grid_trend(l, n, grain):
-    """The slope by least squares over every 32nd value, and the spread around that line in units of the slope.
+    """The least-squares slope over every 32nd value, and the spread around it in units of the slope.
 
-    The spread is infinite if three values tell that it exceeds any that matters: around no line is it less than their
-    bend, and the least-squares slope of ascending values is at most 3/2 of the range over the length.
+    The spread is infinite if three values tell that it exceeds any that matters: around no line
+    is it less than their bend, and the least-squares slope of ascending values is at most 3/2 of
+    the range over the length.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, ascending
+    n : int, points, at least 1
+    grain : float64, 0 or the lattice of the slope
     """
     require(0 < n <= l.size, "grid_trend: l")
     count = (n + BASE - 1) >> BASE_SHIFT
@@ -71,6 +79,11 @@ def snap_trend(n, c, quantum):
     """Round the slope to the lattice of the values, if that moves the line by less than one spacing.
 
     On quantised data (a float32 grid) ties are then exact ties, and ties are discarded.
+
+    Parameters
+    ----------
+    n : int, points
+    c, quantum : float64, in units of the column (c: per index)
     """
     if quantum <= 0.0:
         return c
@@ -80,7 +93,12 @@ def snap_trend(n, c, quantum):
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 def block_extremes(u, n, size, reach, tops, floors):
-    """Per block of ``size``: the largest residual, and the least one over the block and the ``reach`` blocks after it."""
+    """The largest residual of every block of ``size``, and the least with its right ends.
+
+    The least one is taken over the block and the ``reach`` blocks after it.
+
+    ``u`` is (n,) float64; ``tops`` (blocks,) and ``floors`` (blocks + 1 or more,) float64 are written.
+    """
     count = (n + size - 1) // size
     for block in range(count):
         first = block * size
@@ -99,7 +117,12 @@ def block_extremes(u, n, size, reach, tops, floors):
 
 @njit(nogil=True, cache=True)
 def require_residuals(n, u, tops, floors, fine_tops, fine_floors):
-    """Raise unless there is room for the residuals, and for the extremes with those that are looked at past the end."""
+    """Raise unless there is room for the residuals and for the extremes.
+
+    Of extremes some past the end are looked at, too.
+
+    All are float64, shaped as for `residuals`.
+    """
     blocks, groups = (n + BASE - 1) >> BASE_SHIFT, (n + GROUP - 1) // GROUP
     require(u.size >= n, "the grid: u")
     require(tops.size >= blocks, "the grid: tops")
@@ -110,7 +133,19 @@ def require_residuals(n, u, tops, floors, fine_tops, fine_floors):
 
 @njit(nogil=True, cache=True)
 def residuals(l, n, c, u, tops, floors, fine_tops, fine_floors):
-    """Residuals u, and the extremes of base blocks and of groups of eight starts with all their right ends."""
+    """Residuals u, and the extremes of base blocks and of groups of eight starts.
+
+    The extremes of a group include those of all its right ends.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, ascending
+    n : int, points
+    c : float64, slope in units of the column per index
+    u : (n,) float64, in units of the column, written
+    tops, floors : (blocks,) and (blocks + 1,) float64, blocks of BASE, written
+    fine_tops, fine_floors : (groups,) and (groups + BASE / GROUP,) float64, groups of GROUP, written
+    """
     require(l.size >= n, "residuals: l")
     require_residuals(n, u, tops, floors, fine_tops, fine_floors)
     for i in range(n):
@@ -121,7 +156,10 @@ def residuals(l, n, c, u, tops, floors, fine_tops, fine_floors):
 
 @njit(nogil=True, cache=True)
 def extremes(u, n, sign, picked):
-    """Positions of the largest values of ``sign * u`` (at most one per base block); returns their number."""
+    """Positions of the largest values of ``sign * u`` (at most one per base block); returns their number.
+
+    ``u`` is (n,) float64, ``picked`` (m,) integers, positions, written.
+    """
     count = (n + BASE - 1) >> BASE_SHIFT
     peaks = np.empty(count)
     where = np.empty(count, np.int64)
@@ -150,7 +188,10 @@ def extremes(u, n, sign, picked):
 
 @njit(nogil=True, cache=True)
 def seed_with_extremes(l, n, d0, starts, n_starts, ends, n_ends, best):
-    """Upper bounds for the sizes d0 .. d0 + BASE - 1: windows at the extreme starts and the extreme ends."""
+    """Upper bounds for the sizes d0 .. d0 + BASE - 1: windows at the extreme starts and the extreme ends.
+
+    ``starts`` and ``ends`` are positions, ``best`` (BASE,) float64 widths, written.
+    """
     best[:] = np.inf
     for t in range(n_starts):
         if starts[t] + d0 < n:
@@ -165,7 +206,10 @@ def seed_with_extremes(l, n, d0, starts, n_starts, ends, n_ends, best):
 
 @njit(nogil=True, cache=True)
 def survivors(tops, ends, count, v, found):
-    """Blocks whose lower bound ``ends - tops`` is at most v; returns their number."""
+    """Blocks whose lower bound ``ends - tops`` is at most v; returns their number.
+
+    ``tops`` and ``ends`` are (count,) float64, ``found`` (count,) integers, block numbers, written.
+    """
     kept = 0
     whole = count // CHUNK * CHUNK
     for first in range(0, whole, CHUNK):
@@ -184,7 +228,10 @@ def survivors(tops, ends, count, v, found):
 
 @njit(nogil=True, cache=True)
 def highest_line(best, d0, first, stop, c):
-    """The least v such that no size d of [first, stop) needs more than v + c d."""
+    """The least v such that no size d of [first, stop) needs more than v + c d.
+
+    ``best`` is (BASE,) float64 widths, ``c`` in units of the column per index.
+    """
     v = -np.inf
     for d in range(first, stop):
         v = max(v, best[d - d0] - c * d)
@@ -193,7 +240,10 @@ def highest_line(best, d0, first, stop, c):
 
 @njit(nogil=True, cache=True)
 def evaluate_survivors(l, n, u, d0, first_d, stop_d, c, bar, fine_tops, fine_floors, found, kept, best):
-    """Evaluate the starts of the surviving blocks that can still win; returns the number of windows."""
+    """Evaluate the starts of the surviving blocks that can still win; returns the number of windows.
+
+    ``found`` holds ``kept`` block numbers; ``best`` is (BASE,) float64 widths, lowered in place.
+    """
     windows = 0
     groups = (n + GROUP - 1) // GROUP
     v = np.inf
@@ -225,7 +275,23 @@ def evaluate_survivors(l, n, u, d0, first_d, stop_d, c, bar, fine_tops, fine_flo
 def solve_grid(
     l, n, u, tops, floors, fine_tops, fine_floors, c, bar, d_first, d_stop, known, phi, ranges, work
 ):
-    """Solve the sizes [d_first, d_stop), d_first a multiple of BASE (or 1); results as in `gaps.solve_gaps`."""
+    """Solve the sizes [d_first, d_stop), d_first a multiple of BASE (or 1).
+
+    The results are as in `gaps.solve_gaps`.
+
+    Parameters
+    ----------
+    l : (n + PADDING,) float64, ascending, then infinite
+    n : int, points
+    u, tops, floors, fine_tops, fine_floors
+        As `residuals` fills them.
+    c, bar : float64, in units of the column (c: per index)
+    d_first, d_stop : int, half-open range of sizes d
+    known : (n,) float64 over d, never falling
+    phi : (n,) float64 over d, written on ``ranges``
+    ranges : (m, 2) int64, half-open ranges of d, written
+    work : (N_COUNTERS,) int64, added to
+    """
     require(l.size >= n + PADDING, "solve_grid: l")
     require_residuals(n, u, tops, floors, fine_tops, fine_floors)
     require(d_first > 0 and d_stop <= n, "solve_grid: the sizes")

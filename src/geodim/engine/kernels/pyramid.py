@@ -8,10 +8,10 @@ Hence for *any* trend ``c``, because a linear function is extremal at an end,
 
     max_t (l[a+t] - c t) <= max(U0, U1 - c (B-1)),    min_t (l[a+t] - c t) >= min(W0, W1 - c (B-1))
 
-with U1 = U0 + s (B-1) and W1 = W0 + s (B-1).  A window loses nothing by starting at the first of several equal values,
-so as *starts* only first occurrences count: S0 and S1 are U0 and U1 over those (minus infinity where a block has none),
-and PEAK is the position of the largest residual among them.  A parent's lines enclose its children's, so only the
-finest level reads the data.
+with U1 = U0 + s (B-1) and W1 = W0 + s (B-1).  A window loses nothing by starting at the first of several
+equal values, so as *starts* only first occurrences count: S0 and S1 are U0 and U1 over those (minus infinity
+where a block has none), and PEAK is the position of the largest residual among them.  A parent's lines
+enclose its children's, so only the finest level reads the data.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ SMOOTH = 1024  # half-width, in points, of the chord that gives a block's slope
 def local_slope(l, n, start, size, grain, limit):
     """Slope around a block: the median of the chords before it, after it and along it.
 
-    Chords over a thousand points are steadier than the block's own; the median keeps an outlier at one side out.
-    A multiple of ``grain`` (if positive) and at most ``limit``.
+    Chords over a thousand points are steadier than the block's own; the median keeps an outlier at one side
+    out.  A multiple of ``grain`` (if positive) and at most ``limit``.
+
+    ``l`` is (n,) float64, ascending; all else but positions is in units of the column per index.
     """
     stop = min(start + size, n) - 1
     reach = max(SMOOTH, 2 * size)
@@ -52,7 +54,16 @@ def local_slope(l, n, start, size, grain, limit):
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 def build_base(l, n, records, count, grain, span):
-    """Fill the records of the finest level; ``records`` has two spare rows for blocks past the end."""
+    """Fill the records of the finest level; ``records`` has two spare rows for blocks past the end.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, ascending
+    n : int, points
+    records : (count + 2 or more, RECORD) float64, written
+    count : int, ceil(n / BASE)
+    grain, span : float64, 0 or the lattice of the slopes; the range of the column
+    """
     require(l.size >= n, "build_base: l")
     require(count == (n + BASE - 1) >> BASE_SHIFT, "build_base: count")
     require(records.shape[0] >= count + 2 and records.shape[1] >= RECORD, "build_base: records")
@@ -97,7 +108,10 @@ def build_base(l, n, records, count, grain, span):
 
 @njit(nogil=True, cache=True)
 def close_level(records, count):
-    """Two empty blocks past the end: nothing to the right of them, no window ends there."""
+    """Two empty blocks past the end: nothing to the right of them, no window ends there.
+
+    ``records`` is (count + 2, RECORD) float64.
+    """
     for block in range(count, count + 2):
         records[block, U0] = -np.inf
         records[block, U1] = -np.inf
@@ -111,7 +125,12 @@ def close_level(records, count):
 
 @njit(nogil=True, cache=True)
 def require_layout(n, offsets, counts, room):
-    """Raise unless the levels halve from ceil(n / BASE) blocks on and lie, two empty blocks after each, in ``room`` places."""
+    """Raise unless the levels halve from ceil(n / BASE) blocks on and fit ``room`` places.
+
+    Two empty blocks lie after each level.
+
+    ``offsets`` and ``counts`` are (levels,) int64.
+    """
     require(counts.size > 0 and offsets.size >= counts.size, "the pyramid: offsets")
     blocks = (n + BASE - 1) >> BASE_SHIFT
     place = 0
@@ -125,7 +144,16 @@ def require_layout(n, offsets, counts, room):
 
 @njit(nogil=True, cache=True)
 def build_parents(l, n, records, offsets, counts, grain, span):
-    """Fill every coarser level from the one below it."""
+    """Fill every coarser level from the one below it.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, ascending
+    n : int, points
+    records : (blocks of all levels, RECORD) float64, the finest level filled, the others written
+    offsets, counts : (levels,) int64, first record and number of blocks of each level
+    grain, span : float64, as for `build_base`
+    """
     require(l.size >= n, "build_parents: l")
     require_layout(n, offsets, counts, records.shape[0])
     require(records.shape[1] >= RECORD, "build_parents: records")

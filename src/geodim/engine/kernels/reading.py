@@ -12,7 +12,14 @@ TILE = 64
 
 @njit(nogil=True, cache=True)
 def gather_columns(array, columns, out):
-    """``out[c] = array[:, columns[c]]`` for C-contiguous ``array``."""
+    """``out[c] = array[:, columns[c]]`` for C-contiguous ``array``.
+
+    Parameters
+    ----------
+    array : (n, width) numbers
+    columns : (m,) integers, column indices
+    out : (m, n) numbers, written
+    """
     n = array.shape[0]
     require(out.shape[0] >= columns.size and out.shape[1] >= n, "gather_columns: out")
     for c in range(columns.size):
@@ -29,8 +36,14 @@ def gather_columns(array, columns, out):
 def moments(array, least, greatest, total, square):
     """Least and greatest value, sum and sum of squares of every column, in one pass.
 
-    The extremes have the type of the array, the sums are in float64, and all are started by the caller.  Comparisons pass NaN by,
-    but sums do not.
+    The extremes have the type of the array, the sums are in float64, and all are started by the caller.
+    Comparisons pass NaN by, but sums do not.
+
+    Parameters
+    ----------
+    array : (n, width) numbers
+    least, greatest : (width,) of the type of the array, updated
+    total, square : (width,) float64, added to
     """
     width = array.shape[1]
     require(least.size >= width and greatest.size >= width, "moments: the extremes")

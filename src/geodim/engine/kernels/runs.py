@@ -1,8 +1,8 @@
 """Columns of few distinct values: counted instead of sorted, and solved by pairs of values.
 
-A window may be taken to begin with the first and to end with the last of equal values, so with values v_1 < ... < v_r and
-the points counted, each pair a <= b is one window: it holds all points from v_a to v_b.  phi_k is the least v_b - v_a over the
-pairs that hold at least k points.
+A window may be taken to begin with the first and to end with the last of equal values, so with values
+v_1 < ... < v_r and the points counted, each pair a <= b is one window: it holds all points from v_a to v_b.
+phi_k is the least v_b - v_a over the pairs that hold at least k points.
 """
 
 from __future__ import annotations
@@ -16,7 +16,15 @@ from geodim.engine.kernels.counters import note_range
 
 @njit(nogil=True, cache=True)
 def distinct_values(column, found):
-    """Collect the distinct values of ``column`` into ``found``; returns their number, or -1 if it has not room for all."""
+    """Collect the distinct values of ``column`` into ``found``.
+
+    Returns their number, or -1 if there is no room for all of them.
+
+    Parameters
+    ----------
+    column : (n,) floats, in any order
+    found : (m,) of the same type, written
+    """
     count = 0
     for i in range(column.size):
         value = column[i]
@@ -33,7 +41,13 @@ def distinct_values(column, found):
 
 @njit(nogil=True, cache=True)
 def count_value(column, value):
-    """How often ``value`` occurs."""
+    """How often ``value`` occurs.
+
+    Parameters
+    ----------
+    column : (n,) floats, in any order
+    value : of the same type
+    """
     total = 0
     for i in range(column.size):
         total += 1 if column[i] == value else 0
@@ -42,7 +56,17 @@ def count_value(column, value):
 
 @njit(nogil=True, cache=True)
 def joint_counts(keys, tables, widths, counts):
-    """Count combinations of digits; ``tables`` maps the digits that occur to 0, 1, ..., ``widths`` are their numbers."""
+    """Count combinations of digits.
+
+    ``tables`` maps the digits that occur to 0, 1, ...; ``widths`` are their numbers.
+
+    Parameters
+    ----------
+    keys : (n,) uint32 or uint64, digits of 11 bits each
+    tables : (digits, 2048) int64
+    widths : (digits,) int64
+    counts : (product of the widths or more,) int64, points, written
+    """
     require(tables.shape[0] >= widths.size and tables.shape[1] >= 2048, "joint_counts: tables")
     combinations = np.int64(1)
     for digit in range(widths.size):
@@ -63,7 +87,12 @@ def joint_counts(keys, tables, widths, counts):
 
 @njit(nogil=True, cache=True)
 def require_counted(values, counts, n, phi, known):
-    """Positions are sums of the counts: there must be some, they must be of n points, and phi and ``known`` hold n sizes."""
+    """Raise unless there are counts, of n points, and ``phi`` and ``known`` hold n sizes.
+
+    Positions are sums of the counts.
+
+    Shapes and types are those of `solve_pairs`.
+    """
     require(values.size > 0 and counts.size == values.size, "solve_pairs: counts")
     total = np.int64(0)
     for a in range(counts.size):
@@ -76,9 +105,20 @@ def require_counted(values, counts, n, phi, known):
 
 @njit(nogil=True, cache=True)
 def solve_pairs(values, counts, n, best, phi, known, ranges):
-    """Phi of the whole column from its distinct values, where it matters; ``best`` has n + 1 entries of scratch.
+    """Phi of the whole column, where it matters, from its distinct values.
 
-    ``best[p]`` becomes the narrowest pair that holds exactly p points; going down from n, the running minimum is phi.
+    ``best`` has n + 1 entries of scratch.  ``best[p]`` becomes the narrowest pair that holds exactly p
+    points; going down from n, the running minimum is phi.
+
+    Parameters
+    ----------
+    values : (distinct,) float64, ascending
+    counts : (distinct,) int64, points at each value, n in all
+    n : int, points
+    best : (n + 1,) float64, scratch
+    phi : (n,) float64 over d, written on ``ranges``
+    known : (n,) float64 over d, never falling
+    ranges : (m, 2) int64, half-open ranges of d, written
     """
     require_counted(values, counts, n, phi, known)
     require(best.size >= n + 1, "solve_pairs: best")
@@ -106,7 +146,15 @@ def solve_pairs(values, counts, n, best, phi, known, ranges):
 
 @njit(nogil=True, cache=True)
 def solve_few_pairs(values, counts, n, phi, known, ranges):
-    """`solve_pairs` for a handful of values: the next step down is searched among all pairs, without any scratch."""
+    """`solve_pairs` for a handful of values, without any scratch.
+
+    The next step down is searched among all pairs.
+
+    Parameters
+    ----------
+    values, counts, n, phi, known, ranges
+        As for `solve_pairs`.
+    """
     require_counted(values, counts, n, phi, known)
     n_ranges = np.int64(0)
     narrowest = values[values.size - 1] - values[0]

@@ -1,9 +1,10 @@
 """Sorting one column: a radix sort of the float bits, several times faster than a comparison sort.
 
-The bits of an IEEE float, with the sign bit flipped for positive numbers and all bits flipped for negative ones, order
-like unsigned integers.  Three passes over 11-bit digits sort a float32, six sort a float64; a pass whose digit is the
-same everywhere is skipped.  A long float32 column, which no cache holds, is first dealt out by its leading bits, and each
-share then sorted while it stays in the cache.  The caller has excluded NaN.
+The bits of an IEEE float, with the sign bit flipped for positive numbers and all bits flipped for
+negative ones, order like unsigned integers.  Three passes over 11-bit digits sort a float32, six sort a
+float64; a pass whose digit is the same everywhere is skipped.  A long float32 column, which no cache
+holds, is first dealt out by its leading bits, and each share then sorted while it stays in the cache.
+The caller has excluded NaN.
 """
 
 from __future__ import annotations
@@ -21,25 +22,40 @@ SHARES = 1 << LEADING
 HALF_REST = (32 - LEADING) // 2  # the other bits are two digits of so many
 HALF_BUCKETS = 1 << HALF_REST
 STEPS_OF_TWO_DIGITS = 1 << 2 * DIGIT
-OUTSIDE = "a value lies outside of the range that an earlier pass over the data found: did the data change in between?"
+OUTSIDE = (
+    "a value lies outside of the range that an earlier pass over the data found: "
+    "did the data change in between?"
+)
 INSERT = 32  # shares up to this size are sorted by insertion
 
 
 @njit(nogil=True, cache=True)
 def key_of_bits(bits):
-    """The order-preserving key of a float32."""
+    """The order-preserving key of a float32.
+
+    A uint32 to a uint32.
+    """
     return np.uint32(bits ^ (np.uint32(np.int32(bits) >> np.int32(31)) | np.uint32(0x80000000)))
 
 
 @njit(nogil=True, cache=True)
 def bits_of_key(key):
-    """The float32 of an order-preserving key."""
+    """The float32 of an order-preserving key.
+
+    A uint32 to a uint32.
+    """
     return np.uint32(key ^ (np.uint32(np.int32(~key) >> np.int32(31)) | np.uint32(0x80000000)))
 
 
 @njit(nogil=True, cache=True)
 def keys_and_counts_32(bits, keys, counts):
-    """Write order-preserving keys of the float32 ``bits`` and count the three digits of each."""
+    """Write order-preserving keys of the float32 ``bits`` and count the three digits of each.
+
+    Parameters
+    ----------
+    bits, keys : (n,) uint32, keys written
+    counts : (3, BUCKETS) int64, written
+    """
     require(keys.size >= bits.size, "keys_and_counts_32: keys")
     require(counts.shape[0] >= 3 and counts.shape[1] >= BUCKETS, "keys_and_counts_32: counts")
     counts[:] = 0
@@ -53,7 +69,13 @@ def keys_and_counts_32(bits, keys, counts):
 
 @njit(nogil=True, cache=True)
 def keys_and_counts_64(bits, keys, counts):
-    """Write order-preserving keys of the float64 ``bits`` and count the six digits of each."""
+    """Write order-preserving keys of the float64 ``bits`` and count the six digits of each.
+
+    Parameters
+    ----------
+    bits, keys : (n,) uint64, keys written
+    counts : (6, BUCKETS) int64, written
+    """
     require(keys.size >= bits.size, "keys_and_counts_64: keys")
     require(counts.shape[0] >= 6 and counts.shape[1] >= BUCKETS, "keys_and_counts_64: counts")
     counts[:] = 0
@@ -74,6 +96,11 @@ def radix_passes(keys, spare, counts):
     """Sort ``keys`` by all digits, least significant first; return True if the result lies in ``spare``.
 
     ``counts`` must be of these very keys, as `keys_and_counts_32` and its siblings write both in one pass.
+
+    Parameters
+    ----------
+    keys, spare : (n,) uint32 or uint64, n >= 1, both written
+    counts : (digits, BUCKETS) int64
     """
     n = keys.size
     require(n > 0 and spare.size >= n, "radix_passes: spare")
@@ -104,16 +131,27 @@ def radix_passes(keys, spare, counts):
 
 @njit(nogil=True, cache=True)
 def keys_to_bits_32(keys):
-    """Turn sorted keys back into float32 bits, in place."""
+    """Turn sorted keys back into float32 bits, in place.
+
+    Parameters
+    ----------
+    keys : (n,) uint32, changed in place
+    """
     for i in range(keys.size):
         keys[i] = bits_of_key(keys[i])
 
 
 @njit(nogil=True, cache=True)
 def deal_out(bits, keys, stops):
-    """Write the keys of the float32 ``bits`` ordered by their leading bits alone; ``stops`` receives each share's end.
+    """Write the keys of the float32 ``bits`` ordered by their leading bits alone.
 
-    The bits are read twice, so each place is compared with the end: in between another thread may have changed them.
+    ``stops`` receives the end of each share.  The bits are read twice, so each place is compared with the
+    end: in between another thread may have changed them.
+
+    Parameters
+    ----------
+    bits, keys : (n,) uint32, keys written
+    stops : (SHARES,) int64, positions, written
     """
     n = bits.size
     require(keys.size >= n, "deal_out: keys")
@@ -141,6 +179,13 @@ def sort_shares(keys, spare, stops, floats, values):
     """Sort each share by the rest of its bits and write its values, while it is in the cache.
 
     ``floats`` is the memory of ``keys`` seen as float32.  A column has less than 2**31 points here.
+
+    Parameters
+    ----------
+    keys, spare : (n,) uint32, both written
+    stops : (SHARES,) int64, as `deal_out` writes it
+    floats : (n,) float32
+    values : (n,) float64, ascending, written
     """
     n = keys.size
     require(spare.size >= n, "sort_shares: spare")
@@ -176,7 +221,12 @@ def sort_shares(keys, spare, stops, floats, values):
 
 @njit(nogil=True, cache=True)
 def sort_share(keys, spare, low_counts, high_counts):
-    """Two radix passes over the bits that a share's keys do not have in common; leaves float32 bits in ``keys``."""
+    """Two radix passes over the bits that a share's keys do not have in common.
+
+    Leaves float32 bits in ``keys``.
+
+    ``keys`` and ``spare`` are (m,) uint32; the counts are scratch.
+    """
     shift = np.uint32(HALF_REST)
     mask = np.uint32(HALF_BUCKETS - 1)
     low_counts[:] = 0
@@ -209,7 +259,12 @@ def sort_share(keys, spare, low_counts, high_counts):
 
 @njit(nogil=True, cache=True)
 def keys_to_bits_64(keys, bits):
-    """Turn sorted keys back into float64 bits."""
+    """Turn sorted keys back into float64 bits.
+
+    Parameters
+    ----------
+    keys, bits : (n,) uint64, bits written
+    """
     require(bits.size >= keys.size, "keys_to_bits_64: bits")
     for i in range(keys.size):
         key = keys[i]
@@ -220,7 +275,15 @@ def keys_to_bits_64(keys, bits):
 def count_steps(column, per_step, first_step, counts):
     """Count the values of each step floor(x * per_step); ``per_step`` is a power of two, so nothing rounds.
 
-    The steps were laid out for the range that an earlier pass found: a value outside of it is not counted, and none may be.
+    The steps were laid out for the range that an earlier pass found: a value outside of it is not
+    counted, and none may be.
+
+    Parameters
+    ----------
+    column : (n,) floats, in any order
+    per_step : of the type of the column, steps per unit of the data
+    first_step : of the type of the column, a whole number
+    counts : (steps,) integers, points, written
     """
     require(counts.size > 0, "count_steps: counts")
     counts[:] = 0
@@ -242,7 +305,17 @@ def count_steps(column, per_step, first_step, counts):
 
 @njit(nogil=True, cache=True)
 def expand_steps(counts, step, first_step, values):
-    """Write each step's value as often as it was counted: the sorted, quantised column; four more places are needed."""
+    """Write each step's value as often as it was counted: the sorted, quantised column.
+
+    Every step writes four places at least, so that up to four past the last value are written over.
+
+    Parameters
+    ----------
+    counts : (steps,) integers, n points in all
+    step : float64, in the units of the data
+    first_step : float64, a whole number
+    values : (up to n + 4,) float64, ascending, written
+    """
     start = 0
     for at in range(counts.size):
         count = counts[at]
@@ -260,7 +333,15 @@ def expand_steps(counts, step, first_step, values):
 def step_keys(column, per_step, first_step, keys, counts):
     """Number every value's step from 0 and count the two digits of each number; for at most 2**22 steps.
 
-    As in `count_steps`, no value may lie outside of the steps; the number of one that does is 0, lest it points anywhere.
+    As in `count_steps`, no value may lie outside of the steps; the number of one that does is 0,
+    lest it points anywhere.
+
+    Parameters
+    ----------
+    column : (n,) floats, in any order
+    per_step, first_step : of the type of the column, as for `count_steps`
+    keys : (n,) uint32, written
+    counts : (2, BUCKETS) int64, written
     """
     require(keys.size >= column.size, "step_keys: keys")
     require(counts.shape[0] >= 2 and counts.shape[1] >= BUCKETS, "step_keys: counts")
@@ -283,7 +364,14 @@ def step_keys(column, per_step, first_step, keys, counts):
 
 @njit(nogil=True, cache=True)
 def steps_to_values(keys, step, first_step, values):
-    """Turn sorted step numbers into values."""
+    """Turn sorted step numbers into values.
+
+    Parameters
+    ----------
+    keys : (n,) uint32, numbers of steps
+    step, first_step : float64, as for `expand_steps`
+    values : (n,) float64, written
+    """
     require(values.size >= keys.size, "steps_to_values: values")
     for i in range(keys.size):
         values[i] = (first_step + keys[i]) * step

@@ -1,7 +1,8 @@
 """Sums without rounding: numbers that are not negative, added up as whole numbers, by exponent.
 
-A float64 is a whole number of 53 bits times a power of two.  The whole numbers of one exponent add up in integers, exactly and in
-any order; Python's integers put the few exponents together (see `geodim.engine.parts.exact_sum`).
+A float64 is a whole number of 53 bits times a power of two.  The whole numbers of one exponent add up in
+integers, exactly and in any order; Python's integers put the few exponents together (see
+`geodim.engine.parts.exact_sum`).
 """
 
 from __future__ import annotations
@@ -19,10 +20,16 @@ LOW = 32  # bits of a sum that go to one counter; the others go to a second one
 
 @njit(nogil=True, cache=True)
 def add_by_exponent(bits, low, high):
-    """Add numbers, given by their bits, to the sums of their exponents; True if one is infinite, NaN or negative.
+    """Add numbers, given by their bits, to the sums of their exponents.
 
-    The sum of exponent e is ``low[e] + 2^32 high[e]`` units.  A run of equal exponents, which is what an ascending array has, is
-    added up first.  Each addition to ``low`` is less than 2^32, so that 2^31 of them do not overflow, and to ``high`` less than 2^31.
+    Returns True if one is infinite, NaN or negative.  The sum of exponent e is ``low[e] + 2^32 high[e]``
+    units.  A run of equal exponents, which is what an ascending array has, is added up first.  Each addition
+    to ``low`` is less than 2^32, so that 2^31 of them do not overflow, and to ``high`` less than 2^31.
+
+    Parameters
+    ----------
+    bits : (n,) int64, float64 numbers seen as integers
+    low, high : (EXPONENTS,) int64, added to
     """
     require(low.size >= EXPONENTS and high.size >= EXPONENTS, "add_by_exponent: sums")
     fraction = (np.int64(1) << FRACTION) - 1

@@ -1,7 +1,8 @@
 """Windows evaluated, not bounded: the only place where widths are computed for their own sake.
 
-The sizes of a gap are contiguous in memory to the right of a start, so one load serves a whole vector of sizes and no
-horizontal reduction is needed.  The column ``l`` is padded with infinity: windows past the end never win.
+The sizes of a gap are contiguous in memory to the right of a start, so one load serves a whole
+vector of sizes and no horizontal reduction is needed.  The column ``l`` is padded with infinity:
+windows past the end never win.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ PADDING = 2 * BASE + 8  # how far past the end a tile may read
 
 @njit(nogil=True, cache=True)
 def evaluate_row(l, i, d0, best):
-    """``best[e] = min(best[e], l[i + d0 + e] - l[i])`` for every e < BASE."""
+    """``best[e] = min(best[e], l[i + d0 + e] - l[i])`` for every e < BASE.
+
+    ``l`` is float64, padded; ``best`` (BASE,) float64 widths.
+    """
     value = l[i]
     right = l[i + d0 : i + d0 + BASE]
     for e in range(BASE):
@@ -30,6 +34,8 @@ def evaluate_tile(l, start, stop, d0, best):
     """``best[e] = min(best[e], l[i + d0 + e] - l[i])`` for every start i in [start, stop) and e < BASE.
 
     Eight starts share a pass over ``best``, which would otherwise wait for its own stores.
+
+    ``l`` is float64, padded; ``best`` (BASE,) float64 widths.
     """
     i = start
     while i + 8 <= stop:
@@ -61,9 +67,13 @@ def evaluate_tile(l, start, stop, d0, best):
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 def evaluate_leaf(l, n, d0, d_stop, c, bar, blocks, lows, count, best):
-    """Narrowest windows of one base gap over the kept blocks, most promising first; returns the windows evaluated.
+    """Narrowest windows of one base gap over the kept blocks, most promising first.
 
-    After a block has been evaluated its windows bound the gap for each size, which mostly discards the rest.
+    Returns the number of windows evaluated.  After a block has been evaluated its windows bound the gap for
+    each size, which mostly discards the rest.
+
+    ``blocks`` and ``lows`` are (count,), int32 numbers and float64 widths less c e;
+    ``best`` is (BASE,) float64.
     """
     best[:] = np.inf
     evaluated = 0
@@ -91,9 +101,12 @@ def evaluate_leaf(l, n, d0, d_stop, c, bar, blocks, lows, count, best):
 
 @njit(nogil=True, cache=True)
 def solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges):
-    """The sizes [1, d_stop), d_stop <= BASE, over all starts; ends early when every size fell below ``known`` or to 0.
+    """Solve the sizes [1, d_stop), d_stop <= BASE, over all starts.
 
-    Returns the number of ranges and the number of starts that were looked at.
+    Ends early when every size fell below ``known`` or to 0.  Returns the number of ranges and the number of
+    starts that were looked at.
+
+    Arrays are those of `gaps.solve_gaps`.
     """
     best = np.full(BASE, np.inf)
     start = np.int64(0)

@@ -16,7 +16,10 @@ DEPTH = 128  # of the halving: more than twice the bits of a rank
 
 @njit(nogil=True, cache=True)
 def require_sizes(sizes, n, what):
-    """Raise unless sizes ascend from 1 or more to n at most: positions are counted from them."""
+    """Raise unless sizes ascend from 1 or more to n at most: positions are counted from them.
+
+    ``sizes`` is (m,) int64.
+    """
     before = 0
     for size in sizes:
         require(before < size <= n, what)
@@ -31,6 +34,16 @@ def narrow_windows(x, sizes, enough, margin, allowed, starts, widths):
 
     Where ``widths`` exceeds ``enough``, no window is narrower than ``widths - margin``, in these very float64
     numbers.
+
+    Parameters
+    ----------
+    x : (n,) float64, ascending
+    sizes : (m,) int64, ascending k
+    enough : (m,) float64, widths
+    margin : float64, a width
+    allowed : int, the most comparisons
+    starts : (m,) int64, positions, written
+    widths : (m,) float64, written
     """
     n = x.size
     require_sizes(sizes, n, "narrow_windows: sizes")
@@ -74,7 +87,10 @@ def narrow_windows(x, sizes, enough, margin, allowed, starts, widths):
 
 @njit(nogil=True, cache=True)
 def _on_line(x, sizes, low, high, k, rank, k_high, rank_high, limit):
-    """Whether windows on the line between two knots are within the limit at sizes number low to high - 1."""
+    """Whether windows on the line between two knots are within the limit at sizes number low to high - 1.
+
+    ``x`` is (n,) float64, ascending; ``limit`` (m,) float64 widths, one per size.
+    """
     across = max(k_high - k, 1)
     for at in range(high - 1, low - 1, -1):
         size = sizes[at]
@@ -90,6 +106,14 @@ def straighten(x, sizes, starts, limit, knots):
 
     The windows at ``starts`` are.  Below the last knot the rank stays the same.  Knots are given from the
     largest size down; returns how many there are.
+
+    Parameters
+    ----------
+    x : (n,) float64, ascending
+    sizes : (m,) int64, ascending k
+    starts : (m,) int64, positions
+    limit : (m,) float64, widths
+    knots : (m - 1 or more, 2) int64, written
     """
     require_sizes(sizes, x.size, "straighten: sizes")
     require(min(starts.size, limit.size, knots.shape[0] + 1) >= sizes.size, "straighten: windows")
@@ -122,7 +146,10 @@ def straighten(x, sizes, starts, limit, knots):
 
 @njit(nogil=True, cache=True)
 def _cheap_sizes(curve, most, sizes):
-    """Sizes between which (gap - 1) * growth of the curve is at most ``most``; how many, and the sum."""
+    """Sizes between which (gap - 1) * growth of the curve is at most ``most``; how many, and the sum.
+
+    ``curve`` is (n,) float64 widths, ``sizes`` (m,) int64, written.
+    """
     n = curve.size  # curve[k - 1] is Phi(k)
     count, total, k = 0, 0.0, 1
     while k < n:
@@ -150,6 +177,12 @@ def choose_sizes(curve, budget, sizes):
     """About the fewest sizes up to n that leave at most ``budget`` of an ascending curve open; how many.
 
     At most as many as ``sizes`` has room for are filled in; more are needed if more are returned.
+
+    Parameters
+    ----------
+    curve : (n,) float64, Phi(k) at k - 1
+    budget : float64, a sum of widths
+    sizes : (m,) int64, ascending k, written
     """
     count, total = _cheap_sizes(curve, budget, sizes)
     low, high = 0.0, budget

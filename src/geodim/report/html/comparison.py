@@ -74,11 +74,14 @@ def _words(items: list[Item]) -> str:
         words = "The dimensions are equal, or their bounds overlap."
     else:
         words = (
-            f"The lowest dimension is that of {low[0]} ({text.dimension_text(low[1])}), the highest that of {high[0]} "
-            f"({text.dimension_text(high[1])})."
+            f"The lowest dimension is that of {low[0]} ({text.dimension_text(low[1])}), the highest that of "
+            f"{high[0]} ({text.dimension_text(high[1])})."
         )
     if len({result.normalized for _, result in found}) > 1:
-        words += " Some features were divided by their largest range and others not: these numbers cannot be compared."
+        words += (
+            " Some features were divided by their largest range and others not: "
+            "these numbers cannot be compared."
+        )
     elif len({result.n_points for _, result in found}) > 1:
         words += " The results are of different numbers of points: compare with care."
     return words

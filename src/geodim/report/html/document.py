@@ -1,8 +1,8 @@
 """`write_report`: one HTML file with everything in it, which asks nobody for anything.
 
-The plots are drawn by plotly.js, which is most of the file: it is packed with gzip, a third of its size, and unpacked by the
-browser.  A reader whose browser cannot do that, or runs no scripts, sees fixed pictures and tables instead.  A policy in
-the head forbids every request, and every script but the page's own.
+The plots are drawn by plotly.js, which is most of the file: it is packed with gzip, a third of its size, and
+unpacked by the browser.  A reader whose browser cannot do that, or runs no scripts, sees fixed pictures and
+tables instead.  A policy in the head forbids every request, and every script but the page's own.
 """
 
 from __future__ import annotations
@@ -148,7 +148,8 @@ def _page(title: str, navigation: Html | None, parts: list[Html], data: dict[str
     )
     note = tag(
         "p",
-        "This report runs no scripts here: plots are fixed pictures, tables show their first rows. In a browser it does more.",
+        "This report runs no scripts here: plots are fixed pictures, tables show their first "
+        "rows. In a browser it does more.",
         class_="no-scripts",
         role="status",
     )

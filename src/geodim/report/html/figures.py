@@ -81,7 +81,10 @@ def _sizes(left: NDArray[np.float64], right: NDArray[np.float64], n: int) -> lis
 
 
 def features(result: IDResult, names: Names) -> dict[str, Any]:
-    """Shares, largest first, and at how many sizes each feature leads; hop and attribute for the features of a graph."""
+    """Shares, largest first, and at how many sizes each feature leads.
+
+    Hop and attribute for the features of a graph.
+    """
     size = max(result.n_points - 1, 1)
     leads: list[float | None] = [None] * len(result.shares)
     if result.attained_from.size:

@@ -1,4 +1,4 @@
-"""The parts of the page, one result at a time: words, plots with their controls, tables, and how it was made."""
+"""The parts of the page for one result: words, plots with controls, tables, and how it was made."""
 
 from __future__ import annotations
 
@@ -106,7 +106,8 @@ def _hops(result: KHopResult, key: str, page: Page, title: str) -> list[Html]:
                 "intrinsic dimension",
                 "Intrinsic dimension against the number of hops; the numbers are in the table below.",
             ),
-            "The intrinsic dimension of the attributes and their mixtures up to k hops. Bars are certified bounds.",
+            "The intrinsic dimension of the attributes and their mixtures up to k "
+            "hops. Bars are certified bounds.",
         ),
         _hop_table(result),
         tag("h3", "How wide the nodes are spread"),
@@ -154,7 +155,8 @@ def _selection(selection: FeatureSelection, key: str, page: Page, title: str) ->
                 "Part of the discriminability reached against the number of features chosen.",
                 zero=True,
             ),
-            "The part of the discriminability of all features that the first 1, 2, … chosen ones reach together.",
+            "The part of the discriminability of all features that the first 1, 2, "
+            "… chosen ones reach together.",
         ),
         tag("div", fixed, class_="grid", id=f"{key}-table", data_table="selection"),
     ]
@@ -204,7 +206,10 @@ def _figure(key: str, kind: str, fixed: Html, caption: str) -> Html:
 
 
 def _curve(result: IDResult, key: str, curve: dict[str, Any]) -> list[Html]:
-    described = "Observable diameter against the share of points left out; the slider below reads values from the curve."
+    described = (
+        "Observable diameter against the share of points left out; the slider below "
+        "reads values from the curve."
+    )
     probe = tag(
         "div",
         tag("label", "Read the curve at α", for_=f"{key}-alpha"),
@@ -322,7 +327,10 @@ def glossary() -> Html:
         ("φ(k, f)", "The width of the narrowest interval of values of f that holds k points."),
         (
             "Φ(k)",
-            "The largest φ(k, f) of all features: how wide the best feature still spreads its closest k points.",
+            (
+                "The largest φ(k, f) of all features: how wide the best feature still "
+                "spreads its closest k points."
+            ),
         ),
         ("α", "The share of points left out: α = 1 − k/n."),
         (
@@ -362,8 +370,9 @@ def estimates_section(rows: Sequence[Mapping[str, Any]]) -> Html:
         "section",
         tag("h2", "Beside other estimates", id="estimates-title"),
         paragraph(
-            "They answer another question: ours says how little the features still tell the points apart, and is computed; "
-            "the others estimate, from distances between neighbours, of how many coordinates the points are a function."
+            "They answer another question: ours says how little the features still tell the points apart, "
+            "and is computed; the others estimate, from distances between neighbours, of how many "
+            "coordinates the points are a function."
         ),
         table(
             "Dimensions of the same data, with the time and the memory that each took.",

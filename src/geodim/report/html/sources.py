@@ -92,15 +92,24 @@ def as_result(values: Any) -> Result:
         return _selection(values)
     if kind.startswith(LINES):
         command = kind.split(".")[1].split("/")[0]
-        msg = f"this is the line that `geodim {command}` prints, without the curve: write the result with --json"
+        msg = (
+            f"this is the line that `geodim {command}` prints, without the curve: "
+            "write the result with --json"
+        )
         raise DataFileError(msg)
-    msg = f"this is not a geodim result: expected a file written by --json or by {KINDS}, found format {found!r}"
+    msg = (
+        "this is not a geodim result: expected a file written by --json or by "
+        f"{KINDS}, found format {found!r}"
+    )
     raise DataFileError(msg)
 
 
 def _selection(values: dict[str, Any]) -> FeatureSelection:
     if values["format"] != SELECTION_FORMAT:
-        msg = f"expected format {SELECTION_FORMAT!r}, found {values['format']!r}: was it written by a later geodim?"
+        msg = (
+            f"expected format {SELECTION_FORMAT!r}, found {values['format']!r}: was "
+            "it written by a later geodim?"
+        )
         raise DataFileError(msg)
     return checked(
         values, SELECTION, SELECTION_DERIVED, lambda known: FeatureSelection(**known), related_in_selection
@@ -108,7 +117,10 @@ def _selection(values: dict[str, Any]) -> FeatureSelection:
 
 
 def as_items(results: Sequence[Any]) -> list[Item]:
-    """Items as they are, results with the name of their data, or a number; names that read the same are numbered."""
+    """Name results by their data, or else a number; items stay as they are.
+
+    Names that read the same are numbered.
+    """
     items: list[Item] = []
     for at, one in enumerate(results, 1):
         if isinstance(one, Item):

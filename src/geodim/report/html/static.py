@@ -1,4 +1,7 @@
-"""The plots as fixed pictures (SVG), drawn by hand: what a reader without scripts sees, and everyone before they have run."""
+"""The plots as fixed pictures (SVG), drawn by hand.
+
+Readers without scripts see them, and all others before the scripts have run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The plain words of the report: what was measured, what it means, what to do next.  Short, and no more than is known."""
+"""The plain words of the report: what was measured, what it means, what to do next.
+
+They are short, and say no more than is known.
+"""
 
 from __future__ import annotations
 
@@ -74,21 +77,27 @@ def describe_dimension(result: IDResult) -> list[str]:
     size = f"{counted(result.n_points, 'point')} with {counted(result.n_features, 'feature')}"
     if result.discriminability_upper == 0.0:
         return [
-            f"No feature tells any two of these {size} apart: the discriminability is 0 and the dimension infinite."
+            (
+                f"No feature tells any two of these {size} apart: the discriminability is "
+                "0 and the dimension infinite."
+            )
         ]
     if result.exact:
         first = f"These {size} have intrinsic dimension {number(result.dimension)}, computed exactly."
     elif result.one_number:
         first = (
-            f"These {size} have intrinsic dimension {number(result.dimension)}. Its relative error is at most "
-            f"{at_most(result.error)}: the features were rounded, all else is exact."
+            f"These {size} have intrinsic dimension {number(result.dimension)}. Its relative error is at "
+            f"most {at_most(result.error)}: the features were rounded, all else is exact."
         )
     elif result.upper == math.inf:
-        first = f"The intrinsic dimension of these {size} is at least {number(result.lower)}; an upper bound is not known yet."
+        first = (
+            f"The intrinsic dimension of these {size} is at least {number(result.lower)}; an "
+            "upper bound is not known yet."
+        )
     else:
         first = (
-            f"The intrinsic dimension of these {size} lies between {number(result.lower)} and {number(result.upper)}. "
-            "These bounds are proven, not estimated."
+            f"The intrinsic dimension of these {size} lies between {number(result.lower)} and "
+            f"{number(result.upper)}. These bounds are proven, not estimated."
         )
     words = [first]
     if not result.stopped:
@@ -97,11 +106,13 @@ def describe_dimension(result: IDResult) -> list[str]:
         words.append(_yardstick(result))
     if result.stopped:
         words.append(
-            f"The computation was stopped early ({result.stopped}): the bounds hold, but they are wider than they need be."
+            f"The computation was stopped early ({result.stopped}): the bounds hold, but they "
+            "are wider than they need be."
         )
     if result.n_indistinguishable:
         words.append(
-            f"{counted(result.n_indistinguishable, 'point')} equal another point in every feature: nothing tells these apart."
+            f"{counted(result.n_indistinguishable, 'point')} equal another point in every "
+            "feature: nothing tells these apart."
         )
     return words
 
@@ -113,9 +124,9 @@ def _meaning(result: IDResult) -> str:
     else:
         spread = f"{about}{number(result.discriminability)} in the units of the data"
     return (
-        "Let every feature leave out the same share of the points, whichever lets the others lie closest together: the best "
-        f"feature still spreads the others over {spread}, on average over all shares. This average is the discriminability "
-        "Δ, and the dimension is 1/Δ²."
+        "Let every feature leave out the same share of the points, whichever lets the others lie closest "
+        f"together: the best feature still spreads the others over {spread}, on average over all shares. "
+        "This average is the discriminability Δ, and the dimension is 1/Δ²."
     )
 
 
@@ -126,8 +137,9 @@ def _yardstick(result: IDResult) -> str:
     if result.lower > EVEN:
         times = math.sqrt(result.lower / EVEN)
         return (
-            f"{reference} Here the points lie closer together, by a factor of {number(times, 2)} on average; the larger the "
-            "dimension, the more the features concentrate and the less they tell the points apart."
+            f"{reference} Here the points lie closer together, by a factor of {number(times, 2)} "
+            "on average; the larger the dimension, the more the features concentrate and the "
+            "less they tell the points apart."
         )
     return f"{reference} These features spread the points about as far."
 
@@ -138,16 +150,16 @@ def curve_words(result: IDResult) -> str:
     colours = " Colours name the feature that attains it." if result.attained_from.size else ""
     band = "" if result.phi_exact else " The band between the thin lines holds the certified bounds."
     return (
-        f"The observable diameter: how wide the best feature still spreads the points ({unit}) when a share α of them is "
-        f"left out. The area under the curve is the discriminability Δ.{colours}{band}"
+        f"The observable diameter: how wide the best feature still spreads the points ({unit}) when a share "
+        f"α of them is left out. The area under the curve is the discriminability Δ.{colours}{band}"
     )
 
 
 def features_words(result: IDResult, *, hops: bool = False) -> str:
     """Which features carry the discriminability.
 
-    Of a graph, features are divided by the largest range of the raw attributes, which may itself carry nothing: without it
-    the curve would be the same, but not what it is divided by.
+    Of a graph, features are divided by the largest range of the raw attributes, which may itself carry
+    nothing: without it the curve would be the same, but not what it is divided by.
     """
     shares = list(result.shares.items())
     if not shares and result.stopped:
@@ -160,14 +172,20 @@ def features_words(result: IDResult, *, hops: bool = False) -> str:
         words = f"One feature carries all of the discriminability: {name}."
     else:
         listed = ", ".join(f"{feature_label(name, 60)} ({percent(share)})" for name, share in first)
-        words = f"{len(shares):,} of {counted(result.n_features, 'feature')} carry the discriminability; most of all {listed}."
+        words = (
+            f"{len(shares):,} of {counted(result.n_features, 'feature')} carry the "
+            f"discriminability; most of all {listed}."
+        )
     idle = result.n_features - len(shares)
     if result.phi_exact and idle > 0 and not result.stopped:
         who = "The other one never is" if idle == 1 else f"The other {idle:,} never are"
         same = "curve" if hops else "dimension"
         words += f" {who} the widest: the {same} would be the same without {'it' if idle == 1 else 'them'}."
     elif not result.phi_exact:
-        words += " With bounds instead of exact values, features that lie close together may have each other's share."
+        words += (
+            " With bounds instead of exact values, features that lie close together "
+            "may have each other's share."
+        )
     return words
 
 
@@ -178,20 +196,22 @@ def next_steps(result: IDResult, *, hops: bool = False) -> list[str]:
     if shares and shares[0][1] >= DOMINANT and result.n_features > 1 and not result.stopped:
         name = feature_label(shares[0][0], 60)
         steps.append(
-            f"{name} carries {percent(shares[0][1])}. All features are measured against the largest range, so look whether this "
-            "one has other units or outliers; scaled alike (standardised, say), the others would count for more."
+            f"{name} carries {percent(shares[0][1])}. All features are measured against the largest range, "
+            "so look whether this one has other units or outliers; scaled alike (standardised, say), the "
+            "others would count for more."
         )
     if not result.phi_exact:
         steps.append("For the exact value, compute again without --rtol and without a time limit.")
     if not hops and result.n_features > 2 and len(shares) > 1:
         steps.append(
-            "geodim select chooses few features that keep most of the discriminability; geodim.explain_dimension finds "
-            "a set with exactly this dimension, none of which could go."
+            "geodim select chooses few features that keep most of the discriminability; "
+            "geodim.explain_dimension finds a set with exactly this dimension, none of which could go."
         )
     if not hops and shares:
         steps.append(
-            "Compare representations of the same points (raw, scaled, embedded) in one report: a lower dimension means that "
-            "more of the points can be told apart by single features. It says nothing about labels."
+            "Compare representations of the same points (raw, scaled, embedded) in one report: a "
+            "lower dimension means that more of the points can be told apart by single features. "
+            "It says nothing about labels."
         )
     return steps
 
@@ -219,8 +239,9 @@ def describe_hops(result: KHopResult) -> list[str]:
     if result.hops == 0:
         return [f"These are {size}. Without any hop their intrinsic dimension is {dimension_text(first)}."]
     mixing = (
-        f"These are {size}. Every hop mixes the attributes of neighbours and adds the mixtures as features, so that "
-        "the dimension can only fall; it falls as far as the graph tells nodes apart that the attributes do not."
+        f"These are {size}. Every hop mixes the attributes of neighbours and adds the mixtures as "
+        "features, so that the dimension can only fall; it falls as far as the graph tells nodes "
+        "apart that the attributes do not."
     )
     words = [mixing]
     if first.stopped:
@@ -230,8 +251,8 @@ def describe_hops(result: KHopResult) -> list[str]:
     else:
         fall = 0.0 if first.dimension == last.dimension else 1.0 - last.dimension / first.dimension
         words.append(
-            f"Without the graph the intrinsic dimension is {dimension_text(first)}, with {counted(result.hops, 'hop')} it is "
-            f"{dimension_text(last)}, {percent(fall)} less."
+            f"Without the graph the intrinsic dimension is {dimension_text(first)}, with "
+            f"{counted(result.hops, 'hop')} it is {dimension_text(last)}, {percent(fall)} less."
         )
     return words
 
@@ -241,14 +262,14 @@ def describe_selection(selection: FeatureSelection) -> list[str]:
     count = len(selection.names)
     what = (
         f"{counted(count, 'feature')} of {selection.n_features:,}, chosen one after the other, "
-        f"{'reaches' if count == 1 else 'reach'} {fine_percent(selection.fractions[-1])} of the discriminability that all of "
-        f"them have on these {counted(selection.n_points, 'point')}: the dimension is {number(selection.dimensions[-1])} "
-        f"instead of {number(selection.dimension)}."
+        f"{'reaches' if count == 1 else 'reach'} {fine_percent(selection.fractions[-1])} of the "
+        f"discriminability that all of them have on these {counted(selection.n_points, 'point')}: the "
+        f"dimension is {number(selection.dimensions[-1])} instead of {number(selection.dimension)}."
     )
     how = (
-        "Each choice is the feature that adds most. It is certain that the best choice of as many features reaches at "
-        f"most {fine_percent(1.0 / selection.guarantee - 1.0)} more. Labels are not looked at: whether a model can do "
-        "with these features is for a validation set to say."
+        "Each choice is the feature that adds most. It is certain that the best choice of as many features "
+        f"reaches at most {fine_percent(1.0 / selection.guarantee - 1.0)} more. Labels are not looked at: "
+        "whether a model can do with these features is for a validation set to say."
     )
     words = [what, how]
     if selection.useful < len(selection.names):
