@@ -84,7 +84,7 @@ class Window:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self):
-        """Addresses of everything the page asked for; what it holds itself (data: addresses) leaves no machine."""
+        """Addresses of what the page asked others for, and not of what it holds itself (data:)."""
         found = []
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]
