@@ -147,6 +147,7 @@ def report(record: dict[str, Any]) -> str:
         f"{'cases':<{wide}}  {record['cases']:>11,}",
         f"{'numbers compared':<{wide}}  {record['numbers']:>11,}",
         f"{'mismatches':<{wide}}  {record['mismatches']:>11,}",
+        *record["failures"],
     ]
     return "\n".join([*head, *table, *foot])
 
@@ -155,14 +156,15 @@ def campaign(options: argparse.Namespace) -> dict[str, Any]:
     """Run it and say what was found; failures are printed as they come."""
     started = time.monotonic()
     tally: Counter[str] = Counter()
-    cases = numbers = mismatches = 0
+    cases = numbers = 0
+    failures = []
     shown = started
     without = frozenset(options.without)
     for batch in batches(options.seed, options.number, options.minutes, options.processes, without):
         tally.update(batch.tally)
         cases, numbers = cases + batch.cases, numbers + batch.numbers
         if batch.failure:
-            mismatches += 1
+            failures.append(batch.failure)
             print(batch.failure, file=sys.stderr)
         if time.monotonic() - shown > 30.0:
             shown = time.monotonic()
@@ -174,7 +176,8 @@ def campaign(options: argparse.Namespace) -> dict[str, Any]:
         "cases": cases,
         "comparisons": sum(tally.values()),
         "numbers": numbers,
-        "mismatches": mismatches,
+        "mismatches": len(failures),
+        "failures": failures,
         "comparisons_by_kind": dict(sorted(tally.items())),
         "seconds": round(time.monotonic() - started, 1),
         "processes": options.processes,
