@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["boxed", "spreadsheet_cell", "visible", "visible_lines"]
+__all__ = ["boxed", "is_number", "spreadsheet_cell", "visible", "visible_lines"]
 
 # C0, DEL and C1; line and paragraph separators; bidirectional embeddings, overrides and isolates; lone surrogates.
 _OBEYED = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
@@ -62,9 +62,13 @@ def spreadsheet_cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     text = visible(value)
-    if text.startswith(FORMULA):
-        try:
-            float(text)
-        except ValueError:
-            return f"'{text}"
-    return text
+    return f"'{text}" if text.startswith(FORMULA) and not is_number(text) else text
+
+
+def is_number(text: str) -> bool:
+    """Whether text says a number, as Python reads them."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
