@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import whole_number
 from geodim.data.datasets import GraphDataset, load_dataset
-from geodim.data.graphs.checks import whole_number
 from geodim.engine.interrupt import heeding_interrupts
 from geodim.errors import GeodimError, InputValueError, InterruptedWarning
 from geodim.gnn._torch import torch
@@ -134,7 +134,7 @@ def run_grid(
         repetitions=repetitions,
         device=f"{where.type}:{where.index}" if where.type == "cuda" else "cpu",
         threads=threads,
-        memory=whole_number(memory, "memory", 0),
+        memory=whole_number(memory, "memory (bytes)", 0),
         seed=whole_number(seed, "seed", 0),
         store=None if directory is None else RunStore(directory),
         keep_models=keep_models,
