@@ -309,7 +309,7 @@ def data_digest(data: GraphDataset) -> str:
 def _ks(hops: Any) -> list[int]:
     if isinstance(hops, int):
         raise InputValueError(f"hops are the values of k, such as range({hops + 1}), not one number")
-    ks = [int(k) for k in hops]
-    if not ks or min(ks) < 0 or len(set(ks)) < len(ks):
-        raise InputValueError(f"hops must be different whole numbers >= 0, not {ks!r}")
+    ks = [whole_number(k, "hops", 0) for k in hops]
+    if not ks or len(set(ks)) < len(ks):
+        raise InputValueError(f"hops must be different values of k, at least one, not {ks!r}")
     return ks
