@@ -42,7 +42,9 @@ def test_hops_peak_where_the_formula_says(name, dtype, columns):
     X = np.ones((n, 24), dtype)
     graph = as_graph(ring(n), n)
     parameters = {"order": 2} if name == "ppr" else {}
-    list(iter_hop_blocks(X, make_operator(graph, name, **parameters), 1, [0]))  # compile outside of the trace
+    # Compiled outside of the trace, also where nothing is cached: the same call, once before.
+    for _ in iter_hop_blocks(X, make_operator(graph, name, **parameters), 4, range(columns), threads=1):
+        pass
     tracemalloc.start()
     operator = make_operator(graph, name, **parameters)
     for _ in iter_hop_blocks(X, operator, 4, range(columns), threads=1):
