@@ -33,6 +33,7 @@ from distributed import Client, LocalCluster
 
 import geodim
 from engine import machine
+from geodim.memory import process_memory
 
 PARTS = 16
 
@@ -56,8 +57,7 @@ def peak() -> float:
 
     getrusage would count its parent's, from before the exec.
     """
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+    return process_memory("VmHWM") / 2**20
 
 
 def workers(memory_limit: str | int, *, keep_memory: bool = False) -> LocalCluster:

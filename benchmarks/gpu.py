@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import logging
 import platform
-import resource
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +23,7 @@ import torch
 
 import geodim
 from geodim.engine.parts import available_threads
+from geodim.memory import process_memory
 
 GIB = 2.0**30
 NODES, EDGES, ATTRIBUTES = 111_059_956, 1_615_685_872, 128
@@ -34,7 +34,7 @@ def say(*words: object) -> None:
 
 
 def memory() -> str:
-    host = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    host = process_memory("VmHWM") / GIB
     return (
         f"peak GPU memory {torch.cuda.max_memory_allocated() / GIB:.1f} GiB (reserved "
         f"{torch.cuda.max_memory_reserved() / GIB:.1f}), host {host:.1f} GiB"

@@ -28,9 +28,10 @@ from geodim.data.datasets import iter_rmat_edges
 from geodim.engine.parts import available_threads
 
 CHILD = """
-import json, resource, sys, time
+import json, sys, time
 import numpy as np
 import geodim
+from geodim.memory import process_memory
 folder, hops, rtol = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 warm = np.random.default_rng(0).random((3000, 4)).astype(np.float32)
 geodim.khop_dimensions(warm, np.random.default_rng(0).integers(0, 3000, (2, 9000)), 1, rtol=rtol)
@@ -39,7 +40,7 @@ edges = np.load(folder + "/edges.npy", mmap_mode="r")
 started = time.perf_counter()
 result = geodim.khop_dimensions(X, edges, hops, rtol=rtol)
 seconds = time.perf_counter() - started
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+peak = process_memory("VmHWM")
 said = {"seconds": seconds, "peak_bytes": peak, "dimensions": result.dimensions, "error": result[hops].error}
 print(json.dumps(said))
 """

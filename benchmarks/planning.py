@@ -34,6 +34,7 @@ from engine import machine
 from geodim.cli.compute_plan import look_at
 from geodim.cli.planning import duration, size
 from geodim.engine.parts import available_threads
+from geodim.memory import process_memory
 from geodim.plan import CORE, Problem, calibrate, machine_memory, plan
 from geodim.plan.cluster import workers_of
 from geodim.plan.cuda import plan_cuda
@@ -46,12 +47,6 @@ GIB = 1 << 30
 # ---------------------------------------------------------------- what is run
 
 
-def status(name: str) -> int:
-    """A field of this process, in bytes."""
-    text = Path("/proc/self/status").read_text()
-    return int(re.search(rf"{name}:\s+(\d+)", text)[1]) * 1024
-
-
 def forget_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5")
 
@@ -62,12 +57,12 @@ def own_memory(found: dict):
 
     Pages of a mapped file, which the system can take back, do not count.
     """
-    before, base = status("RssAnon"), status("VmRSS")
+    before, base = process_memory("RssAnon"), process_memory("VmRSS")
     over, most = threading.Event(), [before]
 
     def watch() -> None:
         while not over.wait(0.002):
-            most[0] = max(most[0], status("RssAnon"))
+            most[0] = max(most[0], process_memory("RssAnon"))
 
     thread = threading.Thread(target=watch)
     thread.start()
@@ -111,12 +106,16 @@ def hops_here(folder: str, hops: str, threads: str) -> None:
     graph = as_graph(edges, len(x), threads=int(threads))
     del edges
     forget_peak()
-    before = status("VmRSS")
+    before = process_memory("VmRSS")
     started, used = time.perf_counter(), time.process_time()
     geodim.khop_dimensions(x, graph, int(hops), n_threads=int(threads))
     seconds, used = time.perf_counter() - started, time.process_time() - used
     held = 8 * len(x) + graph.indices.nbytes  # was there before
-    print(json.dumps({"seconds": seconds, "core_seconds": used, "memory": status("VmHWM") - before + held}))
+    print(
+        json.dumps(
+            {"seconds": seconds, "core_seconds": used, "memory": process_memory("VmHWM") - before + held}
+        )
+    )
 
 
 CHILDREN = {"compute": compute_here, "hops": hops_here}
@@ -211,7 +210,7 @@ def through_hops(folder: Path) -> list[dict]:
 
 def peak() -> int:
     """On a worker: the most memory since `forget_peak`."""
-    return status("VmHWM")
+    return process_memory("VmHWM")
 
 
 def drawn(block_info=None) -> np.ndarray:

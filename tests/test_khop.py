@@ -371,10 +371,21 @@ def test_a_single_node():
     assert result.dimensions == [np.inf] * 3
 
 
-@pytest.mark.parametrize("hops", [-1, 1.5, True, "5", None])
-def test_bad_hops(hops):
-    with pytest.raises(InputValueError, match="hops"):
+@pytest.mark.parametrize(
+    ("hops", "kind"),
+    [(-1, InputValueError), *((hops, InputTypeError) for hops in (1.5, True, "5", None))],
+)
+def test_bad_hops(hops, kind):
+    with pytest.raises(kind, match="hops"):
         geodim.khop_dimensions(X64, EDGES, hops=hops)
+
+
+@pytest.mark.parametrize(
+    ("memory", "kind"), [(-1, InputValueError), ("8GB", InputTypeError), (1e9, InputTypeError)]
+)
+def test_bad_memory(memory, kind):
+    with pytest.raises(kind, match=r"memory \(bytes\) must be"):
+        geodim.khop_dimensions(X64, EDGES, hops=1, memory=memory)
 
 
 def test_bad_graphs_and_sizes():

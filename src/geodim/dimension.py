@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from dataclasses import replace
 from importlib import import_module
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from geodim.arguments import real_number
 from geodim.backends import choose_backend
 from geodim.certificate.remembered import remember
 from geodim.data.integers import measured_exactly
-from geodim.engine.parts import available_threads
+from geodim.engine.parts import thread_count
 from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.refine import Attempt, refine
 from geodim.engine.steps import resolution, tolerance
-from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError, InterruptedWarning
-from geodim.limits import MOST_THREADS, at_most
+from geodim.errors import DegenerateDataWarning, InterruptedWarning
 from geodim.result import IDResult, summarise
 
 if TYPE_CHECKING:
@@ -102,11 +100,10 @@ def intrinsic_dimension(
     100.0
     """
     started = time.monotonic()
-    check_arguments(rtol, n_threads, time_limit)
+    rtol, threads, time_limit = check_arguments(rtol, n_threads, time_limit)
     place = choose_backend(backend, X)
     source = place.open(X, weights=weights, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-    threads = int(n_threads or available_threads())
     ranges = place.scan_ranges(source, threads)
     source, ranges, off = measured_exactly(source, ranges, lambda other: place.scan_ranges(other, threads))
     deadline = None if time_limit is None else started + time_limit
@@ -145,29 +142,13 @@ def intrinsic_dimension(
     return result
 
 
-def check_arguments(rtol: Any, n_threads: Any, time_limit: Any) -> None:
-    """Raise for options that make no sense."""
-    for name, value, kind in (
-        ("rtol", rtol, Real),
-        ("n_threads", n_threads, Integral),
-        ("time_limit", time_limit, Real),
-    ):
-        if value is None and name != "rtol":
-            continue
-        if isinstance(value, bool) or not isinstance(value, kind):
-            noun = "a whole number" if kind is Integral else "a number"
-            msg = f"{name} must be {noun}, got {value!r}"
-            raise InputTypeError(msg)
-    if not 0.0 <= rtol < np.inf:
-        msg = f"rtol must be a number >= 0 (0 means exact), got {rtol!r}"
-        raise InputValueError(msg)
-    if n_threads is not None and n_threads < 1:
-        msg = f"n_threads must be at least 1, got {n_threads}"
-        raise InputValueError(msg)
-    at_most(n_threads or 1, MOST_THREADS, "n_threads")
-    if time_limit is not None and not time_limit >= 0.0:
-        msg = f"time_limit must be a number of seconds >= 0, got {time_limit!r}"
-        raise InputValueError(msg)
+def check_arguments(rtol: Any, n_threads: Any, time_limit: Any) -> tuple[float, int, float | None]:
+    """The tolerance, the number of threads and the seconds at most, or an error where they make no sense."""
+    return (
+        real_number(rtol, "rtol", least=0.0, below=math.inf, hint="0 means exact"),
+        thread_count(n_threads),
+        None if time_limit is None else real_number(time_limit, "time_limit", least=0.0, hint="seconds"),
+    )
 
 
 def _solve(

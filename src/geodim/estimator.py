@@ -16,7 +16,24 @@ if TYPE_CHECKING:
 FRAMES = ("pandas", "polars", "pyarrow", "torch")  # read in place, column by column
 
 
-class IntrinsicDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
+class DataEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
+    """What all estimators of geodim do with data."""
+
+    def _validated(self, X: Any) -> Any:
+        """Let scikit-learn check the form and note names, but hand on what geodim reads without a copy."""
+        if type(X).__module__.partition(".")[0] in FRAMES:
+            return validate_data(self, X, skip_check_array=True)
+        checked = validate_data(self, X, accept_sparse=True, ensure_all_finite=False)  # geodim names the row
+        mapped = isinstance(X, np.memmap) and X.dtype == checked.dtype
+        return X if mapped else checked
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class IntrinsicDimension(DataEstimator):
     """Intrinsic dimension of a geometric data set, for pipelines and searches.
 
     A thin coat around `geodim.intrinsic_dimension`, whose documentation says what is computed.  Memory maps
@@ -87,28 +104,8 @@ class IntrinsicDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
             The estimator itself.
         """
         data = self._validated(X)
-        result = intrinsic_dimension(
-            data,
-            rtol=self.rtol,
-            normalize=self.normalize,
-            weights=sample_weight,
-            n_threads=self.n_threads,
-            time_limit=self.time_limit,
-        )
+        result = intrinsic_dimension(data, weights=sample_weight, **self.get_params(deep=False))
         self.result_ = result
         self.dimension_, self.lower_, self.upper_ = result.dimension, result.lower, result.upper
         self.error_, self.discriminability_ = result.error, result.discriminability
         return self
-
-    def _validated(self, X: Any) -> Any:
-        """Let scikit-learn check the form and note names, but hand on what geodim reads without a copy."""
-        if type(X).__module__.partition(".")[0] in FRAMES:
-            return validate_data(self, X, skip_check_array=True)
-        checked = validate_data(self, X, accept_sparse=True, ensure_all_finite=False)  # geodim names the row
-        mapped = isinstance(X, np.memmap) and X.dtype == checked.dtype
-        return X if mapped else checked
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

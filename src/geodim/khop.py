@@ -10,18 +10,18 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import MOST_HOPS, check_hops, whole_number
 from geodim.backends import choose_backend
 from geodim.certificate.remembered import remember
 from geodim.data.integers import conversion_error
 from geodim.data.sources import SparseSource
 from geodim.dimension import check_arguments
 from geodim.engine.layers import Layers
-from geodim.engine.parts import available_threads
+from geodim.engine.parts import divisor
 from geodim.engine.pilot import look_ahead
 from geodim.engine.refine import Attempt, refine
 from geodim.engine.steps import resolution
@@ -37,7 +37,6 @@ from geodim.features.ranges import hop_ranges
 from geodim.features.rounding import feature_errors, growth
 from geodim.features.twins import Twins
 from geodim.khop_result import KHopResult
-from geodim.limits import check_hops
 from geodim.memory import PROFILE_BYTES
 from geodim.result import summarise
 
@@ -141,34 +140,32 @@ def khop_dimensions(
     16.0
     """
     started = time.monotonic()
-    check_arguments(rtol, n_threads, time_limit)
-    threads = int(n_threads or available_threads())
+    rtol, threads, time_limit = check_arguments(rtol, n_threads, time_limit)
+    memory = None if memory is None else whole_number(memory, "memory (bytes)", 0)
     place = choose_backend(backend, X)
     source = place.open(X, weights=None, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     hop_operator, notes = _operator(
         place, graph, operator, operator_parameters, edge_weights, source.n_points, threads
     )
-    if isinstance(hops, bool) or not isinstance(hops, Integral) or hops < 0:
-        msg = f"hops must be a whole number >= 0, got {hops!r}"
-        raise InputValueError(msg)
-    check_hops(int(hops), source.n_points, source.n_features, PROFILE_BYTES)
+    hops = whole_number(hops, "hops", 0, MOST_HOPS)
+    check_hops(hops, source.n_points, source.n_features, PROFILE_BYTES)
     ranges = place.scan_ranges(source, threads)
     kind = feature_type(X, source, dtype)
     _check_size(ranges, kind)
-    job = place.hop_pass(source, kind, hop_operator, int(hops), threads)
+    job = place.hop_pass(source, kind, hop_operator, hops, threads)
     job.ranges = ranges.read_as(kind)
     width = job.width_for(memory)
     deadline = None if time_limit is None else started + time_limit
     pilot = look_ahead(source, ranges) if rtol > 0.0 else None
     step = resolution(rtol, CAUTION * pilot.delta, ranges.magnitude, FINEST) if pilot else 0.0
-    sums = growth(job.operator, int(hops), kind, threads)
+    sums = growth(job.operator, hops, kind, threads)
     converted = conversion_error(source, ranges)
     held = converted == 0.0 and kind.itemsize >= feature_type(X, source).itemsize
     errors = feature_errors(job.operator, sums, ranges.magnitude, kind, exact_attributes=held)
     bounds = hop_ranges(ranges, job.operator, sums, errors)
     rms = _root_mean_square(source, ranges, job.operator)
-    scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
+    scale = divisor(ranges.d_max, normalize)
 
     def report(layers: Layers) -> None:
         if progress is not None:
@@ -185,20 +182,20 @@ def khop_dimensions(
     if checkpoint is not None:
         from geodim.engine.checkpoint import Checkpoint  # noqa: PLC0415
 
-        same = {"hops": int(hops), "rtol": float(rtol), **fingerprint(source, kind, hop_operator)}
+        same = {"hops": hops, "rtol": rtol, **fingerprint(source, kind, hop_operator)}
         store = Checkpoint(checkpoint, same)
     layers: Layers
 
     def attempt(step: float) -> Attempt:
         nonlocal layers
-        layers = Layers(source.n_points, source.n_features, int(hops), step, threads)
+        layers = Layers(source.n_points, source.n_features, hops, step, threads)
         if store is not None:
             store.load(layers)
-        job.twins = Twins(source.n_points, int(hops)) if count_indistinguishable else None
+        job.twins = Twins(source.n_points, hops) if count_indistinguishable else None
         job.run(layers, width, deadline, report, store, save_every)
         first = layers.profiles[0]
         whole = job.twins is not None and first.stopped is None
-        twins = job.twins.counts() if job.twins is not None and whole else [None] * (int(hops) + 1)
+        twins = job.twins.counts() if job.twins is not None and whole else [None] * (hops + 1)
         summaries = _summaries(
             layers, ranges, bounds, errors, rms, source.names, normalize, rtol, started, threads,
             d_max_error=2.0 * converted,

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from geodim.estimator import IntrinsicDimension
+from geodim.estimator import DataEstimator
 from geodim.khop import khop_dimensions
 
 if TYPE_CHECKING:
     from typing import Self
 
 
-class KHopIntrinsicDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
+class KHopIntrinsicDimension(DataEstimator):
     """Intrinsic dimension of a graph's attributes after k = 0, ..., hops rounds of aggregation.
 
     A thin coat around `geodim.khop_dimensions`, whose documentation says what is computed.  The
@@ -111,13 +110,7 @@ class KHopIntrinsicDimension(BaseEstimator):  # type: ignore[misc] # scikit-lear
         KHopIntrinsicDimension
             The estimator itself.
         """
-        data = IntrinsicDimension._validated(self, X)
-        result = khop_dimensions(data, **self.get_params(deep=False))
+        result = khop_dimensions(self._validated(X), **self.get_params(deep=False))
         self.result_ = result
         self.dimensions_, self.drops_ = np.array(result.dimensions), np.array(result.drops)
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -101,12 +100,9 @@ class KHopResult:
 
     def to_json(self, path: str | Path | None = None, **options: Any) -> str:
         """JSON text, also written to ``path`` (whole or not at all) if given."""
-        text = json.dumps(self.to_dict(**options), indent=1, allow_nan=False) + "\n"
-        if path is not None:
-            from geodim.output import write_text  # noqa: PLC0415
+        from geodim.output import json_text  # noqa: PLC0415
 
-            write_text(path, text)
-        return text
+        return json_text(self.to_dict(**options), path)
 
     @classmethod
     def from_dict(cls, values: Any) -> KHopResult:

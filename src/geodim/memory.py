@@ -62,6 +62,15 @@ def _unmapped() -> int | None:
     return max(0, limit - mapped * resource.getpagesize())
 
 
+def process_memory(field: str) -> int | None:
+    """A field of what Linux says about this process, such as VmRSS or VmHWM, in bytes; None elsewhere."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:")), None)
+
+
 def check_bytes(
     need: int, what: str, way_out: str = "take fewer columns, or a machine with more memory"
 ) -> None:

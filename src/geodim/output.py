@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import json
 import os
 import stat
 import sys
@@ -268,6 +269,14 @@ def _keep_rights(descriptor: int, before: os.stat_result | None) -> None:
             with contextlib.suppress(OSError):
                 os.fchown(descriptor, -1, before.st_gid)
     os.fchmod(descriptor, mode)
+
+
+def json_text(values: Any, path: str | Path | None = None) -> str:
+    """JSON text with one value to a line, also written to ``path`` (whole or not at all) if given."""
+    text = json.dumps(values, indent=1, allow_nan=False) + "\n"
+    if path is not None:
+        write_text(path, text)
+    return text
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import platform
 from collections import Counter
@@ -14,7 +13,7 @@ import numpy as np
 
 from geodim._version import __version__
 from geodim.attained import attained_runs
-from geodim.engine.parts import mean, sums_by_owner, whole_numbers
+from geodim.engine.parts import divisor, mean, sums_by_owner, whole_numbers
 from geodim.errors import DataFileError, InputValueError
 from geodim.text import visible
 
@@ -144,7 +143,7 @@ class IDResult:
     @property
     def scale(self) -> float:
         """What features are divided by: d_max if normalised, else 1."""
-        return self.d_max if self.normalized and self.d_max > 0.0 else 1.0
+        return divisor(self.d_max, self.normalized)
 
     def observable_diameter_bounds(self, alpha: float) -> tuple[float, float]:
         """Bounds on the observable diameter for mass 1 - alpha: Phi at k = ceil(n (1 - alpha))."""
@@ -208,12 +207,9 @@ class IDResult:
 
         Infinity is the string "inf".
         """
-        text = json.dumps(self.to_dict(max_support=max_support), indent=1, allow_nan=False) + "\n"
-        if path is not None:
-            from geodim.output import write_text  # noqa: PLC0415
+        from geodim.output import json_text  # noqa: PLC0415
 
-            write_text(path, text)
-        return text
+        return json_text(self.to_dict(max_support=max_support), path)
 
     @classmethod
     def from_dict(cls, values: Any) -> IDResult:
@@ -400,7 +396,7 @@ def summarise(
     # No width exceeds d_max where that is the largest range of the features themselves.
     largest_delta = 1.0 if d_max is None else math.inf
     d_max = ranges.d_max if d_max is None else d_max
-    scale = d_max if normalize and d_max > 0.0 else 1.0
+    scale = divisor(d_max, normalize)
     if solved:
         support = whole_numbers(2, n + 1, n_threads)
         lower = upper = profile.phi[1:]

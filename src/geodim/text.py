@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["boxed", "spreadsheet_cell", "visible", "visible_lines"]
+__all__ = ["boxed", "is_number", "spreadsheet_cell", "visible", "visible_lines"]
 
 # C0, DEL and C1; line and paragraph separators; bidirectional embeddings, overrides and
 # isolates; lone surrogates.
@@ -67,9 +67,13 @@ def spreadsheet_cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     text = visible(value)
-    if text.startswith(FORMULA):
-        try:
-            float(text)
-        except ValueError:
-            return f"'{text}"
-    return text
+    return f"'{text}" if text.startswith(FORMULA) and not is_number(text) else text
+
+
+def is_number(text: str) -> bool:
+    """Whether text says a number, as Python reads them."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import whole_number
 from geodim.dimension import check_arguments, intrinsic_dimension
 from geodim.errors import (
     DegenerateDataWarning,
@@ -125,10 +125,10 @@ class LayerDimension:
     ) -> None:
         check_arguments(rtol, n_threads, None)
         self.model = _checked(model)
-        self.every = _whole("every", every, 1)
-        self.max_points = _whole("max_points", max_points, 2)
+        self.every = whole_number(every, "every", 1)
+        self.max_points = whole_number(max_points, "max_points", 2)
         self.training = bool(training)
-        self.seed = _whole("seed", seed, 0)
+        self.seed = whole_number(seed, "seed", 0)
         self.options: dict[str, Any] = {"rtol": rtol, "normalize": normalize, "n_threads": n_threads}
         self._all = layers is None
         self._modules = _choose(self.model, layers)
@@ -361,7 +361,9 @@ class _Sample:
         kept = np.sort(np.argsort(keys, kind="stable")[: self.most])
         new = kept[kept >= before]
         picked = rows if new.size == len(rows) else rows[torch.from_numpy(new - before).to(rows.device)]
-        values = picked.to("cpu", _numpy_type(rows)).numpy()
+        from geodim.backends.cuda.tensors import tensor_type  # noqa: PLC0415 - asks for PyTorch in words of its own
+
+        values = picked.to("cpu", tensor_type(rows)).numpy()
         # Of rows that must go, then at the end.
         free = np.setdiff1d(np.arange(kept.size), kept[kept < before])
         self._reserve(kept.size, values)
@@ -423,20 +425,3 @@ def _first_tensor(output: Any) -> torch.Tensor | None:
     elif not isinstance(output, tuple | list):
         return None
     return next((tensor for tensor in map(_first_tensor, output) if tensor is not None), None)
-
-
-def _numpy_type(tensor: torch.Tensor) -> torch.dtype:
-    """Half precision widened to float32, whole numbers to float64."""
-    if tensor.dtype is torch.float64 or not tensor.is_floating_point():
-        return torch.float64
-    return torch.float32
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        msg = f"{name} must be a whole number, got {value!r}"
-        raise InputTypeError(msg)
-    if int(value) < least:
-        msg = f"{name} must be at least {least}, got {value}"
-        raise InputValueError(msg)
-    return int(value)

@@ -100,7 +100,7 @@ def test_degenerate_data():
     ("options", "kind", "text"),
     [
         ({"method": "guess"}, errors.InputValueError, "method must be one of fit, ml"),
-        ({"discard": 1.0}, errors.InputValueError, "discard is the share"),
+        ({"discard": 1.0}, errors.InputValueError, "discard must be at least 0 and below 1"),
         ({"discard": "some"}, errors.InputTypeError, "discard must be a number"),
         ({"resolution": -1}, errors.InputValueError, "resolution"),
         ({"n_threads": 0}, errors.InputValueError, "n_threads"),

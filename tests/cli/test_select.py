@@ -100,7 +100,7 @@ class TestErrors:
             (["-m", "2", "--fraction", "0.5"], 2, "not both"),
             (["--fraction", "0"], 2, "above 0"),
             (["-m", "0"], 2, "Invalid value"),
-            (["-m", "7"], 3, "number of features, 6"),
+            (["-m", "7"], 3, "number of features, must be at most 6"),
             (["--columns", "9"], 3, "no column"),
             (["--json", "no/such/folder.json"], 4, "no folder"),
         ],

@@ -267,8 +267,8 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("options", "error", "match"),
         [
-            ({"m": 0}, InputValueError, "between 1 and the number of features, 4"),
-            ({"m": 5}, InputValueError, "between 1 and the number of features, 4"),
+            ({"m": 0}, InputValueError, "number of features, must be at least 1"),
+            ({"m": 5}, InputValueError, "number of features, must be at most 4"),
             ({"m": 2.0}, InputTypeError, "whole number"),
             ({"m": True}, InputTypeError, "whole number"),
             ({"fraction": 0.0}, InputValueError, "above 0"),

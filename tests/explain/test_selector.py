@@ -50,7 +50,7 @@ def test_options_are_passed_on() -> None:
     most = DiscriminabilitySelector(fraction=0.9999).fit(X).selection_
     assert most.columns == geodim.select_features(X, fraction=0.9999).columns
     assert DiscriminabilitySelector(2, memory=1, n_threads=1).fit(X).selection_.parameters["memory"] == 1
-    with pytest.raises(InputValueError, match="between 1 and"):
+    with pytest.raises(InputValueError, match="number of features, must be at most"):
         DiscriminabilitySelector(7).fit(X)
     with pytest.raises(NotFittedError):
         DiscriminabilitySelector().transform(X)

@@ -298,7 +298,6 @@ def test_values_that_are_not_finite(bad):
         "data.graphs",
         "data.graphs.convert",
         "data.graphs.parallel",
-        "data.graphs.checks",
         "features",
         "features.hops",
         "features.memory",

@@ -163,10 +163,9 @@ def test_weights_are_not_negative():
         ("ppr", {"alpha": 1.5}, "alpha"),
         ("ppr", {"alpha": 1e-6}, "products per hop"),
         ("ppr", {"order": -1}, "order"),
-        ("ppr", {"order": 2.5}, "order"),
         ("ppr", {"tolerance": 0.0}, "tolerance"),
         ("ppr", {"transition": "heat"}, "transition"),
-        ("heat", {"t": -1.0}, "t must lie"),
+        ("heat", {"t": -1.0}, "t must be at least 0 and at most 500"),
         ("heat", {"t": 1e6}, "repeatedly"),
         (sparse.identity(N), {"order": 2}, "takes no parameters"),
     ],
@@ -174,6 +173,12 @@ def test_weights_are_not_negative():
 def test_bad_parameters(operator, parameters, message):
     with pytest.raises(InputValueError, match=message):
         make_operator(GRAPH, operator, **parameters)
+
+
+@pytest.mark.parametrize("parameters", [{"order": 2.5}, {"alpha": "0.5"}, {"tolerance": None}])
+def test_parameters_of_another_kind(parameters):
+    with pytest.raises(InputTypeError, match=f"{next(iter(parameters))} must be a"):
+        make_operator(GRAPH, "ppr", **parameters)
 
 
 def test_bad_matrices():

@@ -13,7 +13,7 @@ from gnn.gnn_cases import SMALL, block_graph
 
 torch = pytest.importorskip("torch", reason="SIGN needs PyTorch")
 
-from geodim.errors import DataFileError, GeodimWarning, InputValueError, InterruptedWarning
+from geodim.errors import DataFileError, GeodimWarning, InputTypeError, InputValueError, InterruptedWarning
 from geodim.gnn import SignRun, fit_sign, hop_inputs, load_model, run_grid, summarise, write_runs
 from geodim.gnn.records import RunStore
 from geodim.gnn.runs import data_digest, run_seed
@@ -196,6 +196,8 @@ def test_bad_arguments():
     ):
         with pytest.raises(InputValueError, match=message):
             grid(**options)
+    with pytest.raises(InputTypeError, match=r"hops must be a whole number, got 1\.5"):
+        grid(hops=[0, 1.5])
     with pytest.raises(InputValueError, match="give settings yourself"):
         run_grid(DATA)
     with pytest.raises(InputValueError, match="no data set is called"):

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from geodim.data.datasets import list_datasets
-from geodim.errors import InputValueError
+from geodim.errors import InputTypeError, InputValueError
 from geodim.gnn import SignSettings, estimate_cost, paper_settings
 from geodim.gnn.settings import paper_task
 
@@ -57,10 +57,8 @@ def test_other_data_sets_have_none():
     "wrong",
     [
         {"hidden": 0},
-        {"hidden": 2.5},
         {"batch_size": 1},
         {"max_epochs": 0},
-        {"patience": True},
         {"dropout": 1.0},
         {"input_dropout": -0.1},
         {"weight_decay": float("nan")},
@@ -71,6 +69,14 @@ def test_other_data_sets_have_none():
 )
 def test_bad_settings(wrong):
     with pytest.raises(InputValueError, match=next(iter(wrong))):
+        SignSettings(**wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"hidden": 2.5}, {"patience": True}, {"dropout": "0.5"}, {"learning_rate": None}]
+)
+def test_settings_of_another_kind(wrong):
+    with pytest.raises(InputTypeError, match=next(iter(wrong))):
         SignSettings(**wrong)
 
 

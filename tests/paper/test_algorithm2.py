@@ -146,5 +146,5 @@ def test_bad_support():
         paper.algorithm_2(X, [2, 3])
     with pytest.raises(InputTypeError, match="support"):
         paper.algorithm_2(X, None)
-    with pytest.raises(InputValueError, match="n = 1"):
+    with pytest.raises(InputValueError, match="n must be at least 2"):
         paper.algorithm_2(X[:1], [2])

@@ -145,7 +145,7 @@ def test_bad_arguments():
 )
 def test_bad_insertions(p, phi_p):
     bounds = paper.support_bounds([1, 5, 6], [2, 5, 6], 6)
-    with pytest.raises(InputValueError, match=r"p = |phi_p"):
+    with pytest.raises(InputValueError, match=r"p = |p must|phi_p"):
         paper.insert_support_element(bounds, [1, 5, 6], [2, 5, 6], p, phi_p)
 
 

@@ -59,5 +59,5 @@ def test_bad_arguments():
         paper.saved_costs(10, 3, [2, 10], [1.0])
     with pytest.raises(InputValueError, match="n_features"):
         paper.naive_costs(10, 0)
-    with pytest.raises(InputValueError, match="n = "):
+    with pytest.raises(InputValueError, match="n must be at least 1"):
         paper.naive_costs(0, 1)

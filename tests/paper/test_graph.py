@@ -110,9 +110,9 @@ def test_bad_arguments():
         paper.normalized_adjacency(3, [(0, 1), (1,)])
     with pytest.raises(InputTypeError, match="edges"):
         paper.normalized_adjacency(3, [(0.0, 1.0)])
-    with pytest.raises(InputValueError, match="k = -1"):
+    with pytest.raises(InputValueError, match="k must be at least 0"):
         paper.k_hop_features([[1.0], [2.0]], [(0, 1)], -1)
-    with pytest.raises(InputValueError, match="n = 0"):
+    with pytest.raises(InputValueError, match="n must be at least 1"):
         paper.normalized_adjacency(0, [])
 
 

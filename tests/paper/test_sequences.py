@@ -93,15 +93,15 @@ def test_one_point():
 
 @pytest.mark.parametrize("k", [0, 4, -1])
 def test_k_outside_its_range(k):
-    with pytest.raises(InputValueError, match="k = "):
+    with pytest.raises(InputValueError, match=r"k must be at (least 1|most 3)"):
         paper.phi_kf([0, 1, 2], k)
-    with pytest.raises(InputValueError, match="k = "):
+    with pytest.raises(InputValueError, match=r"k must be at (least 1|most 3)"):
         paper.phi_k([[0], [1], [2]], k)
 
 
 @pytest.mark.parametrize("k", [2.0, "2", None, True])
 def test_k_of_another_type(k):
-    with pytest.raises(InputTypeError, match="k needs"):
+    with pytest.raises(InputTypeError, match="k must be a whole number"):
         paper.phi_kf([0, 1, 2], k)
 
 

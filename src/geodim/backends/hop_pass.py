@@ -5,13 +5,11 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from geodim.engine.interrupt import heeding_interrupts
-from geodim.errors import InputTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,17 +33,14 @@ class HopPass:
         self.twins: Twins | None = None
         self.ranges: Ranges | None = None  # of the attributes as they are
 
-    def width_for(self, memory: Any) -> int:
+    def width_for(self, memory: int | None) -> int:
         """Columns in flight: a cache line of them, more if they are short, or what the memory allows."""
         n, d = self.source.n_points, self.source.n_features
-        check_memory(memory)
         from geodim.backends.hop_memory import columns_in_flight, default_columns  # noqa: PLC0415
 
         if memory is None:
             return default_columns(n, d)
-        return columns_in_flight(
-            int(memory), n, d, self.operator, self.hops, self.kind.itemsize, self.threads
-        )
+        return columns_in_flight(memory, n, d, self.operator, self.hops, self.kind.itemsize, self.threads)
 
     def run(
         self,
@@ -123,10 +118,3 @@ class HopPass:
                 return False
             report(layers)
         return True
-
-
-def check_memory(memory: Any) -> None:
-    """Raise unless this is a number of bytes, or None."""
-    if memory is not None and (isinstance(memory, bool) or not isinstance(memory, Integral)):
-        msg = f"memory must be a whole number of bytes, got {memory!r}"
-        raise InputTypeError(msg)

@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import MOST_HOPS, check_hops, one_of, whole_number
 from geodim.baselines.mle import PAPER_SAMPLE, VARIANTS, mle_of_points
-from geodim.baselines.points import Points, as_points, check_threads, whole
+from geodim.baselines.points import Points, as_points
 from geodim.data.checks import scan_ranges
 from geodim.data.graphs import as_graph
-from geodim.data.graphs.parallel import thread_count
 from geodim.data.sources import as_source
+from geodim.engine.parts import thread_count
 from geodim.errors import InputTypeError, InputValueError, RangeOverflowError, ShapeError
 from geodim.features import iter_hop_blocks, make_operator
-from geodim.limits import MOST_HOPS, at_most, check_hops
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,14 +113,12 @@ def khop_points(
     >>> khop_points(np.array([[0.0], [1.0]]), [(0, 1)], 1).matrix(1).round(3).tolist()
     [[0.0, 0.5], [1.0, 0.5]]
     """
-    hops = whole("hops", hops, 0)
-    at_most(hops, MOST_HOPS, "hops")
+    hops = whole_number(hops, "hops", 0, MOST_HOPS)
     if not isinstance(operator, str):
         msg = f"operator must be a name (sym, rw, ppr, heat), got {type(operator).__name__}"
         raise InputTypeError(msg)
-    check_threads(n_threads)
-    source = as_source(X)
     threads = thread_count(n_threads)
+    source = as_source(X)
     ranges = scan_ranges(source, threads)
     if ranges.magnitude > LARGEST or 0.0 < ranges.magnitude < 1.0 / LARGEST:
         msg = (
@@ -237,7 +235,7 @@ def khop_mle(
     >>> [round(result.dimension) for result in khop_mle(X, ring, hops=2)]
     [3, 6, 6]
     """
-    hops = whole("hops", hops, 0)
+    hops = whole_number(hops, "hops", 0)
     options: dict[str, Any] = {
         "variant": variant,
         "resolution": resolution,
@@ -245,9 +243,7 @@ def khop_mle(
         "seed": seed,
         "n_threads": n_threads,
     }
-    if variant not in VARIANTS:
-        msg = f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}"
-        raise InputValueError(msg)
+    one_of(variant, "variant", VARIANTS)
     if variant == "paper":
         if operator != "sym" or operator_parameters or edge_weights is not None:
             msg = "the variant 'paper' is the paper's: operator 'sym' without parameters and weights"

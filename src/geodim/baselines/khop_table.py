@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import whole_number
 from geodim.baselines.khop import khop_points, published_hops
 from geodim.baselines.mle import PAPER_SAMPLE, estimate, mle_of_points
 from geodim.baselines.neighbours import nearest_as_published
-from geodim.baselines.points import Points, check_neighbours, choose_sample, whole
+from geodim.baselines.points import Points, check_neighbours, choose_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,7 +72,7 @@ def khop_mle_rows(
     >>> [row["k"] for row in rows], all(abs(row["sound"] - row["paper_like"]) < 1e-3 for row in rows)
     ([0, 1], True)
     """
-    hops = whole("hops", hops, 0)
+    hops = whole_number(hops, "hops", 0)
     made = khop_points(X, graph, hops, n_threads=n_threads)
     parts = published_hops(X, graph, hops) if published else []
     sample = choose_sample(len(made.values), n_samples, seed)

@@ -14,6 +14,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from geodim.memory import process_memory
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -46,7 +48,7 @@ def measure(call: Callable[[], T]) -> Measured[T]:
     started = time.perf_counter()
     value = call()
     seconds = time.perf_counter() - started
-    after = _status("VmHWM") if _resettable() else _largest()
+    after = process_memory("VmHWM") if _resettable() else _largest()
     peak = None if before is None or after is None else max(0, after - before)
     return Measured(value, seconds, peak)
 
@@ -65,15 +67,8 @@ def _reset_peak() -> int | None:
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     except OSError:
-        return _status("VmHWM")
-    return _status("VmRSS")
-
-
-def _status(key: str) -> int | None:
-    for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
-        if line.startswith(key + ":"):
-            return int(line.split()[1]) * 1024
-    return None
+        return process_memory("VmHWM")
+    return process_memory("VmRSS")
 
 
 def _largest() -> int | None:

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import one_of
 from geodim.baselines.neighbours import nearest, nearest_as_published
 from geodim.baselines.points import (
     Points,
     as_points,
     check_neighbours,
     check_resolution,
-    check_threads,
     choose_sample,
 )
 from geodim.baselines.result import BaselineResult, versions
 from geodim.data.unchanged import Watch
+from geodim.engine.parts import thread_count
 from geodim.errors import DegenerateDataWarning, InputValueError
 
 if TYPE_CHECKING:
@@ -114,10 +115,8 @@ def mle_of_points(
 ) -> BaselineResult:
     """Do as `mle`, for points that know how exact they are; further parameters are noted in the result."""
     started = time.monotonic()
-    if variant not in VARIANTS:
-        msg = f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}"
-        raise InputValueError(msg)
-    check_threads(n_threads)
+    one_of(variant, "variant", VARIANTS)
+    thread_count(n_threads)
     resolution = check_resolution(resolution)
     sample = choose_sample(points.n_points, n_samples, seed)
     count = check_neighbours(n_neighbors, points.n_points, 2)

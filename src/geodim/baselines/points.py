@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import real_number, whole_number
 from geodim.data.checks import scan_ranges
-from geodim.data.graphs.parallel import thread_count
 from geodim.data.sources import ArraySource, SparseSource, as_source, working_type
-from geodim.errors import InputTypeError, InputValueError
-from geodim.limits import MOST_THREADS, at_most
+from geodim.engine.parts import thread_count
+from geodim.errors import InputValueError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,9 +88,9 @@ def as_points(X: Any, n_threads: int | None = None, *, dense: bool = False) -> P
     """
     if isinstance(X, Points):
         return X
-    check_threads(n_threads)
+    threads = thread_count(n_threads)
     source = as_source(X)
-    ranges = scan_ranges(source, thread_count(n_threads))
+    ranges = scan_ranges(source, threads)
     if isinstance(source, ArraySource):
         values: Any = np.ascontiguousarray(source.array, source.dtype)
     elif isinstance(source, SparseSource):
@@ -130,45 +129,22 @@ def _from_columns(source: ColumnSource) -> NDArray[np.floating]:
     return values
 
 
-def whole(name: str, value: Any, least: int) -> int:
-    """Return an option that is a whole number, or raise."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        msg = f"{name} must be a whole number, got {value!r}"
-        raise InputTypeError(msg)
-    if value < least:
-        msg = f"{name} must be at least {least}, got {value}"
-        raise InputValueError(msg)
-    return int(value)
-
-
-def check_threads(n_threads: Any) -> None:
-    """Raise unless it is None or a number of threads."""
-    if n_threads is not None:
-        at_most(whole("n_threads", n_threads, 1), MOST_THREADS, "n_threads")
-
-
 def check_resolution(value: Any) -> float:
     """Return a distance, or raise."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        msg = f"resolution must be a number, got {value!r}"
-        raise InputTypeError(msg)
-    if not 0.0 <= float(value) < math.inf:
-        msg = f"resolution must be a distance >= 0 (0: only equal rows are equal), got {value!r}"
-        raise InputValueError(msg)
-    return float(value)
+    return real_number(value, "resolution", least=0.0, below=math.inf, hint="0: only equal rows are equal")
 
 
 def choose_sample(n_points: int, n_samples: Any, seed: Any) -> NDArray[np.intp] | None:
     """Ascending indices of a random sample without repetition; None for all points."""
-    seed = whole("seed", seed, 0)
-    if n_samples is None or whole("n_samples", n_samples, 1) >= n_points:
+    seed = whole_number(seed, "seed", 0)
+    if n_samples is None or whole_number(n_samples, "n_samples", 1) >= n_points:
         return None
     return np.sort(np.random.default_rng(seed).choice(n_points, int(n_samples), replace=False))
 
 
 def check_neighbours(n_neighbors: Any, n_points: int, least: int = 1) -> int:
     """Every point needs so many others."""
-    count = whole("n_neighbors", n_neighbors, least)
+    count = whole_number(n_neighbors, "n_neighbors", least)
     if count >= n_points:
         msg = (
             f"{count} neighbours of each point need at least {count + 1} points, "

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.baselines.points import as_points, check_neighbours, whole
+from geodim.arguments import whole_number
+from geodim.baselines.points import as_points, check_neighbours
 from geodim.baselines.result import BaselineResult, versions
 from geodim.data.unchanged import Watch
 from geodim.errors import InputValueError
@@ -91,7 +92,7 @@ def skdim_estimate(
     takes = inspect.signature(kind.__init__).parameters
     options = dict(parameters)
     if seed is not None:
-        seed = whole("seed", seed, 0)
+        seed = whole_number(seed, "seed", 0)
         if "random_state" in takes:
             options.setdefault("random_state", seed)
     unknown = [key for key in options if key not in takes]

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import one_of, real_number
 from geodim.baselines.neighbours import nearest
 from geodim.baselines.points import as_points, check_neighbours, check_resolution, choose_sample
 from geodim.baselines.result import BaselineResult, versions
 from geodim.data.unchanged import Watch
-from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError
+from geodim.errors import DegenerateDataWarning, InputValueError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,15 +68,8 @@ def two_nn(
     (2, 2)
     """
     started = time.monotonic()
-    if method not in METHODS:
-        msg = f"method must be one of {', '.join(METHODS)}, got {method!r}"
-        raise InputValueError(msg)
-    if isinstance(discard, bool) or not isinstance(discard, (int, float)):
-        msg = f"discard must be a number, got {discard!r}"
-        raise InputTypeError(msg)
-    if not 0.0 <= discard < 1.0:
-        msg = f"discard is the share of ratios to leave out, 0 <= discard < 1, got {discard!r}"
-        raise InputValueError(msg)
+    one_of(method, "method", METHODS)
+    discard = real_number(discard, "discard", least=0.0, below=1.0, hint="the share of ratios to leave out")
     resolution = check_resolution(resolution)
     with Watch.of(X):
         points = as_points(X, n_threads)

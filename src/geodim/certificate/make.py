@@ -18,6 +18,7 @@ import numpy as np
 
 from geodim import checker
 from geodim.engine.kernels.witnesses import choose_sizes, narrow_windows, straighten
+from geodim.engine.parts import divisor
 from geodim.errors import InputValueError, RangeOverflowError
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ def _document(
     unit = _unit(
         [width for width, most in zip(widths, widest[:, -1:], strict=True) if np.any(most > 0.0)], largest
     )
-    scale = Fraction(found.d_max) if task.normalized and found.d_max > 0.0 else Fraction(1)
+    scale = Fraction(divisor(found.d_max, task.normalized))
     least = np.maximum(found.least, 0.0)
     rounding = 2.0 * np.array(errors)[:, np.newaxis]
     most = np.where(widest > 0.0, widest + rounding, 0.0)  # hops may round otherwise elsewhere

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import real_number
 from geodim.certificate.columns import Columns
 from geodim.certificate.document import Certificate, edges_of
 from geodim.certificate.remembered import is_weighted, recall
 from geodim.checker import MOST_POINTS
 from geodim.engine.parts import available_threads
-from geodim.errors import CertificateError, InputTypeError, InputValueError, ShapeError
+from geodim.errors import CertificateError, ShapeError
 from geodim.khop_result import KHopResult
 
 if TYPE_CHECKING:
@@ -32,12 +32,7 @@ def certify(
     """Make the certificate of a result; see `IDResult.certificate` and `KHopResult.certificate`."""
     from geodim.certificate.make import Task, make  # noqa: PLC0415 - imports Numba
 
-    if isinstance(rtol, bool) or not isinstance(rtol, Real):
-        msg = f"rtol must be a number, got {rtol!r}"
-        raise InputTypeError(msg)
-    if not SMALLEST_RTOL <= float(rtol) <= 1.0:
-        msg = f"rtol must lie between {SMALLEST_RTOL:g} and 1, got {rtol!r}"
-        raise InputValueError(msg)
+    rtol = real_number(rtol, "rtol", least=SMALLEST_RTOL, most=1.0)
     layers = result.results if isinstance(result, KHopResult) else [result]
     operator = None
     if isinstance(result, KHopResult) and result.hops:
@@ -50,7 +45,7 @@ def certify(
         columns=columns,
         order=_leaders_first(layers, columns),
         normalized=layers[0].normalized,
-        rtol=float(rtol),
+        rtol=rtol,
         hops=len(layers) - 1,
         operator=operator,
         edges=None if operator is None else edges_of(graph, columns.shape[0]),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from geodim.arguments import MOST_HOPS, MOST_SECONDS, MOST_THREADS
 from geodim.cli.compare_child import ESTIMATORS, READY
 from geodim.cli.console import err, out, print_error, print_json, print_written
 from geodim.cli.datasets import Root, dataset_folder
@@ -20,7 +21,6 @@ from geodim.cli.exits import ExitCode
 from geodim.cli.reporting import Report, check_report, with_provenance
 from geodim.cli.tables import Columns, Exclude, Header  # noqa: TC001 - typer looks at the annotations
 from geodim.errors import InputValueError, MissingExtraError
-from geodim.limits import MOST_HOPS, MOST_SECONDS, MOST_THREADS
 from geodim.output import check_outputs, write_text
 from geodim.text import visible
 

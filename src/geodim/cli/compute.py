@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from geodim.arguments import MOST_SIZE
 from geodim.cli.certifying import (
     CertificatePath,
     CertificateRtol,
@@ -38,7 +39,6 @@ from geodim.cli.planning import (
 from geodim.cli.reporting import Report, check_report, with_provenance, write_report
 from geodim.cli.scheduler import Scheduler, connected
 from geodim.cli.tables import Columns, Exclude, Header, Rtol, Threads, TimeLimit, opened
-from geodim.limits import MOST_SIZE
 from geodim.output import check_outputs
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rich.console import Console
+    from rich.progress import Progress
     from rich.table import Table
 
     from geodim.result import IDResult
@@ -103,6 +104,13 @@ def progress_bar(console: Console, *, quiet: bool = False) -> Iterator[Callable[
     if quiet or not console.is_terminal:
         yield None
         return
+    bar, report = bar_with_time(console, "features")
+    with bar:
+        yield report
+
+
+def bar_with_time(console: Console, noun: str) -> tuple[Progress, Callable[[int, int], None]]:
+    """A bar with the time left, and what to call as ``report(done, total)``."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -112,24 +120,25 @@ def progress_bar(console: Console, *, quiet: bool = False) -> Iterator[Callable[
         TimeRemainingColumn,
     )
 
-    columns = (
+    bar = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("features,"),
+        TextColumn(f"{noun},"),
         TimeRemainingColumn(),
         TextColumn("left (Ctrl-C keeps the bounds)"),
+        console=console,
+        transient=True,
     )
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("checking values", total=None)
+    task = bar.add_task("checking values", total=None)
 
-        def report(done: int, total: int) -> None:
-            if done < progress.tasks[0].completed:  # a second and finer pass
-                progress.reset(task)
-            progress.update(task, description="solving", completed=done, total=total)
+    def report(done: int, total: int) -> None:
+        if done < bar.tasks[0].completed:  # a second and finer pass
+            bar.reset(task)
+        bar.update(task, description="solving", completed=done, total=total)
 
-        yield report
+    return bar, report
 
 
 def summary_table(result: IDResult, title: str) -> Table:

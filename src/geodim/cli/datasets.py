@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,9 @@ from geodim.errors import InputValueError
 from geodim.text import visible
 
 if TYPE_CHECKING:
-    from geodim.data.datasets import DatasetInfo, DatasetNotFoundError
+    from collections.abc import Iterator
+
+    from geodim.data.datasets import DatasetInfo
 
 FORMAT = "geodim.datasets/1"
 
@@ -136,16 +139,11 @@ def fetch(
     * `geodim datasets fetch cora`
     * `geodim datasets fetch ogbn-arxiv --root /data`
     """
-    from geodim.data.datasets import DatasetNotFoundError, MissingEmbeddingError, fetch as fetch_files
+    from geodim.data.datasets import fetch as fetch_files
 
     described = describe(name, root)
-    with notes(err()):
-        try:
-            folder = fetch_files(described.name, root, offline=offline)
-        except MissingEmbeddingError:
-            raise
-        except DatasetNotFoundError as error:
-            raise not_here(described, root) from error
+    with notes(err()), naming_files(described, root):
+        folder = fetch_files(described.name, root, offline=offline)
     made = "made when it is used: there is nothing to fetch" if described.folder is None else str(folder)
     _done(described.name, "folder", None if described.folder is None else folder, made, json)
 
@@ -160,16 +158,11 @@ def convert(name: Name, root: Root = None, json: Json = False) -> None:
 
     * `geodim datasets convert ogbn-products --root /data`
     """
-    from geodim.data.datasets import DatasetNotFoundError, MissingEmbeddingError, convert as convert_files
+    from geodim.data.datasets import convert as convert_files
 
     described = describe(name, root)
-    with notes(err()):
-        try:
-            folder = convert_files(described.name, root, offline=True)
-        except MissingEmbeddingError:
-            raise
-        except DatasetNotFoundError as error:
-            raise not_here(described, root) from error
+    with notes(err()), naming_files(described, root):
+        folder = convert_files(described.name, root, offline=True)
     _done(described.name, "converted", folder, str(folder), json)
 
 
@@ -188,18 +181,24 @@ def dataset_folder(name: str, root: Path | None) -> Path | None:
     return describe(name, root).folder
 
 
-def not_here(described: DatasetInfo, root: Path | None) -> DatasetNotFoundError:
-    """Say which files belong in which folder, and the command that gets them."""
-    from geodim.data.datasets import DatasetNotFoundError
+@contextmanager
+def naming_files(described: DatasetInfo, root: Path | None) -> Iterator[None]:
+    """Where a data set is missing, say which files belong where, and which command gets them."""
+    from geodim.data.datasets import DatasetNotFoundError, MissingEmbeddingError
 
-    shown = ", ".join(described.missing[:3])
-    more = f" and {len(described.missing) - 3} more" if len(described.missing) > 3 else ""
-    option = "" if root is None else f" --root {shlex.quote(str(root))}"
-    return DatasetNotFoundError(
-        f"{described.name} is not in {described.folder} (missing: {shown}{more}). Place its files there, "
-        f"from {described.source}, or run: geodim datasets fetch {described.name}{option} (about "
-        f"{_size(described.download_bytes)})"
-    )
+    try:
+        yield
+    except MissingEmbeddingError:
+        raise
+    except DatasetNotFoundError as error:
+        shown = ", ".join(described.missing[:3])
+        more = f" and {len(described.missing) - 3} more" if len(described.missing) > 3 else ""
+        option = "" if root is None else f" --root {shlex.quote(str(root))}"
+        raise DatasetNotFoundError(
+            f"{described.name} is not in {described.folder} (missing: {shown}{more}). Place its files "
+            f"there, from {described.source}, or run: geodim datasets fetch {described.name}{option}"
+            f" (about {_size(described.download_bytes)})"
+        ) from error
 
 
 def _done(name: str, key: str, folder: Path | None, text: str, json: bool) -> None:

@@ -17,6 +17,7 @@ import typer
 from geodim._version import __version__
 from geodim.cli.console import out, print_json
 from geodim.cli.exits import ExitCode
+from geodim.memory import free_memory, machine_memory
 from geodim.text import visible
 
 REQUIRED = ("numpy", "scipy", "numba", "scikit-learn", "typer", "rich")
@@ -86,11 +87,8 @@ def _extras() -> dict[str, dict[str, str | None]]:
 
 
 def _memory() -> dict[str, int] | None:
-    try:
-        page, total = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_PHYS_PAGES")
-        return {"total": page * total, "available": page * os.sysconf("SC_AVPHYS_PAGES")}
-    except (AttributeError, ValueError, OSError):  # not on every system
-        return None
+    total, free = machine_memory(), free_memory()
+    return None if total is None or free is None else {"total": total, "available": free}
 
 
 def _compiler_cache() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from geodim.cli.datasets import describe, not_here
+from geodim.cli.datasets import describe, naming_files
 from geodim.errors import DataFileError
 
 UNITS = {"": 1, "B": 1} | {
@@ -119,13 +119,9 @@ def load(
         if table is None:
             return Given(told(open_table(features, header=header)).data, edges, title, source)
         return Given(table.data, edges, title, source, watch)
-    from geodim.data.datasets import DatasetNotFoundError, MissingEmbeddingError, load_dataset
+    from geodim.data.datasets import load_dataset
 
     described = describe(name, root)
-    try:
+    with naming_files(described, root):
         data = load_dataset(described.name, root, offline=True)
-    except MissingEmbeddingError:
-        raise
-    except DatasetNotFoundError as error:
-        raise not_here(described, root) from error
     return Given(data.x, data.edge_index, data.name, {"name": data.name})

@@ -59,10 +59,10 @@ def make_trial(
     """Look at the real graph, or make a small one if the real one is absent or large."""
     from geodim.data.graphs import as_graph
     from geodim.data.sources import as_source
-    from geodim.engine.parts import available_threads
+    from geodim.engine.parts import thread_count
     from geodim.features import make_operator
 
-    count = threads or available_threads()
+    count = thread_count(threads)
     info = None if name is None else describe(name, root)
     if info is None or info.edges is None or (info.present and info.edges <= LOADED_EDGES):
         given = load(name, root, features, edges, header=header)

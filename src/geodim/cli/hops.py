@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from geodim.arguments import MOST_HOPS, MOST_ORDER
 from geodim.cli.certifying import (
     CertificatePath,
     CertificateRtol,
     check_certificate,
     write_certificate,
 )
-from geodim.cli.console import err, notes, out, print_json, print_written
+from geodim.cli.console import bar_with_time, err, notes, out, print_json, print_written
 from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import (
@@ -40,7 +41,6 @@ from geodim.cli.reporting import Report, check_report, with_provenance, write_re
 from geodim.cli.scheduler import Scheduler, connected
 from geodim.cli.tables import Header, Rtol, Threads, TimeLimit  # noqa: TC001 - typer looks at the annotations
 from geodim.errors import InputTypeError, InputValueError
-from geodim.limits import MOST_HOPS, MOST_ORDER
 from geodim.output import check_outputs
 from geodim.text import visible
 
@@ -292,33 +292,13 @@ def _filling(
         return
     from rich.console import Group
     from rich.live import Live
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
 
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("attributes,"),
-        TimeRemainingColumn(),
-        TextColumn("left (Ctrl-C keeps the bounds)"),
-        console=console,
-    )
-    task = bar.add_task("checking values", total=None)
+    bar, advance = bar_with_time(console, "attributes")
     empty = [(k, "...", "", "") for k in range(min(hops, SHOWN_HOPS) + 1)]
     with Live(Group(_table(given.title, empty), bar), console=console, transient=True) as live:
 
         def report(done: int, total: int, deltas: Sequence[float]) -> None:
-            if done < bar.tasks[0].completed:  # a second and finer pass
-                bar.reset(task)
-            bar.update(task, description="solving", completed=done, total=total)
+            advance(done, total)
             most = [(1.0 / delta) ** 2 if delta > 0.0 else float("inf") for delta in deltas]
             rows = [(k, "...", f"at most {value:.6g}", "") for k, value in enumerate(most[: SHOWN_HOPS + 1])]
             live.update(Group(_table(given.title, rows), bar), refresh=True)

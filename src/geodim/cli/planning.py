@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from geodim.arguments import MOST_WORKERS
 from geodim.cli.console import out, print_json
 from geodim.cli.exits import ExitCode
 from geodim.cli.scheduler import connected
-from geodim.limits import MOST_WORKERS
 from geodim.text import visible
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def planned(
     budget: int | None,
 ) -> Plan:
     """Plan for the cluster that is named or described, for the GPU, or for this machine."""
-    from geodim.engine.parts import available_threads
+    from geodim.engine.parts import thread_count
     from geodim.plan import plan
 
     if workers is not None or worker_memory is not None or scheduler is not None:
@@ -96,7 +96,7 @@ def planned(
     if backend is BackendName.dask:
         found = _workers(scheduler, workers, worker_memory, threads)
         return plan(problem, "dask", workers=found, budget=budget, rates=rates)
-    return plan(problem, "cpu", threads=threads or available_threads(), budget=budget, rates=rates)
+    return plan(problem, "cpu", threads=thread_count(threads), budget=budget, rates=rates)
 
 
 def _workers(
@@ -104,7 +104,7 @@ def _workers(
 ) -> Sequence[Any]:
     """Those of the scheduler, or as described."""
     from geodim.cli.hop_inputs import parse_memory
-    from geodim.engine.parts import available_threads
+    from geodim.engine.parts import thread_count
     from geodim.plan.cluster import workers_of
 
     if scheduler is not None:
@@ -119,7 +119,7 @@ def _workers(
             "name a cluster with --scheduler, or describe one with --workers and --worker-memory",
             param_hint="--workers" if workers is None else "--worker-memory",
         )
-    return workers_of(workers, threads or available_threads(), parse_memory(worker_memory, "--worker-memory"))
+    return workers_of(workers, thread_count(threads), parse_memory(worker_memory, "--worker-memory"))
 
 
 def device_memory() -> int | None:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from geodim.arguments import MOST_REPETITIONS, MOST_SIZE, MOST_THREADS
 from geodim.cli.console import err, notes, out, print_json, print_written
 from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import parse_memory
 from geodim.errors import GeodimWarning
-from geodim.limits import MOST_REPETITIONS, MOST_SIZE, MOST_THREADS
 from geodim.locks import FolderLock
 from geodim.output import make_folder
 from geodim.text import visible

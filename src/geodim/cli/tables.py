@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from geodim.arguments import MOST_THREADS
 from geodim.errors import GeodimWarning, InputTypeError, InputValueError
-from geodim.limits import MOST_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

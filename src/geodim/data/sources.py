@@ -66,11 +66,7 @@ def as_slice(columns: Sequence[int]) -> slice | list[int]:
 
 def working_type(dtype: np.dtype[Any]) -> np.dtype[np.floating]:
     """float32 where it holds every value of ``dtype`` exactly, else float64."""
-    if dtype.kind == "f" and dtype.itemsize <= 4:
-        return np.dtype(np.float32)
-    if dtype.kind == "b" or (dtype.kind in "iu" and dtype.itemsize <= 2):
-        return np.dtype(np.float32)
-    return np.dtype(np.float64)
+    return np.dtype(np.float32 if np.can_cast(dtype, np.float32) else np.float64)
 
 
 def check_type(dtype: np.dtype[Any], where: str = "the data") -> None:

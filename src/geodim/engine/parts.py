@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from geodim.arguments import MOST_THREADS, whole_number
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -29,6 +31,17 @@ def available_threads() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
         return os.cpu_count() or 1
+
+
+def thread_count(threads: Any, name: str = "n_threads") -> int:
+    """How many threads to use: so many as a caller says, or one for each core.
+
+    Examples
+    --------
+    >>> thread_count(3)
+    3
+    """
+    return available_threads() if threads is None else whole_number(threads, name, 1, MOST_THREADS)
 
 
 def in_parts(work: Callable[[slice], T], size: int, n_threads: int = 1) -> list[T]:
@@ -78,6 +91,11 @@ def exact_sum(values: NDArray[np.float64], n_threads: int = 1) -> int | None:
 
     sums = in_parts(add, values.size, n_threads)
     return None if None in sums else sum(sums)  # type: ignore[arg-type]
+
+
+def divisor(d_max: float, normalize: bool) -> float:
+    """What features are divided by: the largest range if they are normalised and it is not 0, else 1."""
+    return d_max if normalize and d_max > 0.0 else 1.0
 
 
 def mean(widths: NDArray[np.float64], n_points: int, scale: float, n_threads: int = 1) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 from geodim.engine.blocks import reading
 from geodim.engine.helpers import Helpers
 from geodim.engine.interrupt import heeding_interrupts
-from geodim.engine.parts import available_threads
+from geodim.engine.parts import thread_count
 from geodim.engine.profile import Profile
 from geodim.engine.steps import may_leave_out, steps_needed, worth_counting
 from geodim.memory import PROFILE_BYTES, check_points
@@ -88,12 +88,12 @@ def compute_profile(
             first_steps = None
     if first_steps is None:  # every solver sorts a whole column, see docs/architecture.md
         check_points(n, PROFILE_BYTES + 8 + 2 * source.dtype.itemsize)
+    threads = thread_count(n_threads)
     if profile is None:
         steps = None if first_steps is None else int(n_steps)
         left_out = may_leave_out(n if steps is None else steps) if skip_smallest else 0
-        profile = Profile.empty(n, d, step, steps, left_out, n_threads or available_threads())
+        profile = Profile.empty(n, d, step, steps, left_out, threads)
     profile.stopped = None
-    threads = n_threads or available_threads()
     run = _Run(source, profile, deadline, threads, first_steps, progress, ranges)
     try:
         with (

@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from geodim.data.datasets import dataset_info, load_dataset
-from geodim.engine.parts import available_threads
+from geodim.engine.parts import thread_count
 from geodim.errors import InterruptedWarning
 from geodim.experiments.experiment import Cost, StoppedError
 from geodim.experiments.machine import physical_memory, slowness
@@ -64,7 +64,7 @@ def hop_cost(nodes: int, edges: int, attributes: int, hops: int, options: Option
 
     Where memory is short, fewer columns are in flight.
     """
-    threads = options.threads or available_threads()
+    threads = thread_count(options.threads)
     entries = 2 * edges + nodes
     seconds = PRODUCT_SECONDS * entries * attributes * hops + COLUMN_SECONDS * nodes * attributes * (hops + 1)
     plan = plan_hops(nodes, entries, attributes, hops, threads=threads)

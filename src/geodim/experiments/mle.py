@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.engine.parts import available_threads
+from geodim.engine.parts import thread_count
 from geodim.experiments.document import Table
 from geodim.experiments.experiment import Context, Cost, Experiment, Options, Unit
 from geodim.experiments.inputs import load, missing_data
@@ -46,7 +46,7 @@ def units(options: Options) -> list[Unit]:
 
 def _unit(name: str, k: int, options: Options) -> Unit:
     nodes, _, attributes = (int(number) for number in printed()["statistics"][name].values())
-    threads = options.threads or available_threads()
+    threads = thread_count(options.threads)
     work = nodes * min(nodes, SAMPLE) * attributes * (k + 1)
     return Unit(
         key={"dataset": name, "k": k, "neighbours": NEIGHBOURS},

@@ -15,7 +15,7 @@ import numpy as np
 
 from geodim._version import __version__
 from geodim.data.sources import column_chunks
-from geodim.engine.parts import available_threads, mean
+from geodim.engine.parts import mean, thread_count
 from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
 from geodim.engine.state import FAULTS, read_array, read_profile, read_text
@@ -137,7 +137,7 @@ def threads_within(n: int, d: int, options: Options) -> int:
     At most half as many as columns: then the engine gives every thread columns of its own, which is quicker
     than to share each column among all, since drawing and sorting one cannot be shared.
     """
-    wanted = min(options.threads or available_threads(), max(d // 2, 1))
+    wanted = min(thread_count(options.threads), max(d // 2, 1))
     budget = options.memory or int(0.8 * physical_memory())
     return max(1, min(wanted, (budget - n * PROFILE_BYTES) // (n * SOLVER_BYTES)))
 

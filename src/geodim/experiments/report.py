@@ -5,7 +5,6 @@ Also claims, figures, and where it was computed.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ from geodim.experiments.document import (
 )
 from geodim.experiments.store import Store
 from geodim.experiments.verdicts import Claim, Comparison, Verdict, summary
-from geodim.output import make_folder, write_text
+from geodim.output import json_text, make_folder, write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +60,7 @@ def write_report(folder: Path) -> list[Path]:
     document, values = build_report(folder)
     make_folder(folder)
     paths = [folder / f"report.{ending}" for ending in ("html", "md", "json")]
-    texts = (to_html(document), to_markdown(document), json.dumps(values, indent=1, allow_nan=False) + "\n")
+    texts = (to_html(document), to_markdown(document), json_text(values))
     for path, text in zip(paths, texts, strict=True):
         write_text(path, text)
     return paths

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.engine.parts import available_threads
+from geodim.engine.parts import thread_count
 from geodim.engine.profile import Profile
 from geodim.experiments.experiment import Context, Cost, Experiment, Options, StoppedError, Unit
 from geodim.experiments.inputs import all_hops, hop_cost, lacking, load
@@ -75,7 +75,7 @@ def units(options: Options) -> list[Unit]:
 
 
 def _cost(sizes: dict[str, int], options: Options) -> Cost:
-    threads = options.threads or available_threads()
+    threads = thread_count(options.threads)
     one = hop_cost(sizes["nodes"], sizes["edges"], sizes["attributes"], HOPS, options)
     columns = sizes["attributes"] * (HOPS + 1)
     alone = (ALONE_SECONDS * sizes["nodes"] + 1.5e-3) * columns / threads * slowness()
@@ -170,7 +170,7 @@ def feature_set_sizes(
     from geodim.features import iter_hop_blocks, make_operator  # noqa: PLC0415
     from geodim.plan import default_columns  # noqa: PLC0415
 
-    threads = context.options.threads or available_threads()
+    threads = thread_count(context.options.threads)
     n, d = data.n_nodes, data.n_attributes
     kind = working_type(data.x.dtype)
     operator = make_operator(as_graph(data.edge_index, n, threads=threads), "sym")

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from geodim.errors import InputTypeError, InputValueError
+from geodim.arguments import real_number
 from geodim.result import to_json_value
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def advise(result: KHopResult, tolerance: float = 0.01) -> HopAdvice:
     >>> advice.hops <= 3
     True
     """
-    tolerance = _checked(tolerance)
+    tolerance = real_number(tolerance, "tolerance", least=0.0, below=math.inf)
     last = result.results[-1]
     # The last k is within any tolerance of itself, whatever its bounds.
     enough = [k for k, one in enumerate(result) if _within(one.upper, last.lower, tolerance)] + [result.hops]
@@ -125,16 +124,6 @@ def advise(result: KHopResult, tolerance: float = 0.01) -> HopAdvice:
         excess=excess,
         text=_text(result, hops, tolerance, excess, certain=certain),
     )
-
-
-def _checked(tolerance: Any) -> float:
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
-        msg = f"tolerance must be a number, got {tolerance!r}"
-        raise InputTypeError(msg)
-    if not 0.0 <= float(tolerance) < math.inf:
-        msg = f"tolerance must be a finite number >= 0, got {tolerance!r}"
-        raise InputValueError(msg)
-    return float(tolerance)
 
 
 def _within(value: float, reference: float, tolerance: float) -> bool:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from dataclasses import dataclass, field
 from importlib import import_module
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
+from geodim.arguments import real_number, whole_number
 from geodim.data.sources import as_source
-from geodim.dimension import check_arguments
-from geodim.engine.parts import available_threads
-from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError
+from geodim.engine.parts import divisor, thread_count
+from geodim.errors import DegenerateDataWarning, InputValueError
 from geodim.explain.greedy import Greedy
 from geodim.explain.passes import exact_source
 from geodim.result import inverse_square, to_json_value, unique_names, versions
@@ -138,12 +136,9 @@ class FeatureSelection:
 
         Infinity is the string "inf".
         """
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
-        if path is not None:
-            from geodim.output import write_text  # noqa: PLC0415
+        from geodim.output import json_text  # noqa: PLC0415
 
-            write_text(path, text)
-        return text
+        return json_text(self.to_dict(), path)
 
     def __repr__(self) -> str:
         few = ", ".join(map(visible, self.names[:5])) + (", ..." if len(self.names) > 5 else "")
@@ -234,15 +229,14 @@ def select_features(
     ['1']
     """
     started = time.monotonic()
-    check_arguments(0.0, n_threads, None)
+    threads = thread_count(n_threads)
+    memory = whole_number(memory, "memory (bytes)", 1)
     source = as_source(X, weights=weights, names=feature_names)
     most, part = _check_size(m, fraction, source.n_features)
-    _check_memory(memory)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-    threads = int(n_threads or available_threads())
     source, ranges = exact_source(source, threads)
-    scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
-    greedy = Greedy(source, ranges, threads, int(memory), progress, scale)
+    scale = divisor(ranges.d_max, normalize)
+    greedy = Greedy(source, ranges, threads, memory, progress, scale)
     while not greedy.chosen or (
         len(greedy.chosen) < most if part is None else greedy.delta < part * greedy.total
     ):
@@ -269,7 +263,7 @@ def select_features(
             "fraction": part,
             "normalize": bool(normalize),
             "n_threads": threads,
-            "memory": int(memory),
+            "memory": memory,
         },
         versions=versions(),
     )
@@ -284,26 +278,5 @@ def _check_size(m: Any, fraction: Any, n_features: int) -> tuple[int, float | No
         raise InputValueError(msg)
     if m is None:
         fraction = FRACTION if fraction is None else fraction
-        if isinstance(fraction, bool) or not isinstance(fraction, Real):
-            msg = f"fraction must be a number, got {fraction!r}"
-            raise InputTypeError(msg)
-        if not 0.0 < float(fraction) <= 1.0:
-            msg = f"fraction must be above 0 and at most 1, got {fraction!r}"
-            raise InputValueError(msg)
-        return n_features, float(fraction)
-    if isinstance(m, bool) or not isinstance(m, Integral):
-        msg = f"m must be a whole number of features, got {m!r}"
-        raise InputTypeError(msg)
-    if not 1 <= int(m) <= n_features:
-        msg = f"m must be between 1 and the number of features, {n_features}, got {m}"
-        raise InputValueError(msg)
-    return int(m), None
-
-
-def _check_memory(memory: Any) -> None:
-    if isinstance(memory, bool) or not isinstance(memory, Integral):
-        msg = f"memory must be a whole number of bytes, got {memory!r}"
-        raise InputTypeError(msg)
-    if int(memory) < 1:
-        msg = f"memory must be at least 1 byte, got {memory}"
-        raise InputValueError(msg)
+        return n_features, real_number(fraction, "fraction", above=0.0, most=1.0)
+    return whole_number(m, "m, the number of features,", 1, n_features), None

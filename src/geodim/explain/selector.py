@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from geodim.estimator import IntrinsicDimension
+from geodim.estimator import DataEstimator
 from geodim.explain.select import MEMORY, select_features
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class DiscriminabilitySelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
+class DiscriminabilitySelector(SelectorMixin, DataEstimator):  # type: ignore[misc] # scikit-learn has no types
     """Keep few features that tell the points apart almost as well as all of them.
 
     A thin coat around `geodim.select_features`, whose documentation says what is computed.  Labels are not
@@ -91,7 +90,7 @@ class DiscriminabilitySelector(SelectorMixin, BaseEstimator):  # type: ignore[mi
             The transformer itself.
         """
         selection = select_features(
-            IntrinsicDimension._validated(self, X),
+            self._validated(X),
             self.n_features_to_select,
             fraction=self.fraction,
             weights=sample_weight,
@@ -109,8 +108,3 @@ class DiscriminabilitySelector(SelectorMixin, BaseEstimator):  # type: ignore[mi
         check_is_fitted(self)
         mask: NDArray[np.bool_] = self.support_
         return mask
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.data.sources import as_source
-from geodim.dimension import check_arguments, intrinsic_dimension
-from geodim.engine.parts import available_threads, mean
+from geodim.dimension import intrinsic_dimension
+from geodim.engine.parts import divisor, mean, thread_count
 from geodim.explain.core import CoreFinder
 from geodim.explain.passes import ColumnPass, exact_source
 from geodim.result import to_json_value, unique_names
@@ -84,12 +83,9 @@ class Explanation:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """JSON text, also written to ``path`` (whole or not at all) if given."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
-        if path is not None:
-            from geodim.output import write_text  # noqa: PLC0415
+        from geodim.output import json_text  # noqa: PLC0415
 
-            write_text(path, text)
-        return text
+        return json_text(self.to_dict(), path)
 
     def __repr__(self) -> str:
         leading = ", ".join(f"{visible(name)} {share:.1%}" for name, share in list(self.shares.items())[:3])
@@ -160,7 +156,7 @@ def explain_dimension(
     result = intrinsic_dimension(
         X, normalize=normalize, weights=weights, feature_names=names, n_threads=n_threads
     )
-    threads = int(n_threads or available_threads())
+    threads = thread_count(n_threads)
     if np.any(getattr(source, "long_integers", False)):
         source, _ = exact_source(source, threads)
     finder = CoreFinder(source, threads, normalize=normalize)
@@ -219,7 +215,7 @@ def explain_hops(
         n_threads=n_threads,
     )
     result = whole[whole.hops]
-    threads = int(n_threads or available_threads())
+    threads = thread_count(n_threads)
     if graph is not None:
         graph = as_graph(graph, attributes.n_points, weights=edge_weights, threads=threads)
     plain = {  # numbers as Python has them
@@ -268,12 +264,11 @@ def feature_ranking(
     >>> geodim.feature_ranking([[0.0, 0.0], [0.0, 1.0], [1.0, 2.0], [1.0, 4.0]], feature_names=["a", "b"])
     {'b': 0.4375, 'a': 0.125}
     """
-    check_arguments(0.0, n_threads, None)
     source = as_source(X, weights=weights, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-    threads = int(n_threads or available_threads())
+    threads = thread_count(n_threads)
     source, ranges = exact_source(source, threads)
-    scale = ranges.d_max if normalize and ranges.d_max > 0.0 else 1.0
+    scale = divisor(ranges.d_max, normalize)
     own = np.zeros(source.n_features)
     nothing = np.zeros(source.n_points)
 

@@ -13,19 +13,19 @@ import math
 import time
 from dataclasses import replace
 from importlib import import_module
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import real_number
 from geodim.data.checks import scan_ranges
 from geodim.data.integers import measured_exactly
 from geodim.data.sources import WeightedSource, as_source
-from geodim.dimension import check_arguments
-from geodim.engine.parts import available_threads
+from geodim.engine.parts import thread_count
 from geodim.engine.pilot import look_ahead
 from geodim.engine.profile import Profile
-from geodim.errors import InputTypeError, InputValueError, ShapeError
+from geodim.errors import InputValueError, ShapeError
 from geodim.explain.coarse import CoarseProfiles
 from geodim.explain.passes import Column, ColumnPass, Slot
 from geodim.explain.toptwo import TopTwo
@@ -86,12 +86,11 @@ class WhatIf:
         n_threads: int | None = None,
     ) -> None:
         started = time.monotonic()
-        check_arguments(0.0, n_threads, None)
+        self.threads = thread_count(n_threads)
         self.original = self.source = as_source(X, weights=weights, names=feature_names)
         import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
         self.normalize = bool(normalize)
         self.weights = weights
-        self.threads = int(n_threads or available_threads())
         self.source, self.ranges, self.off = self._measured(self.source)
         self.columns = ColumnPass(self.source, self.threads, self.ranges)
         self.two = TopTwo(self.source.n_points)
@@ -121,18 +120,15 @@ class WhatIf:
 
     def rescale(self, feature: str | int, factor: float) -> IDResult:
         """The result if one feature were multiplied by a number."""
-        number = _number("factor", factor)
-        if not math.isfinite(number):
-            msg = f"factor must be finite, got {factor!r}"
-            raise InputValueError(msg)
+        number = real_number(factor, "factor", above=-math.inf, below=math.inf)
         with np.errstate(over="ignore"):  # reported with row and column
             values = self.values(feature) * number
         return self.replace(feature, values)
 
     def clip(self, feature: str | int, low: float | None = None, high: float | None = None) -> IDResult:
         """The result if the values of one feature were clipped to [``low``, ``high``]."""
-        bottom = -math.inf if low is None else _number("low", low)
-        top = math.inf if high is None else _number("high", high)
+        bottom = -math.inf if low is None else real_number(low, "low")
+        top = math.inf if high is None else real_number(high, "high")
         if not bottom <= top:
             msg = f"low must not exceed high, got {low!r} and {high!r}"
             raise InputValueError(msg)
@@ -252,10 +248,3 @@ def _find(feature: Any, names: list[str] | None, n_features: int) -> int:
         msg = f"{how} called {feature!r}: give the number of a column from 0 to {n_features - 1}"
         raise InputValueError(msg)
     return known.index(feature)
-
-
-def _number(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
-        msg = f"{name} must be a number, got {value!r}"
-        raise InputTypeError(msg)
-    return float(value)

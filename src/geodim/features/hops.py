@@ -35,9 +35,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.data.graphs.checks import whole_number
-from geodim.data.graphs.parallel import thread_count
+from geodim.arguments import whole_number
 from geodim.data.sources import ColumnSource, as_source, working_type
+from geodim.engine.parts import thread_count
 from geodim.errors import InputTypeError, NonFiniteError, ShapeError
 from geodim.features.aggregate import MIN_WIDTH, aligned_empty
 
@@ -100,7 +100,7 @@ def iter_hop_blocks(
     """
     # Check at the call, not at the first block.
     source = _as_columns(X)
-    count = thread_count(threads)
+    count = thread_count(threads, "threads")
     hops = whole_number(hops, "hops", 0)
     if source.n_points != operator.n_nodes:
         raise ShapeError(f"X has {source.n_points} rows, but the graph has {operator.n_nodes} nodes")

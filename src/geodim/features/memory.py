@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from geodim.arguments import whole_number
 from geodim.data.graphs.build import index_dtype
-from geodim.data.graphs.checks import whole_number
 from geodim.errors import InputValueError
 from geodim.features.aggregate import MIN_WIDTH
 

@@ -28,10 +28,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import MOST_ORDER, one_of, real_number, whole_number
 from geodim.data.graphs import as_graph
-from geodim.data.graphs.checks import whole_number
-from geodim.data.graphs.parallel import equal_ranges, run_tasks, thread_count
+from geodim.data.graphs.parallel import equal_ranges, run_tasks
 from geodim.data.sparse import checked_sparse
+from geodim.engine.parts import thread_count
 from geodim.errors import InputTypeError, InputValueError, NonFiniteError, RangeOverflowError, ShapeError
 from geodim.features.aggregate import (
     MIN_WIDTH,
@@ -42,7 +43,6 @@ from geodim.features.aggregate import (
     useful_threads,
 )
 from geodim.features.rounding import Arithmetic
-from geodim.limits import MOST_ORDER, at_most
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,7 +147,7 @@ class MatrixOperator(Operator):
         self, block: NDArray[np.floating], out: NDArray[np.floating], *, threads: int | None = None
     ) -> None:
         """Write the matrix times `block` into `out`."""
-        aggregate(self.rows, block, out, thread_count(threads))
+        aggregate(self.rows, block, out, thread_count(threads, "threads"))
 
     def arithmetic(self) -> Arithmetic:
         """Return what the rounding of a product depends on."""
@@ -228,7 +228,7 @@ class SeriesOperator(Operator):
         """Write the series applied to `block` into `out`."""
         from geodim.features._kernels import blend  # noqa: PLC0415
 
-        count = thread_count(threads)
+        count = thread_count(threads, "threads")
         helpers = useful_threads(count, block.size)
         ranges = equal_ranges(self.n_nodes, helpers)
         shape, double = block.shape, np.dtype(np.float64)
@@ -298,14 +298,11 @@ def make_operator(graph: Any, operator: Any = "sym", **parameters: Any) -> Opera
     known = ("alpha" if operator == "ppr" else "t", "order", "tolerance", "transition")
     _refuse_unknown(operator, parameters, known)
     transition = parameters.get("transition", "sym")
-    if transition not in ("sym", "rw"):
-        raise InputValueError(f"transition must be 'sym' or 'rw', not {transition!r}")
-    order, tolerance = parameters.get("order"), parameters.get("tolerance", 1e-4)
+    one_of(transition, "transition", ("sym", "rw"))
+    order = parameters.get("order")
     if order is not None:
-        order = whole_number(order, "order", 0)
-        at_most(order, MOST_ORDER, "order")
-    if not 0.0 < tolerance < 1.0:
-        raise InputValueError(f"tolerance must lie between 0 and 1, not {tolerance!r}")
+        order = whole_number(order, "order", 0, MOST_ORDER)
+    tolerance = real_number(parameters.get("tolerance", 1e-4), "tolerance", above=0.0, below=1.0)
     make = _ppr if operator == "ppr" else _heat
     return make(_normalised(graph, transition), parameters.get(known[0]), order, tolerance)
 
@@ -398,9 +395,7 @@ def _ppr(
     transition: MatrixOperator, alpha: float | None, order: int | None, tolerance: float
 ) -> SeriesOperator:
     r"""Return personalised PageRank; what is cut off weighs :math:`(1-\alpha)^{K+1}`."""
-    alpha = 0.15 if alpha is None else alpha
-    if not 0.0 < alpha <= 1.0:
-        raise InputValueError(f"alpha must lie in (0, 1], not {alpha!r}")
+    alpha = real_number(0.15 if alpha is None else alpha, "alpha", above=0.0, most=1.0)
     if order is None:
         keep = 1.0 - alpha
         if keep == 1.0:  # alpha is less than what float64 can tell from 0
@@ -415,11 +410,8 @@ def _heat(transition: MatrixOperator, t: float | None, order: int | None, tolera
     r"""Return the heat kernel; what is cut off weighs :math:`P(\text{Poisson}(t) > K)`."""
     from scipy.special import pdtrc  # noqa: PLC0415
 
-    t = 3.0 if t is None else t
-    if not 0.0 <= t <= 500.0:
-        raise InputValueError(
-            f"t must lie in [0, 500], not {t!r}; for longer times apply the operator repeatedly"
-        )
+    longer = "for longer times apply the operator repeatedly"
+    t = real_number(3.0 if t is None else t, "t", least=0.0, most=500.0, hint=longer)
     if order is None:
         order = 0
         while float(pdtrc(order, t)) > tolerance:

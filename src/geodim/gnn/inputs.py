@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import whole_number
 from geodim.data.datasets import cache
 from geodim.data.graphs import as_graph
-from geodim.data.graphs.checks import whole_number
 from geodim.data.sources import as_source
 from geodim.errors import DataFileError, InputValueError, ShapeError
 from geodim.features import DEFAULT_WIDTH, iter_hop_blocks, make_operator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import warnings
 from dataclasses import asdict, dataclass
@@ -15,7 +14,7 @@ import numpy as np
 from geodim._version import __version__
 from geodim.data.files import csv_text, read_json
 from geodim.errors import DataFileError, GeodimWarning, InputValueError
-from geodim.output import make_folder, write_text
+from geodim.output import json_text, make_folder, write_text
 
 if TYPE_CHECKING:
     import os
@@ -132,10 +131,7 @@ class RunStore:
     def save(self, run: SignRun, job: dict[str, Any]) -> None:
         """Keep a finished run."""
         values = {"format": FORMAT, "version": __version__, "job": job, "run": run.to_dict()}
-        write_text(
-            self.path(run.dataset, run.k, run.repetition),
-            json.dumps(values, indent=1, allow_nan=False) + "\n",
-        )
+        json_text(values, self.path(run.dataset, run.k, run.repetition))
 
 
 def summarise(runs: Sequence[SignRun]) -> list[dict[str, Any]]:
@@ -177,7 +173,7 @@ def write_runs(runs: Sequence[SignRun], path: str | Path) -> None:
     target = Path(path)
     rows = [run.to_dict() for run in runs]
     if target.suffix == ".json":
-        write_text(target, json.dumps(rows, indent=1, allow_nan=False) + "\n")
+        json_text(rows, target)
     elif target.suffix == ".csv":
         write_text(target, csv_text([each.name for each in dataclasses.fields(SignRun)], rows))
     else:

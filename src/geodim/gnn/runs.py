@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import whole_number
 from geodim.data.datasets import GraphDataset, load_dataset
-from geodim.data.graphs.checks import whole_number
 from geodim.engine.interrupt import heeding_interrupts
 from geodim.errors import GeodimError, InputValueError, InterruptedWarning
 from geodim.gnn._torch import torch
@@ -141,7 +141,7 @@ def run_grid(
         repetitions=repetitions,
         device=f"{where.type}:{where.index}" if where.type == "cuda" else "cpu",
         threads=threads,
-        memory=whole_number(memory, "memory", 0),
+        memory=whole_number(memory, "memory (bytes)", 0),
         seed=whole_number(seed, "seed", 0),
         store=None if directory is None else RunStore(directory),
         keep_models=keep_models,
@@ -319,7 +319,7 @@ def data_digest(data: GraphDataset) -> str:
 def _ks(hops: Any) -> list[int]:
     if isinstance(hops, int):
         raise InputValueError(f"hops are the values of k, such as range({hops + 1}), not one number")
-    ks = [int(k) for k in hops]
-    if not ks or min(ks) < 0 or len(set(ks)) < len(ks):
-        raise InputValueError(f"hops must be different whole numbers >= 0, not {ks!r}")
+    ks = [whole_number(k, "hops", 0) for k in hops]
+    if not ks or len(set(ks)) < len(ks):
+        raise InputValueError(f"hops must be different values of k, at least one, not {ks!r}")
     return ks

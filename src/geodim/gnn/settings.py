@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from numbers import Integral
 from typing import Any, Literal
 
+from geodim.arguments import one_of, real_number, whole_number
 from geodim.data.datasets.registry import get_spec
 from geodim.errors import InputValueError
 
@@ -61,23 +61,18 @@ class SignSettings:
     tested: Literal["last", "best"] = "last"
 
     def __post_init__(self) -> None:
-        for name, least in (("hidden", 1), ("batch_size", 2), ("max_epochs", 1), ("patience", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-                why = " (batch norm needs two nodes)" if name == "batch_size" else ""
-                raise InputValueError(f"{name} must be a whole number >= {least}{why}, not {value!r}")
+        for name, least in (
+            ("hidden", 1),
+            ("batch_size", 2),
+            ("max_epochs", 1),
+            ("patience", 1),
+        ):  # batch norm needs two nodes
+            whole_number(getattr(self, name), name, least)
         for name, below in (("input_dropout", 1.0), ("dropout", 1.0), ("weight_decay", math.inf)):
-            value = getattr(self, name)
-            if not isinstance(value, int | float) or not 0.0 <= value < below:
-                raise InputValueError(f"{name} must lie in [0, {below:g}), not {value!r}")
-        rate: Any = self.learning_rate
-        if not isinstance(rate, int | float) or not 0.0 < rate < math.inf:
-            raise InputValueError(f"learning_rate must be positive and finite, not {rate!r}")
-        for name, known in (("optimizer", ("adam", "adamw")), ("tested", ("last", "best"))):
-            if getattr(self, name) not in known:
-                raise InputValueError(
-                    f"{name} must be one of {', '.join(known)}, not {getattr(self, name)!r}"
-                )
+            real_number(getattr(self, name), name, least=0.0, below=below)
+        real_number(self.learning_rate, "learning_rate", above=0.0, below=math.inf)
+        one_of(self.optimizer, "optimizer", ("adam", "adamw"))
+        one_of(self.tested, "tested", ("last", "best"))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from geodim.errors import InputValueError, ShapeError
+from geodim.arguments import whole_number
+from geodim.errors import ShapeError
 from geodim.gnn._torch import torch
 
 if TYPE_CHECKING:
@@ -63,8 +64,7 @@ class SIGN(torch.nn.Module):
             ("hops", hops, 0),
             ("hidden", hidden, 1),
         ):
-            if value < least:
-                raise InputValueError(f"{name} must be at least {least}, not {value!r}")
+            whole_number(value, name, least)
         self.config = {
             "n_attributes": n_attributes,
             "n_classes": n_classes,

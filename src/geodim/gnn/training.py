@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import whole_number
 from geodim.engine.parts import available_threads
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.gnn._torch import torch
@@ -215,11 +216,7 @@ def fit_sign(
     """
     started = time.monotonic()
     settings = settings or SignSettings()
-    hops = inputs.hops if hops is None else hops
-    if not 0 <= hops <= inputs.hops:
-        raise InputValueError(
-            f"hops must lie in 0..{inputs.hops}, which is what the inputs hold, not {hops!r}"
-        )
+    hops = inputs.hops if hops is None else whole_number(hops, "hops", 0, inputs.hops)
     labels = _labels(y, inputs.n_nodes)
     where = choose_device(device)
     batches = make_batches(

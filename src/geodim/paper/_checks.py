@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import operator
 import warnings
 from fractions import Fraction
 from itertools import repeat
-from numbers import Rational, Real
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,30 +110,6 @@ def as_matrix(X: ArrayLike, name: str = "X") -> Numbers:
             f"the range (max - min) of column {column} of {name} is too large for a float64: rescale it first"
         )
     return matrix
-
-
-def as_int(value: Any, name: str, least: int, most: int | None = None) -> int:
-    """Return an integer argument, checked against its range."""
-    if isinstance(value, (bool, np.bool_)):
-        raise InputTypeError(f"{name} needs an integer, not {value!r}")
-    try:
-        number = operator.index(value)
-    except TypeError as error:
-        raise InputTypeError(f"{name} needs an integer, not {value!r}") from error
-    if number < least or (most is not None and number > most):
-        allowed = f"at least {least}" if most is None else f"in {{{least}, ..., {most}}}"
-        raise InputValueError(f"{name} = {number} is not allowed; it must be {allowed}")
-    return number
-
-
-def as_float(value: Any, name: str) -> float:
-    """Return a non-negative number (infinity allowed, NaN not)."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise InputTypeError(f"{name} needs a real number, not {value!r}")
-    number = float(value)
-    if not number >= 0.0:
-        raise InputValueError(f"{name} = {number} is not allowed; it must be at least 0")
-    return number + 0.0
 
 
 def exact_multiple(n: int, ratio: float | Fraction, name: str) -> Fraction:

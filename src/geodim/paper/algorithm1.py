@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.paper._checks import as_float, as_matrix, mean_over_points, warn_if_quadratic
+from geodim.arguments import real_number
+from geodim.paper._checks import as_matrix, mean_over_points, warn_if_quadratic
 from geodim.paper.sequences import phi_of_sequences
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ def algorithm_1(X: ArrayLike, d_max: float = 1.0) -> float:
     n = len(matrix)
     warn_if_quadratic(n, n)
     sequences = np.sort(matrix, axis=0)  # lines 1-2
-    return mean_over_points(phi_of_sequences(sequences), n, as_float(d_max, "d_max"))  # lines 3-8
+    return mean_over_points(
+        phi_of_sequences(sequences), n, real_number(d_max, "d_max", least=0.0)
+    )  # lines 3-8
 
 
 def intrinsic_dimension(delta: float) -> float:
@@ -74,7 +77,7 @@ def intrinsic_dimension(delta: float) -> float:
     >>> intrinsic_dimension(0.5), intrinsic_dimension(0)
     (4.0, inf)
     """
-    delta = as_float(delta, "delta")
+    delta = real_number(delta, "delta", least=0.0)
     if delta == 0.0:
         return math.inf
     inverse = 1.0 / delta

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from geodim.arguments import real_number, whole_number
 from geodim.errors import InputValueError, ShapeError
-from geodim.paper._checks import as_float, as_int, as_values, mean_over_points
+from geodim.paper._checks import as_values, mean_over_points
 from geodim.paper.support import check_support, support_elements
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def support_bounds(
     s = check_support(support, n)
     phi = _check_phi(phi_on_support, s)
     gaps = np.diff(s).tolist()  # an element and the j strictly between it and its neighbour
-    scale = as_float(d_max, "d_max")
+    scale = real_number(d_max, "d_max", least=0.0)
     return DeltaBounds(
         delta_lower=mean_over_points(phi, n, scale, [*gaps, 1]),
         delta_upper=mean_over_points(phi, n, scale, [1, *gaps]),
@@ -110,8 +111,8 @@ def approximation_error(id_lower: float, id_upper: float) -> float:
     >>> approximation_error(4.0, 5.0)
     0.25
     """
-    lower = as_float(id_lower, "id_lower")
-    upper = as_float(id_upper, "id_upper")
+    lower = real_number(id_lower, "id_lower", least=0.0)
+    upper = real_number(id_upper, "id_upper", least=0.0)
     if lower > upper:
         raise InputValueError(
             f"id_lower = {lower} exceeds id_upper = {upper}; were they given in the wrong order?"
@@ -167,18 +168,18 @@ def insert_support_element(
     n = s[-1]
     s = check_support(s, n)
     phi = _check_phi(phi_on_support, s)
-    p = as_int(p, "p", 2, n)
+    p = whole_number(p, "p", 2, n)
     if p in s:
         raise InputValueError(f"p = {p} is in the support sequence already")
     right = int(np.searchsorted(s, p))
     left = right - 1
-    phi_p = as_float(phi_p, "phi_p")
+    phi_p = real_number(phi_p, "phi_p", least=0.0)
     if not phi[left] <= phi_p <= phi[right]:
         raise InputValueError(
             f"phi_p = {phi_p} does not lie between phi_{s[left]} = {phi[left]} "
             f"and phi_{s[right]} = {phi[right]}; phi never falls"
         )
-    delta_lower, delta_upper = (as_float(bound, "bounds") for bound in bounds)
+    delta_lower, delta_upper = (real_number(bound, "bounds", least=0.0) for bound in bounds)
     return DeltaBounds(
         delta_lower=delta_lower + (s[right] - p) * (phi_p - float(phi[left])) / n,
         delta_upper=delta_upper + (p - s[left]) * (phi_p - float(phi[right])) / n,

@@ -9,8 +9,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from geodim.arguments import whole_number
 from geodim.errors import ShapeError
-from geodim.paper._checks import as_int
 from geodim.paper.support import check_support
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def naive_costs(n: int, n_features: int) -> int:
     >>> naive_costs(10, 3)
     135
     """
-    n = as_int(n, "n", 1)
-    return as_int(n_features, "n_features", 1) * (n * n - n) // 2
+    n = whole_number(n, "n", 1)
+    return whole_number(n_features, "n_features", 1) * (n * n - n) // 2
 
 
 def support_costs(n: int, n_features: int, support: Iterable[int], f_sizes: Iterable[int]) -> int:
@@ -75,8 +75,8 @@ def support_costs(n: int, n_features: int, support: Iterable[int], f_sizes: Iter
     10
     """
     s = check_support(support, n)
-    n_features = as_int(n_features, "n_features", 1)
-    sizes = [as_int(size, f"f_sizes[{i}]", 0, n_features) for i, size in enumerate(f_sizes)]
+    n_features = whole_number(n_features, "n_features", 1)
+    sizes = [whole_number(size, f"f_sizes[{i}]", 0, n_features) for i, size in enumerate(f_sizes)]
     if len(sizes) != len(s) - 1:
         raise ShapeError(
             f"f_sizes has {len(sizes)} entries for {len(s)} support elements; it needs one for each gap"

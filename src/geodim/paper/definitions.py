@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.arguments import whole_number
 from geodim.errors import InputValueError
-from geodim.paper._checks import as_int, as_matrix, as_values, exact_multiple, mean_over_points
+from geodim.paper._checks import as_matrix, as_values, exact_multiple, mean_over_points
 from geodim.paper.sequences import feature_sequence, phi_k, phi_kf
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def c_alpha(n: int, alpha: float | Fraction) -> int:
     >>> c_alpha(10, 0.7), c_alpha(10, Fraction(69, 100)), c_alpha(3, Fraction(1, 3))
     (3, 4, 2)
     """
-    n = as_int(n, "n", 1)
+    n = whole_number(n, "n", 1)
     n_alpha = exact_multiple(n, alpha, "alpha")
     if not 0 < n_alpha < n:
         raise InputValueError(f"alpha = {alpha} is not allowed; it must lie strictly between 0 and 1")

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.arguments import whole_number
 from geodim.errors import InputTypeError, InputValueError, RangeOverflowError, ShapeError
-from geodim.paper._checks import as_int, as_matrix, difference, warn_if_quadratic
+from geodim.paper._checks import as_matrix, difference, warn_if_quadratic
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -78,7 +79,7 @@ def normalized_adjacency(n: int, edges: ArrayLike) -> FloatArray:
     >>> normalized_adjacency(3, [(0, 1)]).round(3).tolist()
     [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
     """
-    n = as_int(n, "n", 1)
+    n = whole_number(n, "n", 1)
     warn_if_quadratic(n, n)
     return _adjacency(n, edges)
 
@@ -121,7 +122,7 @@ def k_hop_features(X: ArrayLike, edges: ArrayLike, k: int) -> FloatArray:
     [[0.0, 0.25], [0.5, 0.25], [1.0, 1.0]]
     """
     matrix = as_matrix(X)
-    k = as_int(k, "k", 0)
+    k = whole_number(k, "k", 0)
     n = len(matrix)
     warn_if_quadratic(n, n)
     scale = d_max(matrix)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.arguments import whole_number
 from geodim.errors import InputValueError
-from geodim.paper._checks import as_int, as_matrix, as_values, difference, warn_if_quadratic
+from geodim.paper._checks import as_matrix, as_values, difference, warn_if_quadratic
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -76,7 +77,7 @@ def phi_kf(sequence: ArrayLike, k: int) -> float:
     (1.0, 4.0, 6.0)
     """
     l_f = as_values(sequence, "sequence")
-    k = as_int(k, "k", 1, len(l_f))
+    k = whole_number(k, "k", 1, len(l_f))
     falls = np.flatnonzero(l_f[1:] < l_f[:-1])
     if falls.size:
         raise InputValueError(
@@ -107,7 +108,7 @@ def phi_k_per_feature(X: ArrayLike, k: int) -> FloatArray:
     [1.0, 0.0]
     """
     matrix = as_matrix(X)
-    k = as_int(k, "k", 1, len(matrix))
+    k = whole_number(k, "k", 1, len(matrix))
     return window_minima(np.sort(matrix, axis=0), k)
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.arguments import whole_number
 from geodim.errors import InputTypeError, InputValueError
-from geodim.paper._checks import as_int, exact_multiple
+from geodim.paper._checks import exact_multiple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +49,7 @@ def check_support(support: Iterable[int], n: int) -> tuple[int, ...]:
     ...
     geodim.errors.InputValueError: support ends with 5; it must end with the number of points, 10
     """
-    n = as_int(n, "n", 2)
+    n = whole_number(n, "n", 2)
     s = support_elements(support)
     for i, (left, right) in enumerate(pairwise(s)):
         if left >= right:
@@ -70,7 +71,7 @@ def support_elements(support: Iterable[int]) -> tuple[int, ...]:
         raise InputTypeError(f"support needs a sequence of integers, not {support!r}") from error
     if not elements:
         raise InputValueError("support is empty; it needs at least 2 and the number of points")
-    return tuple(as_int(element, f"support[{i}]", 2) for i, element in enumerate(elements))
+    return tuple(whole_number(element, f"support[{i}]", 2) for i, element in enumerate(elements))
 
 
 def log_scale_support(
@@ -112,7 +113,7 @@ def log_scale_support(
     >>> log_scale_support(16, relative_size=0.25)
     (2, 10, 14, 16)
     """
-    n = as_int(n, "n", 2)
+    n = whole_number(n, "n", 2)
     if (length is None) == (relative_size is None):
         raise InputValueError("give either length or relative_size, and not both")
     if relative_size is not None:
@@ -122,7 +123,7 @@ def log_scale_support(
                 f"relative_size = {relative_size} of {n} points gives the length {length}; "
                 f"it must be at least 1/{n}, or give length instead"
             )
-    length = as_int(length, "length", 1)
+    length = whole_number(length, "length", 1)
     if n == 2:
         return (2,)
     mirrored = n + 2 - np.ceil(_geometric_sequence(n, length))  # = floor(n + 2 - s), without rounding

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from statistics import NormalDist
 from typing import Any
 
+from geodim.arguments import whole_number
 from geodim.errors import InputValueError
 
 PROCESS_BYTES = 180 << 20  # Python with NumPy, Numba and the compiled kernels
@@ -59,13 +60,19 @@ class Problem:
 
     def __post_init__(self) -> None:
         for name, least in (("n_points", 1), ("n_features", 1), ("stored_entries", 0)):
-            if getattr(self, name) < least:
-                raise InputValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
+            whole_number(getattr(self, name), name, least)
         if self.itemsize not in (4, 8):
             raise InputValueError(f"itemsize must be 4 (float32) or 8 (float64), not {self.itemsize!r}")
         from geodim.engine.steps import tolerance  # noqa: PLC0415 - imports NumPy
 
         object.__setattr__(self, "rtol", tolerance(self.rtol))
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What every `Plan` repeats of its problem."""
+        entries = None if self.hops is None else self.stored_entries
+        names = ("n_points", "n_features", "itemsize", "rtol", "hops")
+        return {name: getattr(self, name) for name in names} | {"stored_entries": entries}
 
     @property
     def nbytes(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from geodim.errors import InputValueError
+from geodim.arguments import whole_number
 from geodim.report.style import (
     BLUE,
     OTHERS,
@@ -64,9 +64,7 @@ def plot_shares(
     """
     if most is None:
         most = MOST if ax is None else max(3, min(MOST, int(_height(ax) / BAR_INCHES) - 1))
-    if most < 1:
-        msg = f"most must be at least 1, got {most}"
-        raise InputValueError(msg)
+    most = whole_number(most, "most", 1)
     shares = list(result.shares.items())
     shown = shares[:most] if len(shares) > most + 1 else shares  # "1 other" would take as much room
     labels = [plain(feature_label(name)) for name, _ in shown]

@@ -9,7 +9,7 @@ import pytest
 
 from data.datasets import oracles
 from geodim.data.datasets import GraphDataset, iter_rmat_edges, load_dataset, synthetic
-from geodim.errors import InputValueError
+from geodim.errors import InputTypeError, InputValueError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -188,7 +188,6 @@ def test_seeds(name: str) -> None:
     [
         ("digits", {"n_neighbors": 0}, "n_neighbors"),
         ("digits", {"n_neighbors": 1797}, "n_neighbors"),
-        ("digits", {"n_neighbors": 2.5}, "n_neighbors"),
         ("digits", {"nodes": 5}, "no option nodes; it has n_neighbors, seed"),
         ("sbm", {"nodes": 0}, "nodes"),
         ("sbm", {"nodes": 3, "blocks": 4}, "blocks"),
@@ -201,10 +200,15 @@ def test_seeds(name: str) -> None:
         ("rmat", {"a": 0.0}, "a, b, c"),
         ("rmat", {"a": 0.9}, "a, b, c"),
         ("rmat", {"b": -0.1}, "a, b, c"),
-        ("rmat", {"nodes": True}, "nodes"),
         ("cora", {"nodes": 5}, "takes no options"),
     ],
 )
 def test_options(name: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputValueError, match=message):
+        load_dataset(name, **options)
+
+
+@pytest.mark.parametrize(("name", "options"), [("digits", {"n_neighbors": 2.5}), ("rmat", {"nodes": True})])
+def test_options_of_another_kind(name: str, options: dict[str, Any]) -> None:
+    with pytest.raises(InputTypeError, match=next(iter(options))):
         load_dataset(name, **options)

@@ -78,9 +78,12 @@ def test_negative_adjacency_only_matters_as_weights():
         as_graph(matrix, weights="data")
 
 
-@pytest.mark.parametrize("n_nodes", [0, -1, 2.0, True, "3"])
-def test_bad_node_counts(n_nodes):
-    with pytest.raises(InputValueError, match="n_nodes"):
+@pytest.mark.parametrize(
+    ("n_nodes", "kind"),
+    [(0, InputValueError), (-1, InputValueError), *((n, InputTypeError) for n in (2.0, True, "3"))],
+)
+def test_bad_node_counts(n_nodes, kind):
+    with pytest.raises(kind, match="n_nodes"):
         as_graph([[0], [1]], n_nodes)
 
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.backends.cuda.memory import BLOCK_ENTRIES
-from geodim.data.graphs.parallel import equal_ranges, run_tasks, thread_count
+from geodim.data.graphs.parallel import equal_ranges, run_tasks
+from geodim.engine.parts import thread_count
 from geodim.optional import require
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from geodim.arguments import whole_number
 from geodim.data.graphs import Graph, GraphNotes
-from geodim.data.graphs.checks import whole_number
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.optional import require
 

@@ -13,7 +13,7 @@ from geodim.backends.cuda.device import current, free_memory, release
 from geodim.backends.cuda.feed import Feed, halves
 from geodim.backends.cuda.memory import RESIDENT, USABLE, hop_widths
 from geodim.backends.cuda.operators import DeviceOperator, to_device
-from geodim.backends.hop_pass import HopPass, check_memory
+from geodim.backends.hop_pass import HopPass
 from geodim.engine.interrupt import heeding_interrupts
 from geodim.optional import require
 
@@ -46,12 +46,11 @@ class DevicePass(HopPass):
         self.budget = int(USABLE * free_memory(device))
         self.batch = 1
 
-    def width_for(self, memory: Any) -> int:
+    def width_for(self, memory: int | None) -> int:
         """Columns in flight and in a batch that fit the device, once the graph has its place."""
-        check_memory(memory)
         n, d, itemsize = self.source.n_points, self.source.n_features, self.kind.itemsize
         if memory is not None:
-            self.budget = min(self.budget, int(memory))
+            self.budget = min(self.budget, memory)
         if not isinstance(self.operator, DeviceOperator):
             self.operator = to_device(self.operator, self.device, budget=int(RESIDENT * self.budget))
             if memory is None:

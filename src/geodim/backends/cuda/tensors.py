@@ -27,6 +27,11 @@ SHORT = (torch.float32, torch.float16, torch.bfloat16, torch.bool, torch.int8, t
 LONG = (torch.int64, torch.uint64)  # not every value is a float64, see `geodim.data.integers`
 
 
+def tensor_type(tensor: torch.Tensor) -> torch.dtype:
+    """As `geodim.data.sources.working_type`, for tensors: bfloat16 has no name in NumPy."""
+    return torch.float32 if tensor.dtype in SHORT else torch.float64
+
+
 class TensorSource:
     """A two-dimensional tensor of points by features; see `geodim.data.sources.ColumnSource`."""
 
@@ -41,7 +46,7 @@ class TensorSource:
         check_shape(tuple(tensor.shape))
         self.tensor = tensor.detach()
         self.n_points, self.n_features = (int(size) for size in tensor.shape)
-        self.kind = torch.float32 if tensor.dtype in SHORT else torch.float64
+        self.kind = tensor_type(tensor)
         self.dtype: np.dtype[np.floating] = np.dtype(np.float32 if self.kind == torch.float32 else np.float64)
         self.long_integers = tensor.dtype in LONG
         self.row_major = self.n_features > 1 and tensor.stride(1) < tensor.stride(0)

@@ -20,7 +20,7 @@ from geodim.backends.dask.reduction import Reduction
 from geodim.backends.dask.source import DaskSource
 from geodim.backends.dask.tasks import Job, Part
 from geodim.backends.hop_memory import NARROWEST, peak_memory
-from geodim.backends.hop_pass import HopPass, check_memory
+from geodim.backends.hop_pass import HopPass
 from geodim.engine.interrupt import heeding_interrupts
 from geodim.engine.layers import Layers
 from geodim.errors import ClusterError
@@ -117,9 +117,8 @@ class DaskHopPass(HopPass):
         self.cluster = cluster
         self.slots = 1
 
-    def width_for(self, memory: Any) -> int:
+    def width_for(self, memory: int | None) -> int:
         """Columns in flight per task: what every worker's memory allows, in blocks for all threads."""
-        check_memory(memory)
         n, d = self.source.n_points, self.source.n_features
         matrix = getattr(self.operator, "transition", self.operator).to_dict()
         entries, weighted = int(matrix["stored_entries"]), bool(matrix["weighted"])
@@ -133,7 +132,7 @@ class DaskHopPass(HopPass):
 
         graph = need(NARROWEST, entries) - need(NARROWEST, 0)
         room = self.cluster.workroom
-        room = room if memory is None else min(room, int(memory))
+        room = room if memory is None else min(room, memory)
         most = min(worker.threads for worker in self.cluster.workers)
         self.slots = int(min(max(room - graph, 0) // need(NARROWEST, 0), most))
         if self.slots < 1:

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from geodim.arguments import one_of
 from geodim.data.datasets.roots import user_cache
 from geodim.data.unchanged import Watch
-from geodim.errors import DataFileError, InputValueError
+from geodim.errors import DataFileError
 from geodim.output import naming, write_text
 from geodim.temporary import new_name, sweep_once, temporary_folder
 
@@ -62,8 +63,7 @@ class _DamagedError(Exception):
 
 def check_verify(verify: str) -> None:
     """Raise unless ``verify`` is one of the words understood by :func:`open_cache`."""
-    if verify not in get_args(Verify):
-        raise InputValueError(f"verify must be one of {', '.join(get_args(Verify))}, not {verify!r}")
+    one_of(verify, "verify", get_args(Verify))
 
 
 def candidates(folder: Path, name: str) -> tuple[Path, Path]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import whole_number
 from geodim.data.boundary import boundary
 from geodim.data.datasets import cache
 from geodim.data.datasets.errors import DatasetNotFoundError
@@ -127,8 +128,7 @@ def convert(
     spec = get_spec(name)
     if spec.family not in _WRITERS:
         raise InputValueError(f"{spec.name} is read as it is; only the ogbn data sets are converted")
-    if chunk_bytes < 1:
-        raise InputValueError(f"chunk_bytes must be positive, not {chunk_bytes}")
+    whole_number(chunk_bytes, "chunk_bytes", 1)
     base = resolve_root(root)
     folder = base / spec.folder
     _ensure_files(spec, base, folder, offline)

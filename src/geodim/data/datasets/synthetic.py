@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.arguments import MOST_SIZE, real_number, whole_number
 from geodim.data.datasets.model import GraphDataset
 from geodim.data.datasets.streaming import NpyWriter
 from geodim.errors import InputValueError
-from geodim.limits import MOST_SIZE
 from geodim.memory import check_bytes
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ def _random_splits(n_nodes: int, seed: int) -> dict[str, NDArray[np.int64]]:
 
 def _at_least(**values: tuple[object, int]) -> None:
     for name, (value, least) in values.items():
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-            raise InputValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        whole_number(value, name, least)
 
 
 def _check_room(nodes: int, attributes: int, edges: int, copies: int = 1) -> None:
@@ -122,8 +121,7 @@ def sbm(
     """
     _at_least(nodes=(nodes, 1), blocks=(blocks, 1), attributes=(attributes, 1), seed=(seed, 0))
     for name, value in (("p_in", p_in), ("p_out", p_out)):
-        if not 0 <= value <= 1:
-            raise InputValueError(f"{name} must be a probability, not {value!r}")
+        real_number(value, name, least=0.0, most=1.0, hint="a probability")
     if blocks > nodes:
         raise InputValueError(f"{blocks} blocks need at least as many nodes, not {nodes}")
     within = p_in / blocks + p_out * (1.0 - 1.0 / blocks)

@@ -15,7 +15,8 @@ import numpy as np
 
 from geodim.data.graphs.edges import checked_chunks
 from geodim.data.graphs.graph import Graph, GraphNotes
-from geodim.data.graphs.parallel import balanced_ranges, equal_ranges, run_tasks, thread_count
+from geodim.data.graphs.parallel import balanced_ranges, equal_ranges, run_tasks
+from geodim.engine.parts import thread_count
 from geodim.errors import DataChangedError, InputValueError, ShapeError
 from geodim.memory import check_bytes
 
@@ -70,7 +71,7 @@ def build_graph(
     indices_type : type, optional
         Integer type of the ids, for tests of the 64-bit path on small graphs.
     """
-    threads = min(thread_count(threads), MAX_SCANNERS)
+    threads = min(thread_count(threads, "threads"), MAX_SCANNERS)
     if n_nodes is None:
         n_nodes = _infer_nodes(source, weighted=weighted)
     if n_nodes < 1:

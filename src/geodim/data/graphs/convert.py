@@ -6,9 +6,9 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from geodim.arguments import one_of, whole_number
 from geodim.data.boundary import boundary
 from geodim.data.graphs.build import build_graph
-from geodim.data.graphs.checks import whole_number
 from geodim.data.graphs.edges import WeightedEdges
 from geodim.data.graphs.graph import Graph
 from geodim.data.graphs.inputs import Orientation, open_graph, to_numpy
@@ -79,8 +79,7 @@ def as_graph(
     >>> as_graph([[0, 1, 1, 2], [1, 0, 2, 2]])
     Graph(3 nodes, 2 undirected edges, symmetrised (1 one-way edges), 1 self-loops listed)
     """
-    if orientation not in ("auto", "columns", "rows"):
-        raise InputValueError(f"orientation must be 'auto', 'columns' or 'rows', not {orientation!r}")
+    one_of(orientation, "orientation", ("auto", "columns", "rows"))
     if n_nodes is not None:
         n_nodes = whole_number(n_nodes, "n_nodes", 1)
     own_weights: bool | str = weights if isinstance(weights, bool | str) else False

@@ -20,6 +20,7 @@ from geodim.data.graphs.inputs import OpenedGraph, Orientation, from_array, from
 from geodim.errors import DataFileError, GeodimError, InputValueError
 from geodim.memory import check_bytes
 from geodim.optional import require
+from geodim.text import is_number
 
 if TYPE_CHECKING:
     import os
@@ -156,7 +157,7 @@ def _header(path: Path, fields: list[str]) -> list[str] | None:
 
     A line that is half of each is neither.
     """
-    numbers = [_is_number(field.strip("\"'")) for field in fields[:2]]
+    numbers = [is_number(field.strip("\"'")) for field in fields[:2]]
     if numbers[0] != numbers[1]:
         raise DataFileError(
             f"{path}: the first line begins with {fields[0]!r} and {fields[1]!r}, which is "
@@ -218,14 +219,6 @@ def _lines_to_skip(path: Path) -> int:
         if raw.split("#", 1)[0].strip():
             return count
     return 0
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,9 @@ Which thread runs which task, and how many tasks there are, is then invisible in
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
-
-from geodim.data.graphs.checks import whole_number
-from geodim.limits import MOST_THREADS, at_most
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,24 +16,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["balanced_ranges", "equal_ranges", "run_tasks", "thread_count"]
+__all__ = ["balanced_ranges", "equal_ranges", "run_tasks"]
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-
-def thread_count(threads: int | None) -> int:
-    """Return the number of threads to use: `threads`, or the cores this process may run on.
-
-    Examples
-    --------
-    >>> thread_count(3)
-    3
-    """
-    if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    at_most(whole_number(threads, "threads", 1), MOST_THREADS, "threads")
-    return int(threads)
 
 
 def equal_ranges(n: int, parts: int) -> list[tuple[int, int]]:

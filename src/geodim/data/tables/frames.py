@@ -17,6 +17,7 @@ from geodim.data.tables.columns import Table
 from geodim.errors import DataFileError, GeodimWarning, InputTypeError, ShapeError
 from geodim.memory import check_bytes, free_memory, in_bytes, too_large
 from geodim.optional import require
+from geodim.text import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -181,7 +182,7 @@ def _sniff(file: Path, suffix: str, header: bool | None) -> tuple[list[str], int
             note = ""  # where all names are words nothing is in doubt
             if named:
                 skip = rows.line_num
-                if any(map(_is_number, names)):
+                if any(map(is_number, names)):
                     note = f"{file}: the first line holds the names of the columns"
             elif len(comment) == len(names):  # as written by numpy.savetxt(header=...)
                 names = [cell.strip("# ") for cell in comment]
@@ -208,9 +209,9 @@ def _is_header(cells: list[str], file: Path) -> bool:
         raise DataFileError(msg)
     if len(cells) > 1 and cells == ["", *count[:-1]]:
         return True
-    if all(cell in {"", "NA"} or _is_number(cell) for cell in cells):
+    if all(cell in {"", "NA"} or is_number(cell) for cell in cells):
         return False
-    odd = next((cell for cell in cells if NEARLY.fullmatch(cell) and not _is_number(cell)), None)
+    odd = next((cell for cell in cells if NEARLY.fullmatch(cell) and not is_number(cell)), None)
     if odd is not None:
         msg = (
             f"{file}: {odd!r} in the first line may be a name, or a number with separators or units; "
@@ -222,14 +223,6 @@ def _is_header(cells: list[str], file: Path) -> bool:
 
 def _few(cells: list[str]) -> str:
     return ",".join(cells) if len(cells) < 5 else f"{cells[0]},{cells[1]},...,{cells[-1]}"
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _named(names: list[str], file: Path) -> list[str]:
@@ -284,7 +277,7 @@ def _example(values: Any, name: str) -> str:
     for row, scalar in enumerate(values):
         if scalar.is_valid:
             first = first or (row, scalar.as_py())
-            if not _is_number(str(scalar)):
+            if not is_number(str(scalar)):
                 first = (row, scalar.as_py())
                 break
     if first is None:
