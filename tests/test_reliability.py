@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -29,3 +30,32 @@ def test_the_tests_that_are_named_exist(page: str) -> None:
     named = [word for word in words if word.startswith(("tests/", "src/"))]
     assert len(named) > 5
     assert [word for word in named if not (ROOT / word).exists()] == []
+
+
+def counts(log: str) -> dict[str, int]:
+    """The rows of a log that begin with a number."""
+    lines = (ROOT / "docs/results" / log).read_text(encoding="utf-8").splitlines()
+    rows = (line.split(maxsplit=1) for line in lines if line.startswith("  "))
+    return {row[1]: int(row[0]) for row in rows if len(row) == 2 and row[0].isdigit()}
+
+
+def test_faults() -> None:
+    found = counts("faults.log")
+    assert found["hits"] >= 100
+    assert found["went wrong"] == 0
+    same, runs = found["answers the same as undisturbed"], found["runs after a fault"]
+    whole = found["files whole after a fault"]
+    assert f"{found['hits']} hits, 0 went wrong, {whole} files whole, {same} of {runs} answers" in PAGE
+
+
+def test_damaged_files() -> None:
+    log = (ROOT / "docs/results/fuzz.log").read_text(encoding="utf-8")
+    row = r"^([\w-]+): ([\d,]+) inputs, .*; crash (\d+), hang (\d+), untyped (\d+), code ran (\d+)$"
+    first, _, again = log.partition("The finding was mended")
+    found = {name: (int(n.replace(",", "")), bad) for name, n, *bad in re.findall(row, first, re.MULTILINE)}
+    assert sum(n for n, _ in found.values()) >= 999_000
+    assert f"1,000,000 inputs for {len(found)} readers" in PAGE
+    bad = {name: kinds for name, (_, kinds) in found.items() if kinds != ["0"] * 4}
+    mended = {name: kinds for name, _, *kinds in re.findall(row, again, re.MULTILINE)}
+    assert bad == {"csv": ["0", "0", "1", "0"]}
+    assert mended == {"csv": ["0"] * 4}

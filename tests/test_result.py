@@ -409,7 +409,7 @@ class TestFeatureError:
         from geodim.data.checks import scan_ranges
         from geodim.data.sources import as_source
         from geodim.engine.solve import compute_profile
-        from geodim.result import summarise
+        from geodim.summary import summarise
 
         source = as_source(np.array([[0.0], [1.0], [3.0], [7.0]]))
         ranges = scan_ranges(source)

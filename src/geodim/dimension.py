@@ -18,7 +18,7 @@ from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.refine import Attempt, refine
 from geodim.engine.steps import resolution, tolerance
 from geodim.errors import DegenerateDataWarning, InterruptedWarning
-from geodim.result import IDResult, summarise
+from geodim.summary import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
     from geodim.engine.profile import Profile
+    from geodim.result import IDResult
 
 PILOT_FROM = 1 << 15  # fewer points are solved faster than looked at,
 FEW_COLUMNS = 8  # and among so few columns the widest are soon found

@@ -38,7 +38,7 @@ from geodim.features.rounding import feature_errors, growth
 from geodim.features.twins import Twins
 from geodim.khop_result import KHopResult
 from geodim.memory import PROFILE_BYTES
-from geodim.result import summarise
+from geodim.summary import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,20 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim._version import __version__
-from geodim.attained import attained_runs
-from geodim.engine.parts import divisor, mean, sums_by_owner, whole_numbers
+from geodim.engine.parts import divisor
 from geodim.errors import DataFileError, InputValueError
 from geodim.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from geodim.certificate import Certificate
-    from geodim.data.checks import Ranges
-    from geodim.engine.profile import Profile, Steps
 
 FORMAT = "geodim.IDResult/3"
 RUNS = ("attained_from", "attained_by")
@@ -353,132 +350,6 @@ def versions() -> dict[str, str]:
         "scipy": scipy.__version__,
         "numba": numba.__version__,
     }
-
-
-def _above(delta: float, widths: NDArray[np.float64]) -> float:
-    """More than what a rounded sum of widths may have been.
-
-    The smallest floats have no 2^-50th part, but a next one.
-    """
-    if delta == 0.0 and not widths.any():
-        return 0.0
-    return math.nextafter(delta * (1.0 + 2.0**-50), math.inf)
-
-
-def _below(delta: float) -> float:
-    """Less than what a rounded sum may have been, and not below 0."""
-    return max(math.nextafter(delta * (1.0 - 2.0**-50), -math.inf), 0.0)
-
-
-def summarise(
-    profile: Profile,
-    ranges: Ranges,
-    *,
-    normalize: bool,
-    names: list[str] | None,
-    rtol: float,
-    seconds: float,
-    n_threads: int,
-    d_max: float | None = None,
-    n_indistinguishable: int | None = None,
-    feature_error: float = 0.0,
-    delta_error: Callable[[float], float] | None = None,
-    d_max_error: float = 0.0,
-) -> IDResult:
-    """Turn a profile into a result: the only place where widths are added up and divided by d_max.
-
-    ``feature_error`` is how far values may be off from those of the data, and ``d_max_error`` how far d_max
-    is.  ``delta_error`` says how far the unscaled Delta of such features may be off itself, where that is
-    less than twice as much as they are.
-    """
-    n = profile.n_points
-    solved = profile.step == 0.0 and profile.stopped is None
-    # No width exceeds d_max where that is the largest range of the features themselves.
-    largest_delta = 1.0 if d_max is None else math.inf
-    d_max = ranges.d_max if d_max is None else d_max
-    scale = divisor(d_max, normalize)
-    if solved:
-        support = whole_numbers(2, n + 1, n_threads)
-        lower = upper = profile.phi[1:]
-        delta = delta_lower = delta_upper = mean(lower, n, scale, n_threads)
-    else:
-        support, lower, upper = profile.bounds(ranges, n_threads)
-        # Counted: all k of a step share its width.  Otherwise every k is in the support.  The
-        # sums round by an ulp or so.
-        here = np.diff(support, prepend=1) if profile.counted else None
-        delta_upper = _above(mean(upper if here is None else upper * here, n, scale, n_threads), upper)
-        delta_lower = _below(mean(lower if here is None else lower * here, n, scale, n_threads))
-        delta = delta_lower + 0.5 * (delta_upper - delta_lower) if delta_upper < math.inf else delta_lower
-    if feature_error > 0.0:  # each of the n - 1 widths is the difference of two values
-        off = 2.0 * feature_error * ((n - 1) / n)
-        if delta_error is not None:
-            off = min(off, delta_error(delta_upper * scale))
-        off = off / scale * (1.0 + 2.0**-50)
-        delta_lower = max((delta_lower - off) * (1.0 - 2.0**-50), 0.0)
-        delta_upper = (delta_upper + off) * (1.0 + 2.0**-50)
-    if d_max_error > 0.0 and normalize:
-        least, most = d_max - d_max_error, d_max + d_max_error
-        delta_lower *= d_max / most * (1.0 - 2.0**-50)
-        stretched = delta_upper * (scale / least) * (1.0 + 2.0**-50) if least > 0.0 else math.inf
-        delta_upper = min(stretched, largest_delta)
-    steps = profile.steps() if profile.counted else None
-    order, shares = _shares(profile, steps, names, n_threads)
-    starts, owners = attained_runs(profile, steps, n_threads=n_threads)
-    return IDResult(
-        n_points=n,
-        n_features=int(profile.done.size),
-        normalized=bool(normalize),
-        d_max=d_max,
-        discriminability=delta,
-        discriminability_lower=delta_lower,
-        discriminability_upper=delta_upper,
-        support=support,
-        phi_lower=lower,
-        phi_upper=upper,
-        shares=shares,
-        exact=solved and feature_error == 0.0,
-        stopped=profile.stopped,
-        n_indistinguishable=n_indistinguishable,
-        evaluations=int(profile.work[0] + profile.work[1]),
-        bytes_read=profile.bytes_read,
-        seconds=seconds,
-        parameters={"rtol": float(rtol), "normalize": bool(normalize), "n_threads": int(n_threads)},
-        versions=versions(),
-        attained_from=starts,
-        attained_by=_positions(owners, order),
-        feature_error=feature_error,
-    )
-
-
-def _shares(
-    profile: Profile, steps: Steps | None, names: list[str] | None, n_threads: int
-) -> tuple[list[int], dict[str, float]]:
-    """The columns that attain Phi somewhere, the largest share first, and the shares by name.
-
-    A share may be too small for a float.
-    """
-    if steps is not None:  # the same sums over k, by steps of equal width
-        sizes, owners, widths = steps
-        sums = np.zeros(profile.done.size)
-        known = (owners >= 0) & (widths > 0.0)
-        attains = np.isin(np.arange(sums.size), owners[known])
-        np.add.at(sums, owners[known], (np.diff(sizes, append=profile.n_points + 1) * widths)[known])
-    else:
-        sums, attains = sums_by_owner(profile.phi, profile.owner, profile.done.size, n_threads)
-    total = float(sums.sum())
-    if total == 0.0:
-        return [], {}
-    ranked = np.argsort(-sums, kind="stable")
-    order = ranked[attains[ranked]].tolist()
-    labels = unique_names(names, order)
-    return order, {label: float(sums[i] / total) for label, i in zip(labels, order, strict=True)}
-
-
-def _positions(columns: NDArray[np.int64], order: list[int]) -> NDArray[np.int64]:
-    """Where each column stands in ``order``, -1 for one that does not."""
-    places = np.full(max([*order, *columns.tolist()], default=0) + 2, -1)  # the last for column -1
-    places[order] = np.arange(len(order))
-    return places[columns].astype(np.int64)
 
 
 def unique_names(names: list[str] | None, columns: list[int]) -> list[str]:

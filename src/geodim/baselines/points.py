@@ -13,7 +13,8 @@ import numpy as np
 
 from geodim.arguments import real_number, whole_number
 from geodim.data.checks import scan_ranges
-from geodim.data.sources import ArraySource, SparseSource, as_source, working_type
+from geodim.data.shapes import working_type
+from geodim.data.sources import ArraySource, SparseSource, as_source
 from geodim.engine.parts import thread_count
 from geodim.errors import InputValueError
 

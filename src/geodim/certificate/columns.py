@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.data.checks import raise_not_finite
-from geodim.data.sources import FrameSource, as_source, check_shape, check_type
+from geodim.data.shapes import check_shape, check_type
+from geodim.data.sources import FrameSource, as_source
 from geodim.errors import InputValueError
 
 if TYPE_CHECKING:

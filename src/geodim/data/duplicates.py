@@ -13,7 +13,8 @@ import numpy as np
 
 from geodim.data.checks import scan_ranges
 from geodim.data.integers import is_long
-from geodim.data.sources import FrameSource, SparseSource, as_source, check_weights, column_chunks
+from geodim.data.shapes import check_weights
+from geodim.data.sources import FrameSource, SparseSource, as_source, column_chunks
 from geodim.data.unchanged import Watch
 
 if TYPE_CHECKING:

@@ -165,7 +165,8 @@ def feature_set_sizes(
         Threads, deadline, progress.
     """
     from geodim.data.graphs import as_graph  # noqa: PLC0415
-    from geodim.data.sources import as_source, working_type  # noqa: PLC0415
+    from geodim.data.shapes import working_type  # noqa: PLC0415
+    from geodim.data.sources import as_source  # noqa: PLC0415
     from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
     from geodim.features import iter_hop_blocks, make_operator  # noqa: PLC0415
     from geodim.plan import default_columns  # noqa: PLC0415

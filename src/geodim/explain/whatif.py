@@ -29,7 +29,7 @@ from geodim.errors import InputValueError, ShapeError
 from geodim.explain.coarse import CoarseProfiles
 from geodim.explain.passes import Column, ColumnPass, Slot
 from geodim.explain.toptwo import TopTwo
-from geodim.result import IDResult, summarise
+from geodim.summary import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
+    from geodim.result import IDResult
 
 NOBODY = np.iinfo(np.int32).max  # an owner that every column comes before
 

@@ -36,7 +36,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.arguments import whole_number
-from geodim.data.sources import ColumnSource, as_source, working_type
+from geodim.data.shapes import working_type
+from geodim.data.sources import ColumnSource, as_source
 from geodim.engine.parts import thread_count
 from geodim.errors import InputTypeError, NonFiniteError, ShapeError
 from geodim.features.aggregate import MIN_WIDTH, aligned_empty

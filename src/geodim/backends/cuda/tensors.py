@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.data.checks import Moments, raise_not_finite, ranges_of
-from geodim.data.sources import check_shape
+from geodim.data.shapes import check_shape
 from geodim.errors import InputTypeError
 from geodim.optional import require
 
@@ -28,7 +28,7 @@ LONG = (torch.int64, torch.uint64)  # not every value is a float64, see `geodim.
 
 
 def tensor_type(tensor: torch.Tensor) -> torch.dtype:
-    """As `geodim.data.sources.working_type`, for tensors: bfloat16 has no name in NumPy."""
+    """As `geodim.data.shapes.working_type`, for tensors: bfloat16 has no name in NumPy."""
     return torch.float32 if tensor.dtype in SHORT else torch.float64
 
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.data.checks import Moments, scan_moments
-from geodim.data.sources import ArraySource, WeightedSource, as_source, check_type, working_type
+from geodim.data.shapes import check_type, working_type
+from geodim.data.sources import ArraySource, WeightedSource, as_source
 from geodim.errors import InputTypeError, NonFiniteError, ShapeError
 
 if TYPE_CHECKING:

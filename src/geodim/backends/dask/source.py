@@ -12,7 +12,8 @@ import numpy as np
 
 from geodim.backends.dask import reading
 from geodim.data.checks import Moments, raise_not_finite, ranges_of
-from geodim.data.sources import as_source, check_shape, check_type, check_weights, set_names, working_type
+from geodim.data.shapes import check_shape, check_type, check_weights, working_type
+from geodim.data.sources import as_source, set_names
 from geodim.engine.pilot import sample_rows
 from geodim.optional import require
 

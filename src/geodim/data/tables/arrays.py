@@ -9,7 +9,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from geodim.data.boundary import boundary
-from geodim.data.sources import check_shape, check_type
+from geodim.data.shapes import check_shape, check_type
 from geodim.data.sparse import checked_sparse
 from geodim.data.tables.columns import Table
 from geodim.data.unchanged import Watch, remember
