@@ -57,8 +57,7 @@ oracle: $(VENV)/.installed-dev
 
 # Branch coverage of everything but GPU code, children included.  Kernels are compiled afresh, so that what generates their
 # code is measured, and once more interpreted, on a selection that is quick enough, so that they are measured themselves.
-INTERPRETED := tests/engine/test_kernels.py tests/engine/test_cells.py tests/engine/test_sorter.py tests/oracles/test_campaign.py \
-  tests/features/test_operators.py tests/explain/test_whatif.py
+INTERPRETED := tests/engine/test_contracts.py tests/engine/test_contracts_of_bounds.py tests/features/test_operators.py
 coverage: export COVERAGE_FILE = $(CURDIR)/build/coverage/data
 coverage: export NUMBA_CACHE_DIR = $(CURDIR)/build/coverage/numba
 coverage: $(VENV)/.installed-dev
