@@ -59,3 +59,9 @@ def test_damaged_files() -> None:
     mended = {name: kinds for name, _, *kinds in re.findall(row, again, re.MULTILINE)}
     assert bad == {"csv": ["0", "0", "1", "0"]}
     assert mended == {"csv": ["0"] * 4}
+
+
+def test_coverage() -> None:
+    total = (ROOT / "docs/results/coverage.txt").read_text(encoding="utf-8").split()[-1]
+    assert float(total.rstrip("%")) > 95.0
+    assert f"contracts: {total.rstrip('%')} %" in PAGE
