@@ -240,6 +240,15 @@ class TestForms:
         X = np.random.default_rng(0).uniform(-1, 1, (80, 5)) * scale
         assert select_features(X, 3, normalize=False).columns == engine_greedy(X, 3)[0]
 
+    def test_denormals_are_chosen_like_whole_numbers(self) -> None:
+        """Their mean, in their own units, has few digits: what differs in the mean of the former was a tie."""
+        rng = np.random.default_rng(7)
+        for _ in range(20):
+            X = rng.integers(-1000, 1001, (17, 8)).astype(float)
+            whole, tiny = (geodim.select_features(X * unit, 6) for unit in (1.0, 5e-324))
+            assert tiny.columns == whole.columns
+            assert tiny.curve == whole.curve
+
     def test_progress(self) -> None:
         seen: list[tuple[int, int]] = []
         X = np.random.default_rng(0).normal(size=(5000, 12))

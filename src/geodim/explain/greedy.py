@@ -67,7 +67,7 @@ class Greedy:
     chosen : list of int
         The columns, in the order of their choice.
     delta, total : float
-        Delta of the chosen ones and of all features (once one is chosen), in the data's own units.
+        Delta of the chosen ones and of all features (once one is chosen), in ``unit``.
     curve : list of float
         Delta of the chosen ones after each choice, over the scale.
     whole_delta : float
@@ -104,6 +104,8 @@ class Greedy:
         )
         self.slack = 1.0 + 1e-9 + n * 2.0**-51  # more than n roundings of a bound
         self.bounded = SAFE[0] < ranges.d_max < SAFE[1]
+        # Means of denormal widths would be rounded to few digits, and differ no more.
+        self.unit = 1.0 if self.bounded or ranges.d_max == 0.0 else ranges.d_max
         self.gains = np.full(d, np.inf)  # upper bounds on what each feature adds to Delta
         self.seen = np.zeros(d, np.int64)  # number of features chosen when the bound was made
         # Half of the memory for lines, or else half for values.
@@ -140,7 +142,7 @@ class Greedy:
         if len(self.chosen) == 1:
             np.maximum(self.whole, self.phi, out=self.whole)
             self._solve_rest()
-            self.total = mean(self.whole[1:], self.source.n_points, 1.0)
+            self.total = mean(self.whole[1:], self.source.n_points, self.unit)
             self.whole_delta = mean(self.whole[1:], self.source.n_points, self.scale)
         return best
 
@@ -174,7 +176,7 @@ class Greedy:
         nothing, n = np.zeros(self.source.n_points), self.source.n_points
 
         def solve(slot: Slot, column: Column) -> None:
-            self.own[column.index] = mean(slot.raised(column, nothing)[1:], n, 1.0)
+            self.own[column.index] = mean(slot.raised(column, nothing)[1:], n, self.unit)
             self.own_exact[column.index] = True
 
         while True:
@@ -234,7 +236,7 @@ class Greedy:
     def _compare(self, column: int, phi: NDArray[np.float64]) -> None:
         """Note Delta with one more feature, and whether it is the best so far."""
         n = self.source.n_points
-        delta = mean(phi[1:], n, 1.0)
+        delta = mean(phi[1:], n, self.unit)
         with self._lock:
             self.is_exact[column] = True
             if not self.chosen:
