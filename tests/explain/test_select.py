@@ -241,7 +241,7 @@ class TestForms:
         assert select_features(X, 3, normalize=False).columns == engine_greedy(X, 3)[0]
 
     def test_denormals_are_chosen_like_whole_numbers(self) -> None:
-        """Their mean, in their own units, has few digits: what differs in the mean of the former was a tie."""
+        """In units of 1 their means have few digits: what differs elsewhere was a tie."""
         rng = np.random.default_rng(7)
         for _ in range(20):
             X = rng.integers(-1000, 1001, (17, 8)).astype(float)
