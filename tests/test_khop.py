@@ -22,7 +22,7 @@ from geodim.errors import (
     ShapeError,
 )
 from geodim.plan import peak_memory
-from khop_cases import EDGES, OPERATORS, X64, D, N, assert_same_result, stopped
+from khop_cases import EDGES, OPERATORS, X64, D, N, assert_same_result
 
 # ---------------------------------------------------------------- the same bits
 
@@ -288,65 +288,6 @@ def test_progress_is_normalised_like_the_result():
     seen = []
     result = geodim.khop_dimensions(X64, EDGES, hops=2, progress=lambda *state: seen.append(state))
     np.testing.assert_allclose(seen[-1][2], [one.discriminability for one in result], rtol=1e-12)
-
-
-# ---------------------------------------------------------------- stopped early
-
-
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_no_time_at_all(reference, n_threads):
-    result = stopped(X64, EDGES, hops=3, time_limit=0, n_threads=n_threads)
-    for one, other in zip(result, reference, strict=True):
-        assert one.stopped == "time limit"
-        assert not one.exact
-        assert_encloses(one, other)
-
-
-@pytest.mark.parametrize(
-    ("form", "operator"),
-    [(np.asarray, "rw"), (np.asarray, "ppr"), (np.asarray, "heat"), (sp.csr_array, "sym"), (np.int64, "sym")],
-)
-def test_no_time_at_all_in_other_forms(form, operator):
-    X = form(X64)
-    exact = geodim.khop_dimensions(X, EDGES, hops=2, operator=operator)
-    result = stopped(X, EDGES, hops=2, operator=operator, time_limit=0)
-    for one, other in zip(result, exact, strict=True):
-        assert one.stopped == "time limit"
-        assert one.lower <= other.dimension <= one.upper
-        assert not np.isnan(one.dimension)
-
-
-@pytest.mark.parametrize("rtol", [0.0, 0.05])
-@pytest.mark.parametrize("blocks", [1, 2, 3])
-def test_interrupted_after_some_blocks(reference, blocks, rtol, monkeypatch):
-    monkeypatch.setattr(HopPass, "width_for", lambda *_: 10)
-
-    def press_a_key(done, *_):
-        if done >= 10 * blocks:
-            raise KeyboardInterrupt
-
-    result = stopped(X64, EDGES, hops=3, rtol=rtol, progress=press_a_key)
-    for one, other in zip(result, reference, strict=True):
-        assert one.stopped == "interrupted"
-        assert np.isfinite(one.upper)
-        assert_encloses(one, other)
-
-
-def test_a_star_lengthens_columns_but_not_beyond_the_bounds():
-    """The centre of a star collects far more than the range of X.
-
-    Bounds must not use the ranges of X for hops.
-    """
-    n = 200
-    X = np.ones((n, 2))
-    X[:5] = 0.0
-    star = np.stack([np.zeros(n - 1, np.int64), np.arange(1, n)])
-    exact = geodim.khop_dimensions(X, star, hops=2)
-    assert exact[1].phi[-1] > 5.0 * exact[0].phi[-1]
-    for one, other in zip(stopped(X, star, hops=2, time_limit=0), exact, strict=True):
-        assert_encloses(one, other)
-    for one, other in zip(geodim.khop_dimensions(X, star, hops=2, rtol=0.01), exact, strict=True):
-        assert_encloses(one, other)
 
 
 # ---------------------------------------------------------------- edges of the domain

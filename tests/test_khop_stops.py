@@ -10,10 +10,12 @@ import pytest
 import scipy.sparse as sp
 
 import geodim
+from engine.oracle import assert_encloses
 from exact_hops import exact_dimensions, exact_hops
 from geodim.backends.hop_pass import HopPass
 from geodim.data.graphs import as_graph
 from geodim.errors import DegenerateDataWarning, InterruptedWarning
+from khop_cases import EDGES, X64, stopped
 
 N, D, HOPS = 11, 4, 2
 OPERATORS = {
@@ -127,3 +129,64 @@ def test_nodes_are_not_counted_in_a_pass_that_was_stopped() -> None:
     with pytest.warns(InterruptedWarning):
         stopped = geodim.khop_dimensions(X, edges, 1, time_limit=0, count_indistinguishable=True)
     assert [one.n_indistinguishable for one in stopped.results] == [None, None]
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return geodim.khop_dimensions(X64, EDGES, hops=3, n_threads=1)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_no_time_at_all(reference, n_threads):
+    result = stopped(X64, EDGES, hops=3, time_limit=0, n_threads=n_threads)
+    for one, other in zip(result, reference, strict=True):
+        assert one.stopped == "time limit"
+        assert not one.exact
+        assert_encloses(one, other)
+
+
+@pytest.mark.parametrize(
+    ("form", "operator"),
+    [(np.asarray, "rw"), (np.asarray, "ppr"), (np.asarray, "heat"), (sp.csr_array, "sym"), (np.int64, "sym")],
+)
+def test_no_time_at_all_in_other_forms(form, operator):
+    X = form(X64)
+    exact = geodim.khop_dimensions(X, EDGES, hops=2, operator=operator)
+    result = stopped(X, EDGES, hops=2, operator=operator, time_limit=0)
+    for one, other in zip(result, exact, strict=True):
+        assert one.stopped == "time limit"
+        assert one.lower <= other.dimension <= one.upper
+        assert not np.isnan(one.dimension)
+
+
+@pytest.mark.parametrize("rtol", [0.0, 0.05])
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+def test_interrupted_after_some_blocks(reference, blocks, rtol, monkeypatch):
+    monkeypatch.setattr(HopPass, "width_for", lambda *_: 10)
+
+    def press_a_key(done, *_):
+        if done >= 10 * blocks:
+            raise KeyboardInterrupt
+
+    result = stopped(X64, EDGES, hops=3, rtol=rtol, progress=press_a_key)
+    for one, other in zip(result, reference, strict=True):
+        assert one.stopped == "interrupted"
+        assert np.isfinite(one.upper)
+        assert_encloses(one, other)
+
+
+def test_a_star_lengthens_columns_but_not_beyond_the_bounds():
+    """The centre of a star collects far more than the range of X.
+
+    Bounds must not use the ranges of X for hops.
+    """
+    n = 200
+    X = np.ones((n, 2))
+    X[:5] = 0.0
+    star = np.stack([np.zeros(n - 1, np.int64), np.arange(1, n)])
+    exact = geodim.khop_dimensions(X, star, hops=2)
+    assert exact[1].phi[-1] > 5.0 * exact[0].phi[-1]
+    for one, other in zip(stopped(X, star, hops=2, time_limit=0), exact, strict=True):
+        assert_encloses(one, other)
+    for one, other in zip(geodim.khop_dimensions(X, star, hops=2, rtol=0.01), exact, strict=True):
+        assert_encloses(one, other)

@@ -50,3 +50,17 @@ def assert_same_hops(result, reference):
     assert len(result.results) == len(reference.results)
     for one, other in zip(result.results, reference.results, strict=True):
         assert_same(one, other)
+
+
+def chunkings(n, d):
+    """By rows, by columns, and both."""
+    return [(max(n // 3, 1), d), (n, max(d // 4, 1)), (max(n // 2, 1), max(d // 2, 1))]
+
+
+def unlike_columns(n):
+    """Long tails, few numbers, rare ones, and a column that hardly matters."""
+    rng = np.random.default_rng(0)
+    rare = np.where(rng.random(n) < 2e-3, 1e6 * rng.normal(size=n), 0.0)
+    return np.column_stack(
+        [rng.standard_cauchy(n), rng.integers(0, 5, n), rng.normal(size=n), rare, 0.01 * rng.uniform(size=n)]
+    )

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import geodim
-from backends.dask_cases import assert_same, assert_same_hops, cluster, distributed
+from backends.dask_cases import assert_same, assert_same_hops, chunkings, cluster, distributed, unlike_columns
 from distributions import COLUMNS, column, matrix, random_matrix
 from engine.oracle import assert_encloses, assert_same_bits, solve
 from geodim import paper
@@ -50,11 +50,6 @@ def no_room(monkeypatch):
     Everything is read pass by pass, and counted where it lies.
     """
     monkeypatch.setattr("geodim.backends.dask.cluster.AT_REST", 1e-9)
-
-
-def chunkings(n, d):
-    """By rows, by columns, and both."""
-    return [(max(n // 3, 1), d), (n, max(d // 4, 1)), (max(n // 2, 1), max(d // 2, 1))]
 
 
 def of_type(X, dtype):
@@ -222,15 +217,6 @@ def test_workers_too_small_for_a_column(at_rest, monkeypatch):
 def in_cells(monkeypatch):
     """Workers with room for neither columns nor steps."""
     monkeypatch.setattr("geodim.backends.dask.cluster.AT_WORK", 1e-9)
-
-
-def unlike_columns(n):
-    """Long tails, few numbers, rare ones, and a column that hardly matters."""
-    rng = np.random.default_rng(0)
-    rare = np.where(rng.random(n) < 2e-3, 1e6 * rng.normal(size=n), 0.0)
-    return np.column_stack(
-        [rng.standard_cauchy(n), rng.integers(0, 5, n), rng.normal(size=n), rare, 0.01 * rng.uniform(size=n)]
-    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

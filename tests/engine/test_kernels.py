@@ -21,8 +21,8 @@ from geodim.engine import blocks, column as column_module, sorter
 from geodim.errors import DegenerateDataWarning, InterruptedWarning
 from geodim.features import hop_features, make_operator
 from oracles import brute
-from oracles.cases import InterruptAt
 from oracles.comparing import Truth, compare
+from oracles.drawing import InterruptAt
 
 SIZES = (33, 64, 130, 321)
 

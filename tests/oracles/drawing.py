@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     Generator = np.random.Generator
     Values = NDArray[Any]
 
+RTOLS = [1e-13, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 3.0, 1e6]
 INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
 KINDS = list(COLUMNS)
 LARGE = 0.002  # share of tables with up to 3,000 points
@@ -143,3 +144,15 @@ def attributes(rng: Generator, n: int) -> Values:
         X = 10.0 ** rng.integers(-2, 3) + 0.01 * X
     dtype = (np.float64, np.float64, np.float32, np.float32, np.float16, np.int16)[rng.integers(6)]
     return X.astype(dtype)
+
+
+class InterruptAt:
+    """A progress callback that behaves like Ctrl-C at one of its calls."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def __call__(self, *_: Any) -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt

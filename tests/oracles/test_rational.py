@@ -21,7 +21,7 @@ from distributions import COLUMNS, random_matrix
 from engine.oracle import bounds_of, solve
 from geodim import paper
 from geodim.errors import InterruptedWarning
-from oracles.cases import InterruptAt
+from oracles.drawing import InterruptAt
 from oracles.rational import (
     diameter,
     discriminability,
