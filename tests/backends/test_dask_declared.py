@@ -15,7 +15,7 @@ import geodim
 from backends.dask_cases import assert_same, assert_same_hops, cluster
 from engine.oracle import assert_same_bits, solve
 from geodim import paper
-from geodim.errors import DataChangedError, InputTypeError, ShapeError
+from geodim.errors import DataChangedError, InputTypeError, InputValueError, ShapeError
 
 da = pytest.importorskip("dask.array")
 
@@ -208,3 +208,17 @@ def test_points_of_weight_0_may_be_anywhere(absent, rtol):
     result = solve(da.from_array(data, chunks=(100, 5)), rtol=rtol, weights=weights)
     exact = solve(np.repeat(FLOATS, weights, axis=0))
     assert result.lower <= exact.dimension <= result.upper
+
+
+def test_sparse_chunks_with_indices_out_of_range_are_refused():
+    """Compiled code on the worker would read wherever they say."""
+
+    def damaged(block):
+        matrix = sp.csr_matrix(block)
+        matrix.indices[0] = 10**6
+        return matrix
+
+    chunks = da.from_array(SMALL.astype(float), chunks=(100, 12))
+    given = chunks.map_blocks(damaged, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(InputValueError, match=r"indices\[0\] is 1000000"):
+        geodim.intrinsic_dimension(given)

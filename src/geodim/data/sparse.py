@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from geodim.data.shapes import MOST_POINTS
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.memory import check_bytes
 
-MOST = 2**52  # points that float64 can count
 POSITION_BYTES = 8
 # By scipy, and not forgotten when arrays are written to.
 REMEMBERED = (
@@ -53,8 +53,8 @@ def checked_sparse(matrix: Any) -> Any:
     if matrix.format in ("lil", "dok"):  # whose rows are there, or counted
         matrix = _from_lists(matrix)
     rows, columns = (int(size) for size in matrix.shape)
-    if rows > MOST:
-        msg = f"a sparse matrix of {rows:,} rows: more than {MOST:,} points cannot be counted"
+    if rows > MOST_POINTS:
+        msg = f"a sparse matrix of {rows:,} rows: more than {MOST_POINTS:,.0f} points cannot be counted"
         raise ShapeError(msg)
     check_bytes(POSITION_BYTES * (columns + 1), f"a sparse matrix of {columns:,} columns")
     if matrix.format in ("dia", "bsr"):  # which scipy brings into rows first

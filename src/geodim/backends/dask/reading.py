@@ -16,6 +16,7 @@ import numpy as np
 from geodim.data.checks import Moments, scan_moments
 from geodim.data.shapes import check_type, working_type
 from geodim.data.sources import ArraySource, WeightedSource, as_source
+from geodim.data.sparse import checked_sparse
 from geodim.errors import InputTypeError, NonFiniteError, ShapeError
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def as_numbers(chunk: Any, declared: Declared) -> NDArray[Any]:
     if isinstance(chunk, np.ndarray):
         return chunk
     if hasattr(chunk, "toarray"):
-        dense: NDArray[Any] = chunk.toarray()
+        dense: NDArray[Any] = checked_sparse(chunk).toarray()  # a bad index would end the worker
         return dense
     if hasattr(chunk, "dtypes") and all(kind == dtype for kind in chunk.dtypes):
         plain: NDArray[Any] = chunk.to_numpy()  # no copy, for a frame of columns of one type
