@@ -150,6 +150,7 @@ def papers(nodes: int, edges: int, attributes: int, hops: int) -> None:
 
 
 def random(n: int, d: int, repetitions: int) -> None:
+    from geodim.backends.cuda.backend import CudaBackend
     from geodim.backends.cuda.columns import compute_profile
     from geodim.engine.parts import mean
     from geodim.experiments.random_data import LENGTH, NormalColumns
@@ -164,9 +165,9 @@ def random(n: int, d: int, repetitions: int) -> None:
     errors = []
     for repetition in range(repetitions):
         with shares(), timed(f"repetition {repetition}, exact, with drawing {8e-9 * n * d:.0f} GB"):
-            profile = compute_profile(
-                NormalColumns(n, d, repetition), torch.device("cuda"), n_threads=available_threads()
-            )
+            source, place = NormalColumns(n, d, repetition), CudaBackend(torch.device("cuda"))
+            plan = place.plan(place.problem(source, 0.0), available_threads())
+            profile = compute_profile(source, place.device, plan.way, n_threads=plan.threads)
         bounds = bounds_on_support(profile.phi[support - 1], support, n)
         errors.append(bounds.error)
         say(

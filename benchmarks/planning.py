@@ -35,10 +35,10 @@ from geodim.cli.compute_plan import look_at
 from geodim.cli.planning import duration, size
 from geodim.engine.parts import available_threads
 from geodim.memory import process_memory
-from geodim.plan import CORE, Problem, calibrate, machine_memory, plan
-from geodim.plan.cluster import workers_of
-from geodim.plan.cuda import plan_cuda
-from geodim.plan.rates import best_of, normal_sample, speed_up
+from geodim.plan import CORE, Problem, best_of, calibrate, machine_memory, normal_sample, plan
+from geodim.planning.cluster import workers_of
+from geodim.planning.cuda import plan_cuda
+from geodim.planning.rates import speed_up
 
 HERE = Path(__file__).parent
 GIB = 1 << 30
@@ -289,7 +289,7 @@ def on_the_gpu() -> list[dict]:
         seconds = re.findall(r"(?:from host memory|on the device), exact: ([\d.]+) s", part)
         peaks = re.findall(r"peak GPU memory ([\d.]+) GiB", part)
         for place, took, most in zip(("host", "device"), seconds, peaks, strict=True):
-            planned = plan_cuda(Problem(n, 128), on_device=place == "device")
+            planned = plan_cuda(Problem(n, 128, on_device=place == "device"))
             measured = {"seconds": float(took), "memory": float(most) * GIB}
             rows.append(compared(f"{n:.0e} x 128 from the {place}, exact", planned, measured))
     part = log.split("== R-MAT")[1].split("\n==")[0]

@@ -56,7 +56,7 @@ def test_memory_and_with_it_the_width_of_blocks(reference, columns):
 
 @pytest.mark.parametrize("width", [1, 3, 36, 37, 1000])
 def test_any_width_of_blocks(reference, width, monkeypatch):
-    monkeypatch.setattr(HopPass, "width_for", lambda *_: width)
+    monkeypatch.setattr("geodim.planning.hops.default_columns", lambda *_: width)
     assert_same_result(geodim.khop_dimensions(X64, EDGES, hops=3, n_threads=2), reference)
 
 
@@ -270,7 +270,7 @@ def test_feature_names():
 
 
 def test_progress_counts_attributes(monkeypatch):
-    monkeypatch.setattr(HopPass, "width_for", lambda *_: 10)
+    monkeypatch.setattr("geodim.planning.hops.default_columns", lambda *_: 10)
     seen = []
     result = geodim.khop_dimensions(
         X64, EDGES, hops=2, normalize=False, progress=lambda *state: seen.append(state)

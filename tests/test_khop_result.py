@@ -62,7 +62,7 @@ def test_json_and_back(result, tmp_path):
 
 def test_json_is_plain(result):
     values = json.loads(result.to_json(), parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
-    assert values["format"] == "geodim.KHopResult/1"
+    assert values["format"] == "geodim.KHopResult/2"
     assert len(values["results"]) == len(result)
     assert [float(value) for value in values["dimensions"]] == result.dimensions
     assert [float(value) for value in values["drops"]] == result.drops

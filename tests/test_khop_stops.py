@@ -12,7 +12,6 @@ import scipy.sparse as sp
 import geodim
 from engine.oracle import assert_encloses
 from exact_hops import exact_dimensions, exact_hops
-from geodim.backends.hop_pass import HopPass
 from geodim.data.graphs import as_graph
 from geodim.errors import DegenerateDataWarning, InterruptedWarning
 from khop_cases import EDGES, X64, stopped
@@ -68,7 +67,7 @@ def interrupted(X, graph, blocks, **options):
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("seed", range(12))
 def test_bounds_hold_wherever_it_stops(name, seed, monkeypatch):
-    monkeypatch.setattr(HopPass, "width_for", lambda *_: 1)
+    monkeypatch.setattr("geodim.planning.hops.default_columns", lambda *_: 1)
     rng = np.random.default_rng([seed, len(name)])
     X = some_values(rng)
     operator, parameters = OPERATORS[name]
@@ -162,7 +161,7 @@ def test_no_time_at_all_in_other_forms(form, operator):
 @pytest.mark.parametrize("rtol", [0.0, 0.05])
 @pytest.mark.parametrize("blocks", [1, 2, 3])
 def test_interrupted_after_some_blocks(reference, blocks, rtol, monkeypatch):
-    monkeypatch.setattr(HopPass, "width_for", lambda *_: 10)
+    monkeypatch.setattr("geodim.planning.hops.default_columns", lambda *_: 10)
 
     def press_a_key(done, *_):
         if done >= 10 * blocks:

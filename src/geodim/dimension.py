@@ -13,20 +13,26 @@ from geodim.arguments import real_number
 from geodim.backends import choose_backend
 from geodim.certificate.remembered import remember
 from geodim.data.integers import measured_exactly
+from geodim.data.sources import digest_of
+from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
+from geodim.engine.driver import Driver
 from geodim.engine.parts import thread_count
 from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.refine import Attempt, refine
-from geodim.engine.steps import resolution, tolerance
-from geodim.errors import DegenerateDataWarning, InterruptedWarning
+from geodim.engine.steps import resolution, steps_needed, tolerance
+from geodim.errors import DegenerateDataWarning, InputValueError, InterruptedWarning
+from geodim.planning.record import PlanRecord
 from geodim.summary import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
-    from geodim.backends import Backend
+    from geodim.backends import Executor
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
     from geodim.engine.profile import Profile
+    from geodim.planning.problem import Plan
     from geodim.result import IDResult
 
 PILOT_FROM = 1 << 15  # fewer points are solved faster than looked at,
@@ -45,6 +51,8 @@ def intrinsic_dimension(
     time_limit: float | None = None,
     count_indistinguishable: bool = False,
     backend: str = "auto",
+    checkpoint: str | Path | None = None,
+    save_every: float = SAVE_EVERY,
     progress: Callable[[int, int], None] | None = None,
 ) -> IDResult:
     r"""Intrinsic dimension of a finite geometric data set, exact or with certified bounds.
@@ -79,6 +87,11 @@ def intrinsic_dimension(
         Where to compute: on this machine's cores, on a GPU, or on the active Dask client.  "auto" goes where
         the data is: CUDA tensors are solved on their device, Dask arrays on their cluster, everything else
         here.  The results are the same to the bit.
+    checkpoint : path, optional
+        Folder to keep the state in; a later call with the same arguments continues, with the same final
+        bits.  On this machine's cores only.
+    save_every : float
+        Seconds between two checkpoints.
     progress : callable, optional
         Called as ``progress(columns_done, columns)`` in the calling thread.
 
@@ -103,11 +116,11 @@ def intrinsic_dimension(
     started = time.monotonic()
     rtol, threads, time_limit = check_arguments(rtol, n_threads, time_limit)
     place = choose_backend(backend, X)
+    meter = place.meter()
     source = place.open(X, weights=weights, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     ranges = place.scan_ranges(source, threads)
     source, ranges, off = measured_exactly(source, ranges, lambda other: place.scan_ranges(other, threads))
-    deadline = None if time_limit is None else started + time_limit
 
     def summary(profile: Profile) -> IDResult:
         return summarise(
@@ -122,25 +135,37 @@ def intrinsic_dimension(
             d_max_error=2.0 * off,
         )
 
-    profile, result = _solve(place, source, ranges, tolerance(rtol), threads, deadline, progress, summary)
+    if checkpoint is not None and place.name != "cpu":
+        raise InputValueError(f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}")
+    with checkpoint_for(checkpoint, lambda: {"rtol": rtol, **digest_of(source)}) as store:
+        driver = Driver(None if time_limit is None else started + time_limit, progress, store, save_every)
+        solver = _Solver(place, source, ranges, tolerance(rtol), threads, driver, summary)
+        result = solver.run()
+    seconds = time.monotonic() - started
+    record = PlanRecord.of(solver.plan, memory=meter.taken(), seconds=seconds, attempts=solver.attempts)
+    result = replace(result, plan=record)
     if count_indistinguishable:
         result = replace(result, n_indistinguishable=_count_equal_rows(X, weights))
     remember(result, data=X, weighted=weights is not None)
+    _warn(solver.profile, result, off)
+    return result
+
+
+def _warn(profile: Profile, result: IDResult, off: float) -> None:
     if profile.stopped:
         warnings.warn(
-            f"stopped early ({profile.stopped}) after {int(profile.done.sum())} of {source.n_features} "
+            f"stopped early ({profile.stopped}) after {int(profile.done.sum())} of {result.n_features} "
             f"features: the dimension lies between {result.lower:.6g} and {result.upper:.6g}",
             InterruptedWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    elif ranges.d_max == 0.0 and off == 0.0:
+    elif result.d_max == 0.0 and off == 0.0:
         warnings.warn(
             "no feature tells any two points apart: the discriminability is 0 and the "
             "intrinsic dimension infinite",
             DegenerateDataWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    return result
 
 
 def check_arguments(rtol: Any, n_threads: Any, time_limit: Any) -> tuple[float, int, float | None]:
@@ -152,49 +177,73 @@ def check_arguments(rtol: Any, n_threads: Any, time_limit: Any) -> tuple[float, 
     )
 
 
-def _solve(
-    place: Backend,
-    source: ColumnSource,
-    ranges: Ranges,
-    rtol: float,
-    n_threads: int,
-    deadline: float | None,
-    progress: Callable[[int, int], None] | None,
-    summary: Callable[[Profile], IDResult],
-) -> tuple[Profile, IDResult]:
-    """Solve exactly, or at a resolution that reaches rtol.
+class _Solver:
+    """Solves columns exactly, or at a resolution that reaches rtol.
 
     Where the pilot guessed too coarsely, once more and finer.
     """
-    if rtol > 0.0 or (source.n_points >= PILOT_FROM and source.n_features > FEW_COLUMNS):
-        pilot = look_ahead(source, ranges)
-    else:
-        pilot = Pilot(widest_columns(ranges), 0.0, 0.0)
-    exactly = place.holds_columns(source)
-    guess = pilot.delta
-    if guess == 0.0 and not exactly:
-        guess = FIRST_GUESS * ranges.d_max
-    first = resolution(rtol, guess, ranges.magnitude)
-    skip = first > 0.0 and pilot.smallest > 128 * first
-    profile: Profile
 
-    def attempt(step: float) -> Attempt:
-        nonlocal profile, skip
-        profile = place.compute_profile(
-            source,
-            step=step,
-            ranges=ranges,
-            skip_smallest=skip,
-            leaders=pilot.leaders,
-            n_threads=n_threads,
-            deadline=deadline,
-            progress=progress,
-        )
-        skip = skip and profile.counted  # else what was left out does not shrink with the step
-        return Attempt.of(profile, [summary(profile)], n_threads)
+    def __init__(
+        self,
+        place: Executor,
+        source: ColumnSource,
+        ranges: Ranges,
+        rtol: float,
+        threads: int,
+        driver: Driver,
+        summary: Callable[[Profile], IDResult],
+    ) -> None:
+        self.place, self.source, self.ranges, self.rtol = place, source, ranges, rtol
+        self.threads, self.driver, self.summary = threads, driver, summary
+        self.problem = place.problem(source, rtol)
+        self.attempts = 0
+        self.plan: Plan
+        self.profile: Profile
 
-    made = refine(attempt, first, rtol, ranges.magnitude, exactly=exactly)
-    return profile, made.results[0]
+    def run(self) -> IDResult:
+        """The first result that is close enough, that was stopped, or that is exact."""
+        source, ranges, rtol = self.source, self.ranges, self.rtol
+        if rtol > 0.0 or (source.n_points >= PILOT_FROM and source.n_features > FEW_COLUMNS):
+            self.pilot = look_ahead(source, ranges)
+        else:
+            self.pilot = Pilot(widest_columns(ranges), 0.0, 0.0)
+        exactly = self.plan_at(0.0).why_not is None  # else there is no room for a whole column
+        guess = self.pilot.delta
+        if guess == 0.0 and not exactly:
+            guess = FIRST_GUESS * ranges.d_max
+        self.first = resolution(rtol, guess, ranges.magnitude)
+        step = self.driver.saved_step(self.first)
+        made = refine(self.attempt, step, rtol, ranges.magnitude, exactly=exactly)
+        return made.results[0]
+
+    def plan_at(self, step: float, *, negligible: bool = False) -> Plan:
+        """The plan of a pass with this step."""
+        needed = steps_needed(self.ranges.least, self.ranges.greatest, step)
+        problem = replace(
+            self.problem, rtol=self.rtol if step > 0.0 else 0.0, known_steps=needed.number, far=needed.far,
+            again=self.attempts > 0, negligible=negligible,
+        )  # fmt: skip
+        return self.place.plan(problem, self.threads)
+
+    def negligible(self, step: float) -> bool:
+        """Whether the smallest windows may be left out.
+
+        They must be small at the first step; and at a finer one points must have been counted before, or
+        else what is left out does not shrink with the step.
+        """
+        if not (step > 0.0 and self.pilot.smallest > 128 * self.first):
+            return False
+        return step == self.first or self.plan_at(2.0 * step).way.counted
+
+    def attempt(self, step: float) -> Attempt:
+        """One pass."""
+        self.plan = self.plan_at(step, negligible=self.negligible(step))
+        self.profile = self.place.solve(
+            self.source, self.plan, step=step, ranges=self.ranges, leaders=self.pilot.leaders,
+            driver=self.driver,
+        )  # fmt: skip
+        self.attempts += 1
+        return Attempt.of(self.profile, [self.summary(self.profile)], self.threads)
 
 
 def _count_equal_rows(X: Any, weights: Any) -> int:

@@ -6,7 +6,6 @@ import hashlib
 import math
 import time
 import warnings
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -18,8 +17,10 @@ from geodim.arguments import MOST_HOPS, check_hops, whole_number
 from geodim.backends import choose_backend
 from geodim.certificate.remembered import remember
 from geodim.data.integers import conversion_error
-from geodim.data.sources import SparseSource
+from geodim.data.sources import SparseSource, digest_of
 from geodim.dimension import check_arguments
+from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
+from geodim.engine.driver import Driver
 from geodim.engine.layers import Layers
 from geodim.engine.parts import divisor
 from geodim.engine.pilot import look_ahead
@@ -38,6 +39,8 @@ from geodim.features.rounding import feature_errors, growth
 from geodim.features.twins import Twins
 from geodim.khop_result import KHopResult
 from geodim.memory import PROFILE_BYTES
+from geodim.planning.hops import graph_of
+from geodim.planning.record import PlanRecord
 from geodim.summary import summarise
 
 if TYPE_CHECKING:
@@ -46,14 +49,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-    from geodim.backends import Backend
+    from geodim.backends import Executor
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
     from geodim.features.operators import Operator
     from geodim.features.rounding import FeatureError
     from geodim.result import IDResult
 
-SAVE_EVERY = 30.0  # seconds between two checkpoints
 FINEST = 2.0**-48  # of the magnitude: steps as small as the last bits of the values are worth nothing
 CAUTION = 0.7  # the pilot may guess Delta too large, and a second pass costs more than a finer step
 
@@ -143,6 +145,7 @@ def khop_dimensions(
     rtol, threads, time_limit = check_arguments(rtol, n_threads, time_limit)
     memory = None if memory is None else whole_number(memory, "memory (bytes)", 0)
     place = choose_backend(backend, X)
+    meter = place.meter()
     source = place.open(X, weights=None, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     hop_operator, notes = _operator(
@@ -153,10 +156,12 @@ def khop_dimensions(
     ranges = place.scan_ranges(source, threads)
     kind = feature_type(X, source, dtype)
     _check_size(ranges, kind)
-    job = place.hop_pass(source, kind, hop_operator, hops, threads)
+    problem = replace(
+        place.problem(source, rtol), itemsize=kind.itemsize, hops=hops, **graph_of(hop_operator)
+    )
+    plan = place.plan(problem, threads, memory)
+    job = place.hop_pass(source, kind, hop_operator, hops, plan)
     job.ranges = ranges.read_as(kind)
-    width = job.width_for(memory)
-    deadline = None if time_limit is None else started + time_limit
     pilot = look_ahead(source, ranges) if rtol > 0.0 else None
     step = resolution(rtol, CAUTION * pilot.delta, ranges.magnitude, FINEST) if pilot else 0.0
     sums = growth(job.operator, hops, kind, threads)
@@ -178,21 +183,16 @@ def khop_dimensions(
             "count them in a run of its own"
         )
         raise InputValueError(msg)
-    store = None
-    if checkpoint is not None:
-        from geodim.engine.checkpoint import Checkpoint  # noqa: PLC0415
-
-        same = {"hops": hops, "rtol": rtol, **fingerprint(source, kind, hop_operator)}
-        store = Checkpoint(checkpoint, same)
     layers: Layers
+    attempts = 0
 
     def attempt(step: float) -> Attempt:
-        nonlocal layers
+        nonlocal layers, attempts
         layers = Layers(source.n_points, source.n_features, hops, step, threads)
-        if store is not None:
-            store.load(layers)
+        driver.resume(layers.profiles)
         job.twins = Twins(source.n_points, hops) if count_indistinguishable else None
-        job.run(layers, width, deadline, report, store, save_every)
+        job.run(layers, driver)
+        attempts += 1
         first = layers.profiles[0]
         whole = job.twins is not None and first.stopped is None
         twins = job.twins.counts() if job.twins is not None and whole else [None] * (hops + 1)
@@ -206,11 +206,15 @@ def khop_dimensions(
         ]
         return Attempt.of(first, results, threads)
 
-    with store or nullcontext():
-        step = step if store is None else store.saved_step(step)
+    same = {"hops": hops, "rtol": rtol}
+    with checkpoint_for(checkpoint, lambda: same | fingerprint(source, kind, hop_operator)) as store:
+        deadline = None if time_limit is None else started + time_limit
+        driver = Driver(deadline, report, store, save_every)
+        step = driver.saved_step(step)
         results = list(refine(attempt, step, rtol, ranges.magnitude, finest=FINEST).results)
     _warn(layers, results)
-    result = KHopResult(results=results, operator=hop_operator.to_dict(), graph=notes)
+    record = PlanRecord.of(plan, memory=meter.taken(), seconds=time.monotonic() - started, attempts=attempts)
+    result = KHopResult(results=results, operator=hop_operator.to_dict(), graph=notes, plan=record)
     remember(result, data=X, graph=graph)
     return result
 
@@ -220,29 +224,16 @@ def fingerprint(source: ColumnSource, kind: np.dtype[np.floating], operator: Ope
 
     Sizes and type, all values of the attributes, one product of the operator.
     """
-    digest = hashlib.blake2b(digest_size=16)
-    elsewhere = getattr(source, "digest", None)  # computed where the data lies
-    if elsewhere is not None:
-        digest.update(elsewhere())
-    for rows, columns in source.chunks() if elsewhere is None else ():
-        digest.update(np.ascontiguousarray(source.chunk(rows, columns)).tobytes())
-    if isinstance(source, SparseSource):
-        digest.update(np.ascontiguousarray(source.csc.indices).tobytes())
     probe = np.zeros((source.n_points, 8), np.float32)
     probe[:, 0] = np.sin(np.arange(source.n_points))
     out = np.empty_like(probe)
     operator.apply(probe, out)
-    digest.update(np.ascontiguousarray(out[:, 0]).tobytes())
-    return {
-        "shape": [source.n_points, source.n_features],
-        "type": kind.str,
-        "operator": operator.to_dict(),
-        "digest": digest.hexdigest(),
-    }
+    product = hashlib.blake2b(np.ascontiguousarray(out[:, 0]).tobytes(), digest_size=16).hexdigest()
+    return digest_of(source) | {"type": kind.str, "operator": operator.to_dict(), "product": product}
 
 
 def _operator(
-    place: Backend,
+    place: Executor,
     graph: Any,
     operator: Any,
     parameters: dict[str, Any] | None,

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from geodim.certificate import Certificate
+    from geodim.planning.record import PlanRecord
 
-FORMAT = "geodim.KHopResult/1"
+FORMAT = "geodim.KHopResult/2"
+BEFORE = "geodim.KHopResult/1"  # without a plan
 
 
 def _drop(before: float, after: float) -> float:
@@ -37,11 +39,14 @@ class KHopResult:
         What one hop does, with its parameters and any truncation.
     graph : dict
         What was found in the graph: nodes, edges, self-loops, duplicates, whether it was symmetrised.
+    plan : PlanRecord or None
+        How it was computed: what was predicted, and what happened.
     """
 
     results: list[IDResult]
     operator: dict[str, Any] = field(default_factory=dict)
     graph: dict[str, Any] = field(default_factory=dict)
+    plan: PlanRecord | None = None
 
     @property
     def hops(self) -> int:
@@ -95,6 +100,7 @@ class KHopResult:
             "drops": [to_json_value(value) for value in self.drops],
             "operator": self.operator,
             "graph": self.graph,
+            "plan": None if self.plan is None else self.plan.to_dict(),
             "results": [result.to_dict(**options) for result in self.results],
         }
 
@@ -108,7 +114,9 @@ class KHopResult:
     def from_dict(cls, values: Any) -> KHopResult:
         """Rebuild a result from `to_dict`."""
         found = format_of(values)
-        if found != FORMAT:
+        if found == BEFORE:
+            values = {"plan": None, **values}
+        elif found != FORMAT:
             msg = f"this is not a geodim k-hop result: expected format {FORMAT!r}, found {found!r}"
             raise DataFileError(msg)
         from geodim.saved.results import KHOP_DERIVED, KHOP_RESULT, checked, related_in_hops  # noqa: PLC0415

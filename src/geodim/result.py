@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from geodim.certificate import Certificate
+    from geodim.planning.record import PlanRecord
 
-FORMAT = "geodim.IDResult/3"
+FORMAT = "geodim.IDResult/4"
 RUNS = ("attained_from", "attained_by")
 LACKING: dict[str, dict[str, Any]] = {  # formats that are still read, with what they do not hold yet
-    "geodim.IDResult/1": {"attained_from": [], "attained_by": [], "feature_error": 0.0},
-    "geodim.IDResult/2": {"feature_error": 0.0},
+    "geodim.IDResult/1": {"attained_from": [], "attained_by": [], "feature_error": 0.0, "plan": None},
+    "geodim.IDResult/2": {"feature_error": 0.0, "plan": None},
+    "geodim.IDResult/3": {"plan": None},
 }
 JSON_SUPPORT = 2049  # points of Phi kept in JSON; the sums are kept exactly
 
@@ -69,6 +71,8 @@ class IDResult:
         Which feature attains Phi, as runs of k: from ``attained_from[i]`` on it is the one at position
         ``attained_by[i]`` of ``shares``, or none if that is -1.  At most 2,048 runs, of the longest where
         there are more; empty if stopped early.
+    plan : PlanRecord or None
+        How it was computed: what was predicted, and what happened.
     """
 
     n_points: int
@@ -93,6 +97,7 @@ class IDResult:
     attained_from: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     attained_by: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     feature_error: float = 0.0
+    plan: PlanRecord | None = None
 
     @property
     def dimension(self) -> float:
@@ -197,6 +202,7 @@ class IDResult:
             if isinstance(value, np.ndarray):
                 kept = value if name in RUNS else value[keep]
                 values[name] = [to_json_value(number) for number in kept.tolist()]
+        values["plan"] = None if self.plan is None else self.plan.to_dict()
         return {name: to_json_value(value) for name, value in values.items()}
 
     def to_json(self, path: str | Path | None = None, *, max_support: int | None = JSON_SUPPORT) -> str:

@@ -40,7 +40,7 @@ def chunks_as_given(monkeypatch):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Many blocks also of little data."""
-    monkeypatch.setattr("geodim.backends.dask.source.LEAST_BYTES", 1)
+    monkeypatch.setattr("geodim.planning.capacity.LEAST_BYTES", 1)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def no_room(monkeypatch):
 
     Everything is read pass by pass, and counted where it lies.
     """
-    monkeypatch.setattr("geodim.backends.dask.cluster.AT_REST", 1e-9)
+    monkeypatch.setattr("geodim.planning.capacity.AT_REST", 1e-9)
 
 
 def of_type(X, dtype):
@@ -117,7 +117,7 @@ def test_data_that_the_workers_cannot_hold(n, d, rtol):
 @pytest.mark.parametrize("room", [1.0, 1e-9])
 @pytest.mark.parametrize("rtol", [0.0, 0.02])
 def test_weights(rtol, room, monkeypatch):
-    monkeypatch.setattr("geodim.backends.dask.cluster.AT_REST", room)
+    monkeypatch.setattr("geodim.planning.capacity.AT_REST", room)
     rng = np.random.default_rng(5)
     X = random_matrix(rng, 700, 6)
     weights = rng.integers(0, 4, 700)
@@ -188,7 +188,7 @@ def test_arrays_of_unknown_length():
 
 def test_long_profiles_are_merged_in_segments(monkeypatch):
     monkeypatch.setattr("geodim.backends.dask.reduction.SEGMENT", 1000)
-    monkeypatch.setattr("geodim.backends.dask.source.LEAST_BYTES", 1)
+    monkeypatch.setattr("geodim.planning.capacity.LEAST_BYTES", 1)
     X = np.random.default_rng(0).normal(size=(4500, 40))
     assert_same(solve(da.from_array(X, chunks=(1000, 40))), solve(X))
 
@@ -199,9 +199,9 @@ def test_workers_too_small_for_a_column(at_rest, monkeypatch):
 
     Also where the workers can hold all columns, but not work on one.
     """
-    monkeypatch.setattr("geodim.backends.dask.cluster.AT_REST", at_rest)
-    monkeypatch.setattr("geodim.backends.dask.cluster.AT_WORK", 1.0)
-    monkeypatch.setattr("geodim.backends.dask.cluster.Worker.usable", 4_000_000)
+    monkeypatch.setattr("geodim.planning.capacity.AT_REST", at_rest)
+    monkeypatch.setattr("geodim.planning.capacity.AT_WORK", 1.0)
+    monkeypatch.setattr("geodim.planning.capacity.Worker.usable", 4_000_000)
     X = np.random.default_rng(0).normal(size=(100_000, 3))
     lazy, exact = da.from_array(X, chunks=(9000, 3)), solve(X)
     result = solve(lazy, rtol=1e-3)
@@ -216,7 +216,7 @@ def test_workers_too_small_for_a_column(at_rest, monkeypatch):
 @pytest.fixture
 def in_cells(monkeypatch):
     """Workers with room for neither columns nor steps."""
-    monkeypatch.setattr("geodim.backends.dask.cluster.AT_WORK", 1e-9)
+    monkeypatch.setattr("geodim.planning.capacity.AT_WORK", 1e-9)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -256,7 +256,7 @@ def test_cells_with_weights():
 @pytest.mark.parametrize("way", ["histograms", "cells"])
 def test_counters_of_more_points_than_32_bits_hold(way, monkeypatch):
     """Steps where the workers cannot hold the columns, cells where they cannot work on one."""
-    monkeypatch.setattr(f"geodim.backends.dask.cluster.AT_{'REST' if way == 'histograms' else 'WORK'}", 1e-9)
+    monkeypatch.setattr(f"geodim.planning.capacity.AT_{'REST' if way == 'histograms' else 'WORK'}", 1e-9)
     X = np.random.default_rng(0).normal(size=(20_000, 3)) if way == "histograms" else unlike_columns(20_000)
     lazy = da.from_array(X, chunks=(4000, 5))
     reference = solve(lazy, rtol=0.02)
@@ -297,9 +297,9 @@ def test_cells_stopped_early_with_valid_bounds(at):
 
 def test_cells_follow_steps_that_were_too_coarse(monkeypatch):
     """All points of the sample are alike: the first guess is far too large."""
-    monkeypatch.setattr("geodim.backends.dask.cluster.AT_REST", 1.0)
-    monkeypatch.setattr("geodim.backends.dask.cluster.AT_WORK", 1.0)
-    monkeypatch.setattr("geodim.backends.dask.cluster.Worker.usable", 2_000_000)
+    monkeypatch.setattr("geodim.planning.capacity.AT_REST", 1.0)
+    monkeypatch.setattr("geodim.planning.capacity.AT_WORK", 1.0)
+    monkeypatch.setattr("geodim.planning.capacity.Worker.usable", 2_000_000)
     X = np.zeros((100_000, 2))
     X[::997, 0] = np.random.default_rng(0).normal(size=101)
     X[::50, 1] = 0.001

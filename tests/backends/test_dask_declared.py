@@ -35,13 +35,13 @@ def client():
 def many_small_blocks(monkeypatch):
     """Several blocks and chunks also of little data."""
     monkeypatch.setattr("geodim.backends.dask.source.SMALL_BYTES", 0)
-    monkeypatch.setattr("geodim.backends.dask.source.LEAST_BYTES", 1)
+    monkeypatch.setattr("geodim.planning.capacity.LEAST_BYTES", 1)
 
 
 @pytest.fixture
 def no_room(monkeypatch):
     """Workers that cannot keep a single column: everything is read pass by pass."""
-    monkeypatch.setattr("geodim.backends.dask.cluster.AT_REST", 1e-9)
+    monkeypatch.setattr("geodim.planning.capacity.AT_REST", 1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +21,13 @@ from khop_cases import EDGES, X64
 da = pytest.importorskip("dask.array")
 
 from geodim.backends.dask.cluster import Cluster
+from geodim.planning.cluster import hop_way
+
+
+def narrow(problem, capacity, budget=None):
+    """Two columns to a task."""
+    way, why_not = hop_way(problem, capacity, budget)
+    return replace(way, width=2), why_not
 
 
 def test_without_a_client_the_error_says_how_to_start_one(monkeypatch):
@@ -49,7 +57,7 @@ async def _restarted(callback):
 
 def test_a_worker_killed_in_mid_run_changes_no_bit(monkeypatch):
     """It takes half of the columns with it; they are read and solved again."""
-    monkeypatch.setattr("geodim.backends.dask.source.LEAST_BYTES", 1)
+    monkeypatch.setattr("geodim.planning.capacity.LEAST_BYTES", 1)
     lazy = da.random.default_rng(0).normal(size=(150_000, 24), chunks=(40_000, 24)).astype(np.float32)
     X = lazy.compute(scheduler="threads")  # here, whatever clients there were before
     reference = geodim.intrinsic_dimension(X)
@@ -75,7 +83,7 @@ def test_a_worker_killed_in_mid_run_changes_no_bit(monkeypatch):
         here = killing(lambda told: geodim.intrinsic_dimension(X, progress=told, backend="dask"))
         assert_same(here, reference)
         monkeypatch.setattr("geodim.backends.dask.hops.TAKE_HOME", 0.0)
-        monkeypatch.setattr("geodim.backends.dask.hops.DaskHopPass.width_for", lambda _self, _memory: 2)
+        monkeypatch.setattr("geodim.planning.cluster.hop_way", narrow)
         attributes = da.from_array(X64, chunks=(100, 5))
         assert_same_hops(
             killing(lambda told: geodim.khop_dimensions(attributes, EDGES, 2, progress=told)), hops
@@ -112,7 +120,7 @@ def own_scheduler(tmp_path):
 
 def test_a_lost_scheduler_leaves_the_checkpoint(own_scheduler, tmp_path, monkeypatch):
     monkeypatch.setattr("geodim.backends.dask.hops.TAKE_HOME", 0.0)
-    monkeypatch.setattr("geodim.backends.dask.hops.DaskHopPass.width_for", lambda _self, _memory: 2)
+    monkeypatch.setattr("geodim.planning.cluster.hop_way", narrow)
     address, scheduler = own_scheduler
     told = []
 

@@ -20,8 +20,8 @@ from geodim.cli import planning
 from geodim.cli.app import app
 from geodim.cli.planning import duration, size
 from geodim.plan import peak_memory
-from geodim.plan.cpu import column_memory
-from geodim.plan.problem import Problem
+from geodim.planning.cpu import column_memory
+from geodim.planning.problem import Problem
 
 if TYPE_CHECKING:
     from pathlib import Path

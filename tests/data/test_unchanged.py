@@ -182,7 +182,7 @@ def test_a_single_value_far_away_points_nowhere(value, rtol, n):
 
 def test_hops_of_attributes_that_change(tmp_path, monkeypatch):
     """After the first block of attributes."""
-    monkeypatch.setattr("geodim.backends.hop_memory.default_columns", lambda *_: 16)
+    monkeypatch.setattr("geodim.planning.hops.default_columns", lambda *_: 16)
     wide = np.random.default_rng(3).standard_normal((300, 64))
     path = tmp_path / "wide.npy"
     np.save(path, wide)

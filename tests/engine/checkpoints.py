@@ -22,7 +22,7 @@ OTHER_X[0, 0] += 1.0
 @pytest.fixture(autouse=True)
 def narrow_blocks(monkeypatch):
     """Several blocks, and so several moments between them."""
-    monkeypatch.setattr("geodim.backends.hop_pass.HopPass.width_for", lambda *_: 4)
+    monkeypatch.setattr("geodim.planning.hops.default_columns", lambda *_: 4)
 
 
 def assert_same_result(result, reference):

@@ -18,7 +18,8 @@ from distributions import column, random_matrix
 from engine.oracle import assert_encloses, everywhere, solve
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
-from geodim.engine import solve as solve_module
+from geodim.engine import driver as driver_module
+from geodim.engine.driver import Driver
 from geodim.engine.solve import compute_profile
 from geodim.errors import InterruptedWarning
 
@@ -178,9 +179,9 @@ def test_stopped_at_any_moment(monkeypatch, name, n_threads):
     for deadline in (0, 1, 2, 3, 5, 8, 13, 21, 40, 70, 110):
         ticks = itertools.count()
         monkeypatch.setattr(
-            solve_module, "time", types.SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks))
+            driver_module, "time", types.SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks))
         )
-        profile = compute_profile(source, n_threads=n_threads, deadline=deadline)
+        profile = compute_profile(source, n_threads=n_threads, driver=Driver(deadline))
         lower, upper = profile_bounds(profile, source)
         assert np.all(lower <= exact.phi_lower), deadline
         assert np.all(exact.phi_lower <= upper), deadline
@@ -201,9 +202,9 @@ def test_bounds_only_improve_with_time(monkeypatch):
     for deadline in (0, 10, 30, 60, 100, 200, 400, 10**6):
         ticks = itertools.count()
         monkeypatch.setattr(
-            solve_module, "time", types.SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks))
+            driver_module, "time", types.SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks))
         )
-        lower, upper = profile_bounds(compute_profile(source, n_threads=1, deadline=deadline), source)
+        lower, upper = profile_bounds(compute_profile(source, n_threads=1, driver=Driver(deadline)), source)
         gaps.append(float((upper - lower).sum()))
     assert gaps == sorted(gaps, reverse=True)
     assert gaps[0] > gaps[-1] == 0.0
@@ -287,8 +288,8 @@ def test_a_stopped_profile_can_be_continued(monkeypatch, name, deadline):
     source = as_source(X)
     ticks = itertools.count()
     with monkeypatch.context() as patch:
-        patch.setattr(solve_module, "time", types.SimpleNamespace(monotonic=lambda: next(ticks)))
-        profile = compute_profile(source, n_threads=1, deadline=deadline)
+        patch.setattr(driver_module, "time", types.SimpleNamespace(monotonic=lambda: next(ticks)))
+        profile = compute_profile(source, n_threads=1, driver=Driver(deadline))
     assert profile.stopped == "time limit"
     assert 0 < profile.done.sum() < source.n_features
     again = compute_profile(source, n_threads=1, profile=profile)

@@ -242,12 +242,15 @@ def test_steps_are_powers_of_two_that_a_tolerance_allows():
 
 def test_how_many_steps_are_needed():
     least, greatest = np.array([-1.0, 0.3]), np.array([1.0, 0.9])
-    first, widest = steps_needed(least, greatest, 0.25)
+    first, widest, far = steps_needed(least, greatest, 0.25)
     assert first.tolist() == [-4.0, 1.0]
     assert widest == 9.0  # from the step of -1 to that of 1
-    assert steps_needed(least, greatest, 2.0**-30)[1] == np.inf  # beyond what float32 counts
-    assert steps_needed(least, greatest, 2.0**-22)[1] == 2.0**23 + 1
+    assert not far
+    fine = steps_needed(least, greatest, 2.0**-30)
+    assert (fine.number, fine.far) == (2.0**31 + 1, True)  # beyond what float32 counts
+    assert steps_needed(least, greatest, 2.0**-22)[1:] == (2.0**23 + 1, False)
     for step in (0.0, 2.0**-100, 2.0**100, np.inf):
-        assert steps_needed(least, greatest, step)[1] == np.inf
-    assert steps_needed(least * 2.0**-90, greatest * 2.0**-90, 2.0**-95)[1] == 65.0
+        assert steps_needed(least, greatest, step)[1:] == (np.inf, True)
+        assert steps_needed(least, least, step).number == 0.0
+    assert steps_needed(least * 2.0**-90, greatest * 2.0**-90, 2.0**-95)[1:] == (65.0, False)
     assert isinstance(scan_ranges(as_source(np.eye(3))), Ranges)

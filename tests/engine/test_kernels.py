@@ -17,7 +17,7 @@ import geodim
 from distributions import COLUMNS, column, random_matrix
 from engine.oracle import assert_same_bits
 from geodim.data.graphs import as_graph
-from geodim.engine import blocks, column as column_module, sorter
+from geodim.engine import column as column_module, sorter, ways
 from geodim.errors import DegenerateDataWarning, InterruptedWarning
 from geodim.features import hop_features, make_operator
 from oracles import brute
@@ -106,7 +106,7 @@ def test_radix_sort_of_short_columns(monkeypatch, kind):
 def test_every_gap_a_piece(monkeypatch, name):
     """As in long columns, which several threads share, and which may be stopped in between."""
     monkeypatch.setattr(column_module, "LONG", 64)
-    monkeypatch.setattr(blocks, "LONG_FROM", 64)
+    monkeypatch.setattr(ways, "LONG_FROM", 64)
     X = np.stack([column(name, 500), column("uniform", 500)], axis=1)
     check(X)
     for at in (1, 2, 3):

@@ -78,10 +78,9 @@ def test_finish_nothing():
     assert layers.unfinished() == [0, 1, 2, 3]
 
 
-def test_the_first_reason_to_stop_stays():
+def test_all_layers_know_why_the_pass_ended():
     layers = Layers(5, 4, hops=2)
     layers.stop("time limit")
-    layers.stop("interrupted")
     assert [profile.stopped for profile in layers.profiles] == ["time limit"] * 3
 
 

@@ -18,8 +18,9 @@ from engine.oracle import everywhere
 from geodim import paper
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import ArraySource, as_source
-from geodim.engine import blocks
+from geodim.engine import ways
 from geodim.engine.column import ColumnSolver
+from geodim.engine.driver import Driver
 from geodim.engine.parts import available_threads
 from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
@@ -160,7 +161,7 @@ def test_available_threads():
 @pytest.fixture
 def reading_together(monkeypatch):
     """Short columns treated like long ones: all threads read a group of them."""
-    monkeypatch.setattr(blocks, "LONG_FROM", 2)
+    monkeypatch.setattr(ways, "LONG_FROM", 2)
     groups = []
     original = ArraySource.read_rows
 
@@ -176,7 +177,7 @@ def reading_together(monkeypatch):
 @pytest.mark.parametrize("n_threads", [2, 3, 5])
 @pytest.mark.parametrize("block_bytes", [1, 1 << 12, 1 << 26])
 def test_reading_together_changes_no_bit(monkeypatch, reading_together, kind, n_threads, block_bytes):
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(ways, "BLOCK_BYTES", block_bytes)
     rng = np.random.default_rng(0)
     X = np.clip(random_matrix(rng, 333, 37) * 100, -30_000, 30_000).astype(kind)
     profile = compute_profile(as_source(X), leaders=[30, 2, 17], n_threads=n_threads)
@@ -215,7 +216,7 @@ def test_an_error_while_reading_together(monkeypatch):
 @pytest.mark.usefixtures("reading_together")
 def test_no_time_to_read_together():
     source = as_source(np.random.default_rng(0).normal(size=(400, 40)))
-    profile = compute_profile(source, n_threads=2, deadline=0.0)
+    profile = compute_profile(source, n_threads=2, driver=Driver(0.0))
     assert profile.stopped == "time limit"
     assert not profile.done.any()
 

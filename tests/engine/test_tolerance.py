@@ -5,6 +5,7 @@ Within the bounds, within the tolerance, the same bits in any order.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,8 +16,8 @@ from distributions import COLUMNS, column
 from engine.oracle import assert_encloses, solve
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
-from geodim.engine.solve import compute_profile
-from geodim.engine.steps import SMALLEST, resolution, tolerance, within
+from geodim.engine.solve import compute_profile, way_of
+from geodim.engine.steps import SMALLEST, may_leave_out, resolution, tolerance, within
 from geodim.plan import Problem
 
 KINDS = [
@@ -66,7 +67,9 @@ def test_what_is_left_out_is_bounded(counted):
     ranges = scan_ranges(source)
     exact = solve(X, normalize=False)
     step = 2.0**-11 if counted else 2.0**-16
-    profile = compute_profile(source, step=step, ranges=ranges, skip_smallest=True)
+    way = way_of(source, ranges, step, 2)
+    way = replace(way, left_out=may_leave_out(way.steps or source.n_points))
+    profile = compute_profile(source, way, step=step, ranges=ranges)
     assert profile.skipped == SMALLEST
     assert profile.counted is counted
     support, lower, upper = profile.bounds(ranges)

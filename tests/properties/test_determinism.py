@@ -14,7 +14,7 @@ from distributions import column, matrix, random_matrix
 from engine.oracle import assert_same_bits, solve
 from geodim import paper
 from geodim.data import sources
-from geodim.engine import blocks
+from geodim.engine import ways
 
 seeds = st.integers(0, 2**32 - 1)
 rtols = st.sampled_from([0.0, 1e-6, 1e-3, 0.02, 0.5])
@@ -192,9 +192,9 @@ def test_chunk_sizes(monkeypatch, chunk, block, rtol):
     X = alike(5000, 21).astype(np.float32)
     reference = solve(X, rtol=rtol)
     assert isinstance(sources.CHUNK_BYTES, int)
-    assert isinstance(blocks.BLOCK_BYTES, int)
+    assert isinstance(ways.BLOCK_BYTES, int)
     monkeypatch.setattr(sources, "CHUNK_BYTES", chunk)
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", block)
+    monkeypatch.setattr(ways, "BLOCK_BYTES", block)
     for n_threads in (1, 2):
         assert_same_result(solve(X, rtol=rtol, n_threads=n_threads), reference)
 
@@ -206,7 +206,7 @@ def test_chunk_sizes_of_wide_and_long_tables(monkeypatch, chunk):
         reference = solve(X)
         with monkeypatch.context() as patch:
             patch.setattr(sources, "CHUNK_BYTES", chunk)
-            patch.setattr(blocks, "BLOCK_BYTES", chunk)
+            patch.setattr(ways, "BLOCK_BYTES", chunk)
             assert_same_result(solve(X), reference)
 
 

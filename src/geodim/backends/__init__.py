@@ -1,7 +1,6 @@
 """Where the engine runs: on this machine's cores, on a GPU, on a Dask cluster.  Same data in, same bits out.
 
-`choose_backend` is the one place that decides; what it returns opens the data, scans
-it, and solves its columns.
+`choose_backend` is the one place that decides where; what it returns opens the data, plans, and obeys plans.
 """
 
 from __future__ import annotations
@@ -11,23 +10,30 @@ from typing import TYPE_CHECKING, Any, Protocol
 from geodim.errors import InputTypeError, InputValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
 
     from geodim.backends.hop_pass import HopPass
+    from geodim.backends.meters import Meter
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
+    from geodim.engine.driver import Driver
     from geodim.engine.profile import Profile
     from geodim.features.operators import Operator
+    from geodim.planning.problem import Plan, Problem
 
-__all__ = ["BACKENDS", "Backend", "choose_backend"]
+__all__ = ["BACKENDS", "Executor", "choose_backend"]
 
 BACKENDS = ("auto", "cpu", "cuda", "dask")
 
 
-class Backend(Protocol):
-    """What `intrinsic_dimension` and `khop_dimensions` ask of a place to run."""
+class Executor(Protocol):
+    """A place to run: it opens data, plans, and obeys plans.
+
+    Nothing but `plan` decides how a pass goes, and that is a pure function of the problem and of what the
+    place offers (free memory, workers).
+    """
 
     name: str
 
@@ -37,22 +43,23 @@ class Backend(Protocol):
     def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
         """First pass: all values are finite, and these are the ranges."""
 
-    def holds_columns(self, source: ColumnSource) -> bool:
-        """Whether whole columns can be solved; if not, there are bounds to a tolerance only."""
+    def problem(self, source: ColumnSource, rtol: float) -> Problem:
+        """What is to be computed: sizes, types, the tolerance, and where the data lies."""
 
-    def compute_profile(
+    def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:
+        """How that is done here, within so many bytes if given; ``why_not`` is set where it cannot be."""
+
+    def solve(
         self,
         source: ColumnSource,
+        plan: Plan,
         *,
         step: float,
         ranges: Ranges,
-        skip_smallest: bool,
         leaders: Sequence[int],
-        n_threads: int,
-        deadline: float | None,
-        progress: Callable[[int, int], None] | None,
+        driver: Driver,
     ) -> Profile:
-        """Solve every column; all arguments mean what they do in `geodim.engine.solve.compute_profile`."""
+        """Solve every column the way that was planned, see `geodim.engine.solve.compute_profile`."""
 
     def operator(
         self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int
@@ -60,12 +67,15 @@ class Backend(Protocol):
         """The operator of a graph, and what is known of the graph."""
 
     def hop_pass(
-        self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, threads: int
+        self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, plan: Plan
     ) -> HopPass:
-        """A pass over the hops of a graph, see `geodim.backends.hop_pass`."""
+        """A pass over the hops of a graph the way that was planned, see `geodim.backends.hop_pass`."""
+
+    def meter(self) -> Meter:
+        """Begins to watch the memory that plans predict."""
 
 
-def choose_backend(backend: Any, X: Any) -> Backend:
+def choose_backend(backend: Any, X: Any) -> Executor:
     """Return the backend of the given name.
 
     "auto" goes where the data is: to the cluster, to the GPU, or it stays on this machine.

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from geodim.backends.hop_pass import HopPass
+from geodim.backends.meters import ProcessMeter
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
 from geodim.engine.solve import compute_profile
+from geodim.errors import InputValueError
+from geodim.planning.cpu import plan_cpu
+from geodim.planning.problem import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    import numpy as np
-
+    from geodim.backends.meters import Meter
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
+    from geodim.engine.driver import Driver
     from geodim.engine.profile import Profile
     from geodim.features.operators import Operator
+    from geodim.planning.problem import Plan
 
 
 class LocalBackend:
@@ -33,27 +40,37 @@ class LocalBackend:
         """First pass over the data."""
         return scan_ranges(source, threads)
 
-    def holds_columns(self, source: ColumnSource) -> bool:  # noqa: ARG002
-        """It does: there is nowhere else."""
-        return True
+    def problem(self, source: ColumnSource, rtol: float) -> Problem:
+        """Sizes and place of data that lies here."""
+        # A file that is mapped is let go of page by page.
+        mapped = isinstance(getattr(source, "array", None), np.memmap)
+        return Problem(
+            source.n_points, source.n_features, source.dtype.itemsize, rtol, row_major=source.row_major,
+            by_rows=hasattr(source, "read_rows"), held=not mapped, apart=False,
+        )  # fmt: skip
 
-    def compute_profile(
+    def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:
+        """For the cores of this machine."""
+        return plan_cpu(problem, threads=threads, budget=memory)
+
+    def solve(
         self,
         source: ColumnSource,
+        plan: Plan,
         *,
         step: float,
         ranges: Ranges,
-        skip_smallest: bool,
         leaders: Sequence[int],
-        n_threads: int,
-        deadline: float | None,
-        progress: Callable[[int, int], None] | None,
+        driver: Driver,
     ) -> Profile:
         """Solve every column."""
         return compute_profile(
-            source, step=step, ranges=ranges, skip_smallest=skip_smallest, leaders=leaders,
-            n_threads=n_threads, deadline=deadline, progress=progress,
-        )  # fmt: skip
+            source, plan.way, step=step, ranges=ranges, leaders=leaders, n_threads=plan.threads, driver=driver
+        )
+
+    def meter(self) -> Meter:
+        """Of this process."""
+        return ProcessMeter()
 
     def operator(
         self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int
@@ -68,7 +85,9 @@ class LocalBackend:
         return make_operator(simple, operator, **parameters), simple.to_dict()
 
     def hop_pass(
-        self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, threads: int
+        self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, plan: Plan
     ) -> HopPass:
         """A pass over the hops of a graph."""
-        return HopPass(source, kind, operator, hops, threads)
+        if plan.why_not is not None:
+            raise InputValueError(plan.why_not)
+        return HopPass(source, kind, operator, hops, plan.way, plan.threads)

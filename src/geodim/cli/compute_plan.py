@@ -66,8 +66,7 @@ def show_plan(
 
 def sizes_alone(n_points: int, n_features: int, rtol: float) -> tuple[Problem, CoreRates]:
     """Normal float32 columns of these sizes, and rates from a trial on some."""
-    from geodim.plan import Problem, calibrate
-    from geodim.plan.rates import normal_sample
+    from geodim.plan import Problem, calibrate, normal_sample
 
     problem = Problem(n_points, n_features, rtol=rtol)
     sample = normal_sample(n_points, n_features, problem.itemsize)
@@ -105,7 +104,7 @@ def _opened(
 
     from geodim.cli.tables import opened
     from geodim.data.sources import as_source
-    from geodim.plan.rates import SAMPLE, TRIED
+    from geodim.plan import SAMPLE, TRIED
 
     with opened(file, columns, exclude, header=header) as (data, _):
         source = as_source(data)
@@ -134,7 +133,7 @@ def _chunked(file: Path, columns: str | None, exclude: str | None) -> tuple[dict
     from geodim.data.sources import as_source
     from geodim.data.tables.columns import choose_columns
     from geodim.optional import require
-    from geodim.plan.rates import SAMPLE, TRIED
+    from geodim.plan import SAMPLE, TRIED
 
     chunks: int | None
     if file.suffix == ".zarr":

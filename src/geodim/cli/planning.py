@@ -105,7 +105,7 @@ def _workers(
     """Those of the scheduler, or as described."""
     from geodim.cli.hop_inputs import parse_memory
     from geodim.engine.parts import thread_count
-    from geodim.plan.cluster import workers_of
+    from geodim.planning.cluster import workers_of
 
     if scheduler is not None:
         if workers is not None or worker_memory is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,17 +20,30 @@ from geodim.locks import FolderLock
 from geodim.output import make_folder, writing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
     from typing import Self
 
-    from geodim.engine.layers import Layers
+    from geodim.engine.profile import Profile
 
 T = TypeVar("T")
 
 NAME = "layers.npz"
 MOST_HALVINGS = 64  # of the step; far fewer are ever needed
 ANEW = "delete it to start anew"
+SAVE_EVERY = 30.0  # seconds between two checkpoints, unless asked for otherwise
+
+
+@contextmanager
+def checkpoint_for(
+    folder: str | Path | None, job: Callable[[], dict[str, Any]]
+) -> Iterator[Checkpoint | None]:
+    """A checkpoint in a folder, kept to this run; None if there is no folder, and no job is put together."""
+    if folder is None:
+        yield None
+    else:
+        with Checkpoint(folder, job()) as store:
+            yield store
 
 
 class Checkpoint:
@@ -58,12 +72,15 @@ class Checkpoint:
     ) -> None:
         self._lock.__exit__(kind, error, trace)
 
-    def save(self, layers: Layers) -> None:
-        """Write the state; a kill at any moment leaves the old or the new one."""
+    def save(self, profiles: Sequence[Profile]) -> None:
+        """Write the state; a kill at any moment leaves the old or the new one.
+
+        One profile of columns, or one for every number of hops.
+        """
         arrays: dict[str, Any] = {"job": np.frombuffer(self.job.encode(), np.uint8)}
-        for k, profile in enumerate(layers.profiles):
+        for k, profile in enumerate(profiles):
             arrays |= {f"phi{k}": profile.phi, f"owner{k}": profile.owner, f"work{k}": profile.work}
-        arrays |= {"done": layers.profiles[0].done, "step": np.float64(layers.profiles[0].step)}
+        arrays |= {"done": profiles[0].done, "step": np.float64(profiles[0].step)}
         with writing(self.folder / NAME) as stream:
             np.savez(stream, **arrays)
 
@@ -80,16 +97,16 @@ class Checkpoint:
 
         return self._read(read, first)
 
-    def load(self, layers: Layers) -> bool:
-        """Fill ``layers`` with what was saved; False if nothing was."""
+    def load(self, profiles: Sequence[Profile]) -> bool:
+        """Fill empty profiles with what was saved; False if nothing was."""
 
         def fill(saved: Any) -> bool:
-            if float(read_array(saved, "step", (), np.float64)) != layers.profiles[0].step:
+            if float(read_array(saved, "step", (), np.float64)) != profiles[0].step:
                 return False
-            done = read_array(saved, "done", (layers.n_features,), np.bool_)
-            for k, profile in enumerate(layers.profiles):
+            done = read_array(saved, "done", profiles[0].done.shape, np.bool_)
+            for k, profile in enumerate(profiles):
                 read_profile(saved, profile, str(k))
-            layers.finish(np.flatnonzero(done).tolist())
+                profile.done[:] = np.tile(done, k + 1)  # an attribute is done at all hops or at none
             return True
 
         return self._read(fill, False)

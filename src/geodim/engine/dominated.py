@@ -42,8 +42,8 @@ def is_dominated(
         return False
     # A power of two: numbering cells is exact.
     cell = math.ldexp(1.0, math.frexp(span)[1] - CELLS.bit_length() + 1)
-    first, cells = steps_needed(np.array([least]), np.array([greatest]), cell)
-    if not cells <= 2 * CELLS:
+    first, cells, far = steps_needed(np.array([least]), np.array([greatest]), cell)
+    if far or not cells <= 2 * CELLS:
         return False
     sample = np.ascontiguousarray(column[:: max(n // GLANCE, 1)])
     if not _cells_dominated(_counted(sample, cell, first, int(cells)), cell, n, SHARES[-1], bar):

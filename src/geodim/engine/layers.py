@@ -6,7 +6,6 @@ k is at least as high; so one solve against layer m serves them all.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -65,16 +64,10 @@ class Layers:
         """Attributes still to do."""
         return np.flatnonzero(~self.profiles[0].done).tolist()
 
-    def stop(self, reason: str) -> None:
-        """Note why the pass ended early."""
+    def stop(self, reason: str | None) -> None:
+        """Note why the pass ended early, if it did."""
         for profile in self.profiles:
-            profile.stopped = profile.stopped or reason
-
-    def late(self, deadline: float | None) -> bool:
-        """Whether the pass was stopped, or is now because its time is over; by `time.monotonic`."""
-        if deadline is not None and time.monotonic() > deadline:
-            self.stop("time limit")
-        return self.profiles[0].stopped is not None
+            profile.stopped = reason
 
 
 class Layer:

@@ -43,7 +43,7 @@ class Profile:
     bytes_read: int = 0
     stopped: str | None = None
     unsolved: dict[int, dict[Piece, Sizes]] = field(default_factory=dict, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
     def empty(
@@ -77,7 +77,7 @@ class Profile:
         from geodim.engine.kernels import columns  # noqa: PLC0415 - Numba is imported when first needed
 
         phi, owner = self.phi[solved.cut :], self.owner[solved.cut :]
-        with self._lock:
+        with self.lock:
             columns.merge(solved.phi, solved.ranges, len(solved.ranges), solved.column, phi, owner)
             self.work += solved.work
             if solved.piece is not None:

@@ -8,20 +8,20 @@ columns must beat; a column is dropped from a gap only when it lies strictly bel
 
 from __future__ import annotations
 
+import math
 import threading
-import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import count, groupby, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.blocks import reading
+from geodim.engine.driver import Driver
 from geodim.engine.helpers import Helpers
-from geodim.engine.interrupt import heeding_interrupts
 from geodim.engine.parts import thread_count
 from geodim.engine.profile import Profile
-from geodim.engine.steps import may_leave_out, steps_needed, worth_counting
+from geodim.engine.steps import steps_needed
+from geodim.engine.ways import local_way
 from geodim.memory import PROFILE_BYTES, check_points
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
     from geodim.engine.column import ColumnSolver
+    from geodim.engine.ways import Way
 
     Sharing = ThreadPoolExecutor | Helpers
     Values = NDArray[np.floating]
@@ -42,14 +43,13 @@ SHARES_PER_THREAD = 4  # of the rows that threads read together
 
 def compute_profile(
     source: ColumnSource,
+    way: Way | None = None,
     *,
     step: float = 0.0,
     ranges: Ranges | None = None,
-    skip_smallest: bool = False,
     leaders: Sequence[int] = (),
     n_threads: int | None = None,
-    deadline: float | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    driver: Driver | None = None,
     profile: Profile | None = None,
 ) -> Profile:
     """Solve every column of ``source``.
@@ -58,20 +58,18 @@ def compute_profile(
     ----------
     source
         Where the columns come from.
+    way
+        How they are read and solved; by default the one that a plan would choose.
     step
         Round values down to multiples of this power of two first; 0 is exact.
     ranges
         Ranges of the columns; with them a step may be solved by counting.
-    skip_smallest
-        With a step, leave out the windows of the fewest points or steps and bound them instead.
     leaders
         Columns to solve first, because they probably bound the others.
     n_threads
         Number of threads; None takes all available cores.
-    deadline
-        `time.monotonic` value after which no new work is started.
-    progress
-        Called in this thread with (columns done, columns in all).
+    driver
+        Says when to stop, hears (columns done, columns in all), and keeps the state.
     profile
         A profile to continue: columns marked as done are skipped.
 
@@ -81,33 +79,40 @@ def compute_profile(
         ``stopped`` says why it ended early ("time limit" or "interrupted"), or is None.
     """
     n, d = source.n_points, source.n_features
-    first_steps = None
-    if step > 0.0 and ranges is not None:
-        first_steps, n_steps = steps_needed(ranges.least, ranges.greatest, step)
-        if not worth_counting(n_steps, n):
-            first_steps = None
-    if first_steps is None:  # every solver sorts a whole column, see docs/architecture.md
-        check_points(n, PROFILE_BYTES + 8 + 2 * source.dtype.itemsize)
     threads = thread_count(n_threads)
+    driver = driver or Driver()
+    way = way or way_of(source, ranges, step, threads)
+    first_steps = None
+    if way.counted:
+        assert ranges is not None
+        first_steps = steps_needed(ranges.least, ranges.greatest, step).first
+    else:  # every solver sorts a whole column, see docs/architecture.md
+        check_points(n, PROFILE_BYTES + 8 + 2 * source.dtype.itemsize)
     if profile is None:
-        steps = None if first_steps is None else int(n_steps)
-        left_out = may_leave_out(n if steps is None else steps) if skip_smallest else 0
-        profile = Profile.empty(n, d, step, steps, left_out, threads)
-    profile.stopped = None
-    run = _Run(source, profile, deadline, threads, first_steps, progress, ranges)
-    try:
-        with (
-            heeding_interrupts(run.halt),
-            ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool,
-        ):
-            run.solve_all(pool, leaders)
-    except KeyboardInterrupt:
-        run.halt("interrupted")
+        profile = Profile.empty(n, d, step, way.steps if way.counted else None, way.left_out, threads)
+        driver.resume([profile])
+    run = _Run(source, way, profile, driver, threads, first_steps, ranges)
+    with driver.heeding(), ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool:
+        run.solve_all(pool, leaders)
+    profile.stopped = driver.stopped
     # Some columns tell them on the way, but which ones depends on the order.
     if profile.skipped and not profile.counted:
         profile.phi[1 : 1 + profile.skipped] = 0.0
         profile.owner[1 : 1 + profile.skipped] = -1
+    driver.keep([profile])
     return profile
+
+
+def way_of(source: ColumnSource, ranges: Ranges | None, step: float, threads: int) -> Way:
+    """The way for a source that lies here; see `geodim.engine.ways.local_way`."""
+    steps = math.inf
+    if step > 0.0 and ranges is not None:
+        needed = steps_needed(ranges.least, ranges.greatest, step)
+        steps = math.inf if needed.far else needed.number
+    return local_way(
+        source.n_points, source.n_features, source.dtype.itemsize, threads, row_major=source.row_major,
+        by_rows=hasattr(source, "read_rows"), steps=steps,
+    )  # fmt: skip
 
 
 class _Run:
@@ -116,58 +121,45 @@ class _Run:
     def __init__(
         self,
         source: ColumnSource,
+        way: Way,
         profile: Profile,
-        deadline: float | None,
+        driver: Driver,
         threads: int,
-        first_steps: NDArray[np.float64] | None = None,
-        progress: Callable[[int, int], None] | None = None,
-        ranges: Ranges | None = None,
+        first_steps: NDArray[np.float64] | None,
+        ranges: Ranges | None,
     ) -> None:
         self.source = source
+        self.way = way
         self.ranges = ranges
         self.first_steps = first_steps
         self.widest = 1  # columns in the largest block
         self.profile = profile
-        self.deadline = deadline
+        self.driver = driver
         self.threads = threads
-        self.progress = progress
         self.local = threading.local()
         self.scratch = threading.local()  # apart, lest a solver refers to itself and outlives the run
         self.solvers = count()
 
     def solve_all(self, pool: ThreadPoolExecutor, leaders: Sequence[int]) -> None:
         """Solve every column: all threads work on one if they are few, else each thread on its own."""
-        source, threads = self.source, self.threads
-        read_rows = getattr(source, "read_rows", None)
-        way = reading(
-            source.n_points, source.n_features, source.dtype.itemsize, threads,
-            row_major=source.row_major, by_rows=read_rows is not None,
-        )  # fmt: skip
+        source, way, threads = self.source, self.way, self.threads
         self.report()
         if way.solvers == 1:
             for block in self.blocks(leaders, way.width):
                 self.solve_block(block, pool if threads > 1 else None)
                 self.report()
-        elif way.together and read_rows is not None:
-            self._solve_together(self.blocks(leaders, way.width), read_rows, pool)
+        elif way.together:
+            self._solve_together(self.blocks(leaders, way.width), pool)
         else:
             blocks = self.blocks(leaders, way.width, min(threads, source.n_features))
             self._wait_for([pool.submit(self.solve_block, block) for block in blocks])
 
     def report(self) -> None:
-        """Tell the caller how far it is."""
-        if self.progress is not None:
-            self.progress(int(self.profile.done.sum()), self.source.n_features)
-
-    def halt(self, reason: str) -> None:
-        """No new work from here on."""
-        self.profile.stopped = self.profile.stopped or reason
-
-    def should_stop(self) -> bool:
-        """Whether the run was halted or its time is over."""
-        if self.profile.stopped is None and self.deadline is not None and time.monotonic() > self.deadline:
-            self.halt("time limit")
-        return self.profile.stopped is not None
+        """Tell the driver how far it is, and let it keep the state."""
+        self.driver.report(int(self.profile.done.sum()), self.source.n_features)
+        if self.driver.due():
+            with self.profile.lock:  # else owners might be those of other widths
+                self.driver.keep([self.profile])
 
     def blocks(self, leaders: Sequence[int], width: int, workers: int = 1) -> list[list[int]]:
         """Columns still to do, leaders first, then in blocks of neighbours, enough for all workers."""
@@ -199,12 +191,10 @@ class _Run:
                     future.result()
                 self.report()
         except BaseException:
-            self.halt("interrupted")  # what still waits returns at once
+            self.driver.halt("interrupted")  # what still waits returns at once
             raise
 
-    def _solve_together(
-        self, groups: list[list[int]], read_rows: Callable[..., None], pool: ThreadPoolExecutor
-    ) -> None:
+    def _solve_together(self, groups: list[list[int]], pool: ThreadPoolExecutor) -> None:
         """Row-major arrays: read a group of columns together, then solve one column per thread.
 
         All threads read, each some of the rows.  So a cache line is fetched once for the whole group,
@@ -213,6 +203,7 @@ class _Run:
         nothing left to do helps the others.
         """
         n = self.source.n_points
+        read_rows: Callable[..., None] = self.source.read_rows  # type: ignore[attr-defined]
         buffers = [np.empty((self.widest, n), self.source.dtype) for _ in groups[:2]]
         edges = np.linspace(0, n, SHARES_PER_THREAD * self.threads + 1).astype(int).tolist()
         solving: list[list[Future[None]]] = [[], []]
@@ -221,7 +212,7 @@ class _Run:
             self._wait_for(solving[turn % 2])  # whose columns this buffer held
 
             def read(start: int, stop: int, group: list[int] = group, values: Values = values) -> None:
-                if not self.should_stop():
+                if not self.driver.late():
                     read_rows(group, slice(start, stop), values)
 
             self._wait_for([pool.submit(read, *share) for share in pairwise(edges)])
@@ -237,14 +228,14 @@ class _Run:
     def _solve_column(
         self, values: NDArray[np.floating], column: int, executor: Sharing | None = None
     ) -> None:
-        if self.should_stop():
+        if self.driver.late():
             return
-        if self._solver().solve(values, column, self.profile, self.should_stop, executor):
+        if self._solver().solve(values, column, self.profile, self.driver.late, executor):
             self.profile.finish(column)
 
     def solve_block(self, block: list[int], executor: Sharing | None = None) -> None:
         """Read the columns of one block and solve them one after the other."""
-        if self.should_stop():
+        if self.driver.late():
             return
         if not self.source.runs:
             for values, column in zip(self._read(block), block, strict=True):
@@ -252,11 +243,11 @@ class _Run:
             return
         solver = self._solver()
         for column in block:
-            if self.should_stop():
+            if self.driver.late():
                 return
             found, counts = self.source.read_runs(column)
             self.profile.bytes_read += found.nbytes + counts.nbytes
-            if solver.solve_runs(found, counts, column, self.profile, self.should_stop, executor):
+            if solver.solve_runs(found, counts, column, self.profile, self.driver.late, executor):
                 self.profile.finish(column)
 
     def _read(self, block: list[int]) -> NDArray[np.floating]:

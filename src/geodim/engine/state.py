@@ -60,9 +60,12 @@ def read_profile(saved: Any, profile: Profile, key: str = "") -> None:
     phi = read_array(saved, f"phi{key}", profile.phi.shape, np.float64)
     owner = read_array(saved, f"owner{key}", profile.owner.shape, np.int32)
     work = read_array(saved, f"work{key}", profile.work.shape, np.int64)
-    # NaN is neither; minus zero is no width either.
-    if not (phi.min() >= 0.0 and phi.max() < np.inf and phi[0] == 0.0) or np.signbit(phi).any():
-        msg = f"phi{key} holds what is no width"
+    if profile.counted:
+        fine = phi.min() >= -float(profile.n_points) and phi.max() <= 0.0 and np.all(phi == np.floor(phi))
+    else:  # NaN is neither; minus zero is no width either
+        fine = phi.min() >= 0.0 and phi.max() < np.inf and phi[0] == 0.0 and not np.signbit(phi).any()
+    if not fine:
+        msg = f"phi{key} holds what is no {'count' if profile.counted else 'width'}"
         raise StateError(msg)
     if owner.min() < -1 or owner.max() >= profile.done.size:
         msg = f"owner{key} names a column that is not there"

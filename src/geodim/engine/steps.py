@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -74,17 +74,25 @@ def resolution(rtol: float, delta: float, magnitude: float, finest: float = 0.0)
     return step if step > finest * magnitude else 0.0
 
 
-def steps_needed(
-    least: NDArray[np.float64], greatest: NDArray[np.float64], step: float
-) -> tuple[NDArray[np.float64], float]:
-    """Step of the least value of every column, and the number of steps of the widest one.
+class Steps(NamedTuple):
+    """The steps of some columns.
 
-    That number is infinite if steps are unusable.
+    ``first`` is the number of the step that holds the least value of each column, ``number`` how many the
+    widest column has (infinitely many if steps are unusable, none if no column has any width), ``far``
+    whether float32 does not hold the number of every step.
     """
+
+    first: NDArray[np.float64]
+    number: float
+    far: bool
+
+
+def steps_needed(least: NDArray[np.float64], greatest: NDArray[np.float64], step: float) -> Steps:
+    """The steps of columns with these extremes."""
     if not 2.0**-100 < step < 2.0**100:  # counting multiplies by 1 / step in the column's own type
-        return np.zeros(least.size), math.inf
-    first = np.floor(least / step)
-    widest = float((np.floor(greatest / step) - first).max()) + 1.0
-    # Float32 holds every step number.
-    exact = float(max(np.abs(first).max(), np.abs(greatest / step).max())) < 2.0**23
-    return first, widest if exact else math.inf
+        return Steps(np.zeros(least.size), math.inf if np.any(least < greatest) else 0.0, far=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        first, last = np.floor(least / step), np.floor(greatest / step)
+        number = float((last - first).max()) + 1.0
+        far = not float(max(np.abs(first).max(), np.abs(greatest / step).max())) < 2.0**23
+    return Steps(first, number if math.isfinite(number) else math.inf, far)

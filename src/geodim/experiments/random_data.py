@@ -9,28 +9,26 @@ follows from Phi on the support.
 from __future__ import annotations
 
 import math
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim._version import __version__
 from geodim.data.sources import column_chunks
+from geodim.engine.checkpoint import checkpoint_for
+from geodim.engine.driver import Driver
 from geodim.engine.parts import mean, thread_count
-from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
-from geodim.engine.state import FAULTS, read_array, read_profile, read_text
 from geodim.experiments.experiment import Context, Cost, Experiment, Options, StoppedError, Unit
 from geodim.experiments.machine import physical_memory, slowness
 from geodim.experiments.printed import printed
 from geodim.experiments.support_sums import bounds_on_support
 from geodim.experiments.verdicts import Claim, Comparison, absent, judge
-from geodim.output import make_folder, writing
 from geodim.paper import log_scale_support
 from geodim.result import inverse_square
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -144,19 +142,14 @@ def threads_within(n: int, d: int, options: Options) -> int:
 
 def _work(n: int, d: int, repetition: int, threads: int, context: Context) -> Rows:
     source = NormalColumns(n, d, repetition)
-    kept = context.state / f"random-{n}-{d}-{repetition}.npz"
-    profile = compute_profile(
-        source,
-        n_threads=threads,
-        deadline=context.deadline,
-        progress=context.progress,
-        profile=_resumed(kept, n, d),
-    )
+    kept = context.state / f"random-{n}-{d}-{repetition}"
+    with checkpoint_for(kept, lambda: {"data": [n, d, repetition]}) as store:
+        driver = Driver(context.deadline, context.progress, store)
+        profile = compute_profile(source, n_threads=threads, driver=driver)
     if profile.stopped:
-        _keep(kept, profile)
         msg = f"stopped ({profile.stopped}) after {int(profile.done.sum())} of {d} columns, which are kept"
         raise StoppedError(msg)
-    kept.unlink(missing_ok=True)
+    shutil.rmtree(kept)
     support = np.array(log_scale_support(n, length=LENGTH))
     bounds = bounds_on_support(profile.phi[support - 1], support, n)
     delta = mean(profile.phi[1:], n, 1.0)
@@ -170,35 +163,6 @@ def _work(n: int, d: int, repetition: int, threads: int, context: Context) -> Ro
             "threads": threads,
         }
     ]
-
-
-def _keep(path: Path, profile: Profile) -> None:
-    """Save the columns that are done, so that none of them is solved again."""
-    make_folder(path.parent)
-    with writing(path) as stream:
-        np.savez(
-            stream,
-            version=np.frombuffer(__version__.encode(), np.uint8),
-            phi=profile.phi,
-            owner=profile.owner,
-            work=profile.work,
-            done=profile.done,
-        )
-
-
-def _resumed(path: Path, n: int, d: int) -> Profile | None:
-    if not path.is_file():
-        return None
-    profile = Profile.empty(n, d)
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as saved:
-            if read_text(saved, "version") != __version__:
-                return None
-            read_profile(saved, profile)
-            profile.done[:] = read_array(saved, "done", (d,), np.bool_)
-    except FAULTS:
-        return None  # cut, edited or foreign: compute it again
-    return profile
 
 
 def compare(rows: Rows) -> list[Comparison]:

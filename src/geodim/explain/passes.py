@@ -15,7 +15,7 @@ import numpy as np
 
 from geodim.data.checks import scan_ranges
 from geodim.data.integers import measured_exactly
-from geodim.engine.blocks import MOST_COLUMNS
+from geodim.engine.ways import MOST_COLUMNS
 from geodim.memory import PROFILE_BYTES, check_points
 
 if TYPE_CHECKING:

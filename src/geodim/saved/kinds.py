@@ -177,6 +177,17 @@ def fields(
     return {name: _within(f"the field {name!r}", check, values[name]) for name, check in table.items()}
 
 
+def record(table: Mapping[str, Check]) -> Check:
+    """A mapping with just these fields."""
+
+    def check(value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            unfit("a record", value)
+        return fields(value, table, {})
+
+    return check
+
+
 def ascending(array: NDArray[Any], what: str, *, strictly: bool = False) -> None:
     """Raise if an array falls."""
     steps = array[1:] <= array[:-1] if strictly else array[1:] < array[:-1]

@@ -13,6 +13,7 @@ import numpy as np
 
 from geodim.data.files import is_path, read_json
 from geodim.errors import DataFileError
+from geodim.planning.record import PlanRecord
 from geodim.saved.kinds import (
     Check,
     UnfitError,
@@ -25,6 +26,7 @@ from geodim.saved.kinds import (
     numbers,
     optional,
     plain,
+    record,
     text,
     whole,
     wholes,
@@ -55,6 +57,30 @@ PARAMETERS = mapping_of(
 VERSIONS = mapping_of(text)
 AT_MOST_INFINITE = number(infinite=True)
 
+WAY: dict[str, Check] = {
+    "method": text,
+    "steps": optional(whole()),
+    "left_out": whole(),
+    "width": whole(1),
+    "solvers": whole(),
+    "buffers": whole(),
+    "together": flag,
+    "blocks": whole(1),
+    "passes": whole(),
+    "by_chunk": flag,
+    "resident": flag,
+}
+COST: dict[str, Check] = {"memory": optional(whole()), "seconds": optional(number()), "passes": whole()}
+PLAN: dict[str, Check] = {
+    "backend": text, "method": text, "way": record(WAY), "predicted": record(COST), "happened": record(COST)
+}  # fmt: skip
+
+
+def plan_record(value: Any) -> PlanRecord:
+    """What was planned and what happened."""
+    return PlanRecord.from_dict(record(PLAN)(value))
+
+
 ID_RESULT: dict[str, Check] = {
     "n_points": whole(1),
     "n_features": whole(1),
@@ -78,6 +104,7 @@ ID_RESULT: dict[str, Check] = {
     "attained_from": wholes(2),
     "attained_by": wholes(-1),
     "feature_error": AT_MOST_INFINITE,
+    "plan": optional(plan_record),
 }
 ID_DERIVED: dict[str, Check] = {
     "format": text, **dict.fromkeys(("dimension", "lower", "upper", "error"), AT_MOST_INFINITE)
@@ -87,6 +114,7 @@ KHOP_RESULT: dict[str, Check] = {
     "results": list_of(lambda value: value),  # each a result, with a table of its own
     "operator": mapping_of(plain, operator=text),
     "graph": mapping_of(plain, n_edges=whole(), n_nodes=whole(1)),
+    "plan": optional(plan_record),
 }
 DROP = number(-math.inf, 1.0)
 KHOP_DERIVED: dict[str, Check] = {

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from geodim.backends.cuda.device import current
+from geodim.backends.cuda.device import current, free_memory
 from geodim.backends.local import LocalBackend
-from geodim.errors import BackendError
+from geodim.backends.meters import PeakMeter
+from geodim.errors import BackendError, DeviceMemoryError
 from geodim.optional import require
+from geodim.planning.cuda import plan_cuda
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     import torch
 
     from geodim.backends.hop_pass import HopPass
+    from geodim.backends.meters import Meter
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
+    from geodim.engine.driver import Driver
     from geodim.engine.profile import Profile
     from geodim.features.operators import Operator
+    from geodim.planning.problem import Plan, Problem
 else:
     torch = require("torch", "gpu", "the CUDA backend")
 
@@ -77,26 +83,46 @@ class CudaBackend(LocalBackend):
         with current(self.device):
             return scan_tensor(source)
 
-    def compute_profile(
+    def problem(self, source: ColumnSource, rtol: float) -> Problem:
+        """Sizes and place of data on the host or on the device."""
+        from geodim.backends.cuda.tensors import TensorSource  # noqa: PLC0415
+
+        there = isinstance(source, TensorSource)
+        found = super().problem(source, rtol)
+        return replace(found, held=found.held and not there, on_device=there)
+
+    def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:
+        """For the memory that is free on the device."""
+        free = free_memory(self.device) + (problem.nbytes if problem.on_device else 0)
+        found = plan_cuda(problem, budget=free, memory=memory)
+        if found.why_not is not None:
+            raise DeviceMemoryError(found.why_not)
+        return replace(found, threads=threads)
+
+    def solve(
         self,
         source: ColumnSource,
+        plan: Plan,
         *,
         step: float,
         ranges: Ranges,
-        skip_smallest: bool,  # noqa: ARG002 - they cost nothing there
         leaders: Sequence[int],
-        n_threads: int,
-        deadline: float | None,
-        progress: Callable[[int, int], None] | None,
+        driver: Driver,
     ) -> Profile:
         """Solve every column."""
         from geodim.backends.cuda.columns import compute_profile  # noqa: PLC0415 - imports Triton
 
         with current(self.device):
             return compute_profile(
-                source, self.device, step=step, ranges=ranges, leaders=leaders, n_threads=n_threads,
-                deadline=deadline, progress=progress,
+                source, self.device, plan.way, step=step, ranges=ranges, leaders=leaders,
+                n_threads=plan.threads, driver=driver,
             )  # fmt: skip
+
+    def meter(self) -> Meter:
+        """Of the device."""
+        if self.device.type != "cuda":
+            return PeakMeter(lambda: None)
+        return PeakMeter(lambda: int(torch.cuda.max_memory_allocated(self.device)))
 
     def operator(
         self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int
@@ -114,9 +140,9 @@ class CudaBackend(LocalBackend):
         return super().operator(graph, operator, parameters, weights, n_nodes, threads)
 
     def hop_pass(
-        self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, threads: int
+        self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, plan: Plan
     ) -> HopPass:
         """A pass over the hops of a graph."""
         from geodim.backends.cuda.hops import DevicePass  # noqa: PLC0415 - imports Triton
 
-        return DevicePass(self.device, source, kind, operator, hops, threads)
+        return DevicePass(self.device, source, kind, operator, hops, plan)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.backends.cuda.device import free_memory, release
+from geodim.backends.cuda.device import release
 from geodim.backends.cuda.feed import Feed
-from geodim.backends.cuda.memory import USABLE, bytes_for, widths_for
 from geodim.backends.cuda.solver import DeviceSolver
 from geodim.backends.cuda.timing import Timing
-from geodim.engine.interrupt import heeding_interrupts
+from geodim.engine.driver import Driver
 from geodim.engine.profile import Profile
 from geodim.errors import DeviceMemoryError
 from geodim.memory import check_points
 from geodim.optional import require
+from geodim.planning.device import bytes_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
+    from geodim.engine.ways import Way
 else:
     torch = require("torch", "gpu", "the CUDA backend")
 
@@ -135,56 +135,40 @@ class Batches:
 def compute_profile(
     source: ColumnSource,
     device: torch.device,
+    way: Way,
     *,
     step: float = 0.0,
     ranges: Ranges | None = None,
     leaders: Sequence[int] = (),
-    n_threads: int | None = None,
-    deadline: float | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    memory: int | None = None,
+    n_threads: int = 1,
+    driver: Driver | None = None,
 ) -> Profile:
-    """Solve every column; see `geodim.engine.solve.compute_profile`.
-
-    ``memory`` is how many bytes may be used on the device.
-    """
+    """Solve every column; see `geodim.engine.solve.compute_profile`."""
     n, d, itemsize = source.n_points, source.n_features, source.dtype.itemsize
+    driver = driver or Driver()
     check_points(n)
-    budget = int(USABLE * free_memory(device)) if memory is None else memory
-    feed = Feed(source, device, source.dtype, n_threads or 1)
-    batch, width = widths_for(n, itemsize, d, budget, on_device=feed.on_device)
-    batches = Batches(n, device, layers=1, batch=batch, step=step)
+    feed = Feed(source, device, source.dtype, n_threads)
+    batches = Batches(n, device, layers=1, batch=way.solvers, step=step)
     finished = np.zeros(d, np.bool_)
-    stopped: list[str] = []
-
-    def stop() -> bool:
-        if not stopped and deadline is not None and time.monotonic() > deadline:
-            stopped.append("time limit")
-        return bool(stopped)
 
     def done(columns: list[int]) -> None:
         finished[columns] = True
-        if progress is not None:
-            progress(int(finished.sum()), d)
+        driver.report(int(finished.sum()), d)
 
-    if progress is not None:
-        progress(0, d)
+    driver.report(0, d)
     with ThreadPoolExecutor(1) as host:
         # A gigabyte or more to clear, while the device works.
-        coming = host.submit(Profile.empty, n, d, step, n_threads=n_threads or 1)
-        try:
-            with heeding_interrupts(stopped.append):
-                for group, rows in feed.blocks(in_blocks(d, width, leaders)):
-                    order = sorted(range(len(group)), key=lambda at: group[at] not in leaders)
-                    if not batches.solve(
-                        [rows[at] for at in order], [group[at] for at in order], 0, stop, done
-                    ):
-                        break
-        except KeyboardInterrupt:
-            stopped.append("interrupted")
+        coming = host.submit(Profile.empty, n, d, step, n_threads=n_threads)
+        with driver.heeding():
+            for group, rows in feed.blocks(in_blocks(d, way.width, leaders)):
+                order = sorted(range(len(group)), key=lambda at: group[at] not in leaders)
+                if not batches.solve(
+                    [rows[at] for at in order], [group[at] for at in order], 0, driver.late, done
+                ):
+                    break
         profile = coming.result()
     batches.check_ends(ranges)
-    profile.done[:], profile.stopped = finished, stopped[0] if stopped else None
+    profile.done[:], profile.stopped = finished, driver.stopped
     profile.bytes_read = n * d * itemsize
     with batches.timing("copies"):
         torch.from_numpy(profile.phi).copy_(batches.solver.phi[0])

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.backends.cuda.memory import BLOCK_ENTRIES
 from geodim.data.graphs.parallel import equal_ranges, run_tasks
 from geodim.engine.parts import thread_count
 from geodim.optional import require
+from geodim.planning.device import BLOCK_ENTRIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.backends.cuda.device import release
-from geodim.backends.cuda.memory import STAGE
 from geodim.backends.cuda.tensors import TensorSource
 from geodim.data.sources import ArraySource, as_slice
 from geodim.errors import DeviceMemoryError
 from geodim.memory import GUESS, machine_memory
 from geodim.optional import require
+from geodim.planning.device import STAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

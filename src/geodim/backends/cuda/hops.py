@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import time
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from geodim.backends.cuda.columns import Batches
-from geodim.backends.cuda.device import current, free_memory, release
+from geodim.backends.cuda.device import current, release
 from geodim.backends.cuda.feed import Feed, halves
-from geodim.backends.cuda.memory import RESIDENT, USABLE, hop_widths
 from geodim.backends.cuda.operators import DeviceOperator, to_device
 from geodim.backends.hop_pass import HopPass
-from geodim.engine.interrupt import heeding_interrupts
 from geodim.optional import require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import torch
 
     from geodim.data.sources import ColumnSource
+    from geodim.engine.driver import Driver
     from geodim.engine.layers import Layers
     from geodim.features.operators import Operator
+    from geodim.planning.problem import Plan
 else:
     torch = require("torch", "gpu", "the CUDA backend")
 
@@ -39,41 +35,17 @@ class DevicePass(HopPass):
         kind: np.dtype[np.floating],
         operator: Operator,
         hops: int,
-        threads: int,
+        plan: Plan,
     ) -> None:
-        super().__init__(source, kind, operator, hops, threads)
+        there = to_device(operator, device, resident=plan.way.resident)
+        super().__init__(source, kind, there, hops, plan.way, plan.threads)
         self.device = device
-        self.budget = int(USABLE * free_memory(device))
-        self.batch = 1
 
-    def width_for(self, memory: int | None) -> int:
-        """Columns in flight and in a batch that fit the device, once the graph has its place."""
-        n, d, itemsize = self.source.n_points, self.source.n_features, self.kind.itemsize
-        if memory is not None:
-            self.budget = min(self.budget, memory)
-        if not isinstance(self.operator, DeviceOperator):
-            self.operator = to_device(self.operator, self.device, budget=int(RESIDENT * self.budget))
-            if memory is None:
-                self.budget = int(USABLE * free_memory(self.device))
-            else:
-                self.budget -= self.operator.nbytes
-        scratch = self.operator.scratch_itemsize
-        self.batch, width = hop_widths(n, itemsize, d, self.hops, self.budget, scratch)
-        return width
-
-    def run(
-        self,
-        layers: Layers,
-        width: int,
-        deadline: float | None,
-        report: Callable[[Layers], None],
-        store: Any,
-        save_every: float,
-    ) -> None:
-        """Solve what is left, block by block, until done or stopped; keep the state in ``store``."""
-        n, d = self.source.n_points, self.source.n_features
+    def run(self, layers: Layers, driver: Driver) -> None:
+        """Solve what is left, block by block, until done or stopped."""
+        n, d, width = self.source.n_points, self.source.n_features, self.way.width
         step = layers.profiles[0].step
-        batches = Batches(n, self.device, layers=self.hops + 1, batch=self.batch, step=step)
+        batches = Batches(n, self.device, layers=self.hops + 1, batch=self.way.solvers, step=step)
         solver = batches.solver
         if np.any(layers.profiles[0].done):
             for k, profile in enumerate(layers.profiles):
@@ -85,32 +57,25 @@ class DevicePass(HopPass):
 
         layers.means_elsewhere = means
         columns_left = layers.unfinished()
-        saved = time.monotonic()
-
-        late = partial(layers.late, deadline)
         feed = Feed(self.source, self.device, self.kind, self.threads)
         groups = [columns_left[at : at + width] for at in range(0, len(columns_left), width)]
-        try:
-            with heeding_interrupts(layers.stop), current(self.device):
-                for block, values in feed.blocks(groups, by_row=True):
-                    if late() or not self._solve(block, values, batches, layers, late, report):
-                        break
-                    layers.finish(block)
-                    report(layers)
-                    if store is not None and time.monotonic() - saved >= save_every:
-                        batches.check_ends(self.ranges)
-                        self._fetch(batches, layers)
-                        store.save(layers)
-                        saved = time.monotonic()
-        except KeyboardInterrupt:
-            layers.stop("interrupted")
+        with driver.heeding(), current(self.device):
+            for block, values in feed.blocks(groups, by_row=True):
+                if driver.late() or not self._solve(block, values, batches, layers, driver):
+                    break
+                layers.finish(block)
+                driver.report(layers)
+                if driver.due():
+                    batches.check_ends(self.ranges)
+                    self._fetch(batches, layers)
+                    driver.keep(layers.profiles)
+        layers.stop(driver.stopped)
         batches.check_ends(self.ranges)
         with batches.timing("copies"):
             self._fetch(batches, layers)
         batches.timing.add("waiting for data", feed.waited)
         batches.timing.log(f"{d} attributes, {self.hops} hops, {feed.bytes_moved / 1e9:.1f} GB moved")
-        if store is not None:
-            store.save(layers)
+        driver.keep(layers.profiles)
 
     def _solve(
         self,
@@ -118,19 +83,18 @@ class DevicePass(HopPass):
         values: torch.Tensor,
         batches: Batches,
         layers: Layers,
-        late: Callable[[], bool],
-        report: Callable[[Layers], None],
+        driver: Driver,
     ) -> bool:
         """All hops of a block; in two halves if the device has no room for them."""
         try:
-            return self._all_hops(block, values, batches, layers, late, report)
+            return self._all_hops(block, values, batches, layers, driver)
         except torch.OutOfMemoryError as error:
             parts = halves(block, self.source.n_points, error)
         release(self.device)
         middle = len(parts[0])
         return self._solve(
-            parts[0], values[:, :middle].contiguous(), batches, layers, late, report
-        ) and self._solve(parts[1], values[:, middle:].contiguous(), batches, layers, late, report)
+            parts[0], values[:, :middle].contiguous(), batches, layers, driver
+        ) and self._solve(parts[1], values[:, middle:].contiguous(), batches, layers, driver)
 
     def _all_hops(
         self,
@@ -138,8 +102,7 @@ class DevicePass(HopPass):
         attributes: torch.Tensor,
         batches: Batches,
         layers: Layers,
-        late: Callable[[], bool],
-        report: Callable[[Layers], None],
+        driver: Driver,
     ) -> bool:
         assert isinstance(self.operator, DeviceOperator)
         values, buffers = attributes, [torch.empty_like(attributes) for _ in range(min(self.hops, 2))]
@@ -156,10 +119,10 @@ class DevicePass(HopPass):
             while at < len(block):  # a batch at a time: all columns gathered would take another buffer
                 size = batches.next_size(hop, len(block) - at)
                 rows = values[:, at : at + size].T.contiguous()
-                if not batches.solve(list(rows), columns[at : at + size], hop, late, _nothing):
+                if not batches.solve(list(rows), columns[at : at + size], hop, driver.late, _nothing):
                     return False
                 at += size
-            report(layers)
+            driver.report(layers)
         return True
 
     def _fetch(self, batches: Batches, layers: Layers) -> None:

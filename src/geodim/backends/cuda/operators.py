@@ -35,12 +35,12 @@ from geodim.backends.cuda.entries import (
     to_tensor,
 )
 from geodim.backends.cuda.graphs import MOST_NODES, DeviceGraph
-from geodim.backends.cuda.memory import COEFFICIENTS
 from geodim.data.graphs import Graph, GraphNotes
 from geodim.errors import InputTypeError, InputValueError, RangeOverflowError, ShapeError
 from geodim.features.operators import MatrixOperator, Operator, SeriesOperator, make_operator
 from geodim.features.rounding import Arithmetic
 from geodim.optional import require
+from geodim.planning.device import COEFFICIENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.backends.cuda import pyramid_kernels, wave_kernels
-from geodim.backends.cuda.memory import BASE, PER, solver_bytes
 from geodim.backends.cuda.pyramid_kernels import SCALARS
 from geodim.engine.rounding import LATTICE_BITS, SLACK_BITS
 from geodim.optional import require
+from geodim.planning.device import BASE, PER, solver_bytes
 
 if TYPE_CHECKING:
     import torch

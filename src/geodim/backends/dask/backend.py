@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import math
-import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from geodim.backends.dask.cells import CellPass
 from geodim.backends.dask.cluster import Cluster
 from geodim.backends.dask.columns import ColumnPass, new_token, weights_of
-from geodim.backends.dask.histograms import BYTES_PER_STEP, CountPass, steps_of
+from geodim.backends.dask.histograms import CountPass
 from geodim.backends.dask.source import DaskSource
 from geodim.backends.dask.tasks import Job
 from geodim.backends.local import LocalBackend
+from geodim.backends.meters import PeakMeter
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
-from geodim.engine.steps import may_leave_out, steps_needed, worth_counting
-from geodim.errors import ClusterError
+from geodim.errors import ClusterError, InputValueError
+from geodim.planning.cluster import plan_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
 
     from geodim.backends.hop_pass import HopPass
+    from geodim.backends.meters import Meter
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
+    from geodim.engine.driver import Driver
     from geodim.engine.profile import Profile
     from geodim.features.operators import Operator
-
-# Bytes per point of a column in work: the solver (see docs/architecture.md), a profile, the
-# worker's bar, and a result.
-BYTES_IN_WORK = {4: 25 + 12 + 8 + 12 + 4, 8: 33 + 12 + 8 + 12 + 8}
+    from geodim.planning.problem import Plan, Problem
 
 
 class DaskBackend(LocalBackend):
@@ -47,8 +46,7 @@ class DaskBackend(LocalBackend):
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self._counted = False  # with a coarser step
-        self._cells: CellPass | None = None  # goes on where that one ended
+        self._cells: CellPass | None = None  # a pass with finer steps goes on where the one before ended
 
     @classmethod
     def of(cls, X: Any) -> DaskBackend:  # noqa: ARG003 - the client is the same for all data
@@ -65,68 +63,60 @@ class DaskBackend(LocalBackend):
         """First pass over the data, where it lies."""
         return source.scan() if isinstance(source, DaskSource) else scan_ranges(source, threads)
 
-    def holds_columns(self, source: ColumnSource) -> bool:
-        """Whether a worker has room for a whole column in work."""
-        return self._slots(source) > 0
+    def problem(self, source: ColumnSource, rtol: float) -> Problem:
+        """Sizes and place of data here or on the cluster."""
+        found = super().problem(source, rtol)
+        if not isinstance(source, DaskSource):
+            return found
+        return replace(
+            found, held=False, apart=True, chunks=len(source.parts), n_rows=source.n_rows,
+            resident=bool(source.resident),
+        )  # fmt: skip
 
-    def _slots(self, source: ColumnSource) -> int:
-        return self.cluster.slots(source.n_points * BYTES_IN_WORK[source.dtype.itemsize])
+    def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:  # noqa: ARG002
+        """For the workers, which have threads of their own."""
+        return plan_cluster(problem, self.cluster.workers, budget=memory)
 
-    def compute_profile(
+    def solve(
         self,
         source: ColumnSource,
+        plan: Plan,
         *,
         step: float,
         ranges: Ranges,
-        skip_smallest: bool,
         leaders: Sequence[int],
-        n_threads: int,  # noqa: ARG002 - the workers have theirs
-        deadline: float | None,
-        progress: Callable[[int, int], None] | None,
+        driver: Driver,
     ) -> Profile:
         """Solve every column: as whole columns where one fits a worker, else by their counts."""
-        n, slots = source.n_points, self._slots(source)
-        kind: type[ColumnPass] = ColumnPass
-        if isinstance(source, DaskSource) and not slots:
-            # One pass by counts per step; where there is no room for these, or they
-            # were too coarse, in cells.
-            n_steps = steps_of(ranges, step) if step > 0.0 else math.inf
-            slots = 0 if self._counted else self.cluster.slots(n_steps * BYTES_PER_STEP)
-            if not slots and (step > 0.0 or ranges.d_max == 0.0):
-                self._cells = self._cells or CellPass(self.cluster, source, ranges, deadline, progress)
-                return self._cells.run(step)
-            kind, counted = CountPass, True
-        else:
-            n_steps = steps_needed(ranges.least, ranges.greatest, step)[1] if step > 0.0 else math.inf
-            counted = worth_counting(n_steps, n)
-            if isinstance(source, DaskSource) and counted and not source.resident:
-                kind, slots = CountPass, self.cluster.slots(n_steps * BYTES_PER_STEP)
-        if not slots:
-            raise self._too_large(source)
-        self._counted = counted
-        steps = int(n_steps) if counted else None
+        if driver.keeps:
+            raise InputValueError(
+                "columns on a cluster cannot be saved in a checkpoint: leave it out, or use backend='cpu'"
+            )
+        way = plan.way
+        if way.solvers == 0:
+            raise ClusterError(str(plan.why_not))
+        if way.by_chunk and not way.counted:
+            assert isinstance(source, DaskSource)
+            self._cells = self._cells or CellPass(self.cluster, source, ranges, driver)
+            return self._cells.run(step)
         job = Job(
             token=new_token(),
-            n_points=n,
+            n_points=source.n_points,
             dtype=source.dtype,
             step=step,
-            n_steps=steps,
-            skipped=may_leave_out(steps or n) if skip_smallest else 0,
-            slots=slots,
-            threads=self.cluster.threads_each(slots),
-            deadline=None if deadline is None else time.time() + deadline - time.monotonic(),
+            n_steps=way.steps,
+            skipped=way.left_out,
+            slots=way.solvers,
+            threads=self.cluster.threads_each(way.solvers),
+            deadline=driver.deadline_everywhere,
             weights=weights_of(source),
         )
-        return kind(self.cluster, source, job, ranges, deadline, progress).run(leaders)
+        kind = CountPass if way.by_chunk else ColumnPass
+        return kind(self.cluster, source, way, job, ranges, driver).run(leaders)
 
-    def _too_large(self, source: ColumnSource) -> ClusterError:
-        """What would have to be different."""
-        need = source.n_points * BYTES_IN_WORK[source.dtype.itemsize]
-        return ClusterError(
-            f"exact values of a column of {source.n_points:,} points need {need:,} bytes in work, and a "
-            f"worker may use {self.cluster.workroom:,.0f}: use workers with more memory, or rtol > 0 with "
-            "data that the workers read themselves, which is counted where its rows lie"
-        )
+    def meter(self) -> Meter:
+        """Of the worker that took most."""
+        return PeakMeter(self.cluster.highest)
 
     def hop_pass(
         self,
@@ -134,9 +124,11 @@ class DaskBackend(LocalBackend):
         kind: np.dtype[np.floating],
         operator: Operator,
         hops: int,
-        threads: int,  # noqa: ARG002
+        plan: Plan,
     ) -> HopPass:
         """A pass over the hops of a graph."""
         from geodim.backends.dask.hops import DaskHopPass  # noqa: PLC0415
 
-        return DaskHopPass(self.cluster, source, kind, operator, hops)
+        if plan.why_not is not None:
+            raise ClusterError(plan.why_not)
+        return DaskHopPass(self.cluster, source, kind, operator, hops, plan)

@@ -8,7 +8,6 @@ they do (see `geodim.engine.cells`).
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,29 +15,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.backends.dask import reading
-from geodim.backends.dask.histograms import FAN_IN, LIVE, add_counts
+from geodim.backends.dask.histograms import FAN_IN, add_counts
 from geodim.engine import cells
 from geodim.engine.cells import CellProfile
-from geodim.engine.interrupt import heeding_interrupts
 from geodim.engine.pilot import sample_rows
 from geodim.engine.steps import counter_type
 from geodim.errors import ClusterError
+from geodim.planning.cluster import MOST_SIZES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from geodim.backends.dask.cluster import Cluster
     from geodim.backends.dask.source import DaskSource
     from geodim.data.checks import Ranges
     from geodim.engine.cells import Open
+    from geodim.engine.driver import Driver
 
     Edges = list[NDArray[np.floating]]
     Counts = NDArray[np.signedinteger[Any]]
-
-MOST_SIZES = 1 << 21
-COUNTER = 8  # bytes
 
 
 def count_chunk(
@@ -133,10 +128,8 @@ class CellPass:
         The data.
     ranges : Ranges
         Ranges of all columns.
-    deadline : float, optional
-        `time.monotonic` value after which no new work is started.
-    progress : callable, optional
-        Called with (columns settled, columns in all).
+    driver : Driver
+        Says when to stop, and hears (columns settled, columns in all).
     """
 
     def __init__(
@@ -144,17 +137,14 @@ class CellPass:
         cluster: Cluster,
         source: DaskSource,
         ranges: Ranges,
-        deadline: float | None,
-        progress: Callable[[int, int], None] | None,
+        driver: Driver,
     ) -> None:
         self.cluster, self.source, self.ranges = cluster, source, ranges
         self.step = 0.0
-        self.deadline = deadline
-        self.progress = progress or (lambda _done, _total: None)
+        self.driver = driver
         self.groups: list[Counted] = []
         self.edges: dict[int, NDArray[np.floating]] = {}
         self.bytes_read = 0
-        self.stopped: str | None = None
         widest = ranges.widths.max()
         self.profile = self._profile(
             np.array([source.n_points]),
@@ -164,29 +154,26 @@ class CellPass:
     def run(self, step: float) -> CellProfile:
         """Count once, where what is known so far does not tell Delta to within one step."""
         self.step = self.profile.step = step or 1.0
-        try:
-            with heeding_interrupts(self._halt):
-                if self.ranges.d_max > 0.0:
-                    self._refine()
-        except KeyboardInterrupt:
-            self._halt("interrupted")
-        self.profile.stopped = self.stopped
+        with self.driver.heeding():
+            if self.ranges.d_max > 0.0:
+                self._refine()
+        self.profile.stopped = self.driver.stopped
         self.profile.bytes_read = self.bytes_read
         return self.profile
 
     def _refine(self) -> None:
         total, before = self.source.n_features, self.profile.rounded_mean()[1]
         edges = self._finer_edges() if self.groups else self._first_edges()
-        self.progress(total - len(edges), total)
+        self.driver.report(total - len(edges), total)
         sizes = self.profile.sizes if self.groups else cells.first_sizes(self.source.n_points)
         if edges:
             self._count(edges)
-        if self._late() or not self._bound(sizes):
+        if self.driver.late() or not self._bound(sizes):
             return
         off = self.profile.rounded_mean()[1]
         if not edges and off >= before:  # neither smaller cells nor more sizes are left
             raise self._too_fine(off / self.step)
-        self.progress(total, total)
+        self.driver.report(total, total)
 
     def _first_edges(self) -> dict[int, NDArray[np.floating]]:
         """Cells that should do by a sample; larger ones if the workers have no room for all of them."""
@@ -200,14 +187,10 @@ class CellPass:
                 )
                 for column in every.tolist()
             }
-            crowded = 2.0 * self._share_of_room(sum(one.size for one in edges.values()))
+            crowded = 2.0 * self.cluster.share_of_room(sum(one.size for one in edges.values()))
             if crowded <= 1.0 or step > self.ranges.d_max:
                 return edges
             step *= 2.0 * crowded
-
-    def _share_of_room(self, n_cells: int) -> float:
-        """What share of the workers' room counts in so many cells take."""
-        return LIVE * COUNTER * n_cells / self.cluster.room
 
     def _count(self, edges: dict[int, NDArray[np.floating]]) -> None:
         """One pass over the data, for some columns, in these cells."""
@@ -227,7 +210,7 @@ class CellPass:
         self.groups += [
             Counted(some, some, held, counts) for (some, held, _), counts in zip(begun, futures, strict=True)
         ]
-        for _ in self.cluster.finished(futures, self._late):
+        for _ in self.cluster.finished(futures, self.driver.late):
             pass
         self.bytes_read += self.source.n_rows * self.source.dtype.itemsize * len(columns)
 
@@ -244,9 +227,9 @@ class CellPass:
                 )
                 for group in self.groups
             ]
-            for _ in self.cluster.finished(futures, self._late):
+            for _ in self.cluster.finished(futures, self.driver.late):
                 pass
-            if self._late():
+            if self.driver.late():
                 return False
             first, *others = self.cluster.results(futures)
             for other in others:
@@ -265,7 +248,7 @@ class CellPass:
             for group in self.groups
         ]
         parts = {column: one for found in self.cluster.results(futures) for column, one in found.items()}
-        crowded = self._share_of_room(sum(int(one.sum()) for one in parts.values()))
+        crowded = self.cluster.share_of_room(sum(int(one.sum()) for one in parts.values()))
         if crowded > 1.0:
             raise self._too_fine(crowded)
         return {column: cells.refined(self.edges[column], one) for column, one in parts.items()}
@@ -282,11 +265,3 @@ class CellPass:
             f"bytes, or more than {MOST_SIZES:,} sizes: use an rtol {1.1 * factor:.2g} times as "
             "large, or workers with more memory"
         )
-
-    def _halt(self, reason: str) -> None:
-        self.stopped = self.stopped or reason
-
-    def _late(self) -> bool:
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            self._halt("time limit")
-        return self.stopped is not None

@@ -6,38 +6,22 @@ import math
 import queue
 from asyncio import CancelledError
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from geodim.backends.dask.tasks import forget
 from geodim.errors import ClusterError, GeodimError, InputValueError
+from geodim.memory import process_memory
 from geodim.optional import require
+from geodim.planning.capacity import Capacity, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-PROCESS_BYTES = 200 << 20  # Python with NumPy, Numba, Dask and the compiled kernels
-AT_REST = 0.35  # of a worker's memory for columns and results that wait,
-AT_WORK = 0.35  # for those in work; the rest is left to Dask, which spills and pauses near the limit
 WORKERS_WITHIN = 10.0  # seconds to wait for a first worker
 
 
-@dataclass(frozen=True)
-class Worker:
-    """What one worker offers."""
-
-    threads: int
-    memory: float  # bytes, infinite if there is no limit
-    address: str = ""
-
-    @property
-    def usable(self) -> float:
-        """Memory for data."""
-        return max(self.memory - PROCESS_BYTES, self.memory / 4)
-
-
-class Cluster:
+class Cluster(Capacity):
     """The active client and its workers.  Nothing is started here.
 
     Parameters
@@ -48,7 +32,7 @@ class Cluster:
 
     def __init__(self, client: Any) -> None:
         self.client = client
-        self.workers = self._workers()
+        super().__init__(self._workers())
 
     @classmethod
     def active(cls) -> Cluster:
@@ -87,37 +71,10 @@ class Cluster:
     def _address(self) -> str:
         return str(getattr(self.client.scheduler, "address", "tcp://scheduler:8786"))
 
-    @property
-    def threads(self) -> int:
-        """Threads of all workers together."""
-        return sum(worker.threads for worker in self.workers)
-
     def homes(self) -> Iterator[str]:
         """Addresses in turn, of each worker as often as it has threads, and again from the first."""
         most = max(worker.threads for worker in self.workers)
         return cycle([w.address for turn in range(most) for w in self.workers if turn < w.threads])
-
-    @property
-    def room(self) -> float:
-        """Bytes that may wait on the workers, all together."""
-        return AT_REST * sum(worker.usable for worker in self.workers)
-
-    @property
-    def workroom(self) -> float:
-        """Bytes that may be in work on any worker."""
-        return AT_WORK * min(worker.usable for worker in self.workers)
-
-    def slots(self, bytes_per_task: float) -> int:
-        """Tasks of that size that every worker may have in work at the same time; 0 if not even one fits."""
-        return int(min(self.workroom / bytes_per_task, *(worker.threads for worker in self.workers)))
-
-    def threads_each(self, slots: int) -> int:
-        """Threads for each of so many tasks in work, so that no worker has more of them than it was given."""
-        return max(1, min(worker.threads for worker in self.workers) // max(slots, 1))
-
-    def columns_per_task(self, n_columns: int) -> int:
-        """So many that every thread has two tasks: one alone would wait for the slowest."""
-        return -(-n_columns // (2 * self.threads))
 
     def submit(
         self, function: Callable[..., Any], *arguments: Any, soon: bool = False, home: str | None = None
@@ -147,6 +104,13 @@ class Cluster:
         """A large value of this process on every worker, sent once; it lives as long as one of them does."""
         with self._losses():
             return self.client.scatter(value, broadcast=True, hash=False)
+
+    def highest(self) -> int | None:
+        """Peak bytes of the worker that took most so far; None if nobody can tell."""
+        with suppress(Exception, CancelledError):  # it is only told, nothing depends on it
+            found = [size for size in self.client.run(process_memory, "VmHWM").values() if size is not None]
+            return max(found, default=None)
+        return None
 
     def forget(self, token: str) -> None:
         """Free what a job left on the workers."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +9,9 @@ import numpy as np
 
 from geodim.backends.dask import tasks
 from geodim.backends.dask.reduction import Reduction
-from geodim.backends.dask.source import DaskSource, groups_of
+from geodim.backends.dask.source import DaskSource
 from geodim.data.checks import Ranges
 from geodim.data.sources import SparseSource, WeightedSource
-from geodim.engine.interrupt import heeding_interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -21,7 +19,9 @@ if TYPE_CHECKING:
     from geodim.backends.dask.cluster import Cluster
     from geodim.backends.dask.tasks import Job, Part
     from geodim.data.sources import ColumnSource
+    from geodim.engine.driver import Driver
     from geodim.engine.profile import Profile
+    from geodim.engine.ways import Way
 
     Stage = list[tuple[list[int], list[int]]]  # blocks by their columns, and which of these to solve
 
@@ -35,14 +35,14 @@ class ColumnPass:
         Where the tasks run.
     source : ColumnSource
         A `DaskSource`, or data of this process, which travels to the workers block by block.
+    way : Way
+        How columns are cut into blocks, and how many are in work at a time.
     job : Job
         What is computed.
     ranges : Ranges
         Ranges of all columns.
-    deadline : float, optional
-        `time.monotonic` value after which no new work is started.
-    progress : callable
-        Called with (columns done, columns in all).
+    driver : Driver
+        Says when to stop, and hears (columns done, columns in all).
     """
 
     solve: Callable[..., Part] = staticmethod(tasks.solve_block)
@@ -51,14 +51,13 @@ class ColumnPass:
         self,
         cluster: Cluster,
         source: ColumnSource,
+        way: Way,
         job: Job,
         ranges: Ranges,
-        deadline: float | None,
-        progress: Callable[[int, int], None] | None,
+        driver: Driver,
     ) -> None:
-        self.cluster, self.source, self.job, self.ranges = cluster, source, job, ranges
-        self.deadline = deadline
-        self.progress = progress or (lambda _done, _total: None)
+        self.cluster, self.source, self.way, self.job, self.ranges = cluster, source, way, job, ranges
+        self.driver = driver
         self.profile = job.new_profile(source.n_features)
 
     def run(self, leaders: Sequence[int]) -> Profile:
@@ -66,30 +65,27 @@ class ColumnPass:
         profile = self.profile
         reduction = Reduction(self.cluster, profile.phi.size)
         done, total = 0, self.source.n_features
-        self.progress(0, total)
+        self.driver.report(0, total)
         leading: dict[tuple[int, ...], Any] = {}  # leaders by their blocks, until the others tell of them
-        try:
-            with heeding_interrupts(self._halt):
-                first, passes = self.plan(leaders)
-                futures = self._submitted(first, None, {})
-                bar = self._bar(list(futures)) if futures else None
-                followed = {tuple(block) for stage in passes for block, todo in stage if todo}
-                leading = {block: future for future, (block, _) in futures.items() if block in followed}
-                for stage in passes:
-                    # Leaders and others wait for each other on the cluster.
-                    futures |= self._submitted(stage, bar, leading)
-                    for future in self.cluster.finished(futures, self._late):
-                        block, columns = futures[future]
-                        if leading.get(block) is not future:
-                            leading.pop(block, None)
-                            reduction.add(future)
-                        done += columns
-                        self.progress(done, total)
-                    if self._late():
-                        break
-                    futures.clear()
-        except KeyboardInterrupt:
-            self._halt("interrupted")
+        with self.driver.heeding():
+            first, passes = self.plan(leaders)
+            futures = self._submitted(first, None, {})
+            bar = self._bar(list(futures)) if futures else None
+            followed = {tuple(block) for stage in passes for block, todo in stage if todo}
+            leading = {block: future for future, (block, _) in futures.items() if block in followed}
+            for stage in passes:
+                # Leaders and others wait for each other on the cluster.
+                futures |= self._submitted(stage, bar, leading)
+                for future in self.cluster.finished(futures, self.driver.late):
+                    block, columns = futures[future]
+                    if leading.get(block) is not future:
+                        leading.pop(block, None)
+                        reduction.add(future)
+                    done += columns
+                    self.driver.report(done, total)
+                if self.driver.late():
+                    break
+                futures.clear()
         bar = None  # or else the cluster would go on to compute it
         for future in leading.values():  # the others of their blocks were given up
             if future.status == "finished":
@@ -100,8 +96,9 @@ class ColumnPass:
                 profile.done[list(part.done)] = True
                 profile.work += part.work
                 profile.bytes_read += part.bytes_read
-        if not profile.done.all():
-            self._late()
+        if not profile.done.all():  # a worker may have found that time is over
+            self.driver.late()
+        profile.stopped = self.driver.stopped
         self.cluster.forget(self.job.token)
         return profile
 
@@ -135,8 +132,8 @@ class ColumnPass:
     def _groups(self) -> list[list[int]]:
         if isinstance(self.source, DaskSource):
             return [list(group) for group in self.source.resident]
-        per_column = max(self.source.n_points * self.source.dtype.itemsize, 1)
-        return groups_of(range(self.source.n_features), per_column, self.cluster)
+        every, width = list(range(self.source.n_features)), self.way.width
+        return [every[at : at + width] for at in range(0, len(every), width)]
 
     def _submitted(
         self, stage: Stage, bar: Any, leading: dict[tuple[int, ...], Any]
@@ -157,14 +154,6 @@ class ColumnPass:
         if isinstance(self.source, DaskSource):
             return self.source.take(groups)
         return [[[self.cluster.hold(block_of(self.source, group))]] for group in groups]
-
-    def _halt(self, reason: str) -> None:
-        self.profile.stopped = self.profile.stopped or reason
-
-    def _late(self) -> bool:
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            self._halt("time limit")
-        return self.profile.stopped is not None
 
 
 def split(columns: Iterable[int], some: Collection[int]) -> tuple[list[int], list[int]]:

@@ -7,9 +7,8 @@ nothing of the size of a column or of Phi exists anywhere.  One pass certifies t
 
 from __future__ import annotations
 
-import math
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,22 +22,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from geodim.backends.dask.cluster import Cluster
     from geodim.backends.dask.columns import Stage
     from geodim.backends.dask.tasks import Job, Part
     from geodim.data.checks import Ranges
 
 FAN_IN = 4
-LIVE = 10  # histograms of one column that wait on a worker at the same time, about
-GROUP_BYTES = 16 << 20
-BYTES_PER_STEP = 8 + 33 + 12 + 8 + 12  # counts, solver, profile, bar and result
-
-
-def steps_of(ranges: Ranges, step: float) -> float:
-    """Steps that the widest column needs."""
-    with np.errstate(over="ignore"):
-        steps = float((np.floor(ranges.greatest / step) - np.floor(ranges.least / step)).max()) + 1.0
-    return steps if 2.0**-100 < step < 2.0**100 else math.inf
 
 
 def count_chunk(
@@ -121,31 +109,6 @@ def solve_counts(
         return tasks.part_of(profile, bench, np.asarray(columns), todo, before=before)
 
 
-class Waves(NamedTuple):
-    """How a pass by counts cuts the columns.
-
-    So many in a task, and so many tasks before the data is read again.
-    """
-
-    width: int
-    groups: int
-
-    def passes(self, n_features: int) -> int:
-        """How often the data is read."""
-        return -(-n_features // (self.width * self.groups))
-
-
-def waves_for(n_points: int, n_features: int, n_steps: int, cluster: Cluster) -> Waves:
-    """As many columns at a time as every worker has room for their counts.
-
-    The pass and its plan both ask here.
-    """
-    per_column = counter_type(n_points).itemsize * n_steps
-    together = max(1, int(cluster.room / len(cluster.workers) // (LIVE * per_column)))
-    width = max(1, min(cluster.columns_per_task(n_features), GROUP_BYTES // per_column, together))
-    return Waves(width, max(1, together // width))
-
-
 class CountPass(ColumnPass):
     """One pass by counts over a `DaskSource`."""
 
@@ -154,11 +117,9 @@ class CountPass(ColumnPass):
 
     def plan(self, leaders: Sequence[int]) -> tuple[Stage, list[Stage]]:
         """As many columns at a time as workers have room to count; each time the data is read once."""
-        assert self.job.n_steps is not None
-        every = list(range(self.source.n_features))
-        cut = waves_for(self.job.n_points, len(every), self.job.n_steps, self.cluster)
-        groups = [every[at : at + cut.width] for at in range(0, len(every), cut.width)]
-        waves = [groups[at : at + cut.groups] for at in range(0, len(groups), cut.groups)]
+        every, way = list(range(self.source.n_features)), self.way
+        groups = [every[at : at + way.width] for at in range(0, len(every), way.width)]
+        waves = [groups[at : at + way.blocks] for at in range(0, len(groups), way.blocks)]
         self.held = {}
         if len(waves) > 1:
             return [], [[(group, group) for group in wave] for wave in waves]

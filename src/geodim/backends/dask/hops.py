@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,14 +18,14 @@ from geodim.backends.dask.columns import block_of, new_token, slice_of
 from geodim.backends.dask.reduction import Reduction
 from geodim.backends.dask.source import DaskSource
 from geodim.backends.dask.tasks import Job, Part
-from geodim.backends.hop_memory import NARROWEST, peak_memory
 from geodim.backends.hop_pass import HopPass
-from geodim.engine.interrupt import heeding_interrupts
+from geodim.engine.driver import Driver
 from geodim.engine.layers import Layers
-from geodim.errors import ClusterError
+from geodim.engine.ways import Way
+from geodim.planning.cluster import AHEAD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
     from geodim.features.operators import Operator
+    from geodim.planning.problem import Plan
 
-AHEAD = 2  # tasks that wait for each one in work
 TAKE_HOME = 1.0  # seconds between two looks at the layers, or ten times as long as a look takes
 
 
@@ -78,10 +77,11 @@ def solve_hops(
             if bars is not None:
                 bench.lift(bars[hop], hop)
             bench.preset(profile, hop)
-        worker = HopPass(tasks.open_block(block, None), kind, operator, job.hops, job.threads)
+        way = Way(width=width, solvers=job.threads)
+        worker = HopPass(tasks.open_block(block, None), kind, operator, job.hops, way, job.threads)
         worker.ranges = ranges
         worker.twins = _Classes() if twins else None  # type: ignore[assignment]
-        worker.run(layers, width, job.local_deadline(), lambda _layers: None, None, np.inf)
+        worker.run(layers, Driver(job.local_deadline()))
         whole = layers.profiles[0].stopped is None
         found = []
         for hop, profile in enumerate(layers.profiles):
@@ -112,53 +112,14 @@ class DaskHopPass(HopPass):
         kind: np.dtype[np.floating],
         operator: Operator,
         hops: int,
+        plan: Plan,
     ) -> None:
-        super().__init__(source, kind, operator, hops, cluster.threads)
+        super().__init__(source, kind, operator, hops, plan.way, cluster.threads)
         self.cluster = cluster
-        self.slots = 1
 
-    def width_for(self, memory: int | None) -> int:
-        """Columns in flight per task: what every worker's memory allows, in blocks for all threads."""
-        n, d = self.source.n_points, self.source.n_features
-        matrix = getattr(self.operator, "transition", self.operator).to_dict()
-        entries, weighted = int(matrix["stored_entries"]), bool(matrix["weighted"])
-
-        def need(columns: int, entries: int) -> int:
-            one = peak_memory(
-                n, entries, columns, self.kind.itemsize, self.hops, 1, self.operator.scratch_itemsize,
-                weighted=weighted,
-            )  # fmt: skip
-            return one + n * (self.hops + 1) * (8 + 12)  # the worker's bars, and a result
-
-        graph = need(NARROWEST, entries) - need(NARROWEST, 0)
-        room = self.cluster.workroom
-        room = room if memory is None else min(room, memory)
-        most = min(worker.threads for worker in self.cluster.workers)
-        self.slots = int(min(max(room - graph, 0) // need(NARROWEST, 0), most))
-        if self.slots < 1:
-            msg = (
-                f"no worker can take {NARROWEST} attributes of {n:,} nodes through {self.hops} "
-                f"hops: that needs {need(NARROWEST, entries):,} bytes, and {room:,.0f} may be used; "
-                "start workers with more memory"
-            )
-            raise ClusterError(msg)
-        share = -(-d // (AHEAD * self.cluster.threads))
-        widths = [w for w in (8, 16, 32, 64) if graph + self.slots * need(w, 0) <= room]
-        return max(1, min(widths[-1], d, max(share, NARROWEST)))
-
-    def run(
-        self,
-        layers: Layers,
-        width: int,
-        deadline: float | None,
-        report: Callable[[Layers], None],
-        store: Any,
-        save_every: float,
-    ) -> None:
-        """Solve what is left, until done or stopped.
-
-        The state is kept in ``store``, also if the cluster is lost.
-        """
+    def run(self, layers: Layers, driver: Driver) -> None:
+        """Solve what is left, until done or stopped; the state is kept also if the cluster is lost."""
+        slots = self.way.solvers
         job = Job(
             token=new_token(),
             n_points=self.source.n_points,
@@ -166,39 +127,33 @@ class DaskHopPass(HopPass):
             step=layers.profiles[0].step,
             n_steps=None,
             skipped=0,
-            slots=self.slots,
-            threads=self.cluster.threads_each(self.slots),
-            deadline=None if deadline is None else time.time() + deadline - time.monotonic(),
+            slots=slots,
+            threads=self.cluster.threads_each(slots),
+            deadline=driver.deadline_everywhere,
             hops=self.hops,
         )
-        home = _Home(self.cluster, layers, report, store, save_every)
-
-        late = partial(layers.late, deadline)
+        home = _Home(self.cluster, layers, driver)
         try:
-            with heeding_interrupts(layers.stop):
-                for future in self._solved(job, layers, width, late, home):
+            with driver.heeding():
+                for future in self._solved(job, layers, driver, home):
                     if self.twins is not None:
                         (classes,) = self.cluster.results([self.cluster.submit(classes_of, future)])
                         for hop, one in enumerate(classes):
                             self.twins.refine(hop, one[:, np.newaxis])
                     home.add(future)
-            home.take()
-        except KeyboardInterrupt:
-            layers.stop("interrupted")
+                home.take()
         finally:
+            layers.stop(driver.stopped)
             self.cluster.forget(job.token)
-            if store is not None:
-                store.save(layers)
+            driver.keep(layers.profiles)
 
-    def _solved(
-        self, job: Job, layers: Layers, width: int, late: Callable[[], bool], home: _Home
-    ) -> Iterator[Any]:
+    def _solved(self, job: Job, layers: Layers, driver: Driver, home: _Home) -> Iterator[Any]:
         """Yield the futures of the blocks as they finish.
 
         Only so many are on the way that later ones still learn from earlier ones.
         """
         operator = self.cluster.broadcast(self.operator)
-        for wave in self._waves(layers.unfinished(), width):
+        for wave in self._waves(layers.unfinished()):
             blocks = self._blocks(wave)
             waiting = list(zip(wave, blocks, strict=True))
             at_once = max(1, AHEAD * job.slots * len(self.cluster.workers))
@@ -218,14 +173,15 @@ class DaskHopPass(HopPass):
                     new.append(future)
                 return new
 
-            for future in self.cluster.finished(more(), late, more):
+            for future in self.cluster.finished(more(), driver.late, more):
                 del running[future]
                 yield future
-            if late():
+            if driver.late():
                 return
 
-    def _waves(self, columns: list[int], width: int) -> list[list[list[int]]]:
+    def _waves(self, columns: list[int]) -> list[list[list[int]]]:
         """Blocks of columns that the workers can hold at a time."""
+        width = self.way.width
 
         def split(some: list[int]) -> list[list[int]]:
             return [some[at : at + width] for at in range(0, len(some), width)]
@@ -256,18 +212,10 @@ class DaskHopPass(HopPass):
 class _Home:
     """The layers at home: merged on the cluster, taken over from time to time, saved when that is due."""
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        layers: Layers,
-        report: Callable[[Layers], None],
-        store: Any,
-        save_every: float,
-    ) -> None:
-        self.cluster, self.layers, self.report = cluster, layers, report
-        self.store, self.save_every = store, save_every
+    def __init__(self, cluster: Cluster, layers: Layers, driver: Driver) -> None:
+        self.cluster, self.layers, self.driver = cluster, layers, driver
         self.reduction = Reduction(cluster, 1, merge_layers)
-        self.taken = self.saved = time.monotonic()
+        self.taken = time.monotonic()
         self.pause = TAKE_HOME
         self._bars: Any = None
         if layers.profiles[0].done.any():
@@ -276,13 +224,11 @@ class _Home:
     def add(self, future: Any) -> None:
         """A block is solved."""
         self.reduction.add(future)
-        now = time.monotonic()
-        due = self.store is not None and now - self.saved >= self.save_every
-        if due or now - self.taken >= self.pause:
+        due = self.driver.due()
+        if due or time.monotonic() - self.taken >= self.pause:
             self.take()
         if due:
-            self.store.save(self.layers)
-            self.saved = time.monotonic()
+            self.driver.keep(self.layers.profiles)
 
     def take(self) -> None:
         """Merge what was solved since into the layers here."""
@@ -293,7 +239,7 @@ class _Home:
                 profile.work += part.work
             self.layers.finish(list(found.layers[0].done))
             self._renew_bars()
-            self.report(self.layers)
+            self.driver.report(self.layers)
         self.taken = time.monotonic()
         self.pause = max(TAKE_HOME, 10 * (self.taken - started))
 

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
     Pieces = list[list[Any]]  # of one block: by rows of chunks, in each by columns of chunks
 
-BLOCK_BYTES = 256 << 20  # columns travel in blocks of at most about this size,
-LEAST_BYTES = 1 << 20  # and of at least this one, where there are enough columns
-BLOCKS_PER_THREAD = 1  # more would share the last of the work better, and cost more in all
 ROUNDS = 4  # in which the pieces of a block travel, where all columns fit the workers
 SMALL_BYTES = 16 << 20  # chunks of less are taken together with their neighbours
 MOST_SAMPLED = 1 << 22  # entries of a sample that is taken along in the first pass
@@ -202,7 +199,7 @@ class DaskSource:
 
     def waves(self, columns: Sequence[int]) -> list[list[list[int]]]:
         """Groups of columns that the workers can hold at a time: every wave is a pass over the data."""
-        per_wave = max(int(self.cluster.room // self.bytes_per_column), 1)
+        per_wave = self.cluster.columns_at_rest(self.bytes_per_column)
         return [self.groups(columns[at : at + per_wave]) for at in range(0, len(columns), per_wave)]
 
     def take(self, groups: list[list[int]]) -> list[Any]:
@@ -405,8 +402,6 @@ def _edges(lengths: Sequence[int]) -> list[int]:
 
 
 def groups_of(columns: Sequence[int], bytes_per_column: int, cluster: Cluster) -> list[list[int]]:
-    """Columns that make a block each: enough blocks for every thread, none too large or too small."""
-    share = -(-len(columns) // (BLOCKS_PER_THREAD * cluster.threads))
-    most = min(BLOCK_BYTES, cluster.room / (4 * cluster.threads))  # it is twice in memory while it travels
-    width = max(1, int(min(max(share, LEAST_BYTES // bytes_per_column), most // bytes_per_column)))
+    """Columns that make a block each."""
+    width = cluster.columns_per_block(len(columns), bytes_per_column)
     return [list(columns[at : at + width]) for at in range(0, len(columns), width)]

@@ -1,14 +1,17 @@
-"""The plan for one GPU, by the backend's own formulas (`geodim.backends.cuda.memory`).
+"""The plan for one GPU, by the formulas of `geodim.planning.device`.
 
 The rates were measured on an H200.
 """
 
 from __future__ import annotations
 
-from geodim.backends.cuda import memory as device
+from typing import NamedTuple
+
+from geodim.engine.ways import Way
 from geodim.errors import DeviceMemoryError
-from geodim.plan.problem import PROCESS_BYTES, Plan, Problem
-from geodim.plan.rates import H200, DeviceRates
+from geodim.planning import device
+from geodim.planning.problem import PROCESS_BYTES, Plan, Problem
+from geodim.planning.rates import H200, DeviceRates
 
 H200_BYTES = 139 << 30  # what an H200 offers
 PINNED = 2 * device.STAGE
@@ -18,52 +21,75 @@ DISK = 1e9  # bytes per second
 FINISH = 28  # bytes per point on the host, per layer
 
 
-def plan_cuda(
-    problem: Problem, *, budget: int = H200_BYTES, rates: DeviceRates = H200, on_device: bool = False
-) -> Plan:
-    """Plan for a GPU with so much free memory.
+class _OnDevice(NamedTuple):
+    """A way, the bytes that the graph takes on the device, and why it does not fit."""
 
-    Data comes from the host unless it lies ``on_device`` already.
-    """
-    layers = 1 + (problem.hops or 0)
-    usable = int(device.USABLE * budget)
-    graph, why_not = 0, None
-    resident = True
-    if problem.hops is not None:
+    way: Way
+    graph: int
+    why_not: str | None
+
+
+def _on_device(problem: Problem, budget: int, memory: int | None) -> _OnDevice:
+    n, d, itemsize = problem.n_points, problem.n_features, problem.itemsize
+    usable = int(device.USABLE * (budget - (problem.nbytes if problem.on_device else 0)))
+    if memory is not None:
+        usable = min(usable, memory)
+    graph, resident, why_not = 0, problem.graph_on_device, None
+    if problem.hops is not None and not problem.graph_on_device:
         graph, resident = device.graph_bytes(
-            problem.n_points,
-            problem.stored_entries,
-            int(device.RESIDENT * usable),
-            weighted=problem.weighted,
+            n, problem.stored_entries, int(device.RESIDENT * usable), weighted=problem.weighted
         )
     try:
-        widths = _widths(problem, usable - graph, on_device=on_device)
+        if problem.hops is None:
+            widths = device.widths_for(n, itemsize, d, usable, on_device=problem.on_device)
+        else:
+            scratch = problem.scratch_itemsize
+            widths = device.hop_widths(n, itemsize, d, problem.hops, usable - graph, scratch)
     except DeviceMemoryError as error:
         widths, why_not = device.Widths(1, 1), str(error)
+    passes = 1
+    if problem.hops is not None:
+        passes = -(-d // widths.width) * problem.hops * problem.products
+    way = Way(width=widths.width, solvers=widths.batch, passes=passes, resident=resident)
+    return _OnDevice(way, graph, why_not)
+
+
+def plan_cuda(
+    problem: Problem, *, budget: int = H200_BYTES, memory: int | None = None, rates: DeviceRates = H200
+) -> Plan:
+    """Plan for a GPU.
+
+    ``budget`` is what is free on it, the data included if that lies there already; of this ``memory`` bytes
+    may be used, or nearly all of them.
+    """
+    on_device = problem.on_device
+    layers = 1 + (problem.hops or 0)
+    usable = int(device.USABLE * budget)
+    way, graph, why_not = _on_device(problem, budget, memory)
+    widths = device.Widths(way.solvers, way.width)
     if problem.hops is None:
-        memory = device.peak_of_columns(problem.n_points, problem.itemsize, widths, on_device=on_device)
-        memory += problem.nbytes if on_device else 0
+        peak = device.peak_of_columns(problem.n_points, problem.itemsize, widths, on_device=on_device)
+        peak += problem.nbytes if on_device else 0
     else:
-        memory = device.peak_of_hops(
+        peak = device.peak_of_hops(
             problem.n_points, problem.itemsize, problem.hops, widths, graph, problem.scratch_itemsize
         )
     if why_not is None:  # the allocator gives back what it keeps once that is needed
-        memory = min(memory, usable)
+        peak = min(peak, usable)
     moved = 0 if on_device else problem.nbytes
-    blocks = -(-problem.n_features // widths.width)
-    passes = 1
+    blocks = -(-problem.n_features // way.width)
     notes = []
     if problem.hops is not None:
-        passes = blocks * problem.hops * problem.products
-        moved += problem.stored_entries * (12 if problem.weighted else 4) * (1 if resident else passes)
-        if not resident:
+        times = 1 if way.resident else way.passes
+        moved += problem.stored_entries * (12 if problem.weighted else 4) * times
+        if not way.resident:
             notes.append("the graph does not fit beside the columns: it is copied to the device at every hop")
     if moved > MUCH:
         slower = 2 * problem.nbytes / DISK
         notes.append(f"from host memory; from a disk of {DISK / 1e9:g} GB/s it takes {slower:,.0f} s more")
     if problem.rtol > 0.0:
         notes.append("a tolerance saves little here: columns are sorted all the same")
-    parts = _seconds(problem, rates, widths, moved, layers, on_device=on_device)
+    parts = _seconds(problem, rates, widths, moved, layers)
     work = sum(parts[name] for name in ("sorting", "windows", "products"))
     # Nothing can be done before the first block is there.
     ahead = parts["copies"] / blocks + max(parts["copies"], work)
@@ -71,13 +97,15 @@ def plan_cuda(
     host = PROCESS_BYTES + TORCH_BYTES + PINNED + FINISH * problem.n_points * layers + held
     return Plan(
         backend="cuda",
+        way=way,
         method="sorted",
         **problem.asked,
         threads=1,
-        memory=memory,
+        memory=peak,
+        memory_added=peak,
         host_memory=host,
-        columns=widths.width,
-        passes=passes,
+        columns=way.width,
+        passes=way.passes,
         bytes_read=0 if on_device else 2 * problem.nbytes,
         budget=budget,
         bytes_moved=moved,
@@ -89,25 +117,17 @@ def plan_cuda(
     )
 
 
-def _widths(problem: Problem, usable: int, *, on_device: bool) -> device.Widths:
-    n, d, itemsize = problem.n_points, problem.n_features, problem.itemsize
-    if problem.hops is None:
-        left = usable - (problem.nbytes if on_device else 0)
-        return device.widths_for(n, itemsize, d, left, on_device=on_device)
-    return device.hop_widths(n, itemsize, d, problem.hops, usable, problem.scratch_itemsize)
-
-
 def _seconds(
-    problem: Problem, rates: DeviceRates, widths: device.Widths, moved: int, layers: int, *, on_device: bool
+    problem: Problem, rates: DeviceRates, widths: device.Widths, moved: int, layers: int
 ) -> dict[str, float]:
     """By parts; copies run while the device works."""
     n, values, itemsize = problem.n_points, problem.values, problem.itemsize
     batches = layers * (_batches(problem.n_features, widths.batch))
     products = problem.stored_entries + n
-    attributes = 0 if on_device else problem.nbytes
+    attributes = 0 if problem.on_device else problem.nbytes
     feed = rates.copy if problem.hops is not None or not problem.row_major else rates.feed
     return {
-        "first pass": 0.0 if on_device else problem.nbytes / rates.scan,
+        "first pass": 0.0 if problem.on_device else problem.nbytes / rates.scan,
         "copies": attributes / feed + (moved - attributes) / rates.copy,
         "sorting": values * rates.sort[itemsize],
         "windows": values * rates.window[itemsize] + batches * rates.batch,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from geodim.errors import InputValueError
-from geodim.plan.rates import CORE, CoreRates
+from geodim.planning.rates import CORE, CoreRates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from geodim.plan.problem import Plan, Problem
+    from geodim.planning.problem import Plan, Problem
 
 
 def plan(
@@ -34,7 +34,7 @@ def plan(
         On one machine.
     budget : int, optional
         Bytes that may be used: of this machine, or on the device, by default those of an H200.
-    workers : sequence of geodim.backends.dask.cluster.Worker
+    workers : sequence of geodim.planning.capacity.Worker
         For Dask: threads and memory of each worker, which need not exist.
     rates : CoreRates
         What a core takes for a value, from `calibrate`; by default those of the machine
@@ -47,15 +47,15 @@ def plan(
     True
     """
     if backend == "cpu":
-        from geodim.plan.cpu import plan_cpu  # noqa: PLC0415
+        from geodim.planning.cpu import plan_cpu  # noqa: PLC0415
 
         return plan_cpu(problem, threads=threads, budget=budget, rates=rates)
     if backend == "cuda":
-        from geodim.plan.cuda import H200_BYTES, plan_cuda  # noqa: PLC0415
+        from geodim.planning.cuda import H200_BYTES, plan_cuda  # noqa: PLC0415
 
         return plan_cuda(problem, budget=H200_BYTES if budget is None else budget)
     if backend == "dask":
-        from geodim.plan.cluster import plan_cluster  # noqa: PLC0415
+        from geodim.planning.cluster import plan_cluster  # noqa: PLC0415
 
         return plan_cluster(problem, workers, budget=budget, rates=rates)
     raise InputValueError(f"there is no plan for backend {backend!r}: choose cpu, cuda or dask")

@@ -11,34 +11,36 @@ for the blocks being read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
 
-from geodim.backends.hop_memory import NARROWEST, HopPlan, plan_hops
-from geodim.engine.blocks import CACHE_LINE, reading
 from geodim.engine.steps import MOST_STEPS
+from geodim.engine.ways import CACHE_LINE, Way, local_way
+from geodim.errors import InputValueError
 from geodim.memory import machine_memory
-from geodim.plan.problem import PROCESS_BYTES, Plan, Problem, reachable_rtol
-from geodim.plan.rates import CORE, CoreRates, speed_up
-
-if TYPE_CHECKING:
-    from geodim.engine.blocks import Reading
+from geodim.planning.hops import NARROWEST, hop_peak, hop_way
+from geodim.planning.problem import PROCESS_BYTES, Plan, Problem, reachable_rtol
+from geodim.planning.rates import CORE, CoreRates, speed_up
 
 RECORDS = 4.75  # bytes per point: a record of 64 for every 16 points, and a list of 12
 FINISH = 28  # bytes per point of an exact result: profile, support, and what is summed up
 FINISH_BOUNDS = 52  # of bounds that are not counted, with lower and upper
 
 
-def _reading(problem: Problem, threads: int) -> Reading:
-    d = problem.n_features
-    return reading(problem.n_points, d, problem.itemsize, threads, row_major=problem.row_major and d > 1)
+def column_way(problem: Problem, threads: int) -> Way:
+    """The way of plain columns on this machine."""
+    return local_way(
+        problem.n_points, problem.n_features, problem.itemsize, threads,
+        row_major=problem.row_major and problem.n_features > 1, by_rows=problem.by_rows,
+        steps=math.inf if problem.far else problem.steps, leave_out=problem.negligible,
+    )  # fmt: skip
 
 
 def column_memory(problem: Problem, threads: int) -> int:
     """Peak bytes by the formula above."""
-    way = _reading(problem, threads)
+    way = column_way(problem, threads)
     n, b = problem.n_points, problem.itemsize
-    size, kind = (problem.steps, 8) if problem.counted else (n, b)
-    known = 8 + 4 if problem.counted else 0  # what others reached, and the counters
+    size, kind = (way.steps, 8) if way.steps is not None else (n, b)
+    known = 8 + 4 if way.counted else 0  # what others reached, and the counters
     work = way.solvers * size * (8 + 2 * kind + RECORDS + known) + 12 * size + way.buffers * way.width * n * b
     finish = size * (FINISH if problem.rtol == 0.0 else FINISH_BOUNDS)
     return PROCESS_BYTES + int(max(work, finish)) + (problem.nbytes if problem.held else 0)
@@ -50,11 +52,11 @@ def plan_cpu(
     """Plan for one machine."""
     if problem.hops is not None:
         return _hops(problem, threads, budget, rates)
-    way = _reading(problem, threads)
+    way = column_way(problem, threads)
     width, passes = way.width, way.passes
     memory = column_memory(problem, threads)
     n, d = problem.n_points, problem.n_features
-    counted = problem.counted
+    counted = way.counted
     cache = budget or machine_memory() or problem.nbytes
     # Else the system keeps the file in memory.
     from_disk = problem.nbytes + memory > cache and not problem.held
@@ -82,16 +84,18 @@ def plan_cpu(
         why_not = _too_small(problem, threads, budget)
     return Plan(
         backend="cpu",
+        way=way,
         method=f"counted in {problem.steps:,.0f} steps" if counted else "sorted",
         **problem.asked,
         threads=threads,
         memory=memory,
+        memory_added=memory - PROCESS_BYTES - (problem.nbytes if problem.held else 0),
         host_memory=memory,
         columns=width,
         passes=1 + passes,
         bytes_read=bytes_read,
         budget=budget,
-        steps=int(problem.steps) if counted else None,
+        steps=way.steps,
         seconds=rates.call + sum(parts.values()),
         parts=parts,
         basis=rates.basis,
@@ -120,7 +124,12 @@ def _too_small(problem: Problem, threads: int, budget: int) -> str:
 
 
 def _hops(problem: Problem, threads: int, budget: int | None, rates: CoreRates) -> Plan:
-    found, why_not = hop_plan(problem, threads, budget)
+    why_not = None
+    try:
+        way = hop_way(problem, threads, budget)
+    except InputValueError as error:  # then with as few columns as can be
+        way, why_not = hop_way(problem, threads, columns=min(NARROWEST, problem.n_features)), str(error)
+    memory = hop_peak(problem, way.width, threads)
     parts = {
         "products": product_seconds(problem, rates) / speed_up(threads),
         "columns": rates.columns(problem.n_points, problem.values // problem.n_points)
@@ -128,13 +137,15 @@ def _hops(problem: Problem, threads: int, budget: int | None, rates: CoreRates) 
     }
     return Plan(
         backend="cpu",
+        way=way,
         method="sorted",
         **problem.asked,
         threads=threads,
-        memory=found.memory,
-        host_memory=found.memory,
-        columns=found.columns,
-        passes=found.passes,
+        memory=memory,
+        memory_added=memory,
+        host_memory=memory,
+        columns=way.width,
+        passes=way.passes,
         bytes_read=2 * problem.nbytes,
         budget=budget,
         seconds=sum(parts.values()),
@@ -142,31 +153,6 @@ def _hops(problem: Problem, threads: int, budget: int | None, rates: CoreRates) 
         basis=rates.basis,
         why_not=why_not,
     )
-
-
-def hop_plan(problem: Problem, threads: int, budget: int | None) -> tuple[HopPlan, str | None]:
-    """Columns in flight as `khop_dimensions` chooses them, or the fewest, and why those do not fit."""
-    from geodim.errors import InputValueError  # noqa: PLC0415
-
-    def planned(columns: int | None) -> HopPlan:
-        return plan_hops(
-            problem.n_points,
-            problem.stored_entries,
-            problem.n_features,
-            problem.hops or 0,
-            itemsize=problem.itemsize,
-            threads=threads,
-            budget=budget,
-            columns=columns,
-            products=problem.products,
-            scratch_itemsize=problem.scratch_itemsize,
-            weighted=problem.weighted,
-        )
-
-    try:
-        return planned(None), None
-    except InputValueError as error:
-        return planned(min(NARROWEST, problem.n_features)), str(error)
 
 
 def product_seconds(problem: Problem, rates: CoreRates) -> float:

@@ -14,8 +14,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from geodim.engine.ways import Way
 from geodim.errors import InputValueError
 from geodim.features.memory import hop_memory
+from geodim.planning.problem import Problem
 
 if TYPE_CHECKING:
     from geodim.features.operators import Operator
@@ -82,6 +84,40 @@ def peak_memory(
     return aggregation + gathered + solvers + 12 * n_nodes * (hops + 1)
 
 
+def hop_peak(problem: Problem, columns: int, threads: int) -> int:
+    """Peak bytes of a pass with so many columns in flight."""
+    return peak_memory(
+        problem.n_points, problem.stored_entries, columns, problem.itemsize, problem.hops or 0, threads,
+        problem.scratch_itemsize, weighted=problem.weighted,
+    )  # fmt: skip
+
+
+def hop_way(problem: Problem, threads: int, budget: int | None = None, columns: int | None = None) -> Way:
+    """The way of a pass on one machine.
+
+    By default a cache line of columns is in flight, more where they are short; with a budget the most
+    (at most 64) whose peak stays within it.  Raises where not even a few do.
+    """
+    if columns is None:
+        columns = default_columns(problem.n_points, problem.n_features)
+        if budget is not None:
+            columns = _columns_within(budget, problem, threads)
+    passes = -(-problem.n_features // columns) * (problem.hops or 0) * problem.products
+    return Way(width=columns, solvers=threads, passes=passes)
+
+
+def _columns_within(budget: int, problem: Problem, threads: int) -> int:
+    need = hop_peak(problem, NARROWEST, threads)
+    if need > budget:
+        msg = (
+            f"{budget:,} bytes are too few: {need:,} are needed for {NARROWEST} columns in flight "
+            f"and {threads} threads; use fewer threads or more memory"
+        )
+        raise InputValueError(msg)
+    widths = [width for width in (8, 16, 32, 48, 64) if hop_peak(problem, width, threads) <= budget]
+    return min(widths[-1], problem.n_features)
+
+
 def columns_for(
     budget: int,
     n_nodes: int,
@@ -95,20 +131,11 @@ def columns_for(
     weighted: bool = False,
 ) -> int:
     """The most columns in flight (at most 64) whose peak stays within ``budget`` bytes."""
-
-    def need(columns: int) -> int:
-        return peak_memory(
-            n_nodes, stored_entries, columns, itemsize, hops, threads, scratch_itemsize, weighted=weighted
-        )
-
-    if need(NARROWEST) > budget:
-        msg = (
-            f"{budget:,} bytes are too few: {need(NARROWEST):,} are needed for {NARROWEST} columns in flight "
-            f"and {threads} threads; use fewer threads or more memory"
-        )
-        raise InputValueError(msg)
-    widths = [width for width in (8, 16, 32, 48, 64) if need(width) <= budget]
-    return min(widths[-1], max(attributes, 1))
+    problem = Problem(
+        n_nodes, max(attributes, 1), itemsize, hops=hops, stored_entries=stored_entries,
+        scratch_itemsize=scratch_itemsize, weighted=weighted,
+    )  # fmt: skip
+    return hop_way(problem, threads, budget).width
 
 
 def default_columns(n_nodes: int, attributes: int) -> int:
@@ -120,20 +147,21 @@ def columns_in_flight(
     budget: int, n_nodes: int, attributes: int, operator: Operator, hops: int, itemsize: int, threads: int
 ) -> int:
     """`columns_for` an operator that exists."""
+    return hop_way(
+        Problem(n_nodes, attributes, itemsize, hops=hops, **graph_of(operator)), threads, budget
+    ).width
+
+
+def graph_of(operator: Operator) -> dict[str, Any]:
+    """What a `Problem` says about the operator of a graph."""
     # A series walks through one matrix many times.
     matrix = getattr(operator, "transition", operator).to_dict()
-    entries, weighted = int(matrix["stored_entries"]), bool(matrix["weighted"])
-    return columns_for(
-        budget,
-        n_nodes,
-        entries,
-        attributes,
-        itemsize,
-        hops,
-        threads,
-        operator.scratch_itemsize,
-        weighted=weighted,
-    )
+    return {
+        "stored_entries": int(matrix["stored_entries"]),
+        "weighted": bool(matrix["weighted"]),
+        "products": operator.products,
+        "scratch_itemsize": operator.scratch_itemsize,
+    }
 
 
 def plan_hops(
@@ -151,32 +179,19 @@ def plan_hops(
     weighted: bool = False,
 ) -> HopPlan:
     """Plan a pass from sizes alone; nothing is read."""
-    if columns is None and budget is None:
-        columns = default_columns(n_nodes, attributes)
-    elif columns is None and budget is not None:
-        columns = columns_for(
-            budget,
-            n_nodes,
-            stored_entries,
-            attributes,
-            itemsize,
-            hops,
-            threads,
-            scratch_itemsize,
-            weighted=weighted,
-        )
-    assert columns is not None
-    blocks = -(-attributes // columns)
+    problem = Problem(
+        n_nodes, attributes, itemsize, hops=hops, stored_entries=stored_entries, products=products,
+        scratch_itemsize=scratch_itemsize, weighted=weighted,
+    )  # fmt: skip
+    way = hop_way(problem, threads, budget, columns)
     return HopPlan(
         n_nodes=n_nodes,
         stored_entries=stored_entries,
         attributes=attributes,
         hops=hops,
         threads=threads,
-        memory=peak_memory(
-            n_nodes, stored_entries, columns, itemsize, hops, threads, scratch_itemsize, weighted=weighted
-        ),
-        columns=columns,
-        passes=blocks * hops * products,
+        memory=hop_peak(problem, way.width, threads),
+        columns=way.width,
+        passes=way.passes,
         budget=budget,
     )

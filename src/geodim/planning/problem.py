@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, field
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from geodim.arguments import whole_number
+from geodim.engine.steps import resolution, tolerance, worth_counting
 from geodim.errors import InputValueError
+
+if TYPE_CHECKING:
+    from geodim.engine.ways import Way
 
 PROCESS_BYTES = 180 << 20  # Python with NumPy, Numba and the compiled kernels
 
@@ -30,17 +34,33 @@ class Problem:
     stored_entries, products, scratch_itemsize, weighted
         Of the operator of a graph: entries of the compressed rows, products per hop,
         bytes of scratch per value.
-    row_major : bool
-        Whether the points lie one after the other, as in most files, or the columns.
+    row_major, by_rows : bool
+        Whether the points lie one after the other, as in most files, or the columns; and whether some rows
+        can be read apart from the others.
     held : bool
         Whether the whole data lies in this process, as what is read from CSV does; a .npy file is mapped.
     apart : bool
         Whether a cluster's workers can read the data themselves, in chunks of rows.
     chunks : int or None
         Into how many rows of chunks it is cut there.
+    n_rows : int or None
+        Stored rows, where points have weights.
+    resident : bool or None
+        Whether a cluster holds all columns; None where that is yet to be decided.
+    on_device, graph_on_device : bool
+        Whether the data, or the graph, lies on the GPU already.
     spread : float or None
         The widest range over Delta, which decides how many steps a tolerance needs; None
         stands for normal columns.
+    known_steps : float or None
+        Steps of the widest column, once the data was looked at; infinity if steps are of no use, 0 if no
+        column has any width.
+    far : bool
+        Whether the values are so far from 0, in steps, that float32 does not hold the numbers of the steps.
+    again : bool
+        Whether a pass with a coarser step came before.
+    negligible : bool
+        Whether windows of the fewest points hardly matter at this tolerance, as a sample tells.
     """
 
     n_points: int
@@ -53,18 +73,25 @@ class Problem:
     scratch_itemsize: int = 0
     weighted: bool = False
     row_major: bool = True
+    by_rows: bool = True
     held: bool = False
     apart: bool = True
     chunks: int | None = None
+    n_rows: int | None = None
+    resident: bool | None = None
+    on_device: bool = False
+    graph_on_device: bool = False
     spread: float | None = None
+    known_steps: float | None = None
+    far: bool = False
+    again: bool = False
+    negligible: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("n_points", 1), ("n_features", 1), ("stored_entries", 0)):
             whole_number(getattr(self, name), name, least)
         if self.itemsize not in (4, 8):
             raise InputValueError(f"itemsize must be 4 (float32) or 8 (float64), not {self.itemsize!r}")
-        from geodim.engine.steps import tolerance  # noqa: PLC0415 - imports NumPy
-
         object.__setattr__(self, "rtol", tolerance(self.rtol))
 
     @property
@@ -77,7 +104,12 @@ class Problem:
     @property
     def nbytes(self) -> int:
         """Bytes of the data."""
-        return self.n_points * self.n_features * self.itemsize
+        return self.n_features * self.bytes_per_column
+
+    @property
+    def bytes_per_column(self) -> int:
+        """Bytes of a column as it is stored."""
+        return (self.n_points if self.n_rows is None else self.n_rows) * self.itemsize
 
     @property
     def values(self) -> int:
@@ -91,9 +123,9 @@ class Problem:
 
     @property
     def steps(self) -> float:
-        """Steps of the widest column at the tolerance; infinite if exact."""
-        from geodim.engine.steps import resolution  # noqa: PLC0415 - imports NumPy
-
+        """Steps of the widest column at the tolerance, known or expected; infinite if exact."""
+        if self.known_steps is not None:
+            return self.known_steps
         width = self.range_over_delta
         step = resolution(self.rtol, 1.0, width) if self.rtol > 0.0 else 0.0
         return math.ceil(width / step) + 1.0 if step > 0.0 else math.inf
@@ -101,9 +133,7 @@ class Problem:
     @property
     def counted(self) -> bool:
         """Whether one machine would count steps instead of sorting."""
-        from geodim.engine.steps import worth_counting  # noqa: PLC0415 - imports NumPy
-
-        return self.hops is None and worth_counting(self.steps, self.n_points)
+        return self.hops is None and not self.far and worth_counting(self.steps, self.n_points)
 
 
 def normal_spread(n_points: int, n_features: int) -> float:
@@ -134,16 +164,20 @@ def reachable_rtol(steps: float, spread: float) -> float:
 
 @dataclass(frozen=True)
 class Plan:
-    """Memory, passes, bytes and time on one backend.
+    """How a problem is solved on one backend, and what that should take.
 
     Attributes
     ----------
     backend : str
         "cpu", "cuda" or "dask".
+    way : Way
+        What executors obey.
     method : str
         How columns are solved, in words.
     memory : int
         Peak bytes: of this process, of the device for CUDA, of every worker for Dask.
+    memory_added : int
+        On one machine, how much of ``memory`` comes on top of Python and the data; elsewhere all of it.
     host_memory : int
         For CUDA and Dask, peak bytes of the process that asks; for the CPU the same as ``memory``.
     budget : int or None
@@ -151,7 +185,7 @@ class Plan:
     columns : int
         Columns in flight: in a block, in a task.
     passes : int
-        How often the data is read; for hops, how often the graph is walked through.
+        How often the data is read, the first look included; for hops, how often the graph is walked through.
     bytes_read : int
         From files or from memory, all passes together.
     bytes_moved : int
@@ -171,6 +205,7 @@ class Plan:
     """
 
     backend: str
+    way: Way
     method: str
     n_points: int
     n_features: int
@@ -182,6 +217,7 @@ class Plan:
     columns: int
     passes: int
     bytes_read: int
+    memory_added: int = 0
     workers: int = 1
     hops: int | None = None
     stored_entries: int | None = None

@@ -1,25 +1,14 @@
-"""How long things take: a few rates per value.
+"""How long things take: a few rates per value, stated with where they come from.
 
-They are measured in a trial here, or stated with where they come from.
+`geodim.plan.calibrate` measures those of this machine.
 """
 
 from __future__ import annotations
 
-import time
-import warnings
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
+from dataclasses import dataclass
 
 # t threads are t^0.9 times as fast as one: 12.1 for 16; 13.1 measured, benchmarks/results/scaling.json.
 SPEED_UP = 0.9
-SAMPLE = 200_000  # points of a sample that is solved to learn how long a column takes
-TRIED = 16  # columns of it
-COARSE = 0.05  # a tolerance at which counting is all there is
 
 
 @dataclass(frozen=True)
@@ -121,54 +110,3 @@ H200 = DeviceRates(
 def speed_up(threads: int) -> float:
     """Of so many threads over one."""
     return float(max(threads, 1) ** SPEED_UP)
-
-
-def normal_sample(n_points: int, n_features: int, itemsize: int) -> NDArray[Any]:
-    """Normal columns for a trial where there is no data: all alike, so that none is dropped for free."""
-    import numpy as np  # noqa: PLC0415
-
-    kind = np.float32 if itemsize == 4 else np.float64
-    shape = min(n_points, SAMPLE), min(n_features, TRIED)
-    return np.random.default_rng(0).standard_normal(shape, kind)
-
-
-def calibrate(sample: Any, basis: str, rates: CoreRates = CORE) -> CoreRates:
-    """Measure rates of this machine with one thread.
-
-    A sample of the data, or of data like it, is solved exactly and by counting.  What is not tried (storage,
-    network, tasks, products) stays as it is in ``rates``.
-    """
-    import numpy as np  # noqa: PLC0415
-
-    from geodim.data.checks import scan_ranges  # noqa: PLC0415
-    from geodim.data.sources import as_source  # noqa: PLC0415
-    from geodim.dimension import intrinsic_dimension  # noqa: PLC0415
-    from geodim.errors import GeodimWarning  # noqa: PLC0415
-
-    n, d = sample.shape
-    one = np.ascontiguousarray(sample[:, :1])
-    tiny = np.ascontiguousarray(sample[: min(n, 64)])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GeodimWarning)  # about a sample, which says nothing about the data
-        call = best_of(lambda: intrinsic_dimension(tiny, n_threads=1))
-        scan = best_of(lambda: scan_ranges(as_source(sample))) / (n * d)
-        alone = best_of(lambda: intrinsic_dimension(one, n_threads=1)) - call
-        # On a busy machine the difference may vanish, but a column is read twice.
-        first = max(alone / n, 2 * scan)
-        later = first
-        if d > 1:
-            every = max(best_of(lambda: intrinsic_dimension(sample, n_threads=1)) - call, 0.0) / n
-            later = max((every - first) / (d - 1), 2 * scan)
-        count = max(best_of(lambda: intrinsic_dimension(sample, rtol=COARSE, n_threads=1)) - call, 0.0)
-    count = min(max(count / (n * d), 2 * scan), later)
-    return replace(rates, basis=basis, call=call, scan=scan, first=first, later=later, count=count)
-
-
-def best_of(work: Callable[[], Any], times: int = 3) -> float:
-    """The least of some times; the first may compile."""
-    seconds = []
-    for _ in range(times):
-        started = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - started)
-    return min(seconds)

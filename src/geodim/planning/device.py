@@ -1,7 +1,7 @@
 """What a device must hold, as formulas without PyTorch: plans need them where there is no GPU.
 
-The backend chooses its batches and blocks here before it allocates anything; `geodim.plan`
-asks the same functions.
+`geodim.planning.cuda` decides with them how many columns make a batch and a block, before anything is
+allocated.
 """
 
 from __future__ import annotations

@@ -1,0 +1,45 @@
+"""How much memory a computation took, beside what its plan said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from geodim.memory import process_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Meter(Protocol):
+    """Watches memory from when it is made."""
+
+    def taken(self) -> int | None:
+        """Peak bytes since, by the measure of `Plan.memory_added`; None if nobody can tell."""
+
+
+class ProcessMeter:
+    """What this process took beyond what it held.
+
+    Nobody can tell, in bytes, where an earlier peak was higher.
+    """
+
+    def __init__(self) -> None:
+        self.held, self.peak = process_memory("VmRSS"), process_memory("VmHWM")
+
+    def taken(self) -> int | None:
+        """Peak bytes beyond those that were held."""
+        peak = process_memory("VmHWM")
+        if peak is None or self.held is None or self.peak is None or peak <= self.peak:
+            return None
+        return peak - self.held
+
+
+class PeakMeter:
+    """The highest that a device or the workers of a cluster ever were."""
+
+    def __init__(self, highest: Callable[[], int | None]) -> None:
+        self.highest = highest
+
+    def taken(self) -> int | None:
+        """Peak bytes."""
+        return self.highest()

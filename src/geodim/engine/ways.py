@@ -1,0 +1,122 @@
+"""The way a pass goes: a plain value, decided once from sizes alone, and obeyed by whoever makes the pass."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from geodim.engine.steps import may_leave_out, worth_counting
+
+BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thread
+MOST_COLUMNS = 8  # half a cache line of float32 in a row-major array: the buffer still fits the cache better
+LONG_FROM = 1 << 17  # columns so long are worth a task each, or several
+CACHE_LINE = 64  # bytes; threads that read together take a whole one of each row, if the memory allows
+
+
+@dataclass(frozen=True)
+class Way:
+    """How columns are solved, on whatever backend.
+
+    Attributes
+    ----------
+    method : {"sorted", "counted", "in cells"}
+        Whether columns are sorted, or their points counted in steps of one size or in cells of many.
+    steps : int or None
+        If counted, the steps of the widest column; in cells, about how many of these a column needs.
+    left_out : int
+        How many of the smallest windows are bounded instead of solved.
+    width : int
+        Columns that are read together: in a block, in flight through hops, in a task.
+    solvers : int
+        Columns that are solved at the same time: one per thread that solves, in a batch of a GPU, or one
+        per task in work on each worker of a cluster.
+    buffers : int
+        Blocks in memory at the same time.
+    together : bool
+        Whether all threads read the rows of one block, and then solve a column each.
+    blocks : int
+        Blocks before the data is read again.
+    passes : int
+        How often the data is read.
+    by_chunk : bool
+        Whether a cluster counts chunks where they lie, so that no column is ever put together.
+    resident : bool
+        Whether workers hold all columns; of hops on a GPU, whether the graph stays there.
+    """
+
+    method: str = "sorted"
+    steps: int | None = None
+    left_out: int = 0
+    width: int = 1
+    solvers: int = 1
+    buffers: int = 1
+    together: bool = False
+    blocks: int = 1
+    passes: int = 1
+    by_chunk: bool = False
+    resident: bool = False
+
+    @property
+    def counted(self) -> bool:
+        """Whether points are counted in steps of one size."""
+        return self.method == "counted"
+
+
+def counted_in(steps: float, n_points: int, *, leave_out: bool) -> tuple[str, int | None, int]:
+    """Method, steps and what is left out, for columns of so many steps; infinitely many if exact."""
+    if worth_counting(steps, n_points):
+        return "counted", int(steps), may_leave_out(int(steps)) if leave_out else 0
+    return "sorted", None, may_leave_out(n_points) if leave_out else 0
+
+
+def local_way(
+    n_points: int,
+    n_features: int,
+    itemsize: int,
+    threads: int,
+    *,
+    row_major: bool,
+    by_rows: bool = True,
+    steps: float = math.inf,
+    leave_out: bool = False,
+) -> Way:
+    """The way of columns of this shape on the cores of one machine.
+
+    Parameters
+    ----------
+    n_points, n_features, itemsize, threads : int
+        The shape, the bytes of a value, and the threads to use.
+    row_major : bool
+        Whether the points lie one after the other, so that several columns are read for the price of one.
+    by_rows : bool
+        Whether some rows of a block can be read apart from the others.
+    steps : float
+        Steps of the widest column; infinity is exact.
+    leave_out : bool
+        With steps, whether the smallest windows hardly matter.
+    """
+    method, counted, left_out = counted_in(steps, n_points, leave_out=leave_out)
+    width = _block_width(n_points, itemsize, row_major=row_major)
+    together = False
+    if threads == 1 or (n_features < 2 * threads and n_points >= LONG_FROM):
+        width, buffers, solvers = min(width, n_features), 1, 1
+    elif row_major and by_rows and n_points >= LONG_FROM:
+        together = True
+        width = min(_group_width(width, threads, itemsize), n_features)
+        buffers, solvers = min(2, -(-n_features // width)), min(threads, n_features)
+    else:
+        width = max(1, min(width, -(-n_features // threads)))
+        buffers = solvers = min(threads, -(-n_features // width))
+    passes = -(-n_features // width) if row_major else 1
+    return Way(method, counted, left_out, width, solvers, buffers, together, passes=passes)
+
+
+def _block_width(n_points: int, itemsize: int, *, row_major: bool) -> int:
+    """Columns per thread that fit the memory and share cache lines."""
+    width = max(1, min(BLOCK_BYTES // max(n_points * itemsize, 1), MOST_COLUMNS))
+    return max(width, 2) if row_major else width  # reading two columns costs hardly more than one
+
+
+def _group_width(width: int, threads: int, itemsize: int) -> int:
+    """Columns that all threads read together: what their blocks would take, or a cache line."""
+    return min(max(width * threads // 2, 1), max(CACHE_LINE // itemsize, threads))
