@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from geodim.arguments import real_number
 from geodim.backends import choose_backend
 from geodim.certificate.remembered import remember
+from geodim.data.describe import digest_of
 from geodim.data.integers import measured_exactly
-from geodim.data.sources import digest_of
 from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
 from geodim.engine.driver import Driver
 from geodim.engine.parts import thread_count

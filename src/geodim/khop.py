@@ -16,8 +16,9 @@ import numpy as np
 from geodim.arguments import MOST_HOPS, check_hops, whole_number
 from geodim.backends import choose_backend
 from geodim.certificate.remembered import remember
+from geodim.data.describe import digest_of
 from geodim.data.integers import conversion_error
-from geodim.data.sources import SparseSource, digest_of
+from geodim.data.sources import SparseSource
 from geodim.dimension import check_arguments
 from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
 from geodim.engine.driver import Driver

@@ -140,7 +140,7 @@ def test_a_tolerance_is_kept(X):
 
 def test_small_devices_get_small_blocks(X, monkeypatch):
     small = columns.bytes_for(90, 4, 1, 2) + 2 * 90 * 4
-    monkeypatch.setattr(columns, "free_memory", lambda _device: small / 0.95 + 1)
+    monkeypatch.setattr("geodim.backends.cuda.backend.free_memory", lambda _device: small / 0.95 + 1)
     seen = []
     whole = Feed.blocks
 
@@ -154,7 +154,7 @@ def test_small_devices_get_small_blocks(X, monkeypatch):
 
 
 def test_a_device_that_is_too_small_says_what_would_fit(X, monkeypatch):
-    monkeypatch.setattr(columns, "free_memory", lambda _device: 5000)
+    monkeypatch.setattr("geodim.backends.cuda.backend.free_memory", lambda _device: 5000)
     with pytest.raises(DeviceMemoryError, match=r"90 points need .* up to about \d+ points would fit"):
         geodim.intrinsic_dimension(X, backend="cuda")
 

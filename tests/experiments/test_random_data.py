@@ -14,9 +14,8 @@ import pytest
 import geodim
 from geodim import paper
 from geodim.data.sources import ArraySource
-from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
-from geodim.experiments import random_data
+from geodim.errors import DataFileError
 from geodim.experiments.experiment import Context, Options, StoppedError
 from geodim.experiments.random_data import EXPERIMENT, NormalColumns, claims, compare, threads_within
 from geodim.experiments.verdicts import Verdict
@@ -72,16 +71,18 @@ def test_a_stopped_unit_goes_on_where_it_was(tmp_path):
             rows = work(options, Context(options, tmp_path, time.monotonic() + 0.02 * (1.5**late - 1.0)))
         if not rows:
             late += 1
-            assert [path.name for path in tmp_path.glob("*.npz")] == ["random-200000-8-0.npz"]
+            assert [path.name for path in tmp_path.glob("random*")] == ["random-200000-8-0"]
     assert late > 0
     assert rows == whole
-    assert not list(tmp_path.glob("*.npz"))
+    assert not list(tmp_path.glob("random*"))
 
 
-def test_a_damaged_state_is_computed_again(tmp_path):
+def test_a_damaged_state_is_named(tmp_path):
     options = Options(points=(500,), features=(2,), repetitions=1)
-    (tmp_path / "random-500-2-0.npz").write_bytes(b"PK nothing")
-    assert work(options, Context(options, tmp_path))[0]["error"] >= 0.0
+    (tmp_path / "random-500-2-0").mkdir()
+    (tmp_path / "random-500-2-0" / "layers.npz").write_bytes(b"PK nothing")
+    with pytest.raises(DataFileError, match=r"random-500-2-0.*delete it to start anew"):
+        work(options, Context(options, tmp_path))
 
 
 def test_plans_are_the_papers():
@@ -118,25 +119,3 @@ def test_comparison_and_claims():
     assert wrong.sentence.startswith("different, because")
     assert [claim.holds for claim in claims(rows)] == [True, True]
     assert [claim.holds for claim in claims([])] == [None, None]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"phi": np.float64(1.0)}, {"phi": np.full(500, np.nan)}, {"owner": np.full(500, 4, np.int32)},
-        {"done": np.ones(1, bool)}, {"version": np.frombuffer(b"0.0", np.uint8)},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_an_edited_state_is_computed_again(tmp_path, change):
-    profile = Profile.empty(500, 4)
-    profile.phi[1:] = 0.25
-    profile.done[2] = True
-    random_data._keep(tmp_path / "state.npz", profile)
-    kept = random_data._resumed(tmp_path / "state.npz", 500, 4)
-    assert kept is not None
-    assert kept.done.tolist() == [False, False, True, False]
-    with np.load(tmp_path / "state.npz") as saved:
-        arrays = dict(saved)
-    np.savez(tmp_path / "state.npz", **(arrays | change))
-    assert random_data._resumed(tmp_path / "state.npz", 500, 4) is None

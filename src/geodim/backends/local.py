@@ -9,6 +9,7 @@ import numpy as np
 from geodim.backends.hop_pass import HopPass
 from geodim.backends.meters import ProcessMeter
 from geodim.data.checks import scan_ranges
+from geodim.data.describe import longest_runs, stored_rows
 from geodim.data.sources import as_source
 from geodim.engine.solve import compute_profile
 from geodim.errors import InputValueError
@@ -46,7 +47,8 @@ class LocalBackend:
         mapped = isinstance(getattr(source, "array", None), np.memmap)
         return Problem(
             source.n_points, source.n_features, source.dtype.itemsize, rtol, row_major=source.row_major,
-            by_rows=hasattr(source, "read_rows"), held=not mapped, apart=False,
+            by_rows=hasattr(source, "read_rows"), held=not mapped, apart=False, n_rows=stored_rows(source),
+            runs=longest_runs(source),
         )  # fmt: skip
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:

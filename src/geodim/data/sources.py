@@ -8,7 +8,6 @@ is ever copied or densified whole.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import mmap
 from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol
@@ -441,20 +440,3 @@ def _unweighted(data: Any) -> ColumnSource:
     if module == "torch":
         return ArraySource(array_of_tensor(data))
     return ArraySource(plain_array(array_of(data)))
-
-
-def digest_of(source: ColumnSource) -> dict[str, Any]:
-    """What tells data from other data: sizes, type and a digest of all values."""
-    digest = hashlib.blake2b(digest_size=16)
-    elsewhere = getattr(source, "digest", None)  # computed where the data lies
-    if elsewhere is not None:
-        digest.update(elsewhere())
-    for rows, columns in source.chunks() if elsewhere is None else ():
-        digest.update(np.ascontiguousarray(source.chunk(rows, columns)).tobytes())
-    if isinstance(source, SparseSource):
-        digest.update(np.ascontiguousarray(source.csc.indices).tobytes())
-    return {
-        "shape": [source.n_points, source.n_features],
-        "type": source.dtype.str,
-        "digest": digest.hexdigest(),
-    }

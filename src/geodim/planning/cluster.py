@@ -147,7 +147,8 @@ def _columns(problem: Problem, capacity: Capacity, rates: CoreRates) -> Plan:
         moved += int(12 * n * groups * away)
         # Columns are twice in memory while they are cut out of chunks and travel.
         held = problem.nbytes / count if way.resident else min(capacity.room, problem.nbytes) / count
-        memory = PROCESS_BYTES + int(2 * held) + slots * n * BYTES_IN_WORK[b]
+        in_work = n * BYTES_IN_WORK[b] if way.steps is None else n * b + way.steps * BYTES_PER_STEP
+        memory = PROCESS_BYTES + int(2 * held) + slots * in_work
         client = CLIENT * n + (0 if problem.apart or not problem.held else problem.nbytes)
         each = capacity.threads_each(slots)
         rounds = -(-d // (count * slots))

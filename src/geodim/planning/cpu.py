@@ -6,7 +6,8 @@ Peak memory of plain columns of n points, b bytes a value, is
 
 for the sorted column, the keys, records and lists of each thread that solves, the profile, and the
 blocks being read; and 180 MiB for Python itself.  Counted columns have S steps in the place of n, but
-for the blocks being read.
+for the blocks being read.  Sparse columns and those of weighted points are read as values with
+multiplicities instead, at 50 bytes a value.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from geodim.planning.problem import PROCESS_BYTES, Plan, Problem, reachable_rtol
 from geodim.planning.rates import CORE, CoreRates, speed_up
 
 RECORDS = 4.75  # bytes per point: a record of 64 for every 16 points, and a list of 12
+RUN = 50  # bytes per value of a column that is read as values with multiplicities, as measured
 FINISH = 28  # bytes per point of an exact result: profile, support, and what is summed up
 FINISH_BOUNDS = 52  # of bounds that are not counted, with lower and upper
 
@@ -41,7 +43,13 @@ def column_memory(problem: Problem, threads: int) -> int:
     n, b = problem.n_points, problem.itemsize
     size, kind = (way.steps, 8) if way.steps is not None else (n, b)
     known = 8 + 4 if way.counted else 0  # what others reached, and the counters
-    work = way.solvers * size * (8 + 2 * kind + RECORDS + known) + 12 * size + way.buffers * way.width * n * b
+    solved, read = size, way.buffers * way.width * n * b
+    if problem.runs is not None:
+        # The run of zeros of a sparse column is cut to the length of all others together.
+        expanded = n if problem.n_rows is not None else min(n, 2 * problem.runs)
+        solved, known = min(size, expanded), known + 8  # repeated, and then copied to their place
+        read = way.solvers * RUN * problem.runs
+    work = way.solvers * solved * (8 + 2 * kind + RECORDS + known) + 12 * size + read
     finish = size * (FINISH if problem.rtol == 0.0 else FINISH_BOUNDS)
     return PROCESS_BYTES + int(max(work, finish)) + (problem.nbytes if problem.held else 0)
 

@@ -45,6 +45,9 @@ class Problem:
         Into how many rows of chunks it is cut there.
     n_rows : int or None
         Stored rows, where points have weights.
+    runs : int or None
+        The most values that a column stores, where it is read as values with multiplicities: sparse, or of
+        points that have weights.
     resident : bool or None
         Whether a cluster holds all columns; None where that is yet to be decided.
     on_device, graph_on_device : bool
@@ -78,6 +81,7 @@ class Problem:
     apart: bool = True
     chunks: int | None = None
     n_rows: int | None = None
+    runs: int | None = None
     resident: bool | None = None
     on_device: bool = False
     graph_on_device: bool = False

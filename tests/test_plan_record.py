@@ -1,0 +1,172 @@
+"""`result.plan`: the memory that was predicted is what is taken, on every backend that runs here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+import geodim
+from geodim.backends.meters import PeakMeter, ProcessMeter
+from geodim.engine.ways import Way
+from geodim.plan import Problem, plan
+from geodim.planning.record import Cost, PlanRecord
+
+WITHIN = 0.25
+N = 1_000_000
+
+# Every case runs in a fork of a process that has compiled all kernels, so that what one of them leaves behind
+# does not change what another takes.
+CHILD = """
+import gc, json, os, sys
+import numpy as np
+import scipy.sparse as sp
+import geodim
+
+rng = np.random.default_rng(0)
+
+def rows(n, d=16):
+    return rng.standard_normal((n, d), np.float32)
+
+def graph(n):
+    return rows(n), rng.integers(0, n, (2, 4 * n))
+
+columns = geodim.intrinsic_dimension
+hops = geodim.khop_dimensions
+CASES = {
+    "one thread": (rows, lambda X: columns(X, n_threads=1)),
+    "two threads": (rows, lambda X: columns(X, n_threads=2)),
+    "one column": (lambda n: rows(n, 1), lambda X: columns(X, n_threads=2)),
+    "float64, by columns": (
+        lambda n: np.asfortranarray(rows(n, 32), np.float64),
+        lambda X: columns(X, n_threads=2),
+    ),
+    "counted": (rows, lambda X: columns(X, n_threads=2, rtol=1e-2)),
+    "small tolerance": (rows, lambda X: columns(X, n_threads=2, rtol=1e-6)),
+    "weights": (rows, lambda X: columns(X, n_threads=2, weights=np.arange(len(X)) % 3)),
+    "sparse": (
+        lambda n: sp.random(4 * n, 8, 0.05, format="csc", random_state=0),
+        lambda X: columns(X, n_threads=2),
+    ),
+    "hops": (graph, lambda given: hops(*given, 2, n_threads=2)),
+    "hops, float64": (graph, lambda given: hops(*given, 1, n_threads=2, operator="rw", dtype="float64")),
+}
+for make, run in CASES.values():
+    run(make(20_000))  # compiled
+gc.collect()
+for name, (make, run) in CASES.items():
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        data = make(int(sys.argv[1]))
+        gc.collect()
+        with open("/proc/self/clear_refs", "w") as stream:
+            stream.write("5")  # forget the peak of making the data
+        plan = run(data).plan
+        print(json.dumps([name, plan.predicted.memory, plan.happened.memory]), flush=True)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by what Linux says")
+def test_memory_on_one_machine():
+    output = subprocess.run(
+        [sys.executable, "-c", CHILD, str(N)], check=True, capture_output=True, text=True
+    ).stdout
+    found = [json.loads(line) for line in output.splitlines()]
+    assert len(found) == 10
+    off = {name: predicted / happened - 1.0 for name, predicted, happened in found}
+    assert {name: ratio for name, ratio in off.items() if abs(ratio) > WITHIN} == {}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by what Linux says")
+@pytest.mark.parametrize("rtol", [0.0, 1e-2])
+def test_memory_on_a_cluster(rtol):
+    pytest.importorskip("distributed")
+    import dask.array as da
+
+    from backends.dask_cases import cluster
+
+    with cluster(n_workers=2, threads_per_worker=1, processes=True, memory_limit="2GiB"):
+        X = da.random.default_rng(0).standard_normal((2 * N, 16), chunks=(N // 4, 16), dtype=np.float32)
+        record = geodim.intrinsic_dimension(X, rtol=rtol).plan
+    assert record.backend == "dask"
+    assert record.happened.memory == pytest.approx(record.predicted.memory, rel=WITHIN)
+
+
+def test_the_record_says_what_was_done():
+    X = np.random.default_rng(0).normal(size=(5000, 12))
+    record = geodim.intrinsic_dimension(X, n_threads=2).plan
+    assert (record.backend, record.method, record.way.method) == ("cpu", "sorted", "sorted")
+    assert record.way == plan(Problem(5000, 12, 8, held=True, apart=False), threads=2).way
+    assert record.happened.passes == record.predicted.passes == 1 + record.way.passes
+    assert record.happened.seconds > 0.0
+    counted = geodim.intrinsic_dimension(X, rtol=0.1, n_threads=2).plan
+    assert counted.way.counted
+    assert f"{counted.way.steps:,} steps" in counted.method
+
+
+def test_passes_that_were_made_again_are_counted(monkeypatch):
+    """A pilot that guesses Delta a thousand times too large."""
+    from geodim.engine import steps
+
+    X = np.random.default_rng(0).normal(size=(5000, 12))
+    monkeypatch.setattr("geodim.dimension.resolution", lambda *a: 2.0**10 * steps.resolution(*a))
+    record = geodim.intrinsic_dimension(X, rtol=1e-2).plan
+    assert record.happened.passes > record.predicted.passes
+
+
+def test_hops_have_one_record_for_all():
+    result = geodim.khop_dimensions(np.eye(6), [(0, 1), (1, 2), (3, 4)], 2)
+    assert result.plan.way.width == 6
+    assert result.plan.happened.passes == 2
+    assert all(one.plan is None for one in result)
+    again = geodim.KHopResult.from_json(result.to_json())
+    assert again.plan == result.plan
+
+
+def test_a_record_survives_json():
+    result = geodim.intrinsic_dimension(np.eye(6))
+    again = geodim.IDResult.from_json(result.to_json())
+    assert again.plan == result.plan
+    assert isinstance(again.plan.way, Way)
+    assert geodim.IDResult.from_json(replace(result, plan=None).to_json()).plan is None
+
+
+def test_results_of_before_have_none():
+    values = geodim.intrinsic_dimension(np.eye(6)).to_dict()
+    del values["plan"]
+    assert geodim.IDResult.from_dict({**values, "format": "geodim.IDResult/3"}).plan is None
+    values = geodim.khop_dimensions(np.eye(3), [(0, 1)], 1).to_dict()
+    del values["plan"]
+    assert geodim.KHopResult.from_dict({**values, "format": "geodim.KHopResult/1"}).plan is None
+
+
+@pytest.mark.parametrize("wrong", [{}, {"way": {}}, {"happened": {"memory": -1}}, {"backend": 3}, [1]])
+def test_an_edited_record_is_refused(wrong):
+    values = geodim.intrinsic_dimension(np.eye(6)).to_dict()
+    edited = {**values["plan"], **wrong} if isinstance(wrong, dict) and wrong else wrong
+    with pytest.raises(geodim.errors.DataFileError, match="plan"):
+        geodim.IDResult.from_dict({**values, "plan": edited})
+
+
+def test_meters(monkeypatch):
+    states = iter([{"VmRSS": 5, "VmHWM": 9}, {"VmRSS": 5, "VmHWM": 9}, {"VmHWM": 9}, {"VmHWM": 12}])
+    monkeypatch.setattr("geodim.backends.meters.process_memory", lambda field: next(states)[field])
+    meter = ProcessMeter()
+    assert meter.taken() is None  # not more than before: nobody can tell
+    assert meter.taken() == 7
+    monkeypatch.setattr("geodim.backends.meters.process_memory", lambda _field: None)
+    assert ProcessMeter().taken() is None
+    assert PeakMeter(lambda: 3).taken() == 3
+
+
+def test_a_record_is_plain():
+    record = PlanRecord("cpu", "sorted", Way(), Cost(1, 2.0, 3), Cost(None, 0.5, 3))
+    assert PlanRecord.from_dict(json.loads(json.dumps(record.to_dict()))) == record
+    assert record.to_dict()["way"] == asdict(Way())
