@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from geodim.data.files import csv_text
 from geodim.data.tables import read_table
 from geodim.errors import DataFileError, GeodimError, GeodimWarning, InputValueError, NonFiniteError
-from geodim.text import spreadsheet_cell, visible, visible_lines
+from geodim.text import html_table, spreadsheet_cell, visible, visible_lines
 
 OBEYED = [
     *map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), "\u2028", "\u2029",
@@ -65,3 +65,15 @@ def test_our_tables_are_read_back(tmp_path):
     (tmp_path / "a.csv").write_text(csv_text(["=x", "y"], [{"=x": -1.5, "y": 2.0}, {"=x": 3.0, "y": -4.0}]))
     found = read_table(tmp_path / "a.csv")
     assert [found.column(name).to_pylist() for name in ("'=x", "y")] == [[-1.5, 3.0], [2.0, -4.0]]
+
+
+@pytest.mark.parametrize("character", [*OBEYED, "<", "&"], ids=ascii)
+def test_tables_for_notebooks_hold_texts(character):
+    """Everywhere in the table, and such as a notebook can save."""
+    name = f"a{character}b"
+    for head in ((), (name, name)):
+        table = html_table(name, [(name, name)], head)
+        table.encode("utf-8")
+        assert (name in table) == (character in "\n\t")
+        assert table.count("<tr>") == 1 + bool(head)
+        assert table.count("<th") == (2 if head else 1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from geodim.errors import DataFileError
 from geodim.result import IDResult, format_of, to_json_value
+from geodim.text import html_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,10 +161,8 @@ class KHopResult:
         return f"KHopResult(dimensions=[{inner}], operator={self.operator.get('operator')!r})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{row['k']}</td><td>{row['dimension']:.6g}</td><td>{row['lower']:.6g} .. "
-            f"{row['upper']:.6g}</td></tr>"
+        rows = [
+            [str(row["k"]), f"{row['dimension']:.6g}", f"{row['lower']:.6g} .. {row['upper']:.6g}"]
             for row in self.rows()
-        )
-        head = "<tr><th>k</th><th>intrinsic dimension</th><th>certified bounds</th></tr>"
-        return f"<table><caption>geodim, k hops</caption>{head}{rows}</table>"
+        ]
+        return html_table("geodim, k hops", rows, ["k", "intrinsic dimension", "certified bounds"])

@@ -14,7 +14,7 @@ import numpy as np
 from geodim._version import __version__
 from geodim.engine.parts import divisor
 from geodim.errors import DataFileError, InputValueError
-from geodim.text import visible
+from geodim.text import html_table, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -287,13 +287,7 @@ class IDResult:
         return f"IDResult({inner})"
 
     def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415
-
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(label)}</th><td>{escape(text)}</td></tr>"
-            for label, text in self.summary()
-        )
-        return f"<table><caption>geodim</caption>{rows}</table>"
+        return html_table("geodim", self.summary())
 
 
 def format_of(values: Any) -> str:

@@ -8,9 +8,13 @@ through `visible`: errors and warnings by their ``str``, the command line by its
 from __future__ import annotations
 
 import re
-from typing import Any
+from html import escape
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["boxed", "is_number", "spreadsheet_cell", "visible", "visible_lines"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["boxed", "html_table", "is_number", "spreadsheet_cell", "visible", "visible_lines"]
 
 # C0, DEL and C1; line and paragraph separators; bidirectional embeddings, overrides and
 # isolates; lone surrogates.
@@ -18,6 +22,7 @@ _OBEYED = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff
 _ANY = re.compile(f"[{_OBEYED}]")
 _ANY_BUT_LINES = re.compile(f"(?![\n\t])[{_OBEYED}]")
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+LEFT = "style='text-align:left'"
 FORMULA = ("=", "+", "-", "@")  # and a tab or the end of a line, which are written out
 
 
@@ -45,6 +50,27 @@ def boxed(text: str) -> str:
     HTML allows none of them, and escapes would be taken for text.
     """
     return text if text.isprintable() else _ANY_BUT_LINES.sub("\ufffd", text)
+
+
+def html_table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
+    """A table for a notebook, which needs no package: all texts are escaped.
+
+    Without a head, the first cell of every row is its heading.
+
+    Examples
+    --------
+    >>> html_table("<b>", [])
+    '<table><caption>&lt;b&gt;</caption></table>'
+    """
+
+    def line(texts: Sequence[str], first: str, others: str) -> str:
+        cells = [(others if at else first, escape(boxed(text))) for at, text in enumerate(texts)]
+        return f"<tr>{''.join(f'<{kind} {LEFT}>{text}</{kind}>' for kind, text in cells)}</tr>"
+
+    lines = [line(row, "td" if head else "th", "td") for row in rows]
+    if head:
+        lines.insert(0, line(head, "th", "th"))
+    return f"<table><caption>{escape(boxed(caption))}</caption>{''.join(lines)}</table>"
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -133,7 +133,17 @@ def window(driver):
 @pytest.fixture(scope="session")
 def reports(tmp_path_factory):
     """Reports of every kind, as files."""
-    pytest.importorskip("plotly", reason="the report needs plotly: pip install 'geodim[report]'")
+    for package in ("plotly", "jinja2"):
+        pytest.importorskip(package, reason=f"the report needs {package}: pip install 'geodim[report]'")
     from browser.pages import write_reports
 
     return write_reports(tmp_path_factory.mktemp("reports"))
+
+
+@pytest.fixture(scope="session")
+def reproduction(tmp_path_factory):
+    """The report on the paper's experiments, of which none was run."""
+    pytest.importorskip("jinja2", reason="the report needs jinja2: pip install 'geodim[report]'")
+    from geodim.experiments.report import write_reproduction
+
+    return write_reproduction(tmp_path_factory.mktemp("reproduction"))[0]

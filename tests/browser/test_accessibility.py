@@ -11,6 +11,8 @@ pytest.importorskip("selenium", reason="selenium is not installed: pip install '
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+VERDICTS = ("equal", "different", "absent")
+
 
 def contrast(window, selector):
     """Contrast of an element's text with the page, by the formula of WCAG 2."""
@@ -92,6 +94,24 @@ def test_a_small_screen(window, reports, name):
         >= 13
     )
     assert window.console() == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1400, 360])
+def test_the_report_on_the_experiments(window, reproduction, width, dark):
+    """The same page around other contents: no scripts, no requests, wide tables scroll by themselves."""
+    window.open(reproduction, width=width, height=740, dark=dark, ready=False)
+    assert window.js("return document.documentElement.scrollWidth") <= width
+    assert window.js("return getComputedStyle(document.body).backgroundColor") == (
+        "rgb(22, 22, 24)" if dark else "rgb(255, 255, 255)"
+    )
+    for selector in ("h1", "main p", "footer p", *(f".{kind} td:last-child" for kind in VERDICTS)):
+        assert contrast(window, selector) >= 4.5, selector
+    regions = window.find_all(".wide")
+    assert len(regions) > 5
+    assert all(one.get_attribute("tabindex") == "0" and one.get_attribute("aria-label") for one in regions)
+    assert window.console() == []
+    assert window.requests() == [reproduction.as_uri()]
 
 
 def test_turning_the_screen_draws_again(window, reports):

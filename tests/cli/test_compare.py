@@ -223,6 +223,7 @@ def test_ctrl_c_keeps_the_rows_so_far(tmp_path: Path) -> None:
 @pytest.mark.parametrize("graph", [False, True])
 def test_report_holds_ours_and_the_others(points: Path, tmp_path: Path, graph: bool) -> None:
     pytest.importorskip("plotly", reason="the report needs plotly")
+    pytest.importorskip("jinja2", reason="the report needs jinja2")
     target = tmp_path / "report.html"
     edges = tmp_path / "edges.csv"
     edges.write_text("".join(f"{i},{i + 1}\n" for i in range(199)))

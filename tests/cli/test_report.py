@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytest.importorskip("plotly", reason="the report needs plotly")
+pytest.importorskip("jinja2", reason="the report needs jinja2")
 
 RNG = np.random.default_rng(9)
 
@@ -116,10 +117,12 @@ class TestErrors:
             assert ended.out == ""
             assert "no folder" in ended.err
 
-    def test_without_plotly(self, points: Path, tmp_path: Path) -> None:
-        program = without("plotly", "plotly.offline")
+    @pytest.mark.parametrize("missing", [("plotly", "plotly.offline"), ("jinja2",)])
+    def test_without_its_packages(self, points: Path, tmp_path: Path, missing: tuple[str, ...]) -> None:
+        program = without(*missing)
         ended = piped("compute", points, "--report", tmp_path / "r.html", program=program)
         assert ended.code == 6
+        assert f"'{missing[0]}'" in ended.err
         assert "geodim[report]" in ended.err
         assert piped("compute", points, program=program).code == 0
 

@@ -12,10 +12,10 @@ from geodim.experiments.verdicts import (
     Comparison,
     Verdict,
     absent,
+    count_verdicts,
     judge,
     rounds_to,
     spread_tolerance,
-    summary,
 )
 
 
@@ -86,13 +86,13 @@ def test_spread():
     assert made("2.55e-4", 2.5e-4, printed_spread="1.13e-8").verdict is Verdict.DIFFERENT
 
 
-def test_summary_counts_all():
+def test_all_verdicts_are_counted():
     some = [
         made("6.2523", 6.2523),
         made("6.2523", 7.0),
         absent("mle", "MLE", "ogbn-mag", "k = 0", "30.7024", "how"),
     ]
-    assert summary(some) == {
+    assert count_verdicts(some) == {
         "equal to printed digits": 1,
         "equal up to float32 rounding": 0,
         "within the paper's own spread": 0,

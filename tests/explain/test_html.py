@@ -70,6 +70,11 @@ class TestSelection:
             assert f"{row['dimension']:.6g}" in page.texts
         assert f"3 of 14 features; dimension of all {selection.dimension:.6g}" in page.text
 
+    def test_half_a_character(self, points: np.ndarray) -> None:
+        """A name that UTF-8 cannot hold: the notebook must still be saved."""
+        selection = geodim.select_features(points, 3, feature_names=[f"\udcff{i}" for i in range(14)])
+        selection._repr_html_().encode("utf-8")
+
     def test_many(self, points: np.ndarray) -> None:
         page = read(geodim.select_features(points, 14))
         assert page.tags.count("tr") == 12

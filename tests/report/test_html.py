@@ -24,6 +24,7 @@ from geodim.report.html.document import render_report, write_report
 from geodim.report.html.sources import Item, as_items, read_item
 
 pytest.importorskip("plotly", reason="the report needs plotly")
+pytest.importorskip("jinja2", reason="the report needs jinja2")
 
 RNG = np.random.default_rng(3)
 X = np.abs(RNG.normal(size=(200, 6))) ** np.linspace(0.4, 2.0, 6)
@@ -185,6 +186,9 @@ def test_half_a_character(found):
     result = found["exact"]
     shares = {f"\ud800{name}": share for name, share in result.shares.items()}
     render_report([replace(result, shares=shares)], title="\udfff").encode("utf-8")
+    page = render_report([Item("\udcff", result)])  # a file whose name is no text
+    page.encode("utf-8")
+    assert data_of(page)["items"][0]["title"] == "\udcff"
 
 
 def test_plotly_is_in_the_file(found):

@@ -13,6 +13,7 @@ import pytest
 import geodim
 from geodim.data.files import read_json
 from geodim.errors import DataFileError, GeodimError
+from geodim.explain.select import FeatureSelection
 from geodim.khop_result import KHopResult
 from geodim.report.html.sources import as_result, read_item
 from geodim.result import IDResult
@@ -148,6 +149,13 @@ def test_hops_must_be_about_the_same_nodes(saved):
     swapped = {**saved["hops"], "results": saved["hops"]["results"][::-1]}
     with pytest.raises(DataFileError):
         KHopResult.from_dict(swapped)
+
+
+def test_a_choice_of_features_reads_itself_back(saved):
+    assert FeatureSelection.from_dict(saved["selection"]).to_dict() == saved["selection"]
+    for other in (saved["hops"], [], {**saved["selection"], "format": ["geodim.FeatureSelection/1"]}):
+        with pytest.raises(DataFileError, match=r"expected format 'geodim\.FeatureSelection/1'"):
+            FeatureSelection.from_dict(other)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ from geodim.cli.planning import (
     only_for_plans,
     place,
 )
-from geodim.cli.reporting import Report, check_report, with_provenance, write_report
+from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
 from geodim.cli.scheduler import Scheduler, connected
 from geodim.cli.tables import Columns, Exclude, Header, Rtol, Threads, TimeLimit, opened
 from geodim.output import check_outputs
@@ -170,7 +170,7 @@ def compute(
         )
         result = with_provenance(result, str(file))
         written = _write(result, json, plot)
-        write_report(result, report)
+        report_if_wanted(result, report)
     terminal = out()
     if not terminal.is_terminal:
         print_json(_document(result, file))

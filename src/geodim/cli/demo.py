@@ -96,7 +96,7 @@ def demo(
     except MissingExtraError as error:
         console.print(f"note: no plot: {error}", markup=False, soft_wrap=True)
     try:
-        _write_report(exact, names, output / "report.html")
+        _report_on_digits(exact, names, output / "report.html")
         paths.append(output / "report.html")
     except MissingExtraError as error:
         console.print(f"note: no report: {error}", markup=False, soft_wrap=True)
@@ -109,7 +109,7 @@ def demo(
     terminal.print("Next, a file of your own: geodim compute FILE")
 
 
-def _write_report(exact: IDResult, names: list[str], path: Path) -> None:
+def _report_on_digits(exact: IDResult, names: list[str], path: Path) -> None:
     """The points, their neighbour graph hop by hop, and a choice of features, on one page."""
     from geodim.data.datasets import load_dataset
     from geodim.explain.select import select_features

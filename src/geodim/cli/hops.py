@@ -37,7 +37,7 @@ from geodim.cli.planning import (
     only_for_plans,
     place,
 )
-from geodim.cli.reporting import Report, check_report, with_provenance, write_report
+from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
 from geodim.cli.scheduler import Scheduler, connected
 from geodim.cli.tables import Header, Rtol, Threads, TimeLimit  # noqa: TC001 - typer looks at the annotations
 from geodim.errors import InputTypeError, InputValueError
@@ -235,7 +235,7 @@ def hops(
         result = with_provenance(result, given.title)
         if json is not None:
             result.to_json(json)
-        write_report(result, report)
+        report_if_wanted(result, report)
     terminal = out()
     if not terminal.is_terminal:
         print_json(_document(result, given))

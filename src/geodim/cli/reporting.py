@@ -31,12 +31,12 @@ def check_report(path: Path | None) -> None:
         check_report_path(path)
 
 
-def write_report(result: IDResult | KHopResult | FeatureSelection, path: Path | None) -> None:
+def report_if_wanted(result: IDResult | KHopResult | FeatureSelection, path: Path | None) -> None:
     """Write the report on one result, if one is wanted."""
     if path is not None:
-        from geodim.report.html.document import write_report as write
+        from geodim.report.html.document import write_report
 
-        write([result], path)
+        write_report([result], path)
 
 
 def command_line() -> str:

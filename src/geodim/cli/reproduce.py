@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +16,7 @@ from geodim.cli.console import err, notes, out, print_json, print_written
 from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import parse_memory
-from geodim.errors import GeodimWarning
+from geodim.errors import GeodimWarning, MissingExtraError
 from geodim.locks import FolderLock
 from geodim.output import make_folder
 from geodim.text import visible
@@ -200,19 +201,21 @@ def _value(
 
 
 def _write(folder: Path, quiet: bool) -> list[Path]:
-    """Figures and reports from everything in the folder."""
-    import warnings
+    """Figures and reports from everything in the folder; what lacks a package is left out, and said."""
+    from geodim.experiments.report import draw_figures, write_reproduction
+    from geodim.report.html.page import environment
 
-    from geodim.errors import MissingExtraError
-    from geodim.experiments.report import draw_figures, write_report
+    def unless_missing(what: str, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except MissingExtraError as error:
+            if not quiet:
+                warnings.warn(f"no {what}: {error}", GeodimWarning, stacklevel=2)
+            return None
 
-    try:
-        figures = draw_figures(folder)
-    except MissingExtraError as error:
-        figures = []
-        if not quiet:
-            warnings.warn(f"no figures: {error}", GeodimWarning, stacklevel=1)
-    return [*figures, *write_report(folder)]
+    figures = unless_missing("figures", lambda: draw_figures(folder))
+    page = unless_missing("report.html", environment) is not None
+    return [*(figures or []), *write_reproduction(folder, page=page)]
 
 
 def _show_list() -> None:

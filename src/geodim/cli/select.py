@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from geodim.cli.console import err, notes, out, print_json, print_written
-from geodim.cli.reporting import Report, check_report, with_provenance, write_report
+from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
 from geodim.cli.tables import Columns, Exclude, Header, Threads, opened
 from geodim.output import check_outputs
 from geodim.text import visible
@@ -96,7 +96,7 @@ def select(
         selection = with_provenance(selection, str(file))
         if json is not None:
             selection.to_json(json)
-        write_report(selection, report)
+        report_if_wanted(selection, report)
     terminal = out()
     if not terminal.is_terminal:
         print_json({**selection.to_dict(), "format": FORMAT, "file": str(file)})

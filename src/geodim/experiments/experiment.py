@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from geodim.experiments.document import Table
     from geodim.experiments.verdicts import Claim, Comparison
+    from geodim.report.table import ReportTable
 
     Row = dict[str, Any]
     Rows = list[Row]
@@ -152,7 +152,7 @@ class Experiment:
     draw: Callable[[Rows], dict[str, Any]] = field(default=lambda _rows: {})
     claims: Callable[[Rows], list[Claim]] = field(default=lambda _rows: [])
     notes: Callable[[Rows], list[str]] = field(default=lambda _rows: [])
-    tables: Callable[[Rows], list[Table]] = field(default=lambda _rows: [])
+    tables: Callable[[Rows], list[ReportTable]] = field(default=lambda _rows: [])
 
 
 def _short(value: Any) -> str:

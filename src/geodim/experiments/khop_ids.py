@@ -95,26 +95,21 @@ def claims(rows: Rows) -> list[Claim]:
 
 def draw(rows: Rows) -> dict[str, Any]:
     """Dimension over k, relative to k = 0, since the data sets lie orders of magnitude apart."""
-    from geodim.experiments.figures import COLOURS, axes_style, legend_text, new_figure  # noqa: PLC0415
+    from geodim.report import style  # noqa: PLC0415
 
     found = dimensions(rows)
     if not found:
         return {}
-    figure = new_figure(5.2, 3.2)
+    figure = style.new_figure(5.2, 3.2)
     ax = figure.add_subplot()
-    for (name, some), colour in zip(found.items(), COLOURS, strict=False):
-        ax.plot(
-            [value / some[0] for value in some],
-            color=colour,
-            marker="o",
-            markersize=4,
-            label=legend_text(name),
-        )
+    for at, (name, some) in enumerate(found.items()):
+        relative = [value / some[0] for value in some]
+        ax.plot(relative, **style.curve_style(at), markersize=4, label=style.plain(style.short(name)))
     ax.set_xlabel("$k$, number of hops")
     ax.set_ylabel("intrinsic dimension, $k = 0$ is 1")
     ax.set_ylim(0.0, 1.05)
-    axes_style(ax)
-    ax.legend(frameon=False)
+    style.finish(ax, None)
+    style.add_legend(ax)
     return {"khop": figure}
 
 

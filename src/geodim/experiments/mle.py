@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.engine.parts import thread_count
-from geodim.experiments.document import Table
 from geodim.experiments.experiment import Context, Cost, Experiment, Options, Unit
 from geodim.experiments.inputs import load, missing_data
 from geodim.experiments.machine import slowness
 from geodim.experiments.printed import DATASETS, HOPS, printed
 from geodim.experiments.verdicts import Comparison, absent, judge, rounds_to
+from geodim.report.table import ReportTable
 
 if TYPE_CHECKING:
     from geodim.experiments.experiment import Rows
@@ -118,7 +118,7 @@ def compare(rows: Rows) -> list[Comparison]:
     return comparisons
 
 
-def tables(rows: Rows) -> list[Table]:
+def tables(rows: Rows) -> list[ReportTable]:
     """The trap in numbers: printed, with the paper's arithmetic, soundly, and the distances that are 0."""
     found = sorted(rows, key=lambda row: (DATASETS.index(row["dataset"]), row["k"]))
     if not found:
@@ -144,7 +144,7 @@ def tables(rows: Rows) -> list[Table]:
         "its zero distances",
         "sound zero distances",
     ]
-    return [Table(head, lines, frozenset({1, 2, 3, 4, 5, 6}))]
+    return [ReportTable(head, lines, {1, 2, 3, 4, 5, 6})]
 
 
 def notes(rows: Rows) -> list[str]:

@@ -129,8 +129,8 @@ def claims(rows: Rows) -> list[Claim]:
 
 def draw(rows: Rows) -> dict[str, Any]:
     """All k on the left; on the right a part of it that hides k = 0, framed on the left."""
-    from geodim.experiments.figures import COLOURS, axes_style, new_figure  # noqa: PLC0415
     from geodim.optional import require  # noqa: PLC0415
+    from geodim.report.style import GREY, PALETTE, finish, new_figure  # noqa: PLC0415
 
     counts, ids = curves(rows)
     if counts.size < 2:
@@ -141,7 +141,7 @@ def draw(rows: Rows) -> dict[str, Any]:
     for k in range(HOPS + 1):
         # Larger k have lower curves; drawn last and thinner, they leave what they cover visible.
         style = {
-            "color": COLOURS[-1] if k == 0 else COLOURS[k - 1],
+            "color": GREY if k == 0 else PALETTE[k - 1],
             "linewidth": 1.9 - 0.22 * k,
             "label": f"$k = {k}$",
         }
@@ -153,13 +153,13 @@ def draw(rows: Rows) -> dict[str, Any]:
         ax.set_title(title, fontsize="medium", loc="left")
         ax.xaxis.set_major_formatter(thousands)
         ax.yaxis.set_major_formatter(thousands)
-        axes_style(ax)
+        finish(ax, None)
     left.set_ylabel("intrinsic dimension")
     left.set_xlim(-0.02 * EDGES, 1.02 * EDGES)
     left.set_ylim(0, 1.08 * NODES**2)
     right.set_xlim(-0.02 * ZOOM[0], ZOOM[0])
     right.set_ylim(0, ZOOM[1])
-    frame = {"fill": False, "edgecolor": COLOURS[-1], "linewidth": 0.8, "linestyle": ":"}
+    frame = {"fill": False, "edgecolor": GREY, "linewidth": 0.8, "linestyle": ":"}
     left.add_patch(require("matplotlib.patches", "plot", "drawing figures").Rectangle((0, 0), *ZOOM, **frame))
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right center", frameon=False)

@@ -13,23 +13,24 @@ from geodim._version import __version__
 from geodim.experiments import NAMES, get_experiment
 from geodim.experiments.correlation import Correlation, Curves, claims_of, correlations, printed_curves
 from geodim.experiments.document import (
+    Block,
     Document,
     Figure,
     Heading,
     Items,
     Paragraph,
-    Table,
     to_html,
     to_markdown,
 )
 from geodim.experiments.store import Store
-from geodim.experiments.verdicts import Claim, Comparison, Verdict, summary
+from geodim.experiments.verdicts import Claim, Comparison, Verdict, count_verdicts
 from geodim.output import json_text, make_folder, write_text
+from geodim.report.table import ReportTable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["build_report", "compare_all", "draw_figures", "write_report"]
+__all__ = ["build_report", "compare_all", "draw_figures", "write_reproduction"]
 
 FORMAT = "geodim.report/1"
 CLASSES = {
@@ -43,7 +44,7 @@ CLASSES = {
 
 def draw_figures(folder: Path) -> list[Path]:
     """Draw the figures of all experiments with rows in the folder, as .png and .pdf beside them."""
-    from geodim.experiments.figures import save_figure  # noqa: PLC0415
+    from geodim.report.plots import save_figure  # noqa: PLC0415
 
     written = []
     for store in _stores(folder):
@@ -55,15 +56,21 @@ def draw_figures(folder: Path) -> list[Path]:
     return written
 
 
-def write_report(folder: Path) -> list[Path]:
-    """Write report.html, report.md and report.json from everything in the folder."""
+def write_reproduction(folder: Path, *, page: bool = True) -> list[Path]:
+    """Write report.html, unless that is not wanted, report.md and report.json from everything in the folder.
+
+    Raises
+    ------
+    MissingExtraError
+        jinja2 is not installed, which the page needs.
+    """
     document, values = build_report(folder)
+    texts = {"html": to_html(document)} if page else {}
+    texts |= {"md": to_markdown(document), "json": json_text(values)}
     make_folder(folder)
-    paths = [folder / f"report.{ending}" for ending in ("html", "md", "json")]
-    texts = (to_html(document), to_markdown(document), json_text(values))
-    for path, text in zip(paths, texts, strict=True):
-        write_text(path, text)
-    return paths
+    for ending, text in texts.items():
+        write_text(folder / f"report.{ending}", text)
+    return [folder / f"report.{ending}" for ending in texts]
 
 
 def build_report(folder: Path) -> tuple[Document, dict[str, Any]]:
@@ -77,7 +84,7 @@ def build_report(folder: Path) -> tuple[Document, dict[str, Any]]:
         for claim in get_experiment(name).claims(stores[name].rows() if name in stores else [])
     ]
     claims += claims_of("printed", found) + claims_of("ours", found)
-    blocks: list[Any] = _overview(comparisons, claims, stores)
+    blocks: list[Block] = _overview(comparisons, claims, stores)
     for name in NAMES:
         blocks += _section(
             name, [one for one in comparisons if one.experiment == name], stores.get(name), folder
@@ -87,7 +94,7 @@ def build_report(folder: Path) -> tuple[Document, dict[str, Any]]:
     values = {
         "format": FORMAT,
         "version": __version__,
-        "summary": summary(comparisons),
+        "summary": count_verdicts(comparisons),
         "claims": [claim.to_dict() for claim in claims],
         "correlations": [one.to_dict() for one in found],
         "comparisons": [one.to_dict() for one in comparisons],
@@ -127,8 +134,8 @@ def _our_curves(stores: dict[str, Store]) -> Curves:
     )
 
 
-def _overview(comparisons: list[Comparison], claims: list[Claim], stores: dict[str, Store]) -> list[Any]:
-    counts = summary(comparisons)
+def _overview(comparisons: list[Comparison], claims: list[Claim], stores: dict[str, Store]) -> list[Block]:
+    counts = count_verdicts(comparisons)
     computed = len(comparisons) - counts[Verdict.ABSENT.value]
     seconds = sum(store.seconds() for store in stores.values())
     return [
@@ -137,23 +144,24 @@ def _overview(comparisons: list[Comparison], claims: list[Claim], stores: dict[s
             f"tables, in {seconds / 60.0:.1f} minutes of work; the rest needs data that is not on the "
             "machine, or was not asked for."
         ),
-        Table(
+        ReportTable(
             ["verdict", "numbers"],
             [[verdict, f"{count}"] for verdict, count in counts.items()],
-            frozenset({1}),
+            {1},
         ),
         Heading("The paper's claims, tested"),
-        Table(
+        ReportTable(
             ["claim", "evidence", "verdict"],
             [[claim.text, claim.evidence or "-", claim.sentence] for claim in claims],
             classes=[{True: "equal", False: "different", None: "absent"}[claim.holds] for claim in claims],
+            row_headings=False,
         ),
     ]
 
 
-def _section(name: str, comparisons: list[Comparison], store: Store | None, folder: Path) -> list[Any]:
+def _section(name: str, comparisons: list[Comparison], store: Store | None, folder: Path) -> list[Block]:
     experiment = get_experiment(name)
-    blocks: list[Any] = [
+    blocks: list[Block] = [
         Heading(experiment.title),
         Paragraph(f"{experiment.source}. Rows: {name}.json, {name}.csv."),
     ]
@@ -172,8 +180,8 @@ def _section(name: str, comparisons: list[Comparison], store: Store | None, fold
     return blocks
 
 
-def _comparison_table(comparisons: list[Comparison]) -> Table:
-    return Table(
+def _comparison_table(comparisons: list[Comparison]) -> ReportTable:
+    return ReportTable(
         ["quantity", "data", "case", "paper", "ours", "difference", "verdict"],
         [
             [
@@ -187,8 +195,9 @@ def _comparison_table(comparisons: list[Comparison]) -> Table:
             ]
             for one in comparisons
         ],
-        frozenset({3, 4, 5}),
-        [CLASSES[one.verdict] for one in comparisons],
+        {3, 4, 5},
+        classes=[CLASSES[one.verdict] for one in comparisons],
+        row_headings=False,
     )
 
 
@@ -208,7 +217,7 @@ def _ours(one: Comparison) -> str:
     return text if one.our_spread is None else f"{text} ± {one.our_spread:.4f}"
 
 
-def _correlation_section(found: list[Correlation]) -> list[Any]:
+def _correlation_section(found: list[Correlation]) -> list[Block]:
     def number(value: float, decimals: int) -> str:
         return "not defined" if math.isnan(value) else f"{value:.{decimals}f}"
 
@@ -219,7 +228,7 @@ def _correlation_section(found: list[Correlation]) -> list[Any]:
             "k = 1, ..., 5. Five pairs are few: at random, 1 comes up once in 120 times, and at least 0.9 "
             "once in 24. p is the chance of a correlation at least as high; it is exact for single data sets."
         ),
-        Table(
+        ReportTable(
             ["numbers", "estimator", "data", "pairs", "correlation", "p"],
             [
                 [
@@ -232,12 +241,13 @@ def _correlation_section(found: list[Correlation]) -> list[Any]:
                 ]
                 for one in found
             ],
-            frozenset({3, 4, 5}),
+            {3, 4, 5},
+            row_headings=False,
         ),
     ]
 
 
-def _machines(stores: dict[str, Store]) -> list[Any]:
+def _machines(stores: dict[str, Store]) -> list[Block]:
     lines: dict[str, list[str]] = {}
     for name, store in stores.items():
         for machine in store.machines():

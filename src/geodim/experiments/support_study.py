@@ -295,32 +295,27 @@ def _at(some: Rows, size: float) -> dict[str, Any]:
 
 def draw(rows: Rows) -> dict[str, Any]:
     """Errors on the left, saved costs on the right, against the relative support size."""
-    from geodim.experiments.figures import COLOURS, axes_style, legend_text, new_figure  # noqa: PLC0415
+    from geodim.report.style import GREY, new_figure  # noqa: PLC0415
+    from geodim.report.support import plot_support  # noqa: PLC0415
 
     found = by_dataset(rows)
     if not found:
         return {}
     figure = new_figure(8.2, 3.1)
-    left, right = figure.subplots(1, 2)
-    for (name, some), colour in zip(found.items(), COLOURS, strict=False):
-        sizes = [row["relative_size"] for row in some]
-        style = {"color": colour, "linewidth": 1.3, "label": legend_text(name)}
-        if name == SCALED:
-            style["dashes"] = (4, 3)  # its error is that of the other R-MAT graph, and drawn upon it
-        left.plot(sizes, [row["error"] for row in some], **style)
-        right.plot(sizes, [row["saved_costs"] for row in some], **style)
-    left.set_yscale("log")
+    left, right = plot_support([row for some in found.values() for row in some], figure.subplots(1, 2))
     left.set_ylim(1e-3, 10.0)  # of Cora's shortest sequences, of 2 to 8 elements, the error is up to 10^7
     right.set_ylim(0.5, 1.01)
-    for ax, title in ((left, "error $E(s, D)$"), (right, "saved costs")):
+    for ax, title, level in ((left, "error $E(s, D)$", 0.01), (right, "saved costs", 0.98)):
         ax.set_title(title, fontsize="medium", loc="left")
-        ax.set_xlabel("relative support size")
+        ax.set_ylabel("")
         ax.set_xlim(0.0, 0.05)
-        ax.axvline(0.015, color=COLOURS[-1], linewidth=0.7, linestyle=":")
-        axes_style(ax)
-    left.axhline(0.01, color=COLOURS[-1], linewidth=0.7, linestyle=":")
-    right.axhline(0.98, color=COLOURS[-1], linewidth=0.7, linestyle=":")
+        ax.axvline(0.015, color=GREY, linewidth=0.7, linestyle=":")
+        ax.axhline(level, color=GREY, linewidth=0.7, linestyle=":")
+        for line in ax.lines:
+            if line.get_label() == SCALED:
+                line.set_dashes((4, 3))  # its error is that of the other R-MAT graph, and drawn upon it
     handles, labels = left.get_legend_handles_labels()
+    left.get_legend().remove()  # type: ignore[union-attr]
     figure.legend(handles, labels, loc="outside right center", frameon=False)
     return {"support": figure}
 

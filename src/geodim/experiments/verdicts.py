@@ -22,10 +22,10 @@ __all__ = [
     "Comparison",
     "Verdict",
     "absent",
+    "count_verdicts",
     "judge",
     "rounds_to",
     "spread_tolerance",
-    "summary",
 ]
 
 ROUNDING = 1e-6  # relative difference that sums of float32 values may have
@@ -210,12 +210,12 @@ def absent(
     return Comparison(experiment, quantity, dataset, case, printed, None, Verdict.ABSENT, how, printed_spread)
 
 
-def summary(comparisons: list[Comparison]) -> dict[str, int]:
+def count_verdicts(comparisons: list[Comparison]) -> dict[str, int]:
     """How many numbers have each verdict.
 
     Examples
     --------
-    >>> summary([absent("khop", "ID", "ogbn-mag", "k = 0", "2311.3509", "fetch it")])["not at hand"]
+    >>> count_verdicts([absent("khop", "ID", "ogbn-mag", "k = 0", "2311.3509", "fetch it")])["not at hand"]
     1
     """
     return {verdict.value: sum(one.verdict is verdict for one in comparisons) for verdict in Verdict}

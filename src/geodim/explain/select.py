@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from geodim.arguments import real_number, whole_number
 from geodim.data.sources import as_source
 from geodim.engine.parts import divisor, thread_count
-from geodim.errors import DegenerateDataWarning, InputValueError
+from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError
 from geodim.explain.greedy import Greedy
 from geodim.explain.passes import exact_source
-from geodim.result import inverse_square, to_json_value, unique_names, versions
-from geodim.text import visible
+from geodim.result import format_of, inverse_square, to_json_value, unique_names, versions
+from geodim.saved.results import SELECTION, SELECTION_DERIVED, checked, related_in_selection
+from geodim.text import html_table, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -140,6 +141,15 @@ class FeatureSelection:
 
         return json_text(self.to_dict(), path)
 
+    @classmethod
+    def from_dict(cls, values: Any) -> FeatureSelection:
+        """Rebuild a selection from `to_dict`."""
+        found = format_of(values)
+        if found != FORMAT:
+            msg = f"expected format {FORMAT!r}, found {found!r}: was it written by a later geodim?"
+            raise DataFileError(msg)
+        return checked(values, SELECTION, SELECTION_DERIVED, lambda known: cls(**known), related_in_selection)
+
     def __repr__(self) -> str:
         few = ", ".join(map(visible, self.names[:5])) + (", ..." if len(self.names) > 5 else "")
         return (
@@ -148,27 +158,19 @@ class FeatureSelection:
         )
 
     def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415
-
-        rows = "".join(
-            f"<tr><td>{row['rank']}</td><td style='text-align:left'>{escape(row['feature'])}</td>"
-            f"<td>{row['fraction']:.2%}</td><td>{row['dimension']:.6g}</td></tr>"
+        rows = [
+            [str(row["rank"]), row["feature"], f"{row['fraction']:.2%}", f"{row['dimension']:.6g}"]
             for row in self.rows()[:HTML_ROWS]
-        )
+        ]
         more = len(self.names) - HTML_ROWS
         if more > 0:
-            rows += (
-                f"<tr><td></td><td style='text-align:left'>and {more:,} "
-                f"more</td><td>{self.fractions[-1]:.2%}</td><td>{self.dimensions[-1]:.6g}</td></tr>"
-            )
+            last = [f"{self.fractions[-1]:.2%}", f"{self.dimensions[-1]:.6g}"]
+            rows.append(["", f"and {more:,} more", *last])
         caption = (
             f"geodim, {len(self.names):,} of {self.n_features:,} features; "
             f"dimension of all {self.dimension:.6g}"
         )
-        head = (
-            "<tr><th></th><th>feature</th><th>part of the discriminability</th><th>dimension so far</th></tr>"
-        )
-        return f"<table><caption>{caption}</caption>{head}{rows}</table>"
+        return html_table(caption, rows, ["", "feature", "part of the discriminability", "dimension so far"])
 
 
 def select_features(

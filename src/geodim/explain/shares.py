@@ -17,7 +17,7 @@ from geodim.engine.parts import divisor, mean, thread_count
 from geodim.explain.core import CoreFinder
 from geodim.explain.passes import ColumnPass, exact_source
 from geodim.result import to_json_value, unique_names
-from geodim.text import visible
+from geodim.text import html_table, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,8 +95,6 @@ class Explanation:
         )
 
     def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415
-
         def listed(shares: dict[str, float]) -> str:
             leading = [f"{name} {share:.1%}" for name, share in list(shares.items())[:HTML_NAMES]]
             more = len(shares) - len(leading)
@@ -110,12 +108,7 @@ class Explanation:
         ]
         if len(self.hop_shares) > 1:
             rows.append(("by hops", listed({f"hop {hop}": share for hop, share in self.hop_shares.items()})))
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(label)}</th><td "
-            f"style='text-align:left'>{escape(text)}</td></tr>"
-            for label, text in rows
-        )
-        return f"<table><caption>geodim, explanation</caption>{cells}</table>"
+        return html_table("geodim, explanation", rows)
 
 
 def explain_dimension(

@@ -49,11 +49,17 @@ __all__ = [
     "new_figure",
     "observable_diameter_steps",
     "plot_observable_diameter",
+    "save_figure",
     "save_plot",
     "step_owners",
 ]
 
-FORMATS = (".png", ".pdf", ".svg")
+# With what matplotlib notes in each unless told not to: versions and dates.
+FORMATS = {
+    ".png": ("Software",),
+    ".pdf": ("Creator", "Producer", "CreationDate"),
+    ".svg": ("Creator", "Date"),
+}
 LEAST_SHARE = 0.001  # what has less is not seen
 SMALL = 3.2  # inches: narrower axes have room for fewer words
 NARROWEST = 1.0 / 150.0  # of the axis: what is narrower takes the colour of its neighbour
@@ -208,9 +214,14 @@ def check_plot_path(path: str | Path) -> None:
 def save_plot(result: IDResult, path: str | Path, **kwargs: Any) -> None:
     """Write the plot of a result to a .png, .pdf or .svg file, whole or not at all."""
     check_plot_path(path)
-    figure: Any = plot_observable_diameter(result, **kwargs).figure
+    save_figure(plot_observable_diameter(result, **kwargs).figure, Path(path))
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a figure whole or not at all, and without versions and dates."""
+    kind = path.suffix.lower()
     picture = io.BytesIO()
-    figure.savefig(picture, format=Path(path).suffix[1:].lower())
+    figure.savefig(picture, format=kind[1:], metadata=dict.fromkeys(FORMATS[kind]))
     with writing(path) as stream:
         stream.write(picture.getvalue())
 

@@ -61,6 +61,15 @@ def add_legend(ax: Axes, **options: Any) -> None:
         ax.legend(**{"facecolor": "white", "edgecolor": "none", "framealpha": 0.85, **options})
 
 
+def curve_style(at: int) -> dict[str, Any]:
+    """How to draw the first, second, ... of several curves: by colour and marker, then by dashes, too."""
+    return {
+        "color": PALETTE[at % len(PALETTE)],
+        "marker": MARKERS[at % len(MARKERS)],
+        "linestyle": ("-", "--", ":")[at // len(PALETTE) % 3],
+    }
+
+
 def plain(text: str) -> str:
     """A text that matplotlib shows as it is: dollars begin no formula, a leading underscore hides nothing."""
     text = text.replace("$", r"\$")

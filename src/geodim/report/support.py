@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from geodim.errors import InputValueError
-from geodim.report.style import MARKERS, PALETTE, add_legend, finish, new_figure, plain
+from geodim.report.style import add_legend, curve_style, finish, new_figure, plain, short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,13 +56,11 @@ def plot_support(
         some.sort(key=lambda row: float(row["relative_size"]))
         sizes = [float(row["relative_size"]) for row in some]
         style: dict[str, Any] = {
-            "color": PALETTE[at % len(PALETTE)],
+            **curve_style(at),
             "linewidth": 1.3,
-            "linestyle": ("-", "--", ":")[at // len(PALETTE) % 3],
-            "marker": MARKERS[at % len(MARKERS)],
             "markersize": 3.5,
             "markevery": max(1, len(sizes) // 6),
-            "label": plain(name) if name else "_curve",
+            "label": plain(short(name)) if name else "_curve",
         }
         errors = [float(row["error"]) for row in some]
         left.plot(sizes, [error if error < 1e290 else float("nan") for error in errors], **style)

@@ -20,7 +20,7 @@ from geodim.certificate import Certificate
 from geodim.errors import CertificateError, DataFileError
 from geodim.experiments import get_experiment
 from geodim.experiments.store import Store
-from geodim.report.html.document import Page, made_section, result_section
+from geodim.report.html.document import render_report
 from geodim.report.html.sources import as_result, read_item
 
 if TYPE_CHECKING:
@@ -75,9 +75,7 @@ def report(path: Path) -> None:
     item = read_item(path)
     again = as_result(json.loads(item.result.to_json()))
     assert again.to_json() == item.result.to_json()
-    page = Page()
-    assert str(result_section(item, 0, page, alone=True)) + str(made_section([item]))
-    json.dumps(page.data(), allow_nan=False)
+    render_report([item]).encode("utf-8")
 
 
 def make_rows(folder: Path) -> None:

@@ -6,7 +6,7 @@
 * `text`: the plain words
 * `figures`: the numbers that the interactive plots and tables show, as plain values
 * `static`: the same plots as fixed pictures, for readers without scripts
-* `sections`, `comparison`: the parts of the page
-* `markup`: elements whose texts cannot be mistaken for markup
+* `sections`, `comparison`: what the parts of the page say
+* `page`, `templates`: how it is laid out, every text escaped
 * `assets`: the style sheet and the scripts
 """

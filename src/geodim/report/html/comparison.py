@@ -6,55 +6,31 @@ from typing import TYPE_CHECKING, Any
 
 from geodim.khop_result import KHopResult
 from geodim.report.html import text
-from geodim.report.html.markup import Html, paragraph, table, tag
 from geodim.report.style import counted, feature_label, number, percent
+from geodim.report.table import ReportTable
 from geodim.result import IDResult, at_most
 
 if TYPE_CHECKING:
     from geodim.explain.select import FeatureSelection
-    from geodim.report.html.markup import Child
     from geodim.report.html.sources import Item
 
-__all__ = ["comparison_section"]
+__all__ = ["comparison_values"]
 
 FEATURES = 12  # rows of the table of shares
 
 
-def comparison_section(items: list[Item], comparison: dict[str, Any]) -> Html:
-    """Numbers in a table with one column for each result, curves drawn together, shares side by side.
+def comparison_values(items: list[Item]) -> dict[str, Any]:
+    """For the template: words, numbers with one column for each result, shares side by side.
 
-    Parameters
-    ----------
-    items : list of Item
-        The results.
-    comparison : dict
-        Filled with what the page's scripts draw: which results have curves, and which have hops.
+    And for it and the scripts: which results have curves, and which have hops.
     """
-    comparison["curves"] = [at for at, item in enumerate(items) if not _selection(item)]
-    comparison["hops"] = [at for at, item in enumerate(items) if isinstance(item.result, KHopResult)]
-    parts = [paragraph(_words(items)), _numbers(items)]
-    if len(comparison["curves"]) > 1:
-        parts.append(
-            _canvas("compare-curves", "The observable diameters; of graphs, that of the last hop. Areas: Δ.")
-        )
-    if len(comparison["hops"]) > 1:
-        parts.append(
-            _canvas("compare-hops", "Intrinsic dimension against the number of hops, with certified bounds.")
-        )
-    shares = _shares(items)
-    if shares is not None:
-        parts.append(shares)
-    return tag(
-        "section",
-        tag("h2", "Comparison", id="comparison-title"),
-        *parts,
-        id="comparison",
-        aria_labelledby="comparison-title",
-    )
-
-
-def _selection(item: Item) -> bool:
-    return not isinstance(item.result, (IDResult, KHopResult))
+    return {
+        "words": _words(items),
+        "numbers": _numbers(items),
+        "curves": [at for at, item in enumerate(items) if _last(item) is not None],
+        "hops": [at for at, item in enumerate(items) if isinstance(item.result, KHopResult)],
+        "shares": _shares(items),
+    }
 
 
 def _last(item: Item) -> IDResult | None:
@@ -87,12 +63,12 @@ def _words(items: list[Item]) -> str:
     return words
 
 
-def _numbers(items: list[Item]) -> Html:
+def _numbers(items: list[Item]) -> ReportTable:
     columns = [dict(_column(item)) for item in items]
-    labels = list(dict.fromkeys(label for column in columns for label in column))
-    rows: list[list[Child]] = [[label, *(column.get(label, "–") for column in columns)] for label in labels]
+    labels = dict.fromkeys(label for column in columns for label in column)
+    rows = [[label, *(column.get(label, "–") for column in columns)] for label in labels]
     head = ["", *(item.title for item in items)]
-    return table("Results side by side", head, rows, frozenset(range(1, len(head))))
+    return ReportTable(head, rows, set(range(1, len(head))), "Results side by side")
 
 
 def _column(item: Item) -> list[tuple[str, str]]:
@@ -153,20 +129,15 @@ def _selection_column(selection: FeatureSelection) -> list[tuple[str, str]]:
     ]
 
 
-def _shares(items: list[Item]) -> Html | None:
+def _shares(items: list[Item]) -> ReportTable | None:
     """Shares of the same features in all results, if they have any in common."""
     found = [(item.title, result.shares) for item in items if (result := _last(item)) is not None]
     common = {name for _, shares in found for name in shares if sum(name in other for _, other in found) > 1}
     if len(found) < 2 or not common:
         return None
     order = sorted(common, key=lambda name: -max(shares.get(name, 0.0) for _, shares in found))[:FEATURES]
-    rows: list[list[Child]] = [
+    rows = [
         [feature_label(name, 40), *(percent(shares.get(name, 0.0)) for _, shares in found)] for name in order
     ]
     head = ["feature", *(title for title, _ in found)]
-    return table("Shares of the same features", head, rows, frozenset(range(1, len(head))))
-
-
-def _canvas(key: str, caption: str) -> Html:
-    canvas = tag("div", class_="canvas", id=key, data_plot=key)
-    return tag("figure", canvas, tag("figcaption", caption), class_="plot", hidden=True)
+    return ReportTable(head, rows, set(range(1, len(head))), "Shares of the same features")

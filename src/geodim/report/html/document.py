@@ -2,7 +2,7 @@
 
 The plots are drawn by plotly.js, which is most of the file: it is packed with gzip, a third of its size, and
 unpacked by the browser.  A reader whose browser cannot do that, or runs no scripts, sees fixed pictures and
-tables instead.  A policy in the head forbids every request, and every script but the page's own.
+tables instead.
 """
 
 from __future__ import annotations
@@ -10,26 +10,17 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import json
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from geodim._version import __version__
 from geodim.errors import InputValueError
 from geodim.optional import require
 from geodim.output import check_output, write_text
-from geodim.report.html.comparison import comparison_section
-from geodim.report.html.markup import Html, join, tag
-from geodim.report.html.sections import (
-    Page,
-    contents,
-    estimates_section,
-    glossary,
-    made_section,
-    result_section,
-)
+from geodim.report.html.comparison import comparison_values
+from geodim.report.html.figures import Names
+from geodim.report.html.page import asset, environment, json_inside, render_page
+from geodim.report.html.sections import estimates_table, how_made, result_values
 from geodim.report.html.sources import as_items
 
 if TYPE_CHECKING:
@@ -40,10 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["check_report_path", "render_report", "write_report"]
 
 SCRIPTS = ("figures.js", "tables.js", "page.js")
-POLICY = (
-    "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; img-src data: blob:; "
-    "base-uri 'none'; form-action 'none'"
-)
 
 
 def check_report_path(path: str | Path) -> None:
@@ -54,6 +41,7 @@ def check_report_path(path: str | Path) -> None:
         raise InputValueError(msg)
     check_output(target)
     require("plotly.offline", "report", "the report")
+    environment()
 
 
 def write_report(
@@ -79,7 +67,7 @@ def write_report(
     Raises
     ------
     MissingExtraError
-        plotly is not installed.
+        plotly or jinja2 is not installed.
     """
     check_report_path(path)
     write_text(path, render_report(results, title=title, estimates=estimates))
@@ -119,84 +107,30 @@ def render_report(
     if not items:
         msg = "there is nothing to report: give at least one result"
         raise InputValueError(msg)
-    alone = len(items) == 1
-    page = Page()
-    body = [result_section(item, at, page, alone=alone) for at, item in enumerate(items)]
-    data = page.data()
-    if not alone:
-        comparison: dict[str, Any] = {}
-        body.insert(0, comparison_section(items, comparison))
-        data["comparison"] = comparison
-    if estimates:
-        body.append(estimates_section(estimates))
-    heading = title if title is not None else items[0].title if alone else f"{len(items)} results"
-    return _page(
-        heading, contents(items) if not alone else None, [*body, glossary(), made_section(items)], data
-    )
-
-
-def _page(title: str, navigation: Html | None, parts: list[Html], data: dict[str, Any]) -> str:
-    code = '(function () {\n"use strict";\n' + "\n".join(_asset(name) for name in SCRIPTS) + "\n})();"
-    values = embedded(data)
+    names = Names()
+    parts = [result_values(item, f"r{at}", names) for at, item in enumerate(items)]
+    comparison = comparison_values(items) if len(items) > 1 else None
+    data: dict[str, Any] = {"names": names.to_list(), "items": [part["data"] for part in parts]}
+    if comparison:
+        data["comparison"] = {name: comparison[name] for name in ("curves", "hops")}
+    if title is None:
+        title = f"{len(items)} results" if comparison else items[0].title
+    code = '(function () {\n"use strict";\n' + "\n".join(map(asset, SCRIPTS)) + "\n})();"
+    inside = json_inside(data)
     # Of the content, which cannot hold its own digest: no name in the data can know it.
-    nonce = hashlib.sha256(f"{title}{values}{code}".encode("utf-8", "replace")).hexdigest()[:32]
-    button = tag("button", "Dark", type="button", id="theme", hidden=True)
-    header = tag(
-        "header",
-        tag("div", tag("p", "geodim report", class_="kicker"), tag("h1", title)),
-        button,
+    nonce = hashlib.sha256(f"{title}{inside}{code}".encode("utf-8", "replace")).hexdigest()[:32]
+    return render_page(
+        "results.html",
+        title=title,
+        results=parts,
+        comparison=comparison,
+        estimates=estimates_table(estimates) if estimates else None,
+        made=[how_made(item) for item in items],
+        nonce=nonce,
+        data=inside,
+        plotly=packed_plotly(),
+        code=code,
     )
-    note = tag(
-        "p",
-        "This report runs no scripts here: plots are fixed pictures, tables show their first "
-        "rows. In a browser it does more.",
-        class_="no-scripts",
-        role="status",
-    )
-    footer = tag(
-        "footer",
-        tag("p", f"Made with geodim {__version__}. This file needs no connection and sends nothing."),
-    )
-    body = join(
-        tag("a", "Skip to the content", href="#main", class_="skip"),
-        header,
-        navigation,
-        tag("main", note, *parts, id="main", tabindex=-1),
-        footer,
-    )
-    policy = POLICY.format(nonce=nonce)
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            tag("meta", http_equiv="Content-Security-Policy", content=policy),
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">',
-            tag("title", f"{title} · geodim"),
-            f"<style>\n{_asset('style.css')}</style>",
-            "</head>",
-            "<body>",
-            body,
-            f'<script type="application/json" id="data">{values}</script>',
-            f'<script type="text/plain" id="plotly">{packed_plotly()}</script>',
-            f'<script nonce="{nonce}">\n{code}\n</script>',
-            "</body>",
-            "</html>",
-            "",
-        ]
-    )
-
-
-def embedded(values: Any) -> str:
-    r"""JSON that stays inside its element, whatever names it holds.
-
-    >>> print(embedded({"name": "</script>"}))
-    {"name":"\u003c/script>"}
-    """
-    text = json.dumps(values, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 @lru_cache(maxsize=1)
@@ -204,7 +138,3 @@ def packed_plotly() -> str:
     """plotly.js from the installed package, packed with gzip, as base64."""
     source: str = require("plotly.offline", "report", "the report").get_plotlyjs()
     return base64.b64encode(gzip.compress(source.encode(), 9, mtime=0)).decode()
-
-
-def _asset(name: str) -> str:
-    return (files("geodim.report.html") / "assets" / name).read_text(encoding="utf-8")

@@ -40,8 +40,8 @@ class Names:
         return self.places.setdefault(name, len(self.places))
 
     def to_list(self) -> list[str]:
-        """All names; halves of characters, which UTF-8 cannot hold, become question marks."""
-        return [name.encode("utf-8", "replace").decode("utf-8") for name in self.places]
+        """All names."""
+        return list(self.places)
 
 
 def rounded(values: Iterable[float]) -> list[float | None]:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from geodim.data.files import read_json
 from geodim.errors import DataFileError, InputTypeError
-from geodim.explain.select import FORMAT as SELECTION_FORMAT, FeatureSelection
+from geodim.explain.select import FeatureSelection
 from geodim.khop_result import KHopResult
 from geodim.result import IDResult
-from geodim.saved.results import SELECTION, SELECTION_DERIVED, checked, related_in_selection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +88,7 @@ def as_result(values: Any) -> Result:
     if kind.startswith("geodim.KHopResult/"):
         return KHopResult.from_dict(values)
     if kind.startswith("geodim.FeatureSelection/"):
-        return _selection(values)
+        return FeatureSelection.from_dict(values)
     if kind.startswith(LINES):
         command = kind.split(".")[1].split("/")[0]
         msg = (
@@ -102,18 +101,6 @@ def as_result(values: Any) -> Result:
         f"{KINDS}, found format {found!r}"
     )
     raise DataFileError(msg)
-
-
-def _selection(values: dict[str, Any]) -> FeatureSelection:
-    if values["format"] != SELECTION_FORMAT:
-        msg = (
-            f"expected format {SELECTION_FORMAT!r}, found {values['format']!r}: was "
-            "it written by a later geodim?"
-        )
-        raise DataFileError(msg)
-    return checked(
-        values, SELECTION, SELECTION_DERIVED, lambda known: FeatureSelection(**known), related_in_selection
-    )
 
 
 def as_items(results: Sequence[Any]) -> list[Item]:

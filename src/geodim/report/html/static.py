@@ -6,73 +6,97 @@ Readers without scripts see them, and all others before the scripts have run.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from geodim.report.html.markup import Html, tag
 from geodim.report.style import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["curve_svg", "line_svg"]
-
-WIDTH, HEIGHT = 640.0, 300.0
-LEFT, RIGHT, TOP, BOTTOM = 64.0, 16.0, 12.0, 46.0
+__all__ = ["Picture", "curve_picture", "line_picture"]
 
 
-def curve_svg(curve: dict[str, Any], label: str) -> Html:
+@dataclass(frozen=True)
+class Picture:
+    """Where everything lies, for the template: ticks with their texts, paths and dots.
+
+    The label says what is seen, to those who do not see it.
+    """
+
+    label: str
+    x_label: str
+    y_label: str
+    x_ticks: list[tuple[str, str]]
+    y_ticks: list[tuple[str, str]]
+    line: str
+    area: str = ""
+    dots: Sequence[tuple[str, str]] = ()
+
+    WIDTH: ClassVar[int] = 640
+    HEIGHT: ClassVar[int] = 300
+    LEFT: ClassVar[int] = 64
+    RIGHT: ClassVar[int] = 16
+    TOP: ClassVar[int] = 12
+    BOTTOM: ClassVar[int] = 46
+
+
+def curve_picture(curve: dict[str, Any]) -> Picture:
     """The observable diameter against alpha, the area shaded."""
     widths = [width or 0.0 for width in curve["width"]]
     top = 1.05 * max(widths, default=0.0) or 1.0
-    points = []
-    for at, width in enumerate(widths):
-        points += [(curve["alpha"][at], width), (curve["alpha"][at + 1], width)]
-    line = _path([(_x(alpha, 0.0, 1.0), _y(width, 0.0, top)) for alpha, width in points])
-    area = f"{line}L{_x(1, 0, 1):.1f} {_y(0, 0, top):.1f}L{_x(0, 0, 1):.1f} {_y(0, 0, top):.1f}Z"
-    shapes = [tag("path", d=area, class_="area"), tag("path", d=line, class_="line")]
-    axes = _axes((0.0, 1.0), (0.0, top), "α, share of points left out", "observable diameter")
-    return _picture(label, *axes, *shapes)
+    steps = zip(curve["alpha"], curve["alpha"][1:], widths, strict=False)
+    vertices = [(alpha, width) for left, right, width in steps for alpha in (left, right)]
+    label = (
+        "Observable diameter against the share of points left out; the slider below reads values from "
+        "the curve."
+    )
+    words = (label, "α, share of points left out", "observable diameter")
+    return _picture(words, (0.0, 1.0), (0.0, top), vertices, shaded=True)
 
 
-def line_svg(
-    x: Sequence[float],
-    y: Sequence[float | None],
-    x_label: str,
-    y_label: str,
-    label: str,
-    *,
-    zero: bool = False,
-) -> Html:
-    """A line through points, such as dimensions against hops."""
-    known = [(at, value) for at, value in zip(x, y, strict=True) if value is not None]
-    values = [value for _, value in known] or [0.0, 1.0]
-    low, high = (0.0 if zero else min(values)), max(values)
+def line_picture(
+    values: Sequence[float | None], x_label: str, y_label: str, label: str, *, zero: bool = False
+) -> Picture:
+    """A line through values at 0, 1, ..., such as dimensions against hops; None is left out."""
+    known = [(float(at), value) for at, value in enumerate(values) if value is not None]
+    heights = [value for _, value in known] or [0.0, 1.0]
+    low, high = (0.0 if zero else min(heights)), max(heights)
     margin = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
-    low, high = (low if zero else low - margin), high + margin
-    first, last = min(x), max(x) if max(x) > min(x) else min(x) + 1.0
-    spots = [(_x(at, first, last), _y(value, low, high)) for at, value in known]
-    shapes = [tag("path", d=_path(spots), class_="line")]
-    if len(spots) <= 60:
-        shapes += [tag("circle", cx=f"{cx:.1f}", cy=f"{cy:.1f}", r="4", class_="dot") for cx, cy in spots]
-    return _picture(label, *_axes((first, last), (low, high), x_label, y_label), *shapes)
+    across, up = (0.0, max(len(values) - 1.0, 1.0)), (low if zero else low - margin, high + margin)
+    return _picture((label, x_label, y_label), across, up, known, dots=len(known) <= 60)
 
 
-def _picture(label: str, *shapes: Html) -> Html:
-    return tag(
-        "svg", *shapes, viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}", role="img", aria_label=label, class_="static"
+def _picture(
+    words: tuple[str, str, str],
+    across: tuple[float, float],
+    up: tuple[float, float],
+    points: list[tuple[float, float]],
+    *,
+    shaded: bool = False,
+    dots: bool = False,
+) -> Picture:
+    """Draw points, joined in order, in axes that show such ranges."""
+    spots = [_at(x, y, across, up) for x, y in points]
+    line = "M" + "L".join(map(" ".join, spots)) if spots else ""
+    ground = [_at(x, 0.0, across, up) for x in (1.0, 0.0)]
+    return Picture(
+        *words,
+        x_ticks=[(_at(value, up[0], across, up)[0], number(value, 3)) for value in _ticks(*across)],
+        y_ticks=[(_at(across[0], value, across, up)[1], number(value, 3)) for value in _ticks(*up)],
+        line=line,
+        area="L".join([line, *map(" ".join, ground)]) + "Z" if shaded else "",
+        dots=spots if dots else (),
     )
 
 
-def _x(value: float, low: float, high: float) -> float:
-    return LEFT + (WIDTH - LEFT - RIGHT) * (value - low) / (high - low)
-
-
-def _y(value: float, low: float, high: float) -> float:
-    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - low) / (high - low)
-
-
-def _path(points: list[tuple[float, float]]) -> str:
-    return "".join(f"{'L' if at else 'M'}{x:.1f} {y:.1f}" for at, (x, y) in enumerate(points))
+def _at(x: float, y: float, across: tuple[float, float], up: tuple[float, float]) -> tuple[str, str]:
+    """Where a point lies in the picture, given what the axes show."""
+    width = Picture.WIDTH - Picture.LEFT - Picture.RIGHT
+    height = Picture.HEIGHT - Picture.TOP - Picture.BOTTOM
+    right = Picture.LEFT + width * (x - across[0]) / (across[1] - across[0])
+    down = Picture.TOP + height * (up[1] - y) / (up[1] - up[0])
+    return f"{right:.1f}", f"{down:.1f}"
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -82,24 +106,3 @@ def _ticks(low: float, high: float) -> list[float]:
     step = next(power * times for times in (1.0, 2.0, 5.0, 10.0) if power * times >= rough)
     first = math.ceil(low / step - 1e-9)
     return [at * step for at in range(first, math.floor(high / step + 1e-9) + 1)]
-
-
-def _axes(x: tuple[float, float], y: tuple[float, float], x_label: str, y_label: str) -> list[Html]:
-    found = []
-    for value in _ticks(*y):
-        height = f"{_y(value, *y):.1f}"
-        found.append(
-            tag("line", x1=f"{LEFT:g}", x2=f"{WIDTH - RIGHT:g}", y1=height, y2=height, class_="grid")
-        )
-        found.append(tag("text", number(value, 3), x=f"{LEFT - 8:g}", y=height, dy="0.35em", class_="end"))
-    for value in _ticks(*x):
-        at = f"{_x(value, *x):.1f}"
-        found.append(tag("text", number(value, 3), x=at, y=f"{HEIGHT - BOTTOM + 18:g}", class_="middle"))
-    found.append(
-        tag("text", x_label, x=f"{(LEFT + WIDTH - RIGHT) / 2:g}", y=f"{HEIGHT - 8:g}", class_="middle title")
-    )
-    middle = (TOP + HEIGHT - BOTTOM) / 2
-    found.append(
-        tag("text", y_label, transform=f"translate(14 {middle:g}) rotate(-90)", class_="middle title")
-    )
-    return found
