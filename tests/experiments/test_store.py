@@ -19,7 +19,7 @@ import geodim.experiments.store as store_module
 from geodim.errors import DataFileError, InputValueError, MissingExtraError
 from geodim.experiments import NAMES, get_experiment
 from geodim.experiments.experiment import Context, Cost, Experiment, Options, StoppedError, Unit
-from geodim.experiments.runner import Outcome, Plan, make_plan, merge_results, run_plan
+from geodim.experiments.runner import Outcome, Schedule, make_plan, merge_results, run_plan
 from geodim.experiments.store import Store
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def experiment(units: list[Unit], name: str = "squares", recipe: int = 1) -> Exp
 def run(folder: Path, units: list[Unit], **options: object) -> Outcome:
     made = experiment(units)
     store = Store(folder, made)
-    plan = Plan(made, store, [], [], [])
+    plan = Schedule(made, store, [], [], [])
     for unit in units:
         (plan.done if store.is_done(unit) else plan.missing if unit.missing else plan.todo).append(unit)
     return run_plan([plan], Options(), folder, **options)

@@ -38,7 +38,18 @@ from geodim.cli.planning import (
 )
 from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
 from geodim.cli.scheduler import Scheduler, connected
-from geodim.cli.tables import Columns, Exclude, Header, Rtol, Threads, TimeLimit, opened
+from geodim.cli.tables import (
+    SAVE_EVERY,
+    Checkpoint,
+    Columns,
+    Exclude,
+    Header,
+    Rtol,
+    SaveEvery,
+    Threads,
+    TimeLimit,
+    opened,
+)
 from geodim.output import check_outputs
 
 if TYPE_CHECKING:
@@ -71,6 +82,8 @@ def compute(
     backend: BackendOption = BackendName.auto,
     scheduler: Scheduler = None,
     time_limit: TimeLimit = None,
+    checkpoint: Checkpoint = None,
+    save_every: SaveEvery = SAVE_EVERY,
     json: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Write the whole result, with the curve, to a file.")
     ] = None,
@@ -112,7 +125,7 @@ def compute(
 
     * `geodim compute embeddings.npy`
     * `geodim compute iris.csv --exclude species --plot iris.png --report iris.html`
-    * `geodim compute big.npy --rtol 0.01 --time-limit 600 --json big.json`
+    * `geodim compute big.npy --rtol 0.01 --time-limit 600 --checkpoint state --json big.json`
     * `geodim compute points.parquet | jq .dimension`
     * `geodim compute points.npy --certificate proof.json`, then `geodim verify proof.json points.npy`
     * `geodim compute points.parquet --scheduler tcp://head:8786`
@@ -128,7 +141,9 @@ def compute(
         check_plot_path(plot)
     check_report(report)
     check_certificate(certificate)
-    check_outputs({"--json": json, "--plot": plot, "--report": report, "--certificate": certificate}, [file])
+    check_outputs(
+        {"--json": json, "--plot": plot, "--report": report, "--certificate": certificate}, [file, checkpoint]
+    )
     if dry_run:
         budget = None if memory is None else parse_memory(memory)
         with notes(console, quiet=quiet):
@@ -167,6 +182,8 @@ def compute(
             n_threads=threads,
             time_limit=time_limit,
             count_indistinguishable=count_duplicates,
+            checkpoint=checkpoint,
+            save_every=save_every,
         )
         result = with_provenance(result, str(file))
         written = _write(result, json, plot)

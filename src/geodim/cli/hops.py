@@ -39,7 +39,7 @@ from geodim.cli.planning import (
 )
 from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
 from geodim.cli.scheduler import Scheduler, connected
-from geodim.cli.tables import Header, Rtol, Threads, TimeLimit  # noqa: TC001 - typer looks at the annotations
+from geodim.cli.tables import SAVE_EVERY, Checkpoint, Header, Rtol, SaveEvery, Threads, TimeLimit
 from geodim.errors import InputTypeError, InputValueError
 from geodim.output import check_outputs
 from geodim.text import visible
@@ -132,17 +132,8 @@ def hops(
         typer.Option(metavar="SIZE", help="Stay within this much: 8GB, 8GiB, 500MB or bytes. See --dry-run."),
     ] = None,
     time_limit: TimeLimit = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            file_okay=False,
-            help="Keep the state here; the same command later goes on from there, to the same bits.",
-        ),
-    ] = None,
-    save_every: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.0, help="Time between two checkpoints.")
-    ] = 30.0,
+    checkpoint: Checkpoint = None,
+    save_every: SaveEvery = SAVE_EVERY,
     count_duplicates: Annotated[
         bool, typer.Option("--count-duplicates", help="Also count, per k, the nodes that equal another node.")
     ] = False,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from geodim.experiments.experiment import Experiment, Unit
-    from geodim.experiments.runner import Outcome, Plan
+    from geodim.experiments.runner import Outcome, Schedule
 
 FORMAT = "geodim.reproduce/1"
 MOST_NUMBERS = 100  # in one option
@@ -237,7 +237,7 @@ def _show_list() -> None:
     terminal.print(table)
 
 
-def _show_plan(plans: Sequence[Plan]) -> None:
+def _show_plan(plans: Sequence[Schedule]) -> None:
     terminal = out()
     if not terminal.is_terminal:
         total = sum(plan.seconds for plan in plans)
@@ -267,7 +267,7 @@ def _show_plan(plans: Sequence[Plan]) -> None:
 
 @contextmanager
 def _watched(
-    plans: Sequence[Plan], console: Any, *, quiet: bool
+    plans: Sequence[Schedule], console: Any, *, quiet: bool
 ) -> Iterator[Callable[[Experiment, Unit, float], None] | None]:
     """Bar over all units, weighted by their costs; absent where nobody is looking."""
     if quiet or not console.is_terminal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager, nullcontext
-from pathlib import Path  # noqa: TC003 - typer looks at the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -44,6 +44,16 @@ TimeLimit = Annotated[
     float | None,
     typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the bounds known so far."),
 ]
+SAVE_EVERY = 30.0  # as `geodim.engine.checkpoint` has it; importing that takes time
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        file_okay=False,
+        help="Keep the state here; the same command later goes on from there, to the same bits.",
+    ),
+]
+SaveEvery = Annotated[float, typer.Option(metavar="SECONDS", min=0.0, help="Time between two checkpoints.")]
 
 
 def told(table: Table) -> Table:

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
     Watch = Callable[[Experiment, Unit, float], None]
 
-__all__ = ["Outcome", "Plan", "make_plan", "merge_results", "run_plan"]
+__all__ = ["Outcome", "Schedule", "make_plan", "merge_results", "run_plan"]
 
 STATE = ".state"  # folder within the results for what lets unfinished units go on
 
 
 @dataclass
-class Plan:
+class Schedule:
     """What is to be done for one experiment."""
 
     experiment: Experiment
@@ -75,7 +75,7 @@ class Outcome:
     stopped: str | None = None
 
 
-def make_plan(names: Sequence[str], options: Options, folder: Path, *, fresh: bool = False) -> list[Plan]:
+def make_plan(names: Sequence[str], options: Options, folder: Path, *, fresh: bool = False) -> list[Schedule]:
     """Look at what is there and what is not; nothing is computed.
 
     Parameters
@@ -92,7 +92,7 @@ def make_plan(names: Sequence[str], options: Options, folder: Path, *, fresh: bo
     plans = []
     for name in names:
         experiment = get_experiment(name)
-        plan = Plan(experiment, Store(folder, experiment), [], [], [])
+        plan = Schedule(experiment, Store(folder, experiment), [], [], [])
         for unit in experiment.units(options):
             if plan.store.is_done(unit) and not fresh:
                 plan.done.append(unit)
@@ -130,7 +130,7 @@ def merge_results(sources: Sequence[Path], folder: Path) -> int:
 
 
 def run_plan(
-    plans: Sequence[Plan],
+    plans: Sequence[Schedule],
     options: Options,
     folder: Path,
     *,
@@ -141,7 +141,7 @@ def run_plan(
 
     Parameters
     ----------
-    plans : sequence of Plan
+    plans : sequence of Schedule
         From `make_plan`.
     options : Options
         The same as there.
@@ -178,7 +178,7 @@ def run_plan(
     return outcome
 
 
-def _do(plan: Plan, unit: Unit, context: Context, watch: Watch | None, outcome: Outcome) -> None:
+def _do(plan: Schedule, unit: Unit, context: Context, watch: Watch | None, outcome: Outcome) -> None:
     def progress(done: float, total: float) -> None:
         if watch is not None:
             watch(plan.experiment, unit, done / total if total else 0.0)

@@ -9,7 +9,7 @@ import hashlib
 import tempfile
 import time
 import warnings
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ import numpy as np
 
 from geodim.arguments import whole_number
 from geodim.data.datasets import GraphDataset, load_dataset
-from geodim.engine.interrupt import heeding_interrupts
+from geodim.engine.driver import Driver
 from geodim.errors import GeodimError, InputValueError, InterruptedWarning
 from geodim.gnn._torch import torch
 from geodim.gnn.inputs import hop_inputs, hop_inputs_bytes
@@ -145,7 +145,7 @@ def run_grid(
         seed=whole_number(seed, "seed", 0),
         store=None if directory is None else RunStore(directory),
         keep_models=keep_models,
-        deadline=None if time_limit is None else time.monotonic() + time_limit,
+        driver=Driver(None if time_limit is None else time.monotonic() + time_limit),
         progress=progress or (lambda _done, _total, _note: None),
         total=len(chosen) * len(ks) * repetitions,
         runs=[],
@@ -153,16 +153,15 @@ def run_grid(
     # Before anything is trained: a wrong name, or a data set without labels, should not show up after hours.
     plans = [(one, settings or paper_settings(one if isinstance(one, str) else one.name)) for one in chosen]
     lock = nullcontext() if grid.store is None else FolderLock(grid.store.folder, "folder of runs")
-    try:
-        with lock, heeding_interrupts(grid.halt):
-            for one, how in plans:
-                grid.check()
-                data = load_dataset(one, root, offline=offline) if isinstance(one, str) else one
-                grid.train_all(data, how)
-    except (_StoppedError, KeyboardInterrupt):
+    with lock, grid.driver.heeding(), suppress(_StoppedError):
+        for one, how in plans:
+            grid.check()
+            data = load_dataset(one, root, offline=offline) if isinstance(one, str) else one
+            grid.train_all(data, how)
+    if grid.driver.stopped:
         more = "" if directory is None else "; the same call goes on from there"
         warnings.warn(
-            f"{grid.reason}: {len(grid.runs)} of {grid.total} runs are finished{more}",
+            f"{grid.driver.stopped}: {len(grid.runs)} of {grid.total} runs are finished{more}",
             InterruptedWarning,
             stacklevel=2,
         )
@@ -181,23 +180,14 @@ class _Grid:
     seed: int
     store: RunStore | None
     keep_models: bool
-    deadline: float | None
+    driver: Driver
     progress: Callable[[int, int, str], None]
     total: int
     runs: list[SignRun]
-    reason: str = "interrupted"
-    halted: bool = False
-
-    def halt(self, _reason: str) -> None:
-        """Stop at the next occasion."""
-        self.halted = True
 
     def check(self) -> None:
         """Raise if it is time to stop."""
-        if self.halted:
-            raise _StoppedError
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            self.reason = "time limit"
+        if self.driver.late():
             raise _StoppedError
 
     def report(self, note: str) -> None:

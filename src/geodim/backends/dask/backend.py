@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from geodim.backends.dask.cells import CellPass
 from geodim.backends.dask.cluster import Cluster
-from geodim.backends.dask.columns import ColumnPass, new_token, weights_of
+from geodim.backends.dask.columns import WholePass, new_token, weights_of
 from geodim.backends.dask.histograms import CountPass
 from geodim.backends.dask.source import DaskSource
 from geodim.backends.dask.tasks import Job
@@ -111,7 +111,7 @@ class DaskBackend(LocalBackend):
             deadline=driver.deadline_everywhere,
             weights=weights_of(source),
         )
-        kind = CountPass if way.by_chunk else ColumnPass
+        kind = CountPass if way.by_chunk else WholePass
         return kind(self.cluster, source, way, job, ranges, driver).run(leaders)
 
     def meter(self) -> Meter:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Stage = list[tuple[list[int], list[int]]]  # blocks by their columns, and which of these to solve
 
 
-class ColumnPass:
+class WholePass:
     """One pass.
 
     Parameters

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.backends.dask import reading, tasks
-from geodim.backends.dask.columns import ColumnPass
+from geodim.backends.dask.columns import WholePass
 from geodim.engine.steps import counter_type
 from geodim.errors import DataChangedError
 
@@ -109,7 +109,7 @@ def solve_counts(
         return tasks.part_of(profile, bench, np.asarray(columns), todo, before=before)
 
 
-class CountPass(ColumnPass):
+class CountPass(WholePass):
     """One pass by counts over a `DaskSource`."""
 
     solve = staticmethod(solve_counts)
