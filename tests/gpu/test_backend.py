@@ -102,9 +102,9 @@ def test_blocks_of_columns_when_the_device_is_small(monkeypatch):
 
     X = table(100_000, 40)
     small = columns.bytes_for(len(X), 4, 1, 2) + 5 * 8 * len(X)
-    monkeypatch.setattr(columns, "free_memory", lambda _device: small)
+    monkeypatch.setattr("geodim.backends.cuda.backend.free_memory", lambda _device: small)
     assert_same(geodim.intrinsic_dimension(X, backend="cuda"), geodim.intrinsic_dimension(X))
-    monkeypatch.setattr(columns, "free_memory", lambda _device: 1_000_000)
+    monkeypatch.setattr("geodim.backends.cuda.backend.free_memory", lambda _device: 1_000_000)
     with pytest.raises(
         DeviceMemoryError, match=r"100,000 points need .* up to about [\d,]+ points would fit"
     ):

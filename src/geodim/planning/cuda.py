@@ -68,12 +68,14 @@ def plan_cuda(
     way, graph, why_not = _on_device(problem, budget, memory)
     widths = device.Widths(way.solvers, way.width)
     if problem.hops is None:
-        peak = device.peak_of_columns(problem.n_points, problem.itemsize, widths, on_device=on_device)
-        peak += problem.nbytes if on_device else 0
+        peak = device.peak_of_columns(
+            problem.n_points, problem.n_features, problem.itemsize, widths, on_device=on_device
+        )
     else:
         peak = device.peak_of_hops(
             problem.n_points, problem.itemsize, problem.hops, widths, graph, problem.scratch_itemsize
         )
+    peak += problem.nbytes if on_device else 0
     if why_not is None:  # the allocator gives back what it keeps once that is needed
         peak = min(peak, usable)
     moved = 0 if on_device else problem.nbytes

@@ -114,14 +114,16 @@ def graph_bytes(n_nodes: int, entries: int, budget: int, *, weighted: bool = Fal
     return 8 * (n_nodes + 1) + 8 * n_nodes * (2 if weighted else 1) + 4 * n_nodes + held, resident
 
 
-def peak_of_columns(n_points: int, itemsize: int, widths: Widths, *, on_device: bool = False) -> int:
+def peak_of_columns(
+    n_points: int, n_features: int, itemsize: int, widths: Widths, *, on_device: bool = False
+) -> int:
     """About what a pass over plain columns takes where there is room: more than it needs.
 
     Two batches of sorted columns, since one is let go when the next is there; of blocks from the host two as
     well.  From an H200: 57.0 and 5.8 GiB for 10^8 and 10^7 points.
     """
     batch, width = widths
-    blocks = batch if on_device else 2 * width
+    blocks = batch if on_device else min(2 * width, n_features)
     solver = solver_bytes(n_points, 1, batch)
     return int(solver + n_points * ((2 * batch + blocks) * itemsize + SORTING + WAVES))
 
