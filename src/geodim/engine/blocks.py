@@ -10,9 +10,9 @@ LONG_FROM = 1 << 17  # columns so long are worth a task each, or several
 CACHE_LINE = 64  # bytes; threads that read together take a whole one of each row, if the memory allows
 
 
-def block_width(n_points: int, itemsize: int, *, row_major: bool) -> int:
-    """Columns per thread that fit the memory and share cache lines."""
-    width = max(1, min(BLOCK_BYTES // max(n_points * itemsize, 1), MOST_COLUMNS))
+def block_width(n_points: int, itemsize: int, *, row_major: bool, at_once: int = MOST_COLUMNS) -> int:
+    """Columns per thread that fit the memory and share cache lines, or whatever makes ``at_once`` cheaper."""
+    width = max(1, min(BLOCK_BYTES // max(n_points * itemsize, 1), at_once))
     return max(width, 2) if row_major else width  # reading two columns costs hardly more than one
 
 
@@ -35,13 +35,21 @@ class Reading(NamedTuple):
 
 
 def reading(
-    n_points: int, n_features: int, itemsize: int, threads: int, *, row_major: bool, by_rows: bool = True
+    n_points: int,
+    n_features: int,
+    itemsize: int,
+    threads: int,
+    *,
+    row_major: bool,
+    by_rows: bool = True,
+    at_once: int = MOST_COLUMNS,
 ) -> Reading:
     """What the engine does with columns of this shape, and what a plan says that it does.
 
-    ``by_rows`` says whether some rows of a block can be read apart from the others.
+    ``by_rows`` says whether some rows of a block can be read apart from the others, ``at_once`` how many
+    columns are read together at best.
     """
-    width = block_width(n_points, itemsize, row_major=row_major)
+    width = block_width(n_points, itemsize, row_major=row_major, at_once=at_once)
     together = False
     if threads == 1 or (n_features < 2 * threads and n_points >= LONG_FROM):
         width, buffers, solvers = min(width, n_features), 1, 1

@@ -3,7 +3,9 @@
 Phi over a union of feature sets is the elementwise maximum, so columns may be solved in any order, split over
 any number of threads, and give the same bits.  What earlier columns reached is a lower bound that later
 columns must beat; a column is dropped from a gap only when it lies strictly below, so the owner of each k
-(the lowest column index that attains Phi(k)) does not depend on the order either.
+(the lowest column index that attains Phi(k)) does not depend on the order either.  Where there are many
+columns, nearly all of them are dropped whole, by counts and without being sorted (see
+`geodim.engine.dominated`).
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.blocks import reading
+from geodim.engine.blocks import MOST_COLUMNS, reading
+from geodim.engine.dominated import Dominance
 from geodim.engine.helpers import Helpers
 from geodim.engine.interrupt import heeding_interrupts
 from geodim.engine.parts import thread_count
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
 
 FEW_BLOCKS = 4  # up to so many blocks per thread, leaders are not read apart from the others
 SHARES_PER_THREAD = 4  # of the rows that threads read together
+# From so many columns of so many points on, most are dropped without being sorted.
+MANY_COLUMNS, MANY_POINTS = 64, 256
 
 
 def compute_profile(
@@ -51,6 +56,7 @@ def compute_profile(
     deadline: float | None = None,
     progress: Callable[[int, int], None] | None = None,
     profile: Profile | None = None,
+    ends: NDArray[np.float64] | None = None,
 ) -> Profile:
     """Solve every column of ``source``.
 
@@ -74,6 +80,9 @@ def compute_profile(
         Called in this thread with (columns done, columns in all).
     profile
         A profile to continue: columns marked as done are skipped.
+    ends
+        Array of shape (n_features, 2) for the extremes of the columns that are read, where no first pass
+        found them.
 
     Returns
     -------
@@ -94,7 +103,7 @@ def compute_profile(
         left_out = may_leave_out(n if steps is None else steps) if skip_smallest else 0
         profile = Profile.empty(n, d, step, steps, left_out, threads)
     profile.stopped = None
-    run = _Run(source, profile, deadline, threads, first_steps, progress, ranges)
+    run = _Run(source, profile, deadline, threads, first_steps, progress, ranges, ends)
     try:
         with (
             heeding_interrupts(run.halt),
@@ -122,8 +131,10 @@ class _Run:
         first_steps: NDArray[np.float64] | None = None,
         progress: Callable[[int, int], None] | None = None,
         ranges: Ranges | None = None,
+        ends: NDArray[np.float64] | None = None,
     ) -> None:
         self.source = source
+        self.ends = ends
         self.ranges = ranges
         self.first_steps = first_steps
         self.widest = 1  # columns in the largest block
@@ -134,6 +145,8 @@ class _Run:
         self.local = threading.local()
         self.scratch = threading.local()  # apart, lest a solver refers to itself and outlives the run
         self.solvers = count()
+        many = source.n_features >= MANY_COLUMNS and source.n_points >= MANY_POINTS
+        self.drops = profile.step == 0.0 and not source.runs and many
 
     def solve_all(self, pool: ThreadPoolExecutor, leaders: Sequence[int]) -> None:
         """Solve every column: all threads work on one if they are few, else each thread on its own."""
@@ -142,6 +155,7 @@ class _Run:
         way = reading(
             source.n_points, source.n_features, source.dtype.itemsize, threads,
             row_major=source.row_major, by_rows=read_rows is not None,
+            at_once=getattr(source, "at_once", MOST_COLUMNS),
         )  # fmt: skip
         self.report()
         if way.solvers == 1:
@@ -247,7 +261,7 @@ class _Run:
         if self.should_stop():
             return
         if not self.source.runs:
-            for values, column in zip(self._read(block), block, strict=True):
+            for values, column in self._left(self._read(block), block):
                 self._solve_column(values, column, executor)
             return
         solver = self._solver()
@@ -258,6 +272,28 @@ class _Run:
             self.profile.bytes_read += found.nbytes + counts.nbytes
             if solver.solve_runs(found, counts, column, self.profile, self.should_stop, executor):
                 self.profile.finish(column)
+
+    def _left(self, values: Values, block: list[int]) -> list[tuple[Values, int]]:
+        """The columns of a block that are not dominated by others; the rest is finished here."""
+        if not self.drops and self.ends is None:
+            return list(zip(values, block, strict=True))
+        dominance: Dominance | None = getattr(self.local, "dominance", None)
+        if dominance is None:
+            dominance = self.local.dominance = Dominance(self.source.n_points)
+        if self.drops:
+            dominance.look(self.profile)
+        dominated, ends = dominance.test(values, block)
+        if self.ends is not None:
+            self.ends[block] = ends
+        if self.ranges is not None:
+            found = np.column_stack([self.ranges.least[block], self.ranges.greatest[block]])
+            for at in np.flatnonzero(np.any(found != ends, axis=1)).tolist():
+                from geodim.engine.column import changed  # noqa: PLC0415 - imports Numba
+
+                raise changed(block[at], tuple(found[at].tolist()), tuple(ends[at].tolist()))
+        for column in np.compress(dominated, block).tolist():
+            self.profile.finish(column)
+        return [(values[at], block[at]) for at in np.flatnonzero(~dominated).tolist()]
 
     def _read(self, block: list[int]) -> NDArray[np.floating]:
         buffer = getattr(self.local, "buffer", None)
