@@ -221,13 +221,15 @@ def first_fault(matrix, first, stop):
         for left in range(0, n, step):
             for i in range(begin, min(begin + step, stop)):
                 for j in range(left, min(left + step, n)):
-                    value = np.float64(matrix[i, j])
+                    value, other = np.float64(matrix[i, j]), np.float64(matrix[j, i])
                     if not -np.inf < value < np.inf:
                         return i, j, 1
+                    if not -np.inf < other < np.inf:
+                        return j, i, 1
                     if value < 0.0:
                         return i, j, 2
                     if i == j and value != 0.0:
                         return i, j, 3
-                    if value != np.float64(matrix[j, i]):
+                    if value != other:
                         return i, j, 4
     return 0, 0, 0

@@ -26,11 +26,14 @@ def chosen_points(landmarks: Any, n_points: int) -> NDArray[np.intp] | None:
     except ValueError as error:  # rows of different lengths
         msg = "landmarks must be a number, numbers of points, or points, all with the same coordinates"
         raise InputTypeError(msg) from error
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        return None
+    if array.ndim == 0:
+        msg = f"landmarks must be a number, numbers of points, or points, got a {type(landmarks).__name__}"
+        raise InputTypeError(msg)
     if array.size == 0:
         msg = "there are no landmarks: give at least one point"
         raise ShapeError(msg)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        return None
     beyond = np.flatnonzero((array < 0) | (array >= n_points))
     if beyond.size:
         msg = f"landmark {array[beyond[0]]} is no point: there are {n_points:,}, numbered from 0"

@@ -89,7 +89,8 @@ def panels_of(data: Any, n_threads: int = 1, *, unit: bool = False) -> Panels:
     check_points(-(-n // PANEL) * PANEL, 8.0 * d)
     _check_whole(source, ranges.least, ranges.greatest)
     exponent = 0
-    if ranges.magnitude > 0.0 and abs(math.frexp(ranges.magnitude)[1]) > SAFE_EXPONENT:
+    # Rows that are divided by their lengths are scaled one by one.
+    if not unit and ranges.magnitude > 0.0 and abs(math.frexp(ranges.magnitude)[1]) > SAFE_EXPONENT:
         exponent = math.frexp(ranges.magnitude)[1]
     values, whole = np.zeros((-(-n // PANEL), d, PANEL)), not unit and exponent == 0
     for first, rows in _chunks(source):
@@ -101,7 +102,7 @@ def panels_of(data: Any, n_threads: int = 1, *, unit: bool = False) -> Panels:
         at = first // PANEL
         some = packed(rows, PANEL)
         values[at : at + len(some)] = some
-    return Panels(values, n, 0 if unit else exponent, ranges.magnitude if whole else math.inf)
+    return Panels(values, n, exponent, ranges.magnitude if whole else math.inf)
 
 
 def points_like(data: Any, panels: Panels, n_threads: int = 1, *, unit: bool = False) -> NDArray[np.float64]:

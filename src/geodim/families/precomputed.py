@@ -56,13 +56,13 @@ def distance_matrix(data: Any, n_threads: int = 1) -> NDArray[Any]:
 
 
 def _fault(matrix: NDArray[Any], row: int, column: int, fault: int) -> InputValueError:
-    value = matrix[row, column]
+    value, other = matrix[row, column].item(), matrix[column, row].item()
     where = f"entry ({row}, {column}) of the matrix of distances"
     if fault == 1:
         return NonFiniteError(f"{where} is {value}: give a finite distance for every pair, or drop points")
     if fault == 4:
         return InputValueError(
-            f"{where} is {value!r}, and entry ({column}, {row}) is {matrix[column, row]!r}: distances are "
+            f"{where} is {value!r}, and entry ({column}, {row}) is {other!r}: distances are "
             "symmetric; where only rounding is to blame, use (D + D.T) / 2"
         )
     return InputValueError(f"{where} is {value!r}, and {FAULTS[fault]}")

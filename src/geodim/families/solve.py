@@ -13,7 +13,6 @@ from geodim.data.checks import Ranges
 from geodim.engine.leaders import leaders
 from geodim.engine.parts import mean, thread_count
 from geodim.engine.solve import compute_profile
-from geodim.errors import RangeOverflowError
 from geodim.families.sources import MadeColumns
 
 if TYPE_CHECKING:
@@ -84,25 +83,30 @@ def distance_profile(
     profile = compute_profile(
         covering or source, leaders=first, n_threads=threads, deadline=deadline, progress=progress, ends=ends
     )
-    made = np.isfinite(ends).all(axis=1)
-    if np.isinf(ends).any():
-        msg = "distances overflow float64: divide the points by a constant"
-        raise RangeOverflowError(msg)
-    greatest = float(ends[made, 1].max()) if made.any() else 0.0
-    d_max, off = float(np.ptp(ends[made], axis=1).max()) if made.any() else 0.0, 0.0
+    made = ~np.isnan(ends[:, 0])
+    d_max, off = float(np.ptp(ends[made], axis=1).max(initial=0.0)), 0.0
     if not made.all():
-        # d(x, y) <= d(x, c) + d(c, y) <= twice the greatest distance from any c.
-        bound = 2.0 * float(ends[made, 1].min()) if made.any() else math.inf
-        ends[~made] = 0.0, max(bound, greatest)
-        off = 0.5 * (max(bound, greatest) - d_max)
+        ends[~made, 0], ends[~made, 1] = 0.0, _at_most(source)[~made]
+        off = 0.5 * max(float(ends[:, 1].max()) - d_max, 0.0)
         d_max += off
-        greatest = max(bound, greatest)
-    error = source.error(greatest)
+    error = source.error(float(ends[:, 1].max()))
     with np.errstate(over="ignore"):
         energies = n * np.square(ends[:, 1]) * (1.0 + 2.0**-50)
     ranges = Ranges(ends[:, 0].copy(), ends[:, 1].copy(), np.zeros(m), energies, n)
     radius = 0.0 if covering is None else covering.radius()
     return SolvedDistances(profile, ranges, error, d_max, off + 2.0 * error, radius)
+
+
+def _at_most(source: MadeColumns) -> NDArray[np.float64]:
+    """Bounds on the greatest value of every column, from one column and one row.
+
+    With p the first point and c the first centre, d(x, y) <= d(x, p) + d(c, p) + d(c, y).
+    """
+    column = np.empty((1, source.n_points))
+    source.read([0], column)
+    row = source.sample(np.arange(source.n_features), np.array([0]))[0]
+    bound: NDArray[np.float64] = (row + column[0, 0] + column.max()) * (1.0 + 2.0**-40)
+    return bound
 
 
 class _Covering(MadeColumns):
@@ -184,12 +188,13 @@ def net_bounds(source: MadeColumns, solved: SolvedDistances, *, normalize: bool 
         Divide by the largest range of all columns.
     """
     phi, n, e = solved.profile.phi, solved.profile.n_points, solved.feature_error
-    r = solved.radius + e
-    among = source.points is not None
-    d_lower = max(solved.d_max - solved.d_max_error - (0.0 if among else r), 0.0)
-    d_upper = _up(solved.d_max + solved.d_max_error + r)
-    apart = 2.0 * e if among else 2.0 * (r + e)
-    below = np.maximum(phi[1:] - apart, 0.0)
+    r, s = solved.radius + e, 0.0
+    if source.points is None:
+        s = float(solved.ranges.least.max()) + e
+    d_lower = _down(solved.d_max - solved.d_max_error - 2.0 * s)
+    farthest = float(solved.ranges.greatest.max()) + e + r
+    d_upper = _up(min(solved.d_max + solved.d_max_error + 2.0 * r, farthest))
+    below = np.maximum(phi[1:] - 2.0 * (s + e), 0.0)
     above = np.minimum(phi[1:] + 2.0 * (r + e), d_upper)
     lower, upper = _down(mean(below, n, 1.0)), _up(mean(above, n, 1.0))
     if normalize:

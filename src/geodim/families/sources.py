@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.data.unchanged import Watch
-from geodim.errors import InputTypeError, InputValueError, NonFiniteError
+from geodim.errors import InputTypeError, InputValueError, NonFiniteError, RangeOverflowError
 from geodim.families.points import GROUP, packed
 from geodim.text import visible
 
@@ -138,7 +138,11 @@ class CoordinateDistances(MadeColumns):
         if self.how.angle:
             self._to_angles(centres, panels, out)
         elif panels.exponent:
-            np.ldexp(out, panels.exponent, out=out)
+            with np.errstate(over="ignore"):
+                np.ldexp(out, panels.exponent, out=out)
+            if np.isinf(out).any():
+                msg = "distances between these points overflow float64: divide the points by a constant"
+                raise RangeOverflowError(msg)
 
     def error(self, greatest: float) -> float:
         """See `geodim.families.metrics`."""
