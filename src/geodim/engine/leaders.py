@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from geodim.data.sources import ColumnSource
 
-LEAST, MOST = 64, 512  # points of the sample
+LEAST, MOST = 64, 256  # points of the sample
 SHARE = 16  # of the points, at most every sixteenth
-SIZES = 12  # equally spaced, and as many more densely where windows are small
+SIZES = 8  # equally spaced, and as many more densely where windows are small
 PER_SIZE = 6  # widest columns
 BLOCK = 128  # columns that are sorted together
 
