@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.engine.blocks import MOST_COLUMNS, reading
-from geodim.engine.dominated import Dominance
+from geodim.engine.dominated import SORT_ALL_UP_TO, Dominance
 from geodim.engine.helpers import Helpers
 from geodim.engine.interrupt import heeding_interrupts
 from geodim.engine.parts import thread_count
@@ -145,7 +145,8 @@ class _Run:
         self.local = threading.local()
         self.scratch = threading.local()  # apart, lest a solver refers to itself and outlives the run
         self.solvers = count()
-        many = source.n_features >= MANY_COLUMNS and source.n_points >= MANY_POINTS
+        # Longer columns would need more scratch memory than there is time to save.
+        many = source.n_features >= MANY_COLUMNS and MANY_POINTS <= source.n_points <= SORT_ALL_UP_TO
         self.drops = profile.step == 0.0 and not source.runs and many
 
     def solve_all(self, pool: ThreadPoolExecutor, leaders: Sequence[int]) -> None:
