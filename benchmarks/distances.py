@@ -26,7 +26,7 @@ import numpy as np
 from engine import machine
 from geodim.engine.parts import available_threads, mean
 from geodim.families import Distances
-from geodim.families.solve import distance_profile
+from geodim.families.solve import family_profile
 
 RESULTS = Path(__file__).parent / "results"
 BLOCK = 32
@@ -79,7 +79,7 @@ def make_all(X: np.ndarray, metric: str, threads: int) -> None:
 
 def solve(X: np.ndarray, metric: str, threads: int) -> tuple[float, int]:
     """The dimension, and how many columns attain it."""
-    solved = distance_profile(Distances(metric=metric).source(X), n_threads=threads)
+    solved = family_profile(Distances(metric=metric).source(X), n_threads=threads)
     delta = mean(solved.profile.phi, len(X), solved.d_max)
     return 1.0 / delta**2, int(np.unique(solved.profile.owner[1:]).size)
 

@@ -55,7 +55,7 @@ INNER = {
     "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_divided", "require_sizes", "_on_line",
     "_cheap_sizes", "_extremes", "_dominated", "_count", "_window", "_first_at_least", "_first_above",
     "_settle_by_cells", "_widen", "_gather", "_order", "_narrowest", "_settle_by_values", "_squares",
-    "_magnitudes", "_largest", "_differing", "_powers", "_keep",
+    "_magnitudes", "_largest", "_differing", "_powers", "_products", "_keep",
 }  # fmt: skip
 
 N = 200  # points: seven base blocks, one level

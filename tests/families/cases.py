@@ -8,7 +8,7 @@ import numpy as np
 
 from geodim import paper
 from geodim.families import Distances
-from geodim.families.solve import SolvedDistances, distance_profile
+from geodim.families.solve import SolvedFamily, family_profile
 from geodim.summary import summarise
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def lowest_owners(matrix):
     return np.array(owners)
 
 
-def assert_exact(solved: SolvedDistances, matrix) -> None:
+def assert_exact(solved: SolvedFamily, matrix) -> None:
     """Phi and its owners as the definition has them."""
     np.testing.assert_array_equal(solved.profile.phi[1:], paper.phi_all(matrix))
     np.testing.assert_array_equal(solved.profile.owner[1:], lowest_owners(matrix))
@@ -75,7 +75,7 @@ def assert_exact(solved: SolvedDistances, matrix) -> None:
 def result_of(X: Any, *, normalize: bool = True, n_threads: int = 1, **options: Any) -> IDResult:
     """From points to a result, as `intrinsic_dimension` puts the steps together."""
     source = Distances(**options).source(X)
-    solved = distance_profile(source, n_threads=n_threads)
+    solved = family_profile(source, n_threads=n_threads)
     return summarise(
         solved.profile, solved.ranges, normalize=normalize, names=source.names, rtol=0.0, seconds=0.0,
         n_threads=n_threads, feature_error=solved.feature_error, d_max_error=solved.d_max_error,

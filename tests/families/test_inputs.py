@@ -16,7 +16,7 @@ from geodim.errors import (
     ShapeError,
 )
 from geodim.families import Distances
-from geodim.families.solve import distance_profile
+from geodim.families.solve import family_profile
 
 
 def edit_distance(a: str, b: str) -> int:
@@ -35,7 +35,7 @@ def test_any_function_of_any_things():
     assert matrix[1, 2] == 1.0
     assert matrix[0, 6] == 0.0
     assert source.metric == "edit_distance"
-    assert_exact(distance_profile(source, n_threads=2), matrix)
+    assert_exact(family_profile(source, n_threads=2), matrix)
     to_others = Distances(metric=edit_distance, landmarks=["cat", "x"]).source(words)
     np.testing.assert_array_equal(matrix_of(to_others)[:, 0], matrix[:, 1])
 
@@ -69,7 +69,7 @@ def test_a_matrix(tmp_path):
         matrix.astype(np.int8),
     ):
         source = Distances(metric="precomputed").source(given)
-        assert_exact(distance_profile(source), matrix)
+        assert_exact(family_profile(source), matrix)
         assert source.error(5.0) == 0.0
     some = Distances(metric="precomputed", landmarks=[5, 8]).source(matrix)
     np.testing.assert_array_equal(matrix_of(some), matrix[:, [5, 8]])
@@ -82,7 +82,7 @@ def test_a_matrix_that_changes(tmp_path):
     source = Distances(metric="precomputed").source(np.load(path, mmap_mode="r"))
     np.save(path, np.zeros((25, 25)))
     with pytest.raises(DataChangedError):
-        distance_profile(source)
+        family_profile(source)
 
 
 @pytest.mark.parametrize(
@@ -136,5 +136,5 @@ def test_names_must_be_as_many_as_points():
 
 def test_distances_beyond_floats():
     with pytest.raises(GeodimError) as raised:
-        distance_profile(Distances().source(np.array([[1.7e308, 1.7e308], [0.0, 0.0]])))
+        family_profile(Distances().source(np.array([[1.7e308, 1.7e308], [0.0, 0.0]])))
     assert isinstance(raised.value, RangeOverflowError)

@@ -9,7 +9,8 @@ from hypothesis import given, settings, strategies as st
 from families.cases import POINTS, assert_exact, matrix_of, points
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.families import Distances
-from geodim.families.solve import distance_profile, net_bounds
+from geodim.families.bounds import net_bounds
+from geodim.families.solve import family_profile
 
 
 def test_given_points_are_those_columns():
@@ -32,7 +33,7 @@ def test_a_number_of_landmarks(choice):
     np.testing.assert_array_equal(
         source.points, Distances(landmarks=5, choice=choice, rng=1).source(X).points
     )
-    solved = distance_profile(source)
+    solved = family_profile(source)
     assert_exact(solved, matrix_of(source))
     assert solved.radius == matrix_of(source).min(axis=1).max()
     if choice == "farthest":  # five clusters, one landmark in each
@@ -42,17 +43,17 @@ def test_a_number_of_landmarks(choice):
 def test_more_landmarks_than_points_are_all_points():
     source = Distances(landmarks=500).source(points("normal", 40))
     assert source.n_features == 40
-    assert distance_profile(source).radius == 0.0
+    assert family_profile(source).radius == 0.0
 
 
 @pytest.mark.parametrize("name", POINTS)
 @pytest.mark.parametrize("landmarks", [1, 5, 60])
 def test_the_net_bound_holds(name, landmarks):
     X = points(name, 150)
-    every = distance_profile(Distances().source(X))
+    every = family_profile(Distances().source(X))
     delta = every.profile.phi.sum() / 150
     source = Distances(landmarks=landmarks).source(X)
-    few = distance_profile(source)
+    few = family_profile(source)
     assert np.all(few.profile.phi <= every.profile.phi)
     assert np.all(every.profile.phi <= few.profile.phi + 2.0 * few.radius + 1e-9)
     raw = net_bounds(source, few, normalize=False)
@@ -69,9 +70,9 @@ def test_the_net_bound_holds(name, landmarks):
 def test_the_net_bound_holds_for_other_points(seed, n, m):
     rng = np.random.default_rng(seed)
     X, others = rng.standard_normal((n, 2)), rng.standard_normal((m, 2))
-    every = distance_profile(Distances(metric="manhattan").source(X))
+    every = family_profile(Distances(metric="manhattan").source(X))
     source = Distances(metric="manhattan", landmarks=others).source(X)
-    bounds = net_bounds(source, distance_profile(source))
+    bounds = net_bounds(source, family_profile(source))
     delta = every.profile.phi.sum() / n / every.d_max
     assert bounds.discriminability_lower <= delta <= bounds.discriminability_upper
     assert bounds.d_max_lower <= every.d_max <= bounds.d_max_upper
@@ -80,7 +81,7 @@ def test_the_net_bound_holds_for_other_points(seed, n, m):
 def test_all_landmarks_leave_nothing_open():
     X = points("lattice", 100)
     source = Distances(metric="manhattan", landmarks=range(100)).source(X)
-    solved = distance_profile(source)
+    solved = family_profile(source)
     bounds = net_bounds(source, solved)
     assert solved.feature_error == 0.0
     assert bounds.upper == pytest.approx(bounds.lower, rel=1e-14)

@@ -10,7 +10,7 @@ from families.cases import POINTS, assert_exact, matrix_of, points, result_of
 from geodim import paper
 from geodim.engine import solve
 from geodim.families import Distances
-from geodim.families.solve import distance_profile
+from geodim.families.solve import family_profile
 from geodim.families.sources import MadeColumns
 
 
@@ -18,7 +18,7 @@ from geodim.families.sources import MadeColumns
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 def test_definition(name, metric):
     source = Distances(metric=metric).source(points(name, 300))
-    assert_exact(distance_profile(source, n_threads=2), matrix_of(source))
+    assert_exact(family_profile(source, n_threads=2), matrix_of(source))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 4])
@@ -27,13 +27,13 @@ def test_same_bits_for_any_threads_and_widths(threads, width, monkeypatch):
     monkeypatch.setattr(MadeColumns, "at_once", width)
     for name in ("normal", "lattice"):
         source = Distances().source(points(name, 280))
-        assert_exact(distance_profile(source, n_threads=threads), matrix_of(source))
+        assert_exact(family_profile(source, n_threads=threads), matrix_of(source))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 15, 16, 17, 63, 65])
 def test_few_points(n):
     source = Distances().source(points("normal", n))
-    solved = distance_profile(source)
+    solved = family_profile(source)
     assert_exact(solved, matrix_of(source)) if n > 1 else None
     assert solved.profile.phi.size == n
 
@@ -43,7 +43,7 @@ def test_real_data():
     for metric in ("euclidean", "angle", "hamming"):
         source = Distances(metric=metric).source(X)
         matrix = matrix_of(source)
-        solved = distance_profile(source)
+        solved = family_profile(source)
         assert_exact(solved, matrix)
         assert result_of(X, metric=metric, normalize=False).discriminability == paper.algorithm_1(matrix)
 
@@ -56,17 +56,17 @@ def test_nearly_all_columns_are_dropped_without_being_sorted(monkeypatch):
     monkeypatch.setattr(
         ColumnSolver, "_sort", lambda self, column: sorted_columns.append(0) or sort(self, column)
     )
-    distance_profile(Distances().source(points("normal", 2000)), n_threads=1)
+    family_profile(Distances().source(points("normal", 2000)), n_threads=1)
     assert len(sorted_columns) < 300
 
 
 def test_dropping_is_what_the_engine_would_have_found(monkeypatch):
     for name in POINTS:
         source = Distances().source(points(name, 500, seed=1))
-        quick = distance_profile(source, n_threads=2).profile
+        quick = family_profile(source, n_threads=2).profile
         with monkeypatch.context() as patched:
             patched.setattr(solve, "MANY_COLUMNS", 1 << 40)
-            slow = distance_profile(source, n_threads=1).profile
+            slow = family_profile(source, n_threads=1).profile
         np.testing.assert_array_equal(quick.phi, slow.phi)
         np.testing.assert_array_equal(quick.owner, slow.owner)
 
@@ -74,8 +74,8 @@ def test_dropping_is_what_the_engine_would_have_found(monkeypatch):
 def test_no_time_gives_bounds_that_hold():
     X = points("normal", 600)
     source = Distances().source(X)
-    exact = distance_profile(source)
-    stopped = distance_profile(source, time_limit=0.0)
+    exact = family_profile(source)
+    stopped = family_profile(source, time_limit=0.0)
     assert stopped.profile.stopped == "time limit"
     _, lower, upper = stopped.profile.bounds(stopped.ranges)
     assert np.all(lower <= exact.profile.phi[1:])
@@ -86,7 +86,7 @@ def test_no_time_gives_bounds_that_hold():
 def test_progress_and_names():
     seen = []
     source = Distances().source(points("normal", 70), names=[f"p{i}" for i in range(70)])
-    distance_profile(source, progress=lambda done, total: seen.append((done, total)))
+    family_profile(source, progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (70, 70)
     assert source.names[3] == "p3"
 

@@ -21,7 +21,7 @@ PANEL = 16  # points
 GROUP = 4  # columns
 TILE = PANEL * GROUP
 
-SQUARES, MAGNITUDES, LARGEST, DIFFERING, POWERS = range(5)
+SQUARES, MAGNITUDES, LARGEST, DIFFERING, POWERS, PRODUCTS = range(6)
 
 
 @njit(nogil=True, cache=True)
@@ -32,8 +32,9 @@ def fill_distances(panels, groups, kind, power, out):
     ----------
     panels : (p, d, PANEL) float64, the points, the last panel filled up with anything finite
     groups : (g, d, GROUP) float64, the centres, the last group filled up likewise
-    kind : int, one of SQUARES, MAGNITUDES, LARGEST, DIFFERING and POWERS: root of the sum of squares, sum or
-        greatest of the magnitudes, share of coordinates that differ, root of the sum of powers
+    kind : int, one of SQUARES, MAGNITUDES, LARGEST, DIFFERING, POWERS and PRODUCTS: root of the sum of
+        squares, sum or greatest of the magnitudes, share of coordinates that differ, root of the sum of
+        powers; or the scalar product, for directions
     power : float64, p of POWERS
     out : (c, n) float64, written; c and n may end within the last group and panel
     """
@@ -42,7 +43,7 @@ def fill_distances(panels, groups, kind, power, out):
     require(panels.shape[2] == PANEL and panels.shape[0] * PANEL >= n, "fill_distances: panels")
     require(groups.shape[1] == size and groups.shape[2] == GROUP, "fill_distances: groups")
     require(groups.shape[0] * GROUP >= count, "fill_distances: groups")
-    require(SQUARES <= kind <= POWERS, "fill_distances: kind")
+    require(SQUARES <= kind <= PRODUCTS, "fill_distances: kind")
     points, centres, tile = panels.ravel(), groups.ravel(), np.empty(TILE)
     for panel in range(-(-n // PANEL)):
         first = panel * PANEL
@@ -57,6 +58,8 @@ def fill_distances(panels, groups, kind, power, out):
                 _magnitudes(points, at, centres, x, size, tile)
             elif kind == LARGEST:
                 _largest(points, at, centres, x, size, tile)
+            elif kind == PRODUCTS:
+                _products(points, at, centres, x, size, tile)
             elif kind == DIFFERING:
                 _differing(points, at, centres, x, size, tile)
             else:
@@ -85,6 +88,23 @@ def _squares(points, at, centres, x, size, tile):
         c = splat(centres[x + k * GROUP + 3])
         t0, t1 = c - y0, c - y1
         d0, d1 = fma(t0, t0, d0), fma(t1, t1, d1)
+    _keep(tile, a0, a1, b0, b1, c0, c1, d0, d1)
+
+
+@njit(nogil=True, cache=True)
+def _products(points, at, centres, x, size, tile):
+    """Scalar products."""
+    a0 = a1 = b0 = b1 = c0 = c1 = d0 = d1 = splat(0.0)
+    for k in range(size):
+        y0, y1 = load(points, at + k * PANEL), load(points, at + k * PANEL + 8)
+        c = splat(centres[x + k * GROUP])
+        a0, a1 = fma(c, y0, a0), fma(c, y1, a1)
+        c = splat(centres[x + k * GROUP + 1])
+        b0, b1 = fma(c, y0, b0), fma(c, y1, b1)
+        c = splat(centres[x + k * GROUP + 2])
+        c0, c1 = fma(c, y0, c0), fma(c, y1, c1)
+        c = splat(centres[x + k * GROUP + 3])
+        d0, d1 = fma(c, y0, d0), fma(c, y1, d1)
     _keep(tile, a0, a1, b0, b1, c0, c1, d0, d1)
 
 

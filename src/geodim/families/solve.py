@@ -1,8 +1,7 @@
-"""From distances to a profile, and from landmarks to an interval that holds the value for all points."""
+"""From a family of features to its profile, exactly: every column is made once."""
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import numpy as np
 
 from geodim.data.checks import Ranges
 from geodim.engine.leaders import leaders
-from geodim.engine.parts import mean, thread_count
+from geodim.engine.parts import thread_count
 from geodim.engine.solve import compute_profile
 from geodim.families.sources import MadeColumns
 
@@ -26,8 +25,8 @@ LEADERS_FROM = 64  # columns and points: fewer are solved in any order
 
 
 @dataclass(frozen=True)
-class SolvedDistances:
-    """A profile of distance features, and what `geodim.summary.summarise` wants to know besides.
+class SolvedFamily:
+    """A profile of a family of features, and what `geodim.summary.summarise` wants to know besides.
 
     Attributes
     ----------
@@ -36,11 +35,11 @@ class SolvedDistances:
     ranges : Ranges
         Extremes of every column; of columns that were not made, for want of time, bounds.
     feature_error : float
-        How far any value may lie from the distance itself.
+        How far any value may lie from that of its definition.
     d_max, d_max_error : float
         The largest range of a column, and how far it may be off.
     radius : float
-        How far, at most, a point lies from the nearest centre; 0 if all points are centres.
+        How far, at most, a point lies from the nearest centre of distances; 0 if all points are centres.
     """
 
     profile: Profile
@@ -51,14 +50,14 @@ class SolvedDistances:
     radius: float
 
 
-def distance_profile(
+def family_profile(
     source: MadeColumns,
     *,
     n_threads: int | None = None,
     time_limit: float | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> SolvedDistances:
-    """Phi over all columns of a source of distances, exactly; each column is made once.
+) -> SolvedFamily:
+    """Phi over all columns of a family, exactly; each column is made once.
 
     A sample of the points tells which columns lead; they are solved first, and nearly all others are dropped
     by counts as soon as they are made.
@@ -66,7 +65,7 @@ def distance_profile(
     Parameters
     ----------
     source : MadeColumns
-        Where the distances come from, see `geodim.families.Distances.source`.
+        Where the columns come from: `geodim.families.Distances.source`, `geodim.families.Directions.source`.
     n_threads : int, optional
         Threads; all cores by default.  The result does not depend on it.
     time_limit : float, optional
@@ -79,34 +78,22 @@ def distance_profile(
     n, m = source.n_points, source.n_features
     first = leaders(source, threads) if min(n, m) >= LEADERS_FROM and source.at_once > 1 else []
     ends = np.full((m, 2), np.nan)
-    covering = _Covering(source) if source.points is None or m < n else None
+    covering = _Covering(source) if source.covers and (source.points is None or m < n) else None
     profile = compute_profile(
         covering or source, leaders=first, n_threads=threads, deadline=deadline, progress=progress, ends=ends
     )
     made = ~np.isnan(ends[:, 0])
     d_max, off = float(np.ptp(ends[made], axis=1).max(initial=0.0)), 0.0
     if not made.all():
-        ends[~made, 0], ends[~made, 1] = 0.0, _at_most(source)[~made]
-        off = 0.5 * max(float(ends[:, 1].max()) - d_max, 0.0)
+        ends[~made] = source.extents()[~made]
+        off = 0.5 * max(float(np.ptp(ends, axis=1).max()) - d_max, 0.0)
         d_max += off
-    error = source.error(float(ends[:, 1].max()))
+    error = source.error(float(np.abs(ends).max()))
     with np.errstate(over="ignore"):
-        energies = n * np.square(ends[:, 1]) * (1.0 + 2.0**-50)
+        energies = n * np.square(ends).max(axis=1) * (1.0 + 2.0**-50)
     ranges = Ranges(ends[:, 0].copy(), ends[:, 1].copy(), np.zeros(m), energies, n)
     radius = 0.0 if covering is None else covering.radius()
-    return SolvedDistances(profile, ranges, error, d_max, off + 2.0 * error, radius)
-
-
-def _at_most(source: MadeColumns) -> NDArray[np.float64]:
-    """Bounds on the greatest value of every column, from one column and one row.
-
-    With p the first point and c the first centre, d(x, y) <= d(x, p) + d(c, p) + d(c, y).
-    """
-    column = np.empty((1, source.n_points))
-    source.read([0], column)
-    row = source.sample(np.arange(source.n_features), np.array([0]))[0]
-    bound: NDArray[np.float64] = (row + column[0, 0] + column.max()) * (1.0 + 2.0**-40)
-    return bound
+    return SolvedFamily(profile, ranges, error, d_max, off + 2.0 * error, radius)
 
 
 class _Covering(MadeColumns):
@@ -133,79 +120,3 @@ class _Covering(MadeColumns):
     def radius(self) -> float:
         """The greatest distance to the nearest of the centres whose columns were made."""
         return float(self._nearest.max())
-
-
-@dataclass(frozen=True)
-class NetBounds:
-    """What landmarks tell of the distances to all points: an interval that holds the value for all of them.
-
-    Attributes
-    ----------
-    discriminability_lower, discriminability_upper : float
-        Bounds on Delta over all points, divided by d_max if normalised.
-    d_max_lower, d_max_upper : float
-        Bounds on the largest range of all columns.
-    radius : float
-        How far, at most, a point lies from the nearest landmark.
-    """
-
-    discriminability_lower: float
-    discriminability_upper: float
-    d_max_lower: float
-    d_max_upper: float
-    radius: float
-
-    @property
-    def lower(self) -> float:
-        """At least so large is the intrinsic dimension of all distances."""
-        upper = self.discriminability_upper
-        return 1.0 / (upper * upper) if upper > 0.0 else math.inf
-
-    @property
-    def upper(self) -> float:
-        """At most so large."""
-        lower = self.discriminability_lower
-        return 1.0 / (lower * lower) if lower > 0.0 else math.inf
-
-
-def net_bounds(source: MadeColumns, solved: SolvedDistances, *, normalize: bool = True) -> NetBounds:
-    """Bounds on the discriminability over all points from that over landmarks (D1).
-
-    For any two points p and q, |d(x,p) - d(x,q)| <= |d(y,p) - d(y,q)| + 2 d(x,y), so that phi_k of d(x, .) is
-    at most that of d(y, .) plus 2 d(x,y).  If every point x is within r of a landmark y then Phi(k) is at
-    most Phi_L(k) + 2 r; and no width exceeds the largest range, which is at most d_max of the landmarks plus
-    r.  If landmarks are points, Phi_L(k) <= Phi(k), since more features tell more; else Phi_L(k) - 2 r <=
-    Phi(k) by the same argument.  It needs the triangle inequality: for a function that is no metric the
-    bounds mean nothing.
-
-    Parameters
-    ----------
-    source : MadeColumns
-        Distances from the landmarks.
-    solved : SolvedDistances
-        What `distance_profile` found of them, to the end.
-    normalize : bool
-        Divide by the largest range of all columns.
-    """
-    phi, n, e = solved.profile.phi, solved.profile.n_points, solved.feature_error
-    r, s = solved.radius + e, 0.0
-    if source.points is None:
-        s = float(solved.ranges.least.max()) + e
-    d_lower = _down(solved.d_max - solved.d_max_error - 2.0 * s)
-    farthest = float(solved.ranges.greatest.max()) + e + r
-    d_upper = _up(min(solved.d_max + solved.d_max_error + 2.0 * r, farthest))
-    below = np.maximum(phi[1:] - 2.0 * (s + e), 0.0)
-    above = np.minimum(phi[1:] + 2.0 * (r + e), d_upper)
-    lower, upper = _down(mean(below, n, 1.0)), _up(mean(above, n, 1.0))
-    if normalize:
-        lower = _down(lower / d_upper) if d_upper > 0.0 else 0.0
-        upper = min(_up(upper / d_lower), 1.0) if d_lower > 0.0 else 1.0
-    return NetBounds(lower, upper, d_lower, d_upper, solved.radius)
-
-
-def _up(value: float) -> float:
-    return math.nextafter(value * (1.0 + 2.0**-50), math.inf) if value > 0.0 else value
-
-
-def _down(value: float) -> float:
-    return max(math.nextafter(value * (1.0 - 2.0**-50), -math.inf), 0.0)

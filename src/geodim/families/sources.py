@@ -29,7 +29,7 @@ ANTIPODAL = 1.9  # longer chords of unit vectors lose digits of the angle: measu
 
 
 class MadeColumns:
-    """What all sources of distances have in common.
+    """What all sources of made columns have in common.
 
     Attributes
     ----------
@@ -47,6 +47,7 @@ class MadeColumns:
     row_major = False
     runs = False
     at_once = AT_ONCE
+    covers = True  # whether values tell how far points are from centres
 
     def __init__(
         self,
@@ -69,6 +70,18 @@ class MadeColumns:
     def error(self, greatest: float) -> float:
         """How far any value may be off, given the greatest of all values."""
         raise NotImplementedError
+
+    def extents(self) -> NDArray[np.float64]:
+        """Bounds on least and greatest value of every column, shape (n_features, 2).
+
+        One column and one row tell: with p the first point and c the first centre,
+        d(x, y) <= d(x, p) + d(c, p) + d(c, y).
+        """
+        column, bounds = np.empty((1, self.n_points)), np.zeros((self.n_features, 2))
+        self.fill([0], column)
+        row = self.sample(np.arange(self.n_features), np.array([0]))[0]
+        bounds[:, 1] = (row + column[0, 0] + column.max()) * (1.0 + 2.0**-40)
+        return bounds
 
     def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
         """Make one block of columns; ``out`` has shape (len(columns), n_points)."""
