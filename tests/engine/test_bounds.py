@@ -228,7 +228,7 @@ def calls():
         ("fill_distances", (np.ones((2, 3, 16)), np.ones((2, 3, 4)), 0, 2.0, np.empty((8, 32))), "out"),
         ("fill_jaccard", (np.array([0, 2, 3]), np.array([0, 1, 1], np.int32), np.array([2, 1]), np.arange(2),
                           np.zeros(2, np.uint8), np.empty((2, 2))), "out"),
-        ("first_fault", (np.zeros((4, 4)), 0, 4), ""),
+        ("first_fault", (np.zeros((4, 4)), 0, 4, 9.0), ""),
     ]  # fmt: skip
     return {name: (arguments, loose.split()) for name, arguments, loose in fits}
 

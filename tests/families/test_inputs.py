@@ -71,6 +71,9 @@ def test_a_matrix(tmp_path):
         source = Distances(metric="precomputed").source(given)
         assert_exact(family_profile(source), matrix)
         assert source.error(5.0) == 0.0
+        np.testing.assert_array_equal(
+            source.sample(np.array([3, 80]), np.array([7, 2, 89])), matrix[np.ix_([7, 2, 89], [3, 80])]
+        )
     some = Distances(metric="precomputed", landmarks=[5, 8]).source(matrix)
     np.testing.assert_array_equal(matrix_of(some), matrix[:, [5, 8]])
 
@@ -107,6 +110,7 @@ def test_matrices_that_are_none_of_distances(place, value, error, said):
     [
         (np.ones((3, 4)), {"metric": "precomputed"}, ShapeError, "as many rows as columns"),
         (np.ones(3), {"metric": "precomputed"}, ShapeError, "2 axes"),
+        (2**60 * (1 - np.eye(3, dtype=int)), {"metric": "precomputed"}, InputValueError, "beyond 2.53"),
         (np.ones((3, 3), complex), {"metric": "precomputed"}, InputTypeError, "complex"),
         (np.array([[1.0, np.nan], [2.0, 3.0]]), {}, NonFiniteError, "row 0"),
         (np.zeros((0, 3)), {}, ShapeError, "no points"),

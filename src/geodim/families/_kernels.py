@@ -223,16 +223,17 @@ def fill_jaccard(indptr, indices, sizes, centres, present, out):
 
 
 @njit(nogil=True, cache=True)
-def first_fault(matrix, first, stop):
+def first_fault(matrix, first, stop, most):
     """The first place in rows [first, stop) of a square matrix that no matrix of distances has.
 
     Returns its row, its column, and what is wrong: 0 nothing, 1 not finite, 2 negative, 3 a point with a
-    distance from itself, 4 not the same the other way round.
+    distance from itself, 4 not the same the other way round, 5 too large.
 
     Parameters
     ----------
     matrix : (n, n) numbers
     first, stop : int, rows
+    most : float64, the largest that is allowed
     """
     n = matrix.shape[0]
     require(matrix.shape[1] == n and 0 <= first <= stop <= n, "first_fault: matrix")
@@ -248,6 +249,8 @@ def first_fault(matrix, first, stop):
                         return j, i, 1
                     if value < 0.0:
                         return i, j, 2
+                    if value > most:
+                        return i, j, 5
                     if i == j and value != 0.0:
                         return i, j, 3
                     if value != other:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -9,16 +10,19 @@ import numpy as np
 
 from geodim.data.convert import array_of, plain_array
 from geodim.data.shapes import check_shape, check_type
+from geodim.data.sources import ArraySource
 from geodim.data.unchanged import Watch
 from geodim.errors import InputValueError, NonFiniteError, ShapeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ROWS = 64  # that are checked at a time
+ROWS = 512  # that are checked at a time: whole pages of the columns that must be the same
+EXACT = 2.0**53  # whole numbers up to this are float64
 FAULTS = {
     2: "is negative: distances are not",
     3: "is the distance of a point from itself, which must be 0",
+    5: "is an integer beyond 2^53, which float64 rounds: divide, or convert to float64 yourself",
 }
 
 
@@ -46,10 +50,17 @@ def distance_matrix(data: Any, n_threads: int = 1) -> NDArray[Any]:
     from geodim.families._kernels import first_fault  # noqa: PLC0415 - imports Numba
 
     plain = matrix.view(np.ndarray)  # compiled code knows no memory maps
-    n = len(matrix)
+    n, most = len(matrix), EXACT if matrix.dtype.kind in "iu" else math.inf
+    pages = ArraySource(matrix)
+
+    def check(block: tuple[int, int]) -> tuple[int, int, int]:
+        found: tuple[int, int, int] = first_fault(plain, *block, most)
+        pages.let_go()
+        return found
+
     with Watch.of(matrix), ThreadPoolExecutor(n_threads) as pool:
         blocks = [(first, min(first + ROWS, n)) for first in range(0, n, ROWS)]
-        for row, column, fault in pool.map(lambda block: first_fault(plain, *block), blocks):
+        for row, column, fault in pool.map(check, blocks):
             if fault:
                 raise _fault(plain, int(row), int(column), int(fault))
     return matrix

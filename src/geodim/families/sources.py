@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.data.unchanged import Watch
+from geodim.data.sources import ArraySource
 from geodim.errors import InputTypeError, InputValueError, NonFiniteError, RangeOverflowError
 from geodim.families.points import GROUP, packed
 from geodim.text import visible
@@ -318,17 +318,18 @@ class MatrixDistances(MadeColumns):
 
     def __init__(self, matrix: NDArray[Any], centres: NDArray[np.intp], names: list[str] | None) -> None:
         super().__init__(len(matrix), len(centres), centres, "precomputed", names)
-        self.matrix, self.watch = matrix, Watch.of(matrix)
+        self._columns = ArraySource(matrix.T)  # rows, which are contiguous
 
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
         """Copy rows."""
         assert self.points is not None
-        self.watch.check()
-        for at, column in enumerate(self.points[np.asarray(columns, np.intp)].tolist()):
-            out[at] = self.matrix[column] if rows is None else self.matrix[column, rows]
-        self.watch.check()
+        centres = self.points[np.asarray(columns, np.intp)]
+        if rows is None:
+            self._columns.read(centres.tolist(), out)
+        else:
+            out[:] = self._columns.sample(centres, rows).T
 
     def error(self, greatest: float) -> float:  # noqa: ARG002
         """The matrix is what it is."""
