@@ -136,8 +136,8 @@ def markdown(report: dict[str, object]) -> str:
         (
             f"{where['cpu']}, {where['cores']} cores, Python {where['python']}, numpy {where['numpy']}, "
             f"{where['date']}. All n columns d(x, .), exact. Processor seconds are those of all threads "
-            'together; "over making" is their ratio to one pass that makes all distances. Where wall seconds '
-            "exceed half of them, other work was using the machine."
+            'together; "over making" is their ratio to one pass that makes all distances. Other work '
+            "ran on the machine meanwhile, so that wall seconds, of the largest cases above all, say little."
         ), "",
         "| " + " | ".join(COLUMNS) + " |",
         "|" + "---|" * len(COLUMNS),
