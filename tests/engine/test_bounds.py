@@ -26,6 +26,7 @@ MODULES = [
             "cells",
             "columns",
             "counters",
+            "dominated",
             "gaps",
             "grid",
             "pyramid",
@@ -40,6 +41,7 @@ MODULES = [
     "geodim.engine.kernels._bounds",
     "geodim.data.graphs._kernels",
     "geodim.explain._kernels",
+    "geodim.families._kernels",
     "geodim.features._kernels",
 ]
 
@@ -51,7 +53,9 @@ INNER = {
     "filter_blocks", "filter_plainly", "promising_first", "block_extremes", "extremes", "seed_with_extremes",
     "survivors", "highest_line", "evaluate_survivors", "evaluate_row", "evaluate_tile", "evaluate_leaf",
     "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_divided", "require_sizes", "_on_line",
-    "_cheap_sizes",
+    "_cheap_sizes", "_extremes", "_dominated", "_count", "_window", "_first_at_least", "_first_above",
+    "_settle_by_cells", "_widen", "_gather", "_order", "_narrowest", "_settle_by_values", "_squares",
+    "_magnitudes", "_largest", "_differing", "_powers", "_products", "_keep",
 }  # fmt: skip
 
 N = 200  # points: seven base blocks, one level
@@ -216,6 +220,15 @@ def calls():
         ("aggregate_rows", (*graph(), x, out, 0, 10), ""),
         ("row_sums", (graph()[0], np.ones(20), 0, 10, np.ones(10)), ""),
         ("blend", (out, 0.5, x, 0.5, 0, 10), "y.1"),
+        ("running_best", (np.zeros(N), np.zeros(N, np.int32), np.empty(N), np.empty(N, np.int32)), "phi"),
+        ("dominated_columns", (np.ones((2, N)), np.arange(2), np.ones(N), np.zeros(N, np.int32), True, 64,
+                               np.empty(67, np.int32), np.empty(N), np.empty(N),
+                               np.empty(2 * N + 3, np.int32), np.empty((2, 2)), np.zeros(2, np.bool_)),
+         "values"),
+        ("fill_distances", (np.ones((2, 3, 16)), np.ones((2, 3, 4)), 0, 2.0, np.empty((8, 32))), "out"),
+        ("fill_jaccard", (np.array([0, 2, 3]), np.array([0, 1, 1], np.int32), np.array([2, 1]), np.arange(2),
+                          np.zeros(2, np.uint8), np.empty((2, 2))), "out"),
+        ("first_fault", (np.zeros((4, 4)), 0, 4, 9.0), ""),
     ]  # fmt: skip
     return {name: (arguments, loose.split()) for name, arguments, loose in fits}
 
@@ -239,7 +252,7 @@ def entry_point(name):
     That compiles nothing anew and crashes nowhere; kernels made of vectors stay compiled.
     """
     kernel = kernels()[name]
-    return kernel if name == "aggregate_rows" else kernel.py_func, calls()[name]
+    return kernel if name in ("aggregate_rows", "fill_distances") else kernel.py_func, calls()[name]
 
 
 def test_every_compiled_function_of_the_project_is_looked_at():
@@ -314,6 +327,9 @@ def test_more_intervals_than_there_is_room_for_are_refused(name):
         ("excess_over", "sizes", np.array([2, 6], np.int32)),
         ("gain_over", "blocks", np.array([0, 2], np.int32)),
         ("reach_of", "ladder", [1, 5]),
+        ("fill_jaccard", "indices", [0, 2, 1]),
+        ("fill_jaccard", "centres", [0, 2]),
+        ("fill_jaccard", "indptr", [0, 4, 3]),
         ("build_parents", "counts", [BLOCKS + 1]),
         ("solve_gaps", "offsets", [1]),
     ],

@@ -88,7 +88,7 @@ def test_a_truncated_file_is_closed(tmp_path):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with pytest.raises(DataFileError):
-            Checkpoint(tmp_path, {}).load(Layers(6, 2, hops=1))
+            Checkpoint(tmp_path, {}).load(Layers(6, 2, hops=1).profiles)
         gc.collect()
     assert [str(one.message) for one in caught] == []
 
@@ -141,9 +141,9 @@ def filled(seed=0):
 
 def test_saved_and_loaded(tmp_path):
     layers = filled()
-    Checkpoint(tmp_path, {"a": 1}).save(layers)
+    Checkpoint(tmp_path, {"a": 1}).save(layers.profiles)
     empty = Layers(6, 2, hops=1)
-    assert Checkpoint(tmp_path, {"a": 1}).load(empty)
+    assert Checkpoint(tmp_path, {"a": 1}).load(empty.profiles)
     for one, other in zip(empty.profiles, layers.profiles, strict=True):
         assert_same_bits(one.phi, other.phi)
         np.testing.assert_array_equal(one.owner, other.owner)
@@ -155,13 +155,13 @@ def test_saved_and_loaded(tmp_path):
 def test_nothing_saved_nothing_loaded(tmp_path):
     layers = Layers(6, 2, hops=1)
     store = Checkpoint(tmp_path, {})
-    assert not store.load(layers)
+    assert not store.load(layers.profiles)
     assert not layers.profiles[0].phi.any()
 
 
 def test_a_failed_write_leaves_the_old_state(tmp_path, monkeypatch):
     store = Checkpoint(tmp_path, {})
-    store.save(filled())
+    store.save(filled().profiles)
     before = only_file(tmp_path).read_bytes()
 
     def full(*_args, **_arrays):
@@ -169,7 +169,7 @@ def test_a_failed_write_leaves_the_old_state(tmp_path, monkeypatch):
 
     monkeypatch.setattr(np, "savez", full)
     with pytest.raises(DataFileError, match=r"layers\.npz: the disk is full"):
-        store.save(filled(1))
+        store.save(filled(1).profiles)
     assert only_file(tmp_path).read_bytes() == before
 
 

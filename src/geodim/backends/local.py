@@ -12,6 +12,7 @@ from geodim.data.checks import scan_ranges
 from geodim.data.describe import longest_runs, stored_rows
 from geodim.data.sources import as_source
 from geodim.engine.solve import compute_profile
+from geodim.engine.ways import MOST_COLUMNS
 from geodim.errors import InputValueError
 from geodim.planning.cpu import plan_cpu
 from geodim.planning.problem import Problem
@@ -48,7 +49,7 @@ class LocalBackend:
         return Problem(
             source.n_points, source.n_features, source.dtype.itemsize, rtol, row_major=source.row_major,
             by_rows=hasattr(source, "read_rows"), held=not mapped, apart=False, n_rows=stored_rows(source),
-            runs=longest_runs(source),
+            runs=longest_runs(source), at_once=getattr(source, "at_once", MOST_COLUMNS),
         )  # fmt: skip
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:

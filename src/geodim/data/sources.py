@@ -95,7 +95,8 @@ class ArraySource:
     def _rows_per_chunk(self, width: int) -> int:
         return max(512, CHUNK_BYTES // max(width * int(self.array.itemsize), 1) // 512 * 512)
 
-    def _let_go(self) -> None:
+    def let_go(self) -> None:
+        """Give pages of a mapped file back: they would count as memory of this process."""
         if self._map is not None:
             with contextlib.suppress(OSError, ValueError):
                 self._map.madvise(mmap.MADV_DONTNEED)
@@ -113,7 +114,7 @@ class ArraySource:
         if not self.row_major:
             for at, column in enumerate(columns):
                 out[at, rows] = self.array[rows, column]
-                self._let_go()
+                self.let_go()
             self.watch.check()
             return
         quick = self.array.dtype == self.dtype and self.array.flags.c_contiguous and len(columns) > 1
@@ -128,8 +129,8 @@ class ArraySource:
             else:
                 out[:, some] = self.array[some, as_slice(columns)].T
             if quick or turn % 64 == 63:
-                self._let_go()
-        self._let_go()
+                self.let_go()
+        self.let_go()
         self.watch.check()
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -152,7 +153,7 @@ class ArraySource:
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
         """A view of the array."""
         if self._map is not None and (not self.row_major or rows.start % (1 << 20) < rows.stop - rows.start):
-            self._let_go()
+            self.let_go()
         self.watch.check()
         values: NDArray[Any] = self.array[rows, columns]
         return values
@@ -171,7 +172,7 @@ class ArraySource:
         out = np.empty((rows.size, columns.size), dtype or self.array.dtype)
         for at in range(0, rows.size, 256):
             out[at : at + 256] = self.array[np.ix_(rows[at : at + 256], columns)]
-            self._let_go()
+            self.let_go()
         self.watch.check()
         return out
 

@@ -83,6 +83,13 @@ class Profile:
             if solved.piece is not None:
                 del self.unsolved[solved.column][solved.piece]
 
+    def reached(self, bar: NDArray[np.float64], by: NDArray[np.int32]) -> None:
+        """Write the largest of phi up to every d, and the lowest column that reached it; both (n_points,)."""
+        from geodim.engine.kernels.dominated import running_best  # noqa: PLC0415 - as above
+
+        with self.lock:
+            running_best(self.phi, self.owner, bar, by)
+
     def finish(self, column: int) -> None:
         """Note that a column has contributed all it can."""
         self.unsolved.pop(column, None)

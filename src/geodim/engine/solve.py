@@ -3,7 +3,9 @@
 Phi over a union of feature sets is the elementwise maximum, so columns may be solved in any order, split over
 any number of threads, and give the same bits.  What earlier columns reached is a lower bound that later
 columns must beat; a column is dropped from a gap only when it lies strictly below, so the owner of each k
-(the lowest column index that attains Phi(k)) does not depend on the order either.
+(the lowest column index that attains Phi(k)) does not depend on the order either.  Where there are many
+columns, nearly all of them are dropped whole, by counts and without being sorted (see
+`geodim.engine.dominated`).
 """
 
 from __future__ import annotations
@@ -16,12 +18,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.dominated import Dominance
 from geodim.engine.driver import Driver
 from geodim.engine.helpers import Helpers
 from geodim.engine.parts import thread_count
 from geodim.engine.profile import Profile
 from geodim.engine.steps import steps_needed
-from geodim.engine.ways import local_way
+from geodim.engine.ways import MOST_COLUMNS, local_way
 from geodim.memory import PROFILE_BYTES, check_points
 
 if TYPE_CHECKING:
@@ -51,6 +54,7 @@ def compute_profile(
     n_threads: int | None = None,
     driver: Driver | None = None,
     profile: Profile | None = None,
+    ends: NDArray[np.float64] | None = None,
 ) -> Profile:
     """Solve every column of ``source``.
 
@@ -72,6 +76,9 @@ def compute_profile(
         Says when to stop, hears (columns done, columns in all), and keeps the state.
     profile
         A profile to continue: columns marked as done are skipped.
+    ends
+        Array of shape (n_features, 2) for the extremes of the columns that are read, where no first pass
+        found them.
 
     Returns
     -------
@@ -91,7 +98,7 @@ def compute_profile(
     if profile is None:
         profile = Profile.empty(n, d, step, way.steps if way.counted else None, way.left_out, threads)
         driver.resume([profile])
-    run = _Run(source, way, profile, driver, threads, first_steps, ranges)
+    run = _Run(source, way, profile, driver, threads, first_steps, ranges, ends)
     with driver.heeding(), ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool:
         run.solve_all(pool, leaders)
     profile.stopped = driver.stopped
@@ -111,7 +118,8 @@ def way_of(source: ColumnSource, ranges: Ranges | None, step: float, threads: in
         steps = math.inf if needed.far else needed.number
     return local_way(
         source.n_points, source.n_features, source.dtype.itemsize, threads, row_major=source.row_major,
-        by_rows=hasattr(source, "read_rows"), steps=steps,
+        by_rows=hasattr(source, "read_rows"), runs=source.runs,
+        at_once=getattr(source, "at_once", MOST_COLUMNS), steps=steps,
     )  # fmt: skip
 
 
@@ -127,8 +135,10 @@ class _Run:
         threads: int,
         first_steps: NDArray[np.float64] | None,
         ranges: Ranges | None,
+        ends: NDArray[np.float64] | None,
     ) -> None:
         self.source = source
+        self.ends = ends
         self.way = way
         self.ranges = ranges
         self.first_steps = first_steps
@@ -238,7 +248,7 @@ class _Run:
         if self.driver.late():
             return
         if not self.source.runs:
-            for values, column in zip(self._read(block), block, strict=True):
+            for values, column in self._left(self._read(block), block):
                 self._solve_column(values, column, executor)
             return
         solver = self._solver()
@@ -249,6 +259,28 @@ class _Run:
             self.profile.bytes_read += found.nbytes + counts.nbytes
             if solver.solve_runs(found, counts, column, self.profile, self.driver.late, executor):
                 self.profile.finish(column)
+
+    def _left(self, values: Values, block: list[int]) -> list[tuple[Values, int]]:
+        """The columns of a block that are not dominated by others; the rest is finished here."""
+        if not self.way.drops and self.ends is None:
+            return list(zip(values, block, strict=True))
+        dominance: Dominance | None = getattr(self.local, "dominance", None)
+        if dominance is None:
+            dominance = self.local.dominance = Dominance(self.source.n_points)
+        if self.way.drops:
+            dominance.look(self.profile)
+        dominated, ends = dominance.test(values, block)
+        if self.ends is not None:
+            self.ends[block] = ends
+        if self.ranges is not None:
+            found = np.column_stack([self.ranges.least[block], self.ranges.greatest[block]])
+            for at in np.flatnonzero(np.any(found != ends, axis=1)).tolist():
+                from geodim.engine.column import changed  # noqa: PLC0415 - imports Numba
+
+                raise changed(block[at], tuple(found[at].tolist()), tuple(ends[at].tolist()))
+        for column in np.compress(dominated, block).tolist():
+            self.profile.finish(column)
+        return [(values[at], block[at]) for at in np.flatnonzero(~dominated).tolist()]
 
     def _read(self, block: list[int]) -> NDArray[np.floating]:
         buffer = getattr(self.local, "buffer", None)

@@ -10,6 +10,9 @@ from geodim.engine.steps import may_leave_out, worth_counting
 BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thread
 MOST_COLUMNS = 8  # half a cache line of float32 in a row-major array: the buffer still fits the cache better
 LONG_FROM = 1 << 17  # columns so long are worth a task each, or several
+# From so many columns of so many points on, most are dropped without being sorted; longer columns would need
+# more scratch memory than there is time to save.
+MANY_COLUMNS, MANY_POINTS, DROPPED_UP_TO = 64, 256, 1 << 17
 CACHE_LINE = 64  # bytes; threads that read together take a whole one of each row, if the memory allows
 
 
@@ -42,6 +45,8 @@ class Way:
         Whether a cluster counts chunks where they lie, so that no column is ever put together.
     resident : bool
         Whether workers hold all columns; of hops on a GPU, whether the graph stays there.
+    drops : bool
+        Whether columns are tested by counts before they are sorted: among many, nearly all attain nothing.
     """
 
     method: str = "sorted"
@@ -55,6 +60,7 @@ class Way:
     passes: int = 1
     by_chunk: bool = False
     resident: bool = False
+    drops: bool = False
 
     @property
     def counted(self) -> bool:
@@ -77,6 +83,8 @@ def local_way(
     *,
     row_major: bool,
     by_rows: bool = True,
+    runs: bool = False,
+    at_once: int = MOST_COLUMNS,
     steps: float = math.inf,
     leave_out: bool = False,
 ) -> Way:
@@ -90,13 +98,17 @@ def local_way(
         Whether the points lie one after the other, so that several columns are read for the price of one.
     by_rows : bool
         Whether some rows of a block can be read apart from the others.
+    runs : bool
+        Whether columns are read as values with multiplicities.
+    at_once : int
+        How many columns are read together at best.
     steps : float
         Steps of the widest column; infinity is exact.
     leave_out : bool
         With steps, whether the smallest windows hardly matter.
     """
     method, counted, left_out = counted_in(steps, n_points, leave_out=leave_out)
-    width = _block_width(n_points, itemsize, row_major=row_major)
+    width = _block_width(n_points, itemsize, at_once, row_major=row_major)
     together = False
     if threads == 1 or (n_features < 2 * threads and n_points >= LONG_FROM):
         width, buffers, solvers = min(width, n_features), 1, 1
@@ -108,12 +120,14 @@ def local_way(
         width = max(1, min(width, -(-n_features // threads)))
         buffers = solvers = min(threads, -(-n_features // width))
     passes = -(-n_features // width) if row_major else 1
-    return Way(method, counted, left_out, width, solvers, buffers, together, passes=passes)
+    drops = math.isinf(steps) and not runs and not together
+    drops = drops and n_features >= MANY_COLUMNS and MANY_POINTS <= n_points <= DROPPED_UP_TO
+    return Way(method, counted, left_out, width, solvers, buffers, together, passes=passes, drops=drops)
 
 
-def _block_width(n_points: int, itemsize: int, *, row_major: bool) -> int:
-    """Columns per thread that fit the memory and share cache lines."""
-    width = max(1, min(BLOCK_BYTES // max(n_points * itemsize, 1), MOST_COLUMNS))
+def _block_width(n_points: int, itemsize: int, at_once: int, *, row_major: bool) -> int:
+    """Columns per thread that fit the memory and share cache lines, or whatever makes ``at_once`` cheaper."""
+    width = max(1, min(BLOCK_BYTES // max(n_points * itemsize, 1), at_once))
     return max(width, 2) if row_major else width  # reading two columns costs hardly more than one
 
 

@@ -23,7 +23,7 @@ from numba.extending import intrinsic, models, overload, register_model
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["LANES", "fma", "load", "prefetch", "splat", "store"]
+__all__ = ["LANES", "fma", "larger", "load", "magnitude", "prefetch", "splat", "store"]
 
 LANES = 8
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
@@ -106,6 +106,27 @@ def _fma(typing: Any, a: Any, b: Any, c: Any) -> tuple[Any, Callable[..., Any]]:
     return _vector(_vector, _vector, _vector), generate
 
 
+def _magnitude(typing: Any, a: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: ARG001
+    """Take the absolute value of every lane."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(_VECTOR, [_VECTOR])
+        name = f"llvm.fabs.v{LANES}f64"
+        function = cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
+        return builder.call(function, args)
+
+    return _vector(_vector), generate
+
+
+def _larger(typing: Any, a: Any, b: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: ARG001
+    """Take the larger of two lanes, the second where they are equal."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", *args), *args)
+
+    return _vector(_vector, _vector), generate
+
+
 def _prefetch(typing: Any, array: Any, offset: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: ARG001
     """Ask for the cache line of an element, to be read soon."""
 
@@ -124,6 +145,8 @@ load: Callable[..., Any] = intrinsic(_load)
 store: Callable[..., Any] = intrinsic(_store)
 splat: Callable[..., Any] = intrinsic(_splat)
 fma: Callable[..., Any] = intrinsic(_fma)
+magnitude: Callable[..., Any] = intrinsic(_magnitude)
+larger: Callable[..., Any] = intrinsic(_larger)
 prefetch: Callable[..., Any] = intrinsic(_prefetch)
 
 

@@ -33,6 +33,7 @@ def column_way(problem: Problem, threads: int) -> Way:
     return local_way(
         problem.n_points, problem.n_features, problem.itemsize, threads,
         row_major=problem.row_major and problem.n_features > 1, by_rows=problem.by_rows,
+        runs=problem.runs is not None, at_once=problem.at_once,
         steps=math.inf if problem.far else problem.steps, leave_out=problem.negligible,
     )  # fmt: skip
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, field
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from geodim.arguments import whole_number
 from geodim.engine.steps import resolution, tolerance, worth_counting
+from geodim.engine.ways import MOST_COLUMNS, Way
 from geodim.errors import InputValueError
-
-if TYPE_CHECKING:
-    from geodim.engine.ways import Way
 
 PROCESS_BYTES = 180 << 20  # Python with NumPy, Numba and the compiled kernels
 
@@ -37,6 +35,8 @@ class Problem:
     row_major, by_rows : bool
         Whether the points lie one after the other, as in most files, or the columns; and whether some rows
         can be read apart from the others.
+    at_once : int
+        How many columns are read together at best.
     held : bool
         Whether the whole data lies in this process, as what is read from CSV does; a .npy file is mapped.
     apart : bool
@@ -77,6 +77,7 @@ class Problem:
     weighted: bool = False
     row_major: bool = True
     by_rows: bool = True
+    at_once: int = MOST_COLUMNS
     held: bool = False
     apart: bool = True
     chunks: int | None = None

@@ -69,6 +69,7 @@ WAY: dict[str, Check] = {
     "passes": whole(),
     "by_chunk": flag,
     "resident": flag,
+    "drops": flag,
 }
 COST: dict[str, Check] = {"memory": optional(whole()), "seconds": optional(number()), "passes": whole()}
 PLAN: dict[str, Check] = {

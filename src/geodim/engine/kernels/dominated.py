@@ -1,0 +1,343 @@
+"""Proofs that columns attain Phi nowhere: counts in cells first, then windows of the densest values.
+
+A column is compared with ``bar``, which lies below or at Phi for every d = k - 1 and never falls.  All
+kernels below lower one number, K: for every k > K the column is known to lie below the bar.  Since phi never
+falls in k either, one window of K points that is narrower than bar[d] settles all k from d + 1 to K at once,
+and the next one to look at is K = d.  A column is dominated once K is less than 2.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from geodim.compiled import njit
+from geodim.engine.kernels._bounds import require
+
+LANES = 64  # independent minima, so that the loops are vectorised without reassociating anything
+NEARBY = 32  # starts around the last window that held enough points are tried first
+CHUNK = 1024
+FINEST = 8  # cells: windows of fewer are too coarse, and values are looked at instead
+MOST_ROUNDS = 512
+LOOKS = 64  # windows of values per point of the column, before it is given up
+DENSE = 8  # the first look at values takes a share of 1 / DENSE of them, the densest,
+MORE = 3  # and the next one so many times as many
+SHORT_RUN = 32  # values of one cell that are sorted by insertion
+SMALLEST_CELL, LARGEST_CELL = 2.0**-900, 2.0**900
+
+
+@njit(nogil=True, cache=True)
+def running_best(phi, owner, bar, by):
+    """The largest of phi so far, and the lowest column that reached it, for every d.
+
+    Phi never falls, so that what was reached at a smaller d is reached here as well.
+
+    Parameters
+    ----------
+    phi : (n,) float64 over d
+    owner : (n,) int32, columns
+    bar, by : (n,) float64 and int32, written
+    """
+    n = phi.size
+    require(owner.size >= n, "running_best: owner")
+    require(bar.size >= n and by.size >= n, "running_best: bar, by")
+    best, whose = 0.0, np.int32(-1)
+    for d in range(n):
+        if phi[d] > best or (phi[d] == best and 0 <= owner[d] < whose):
+            best, whose = phi[d], owner[d]
+        bar[d], by[d] = best, whose
+
+
+@njit(nogil=True, cache=True)
+def dominated_columns(
+    values, columns, bar, by, test, n_cells, before, gathered, ordered, starts, ends, rejected
+):
+    """Which of some columns lie below the bar for every d, strictly, or where a lower column attains it.
+
+    Parameters
+    ----------
+    values : (c, n) float32 or float64
+    columns : (c,) int64, their numbers
+    bar : (n,) float64 over d, never falling, at most Phi
+    by : (n,) int32, a column that attains bar[d] at d or below; of size 0 if that is not known
+    test : bool, False to find the extremes alone
+    n_cells : int, a power of two: so many cells are counted at most, and two
+    before : (n_cells + 3,) int32, scratch
+    gathered, ordered : (m,) float64, scratch: so many values of a column may be sorted
+    starts : (2 m + 3,) int32, scratch
+    ends : (c, 2) float64, the extremes of every column, written
+    rejected : (c,) bool, written: True only if that is proved
+    """
+    count, n = values.shape
+    require(n > 0 and columns.size >= count, "dominated_columns: columns")
+    require(bar.size >= n, "dominated_columns: bar")
+    require(by.size == 0 or by.size >= n, "dominated_columns: by")
+    require(n_cells > 0 and before.size >= n_cells + 3, "dominated_columns: before")
+    require(gathered.size == ordered.size, "dominated_columns: gathered")
+    require(starts.size >= 2 * ordered.size + 3, "dominated_columns: starts")
+    require(ends.shape[0] >= count and ends.shape[1] >= 2, "dominated_columns: ends")
+    require(rejected.size >= count, "dominated_columns: rejected")
+    for c in range(count):
+        column = values[c]
+        least, greatest = _extremes(column)
+        ends[c, 0], ends[c, 1] = least, greatest
+        rejected[c] = test and _dominated(
+            column, least, greatest, columns[c], bar, by, n_cells, before, gathered, ordered, starts
+        )
+
+
+@njit(nogil=True, cache=True)
+def _extremes(column):
+    """Least and greatest value of a column, in float64."""
+    low, high = np.full(LANES, np.float64(column[0])), np.full(LANES, np.float64(column[0]))
+    whole = column.size // LANES * LANES
+    for first in range(0, whole, LANES):
+        some = column[first : first + LANES]
+        for i in range(LANES):
+            x = np.float64(some[i])
+            low[i] = min(low[i], x)
+            high[i] = max(high[i], x)
+    least, greatest = low.min(), high.max()
+    for i in range(whole, column.size):
+        least, greatest = min(least, np.float64(column[i])), max(greatest, np.float64(column[i]))
+    return least, greatest
+
+
+@njit(nogil=True, cache=True)
+def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathered, ordered, starts):
+    """The whole proof for one column; arrays are those of `dominated_columns`."""
+    n = column.size
+    span = greatest - least
+    if not 0.0 < span < np.inf:  # constant columns attain nothing; others are for the solver to judge
+        return span == 0.0
+    if span > bar[n - 1]:
+        return False
+    # A power of two: numbering cells is exact.
+    cell = math.ldexp(1.0, math.frexp(span)[1]) / n_cells
+    if not SMALLEST_CELL < cell < LARGEST_CELL:
+        return False
+    first = np.floor(least / cell)
+    cells = int(np.floor(greatest / cell) - first) + 1
+    if cells > n_cells + 2 or not _count(column, n, 1.0 / cell, first, before[: cells + 1]):
+        return False
+    left, start, width = _settle_by_cells(before, cells, cell, span, bar, n)
+    looks = 0
+    wanted = max(n // DENSE, 4 * left)
+    while left >= 2:
+        wanted = n if 2 * wanted > n else wanted
+        start, width = _widen(before, cells, start, width, wanted)
+        held = before[start + width] - before[start]
+        if held > ordered.size:
+            return False
+        low, high = (first + start) * cell, (first + start + width) * cell
+        if _gather(column, low, high, held, gathered) != held:
+            return False
+        _order(gathered, held, low, high - low, starts, ordered)
+        left, more = _settle_by_values(ordered, held, bar, by, index, left, LOOKS * n - looks)
+        looks += more
+        if left >= 2 and (held == n or looks >= LOOKS * n):
+            return False
+        wanted = MORE * held
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _count(column, size, per_cell, first, before):
+    """Points before each cell, cells being floor(x * per_cell) - first; False if one lies elsewhere.
+
+    ``before`` is (cells + 1,) int32, written.
+    """
+    cells = before.size - 1
+    before[:] = 0
+    places = np.empty(CHUNK, np.int32)
+    outside = 0
+    for begin in range(0, size, CHUNK):
+        some = column[begin : min(begin + CHUNK, size)]
+        for i in range(some.size):  # vectorised; a value outside is put where it does no harm
+            at = np.floor(some[i] * per_cell) - first
+            inside = at >= 0 and at < cells
+            places[i] = np.int32(at) if inside else np.int32(0)
+            outside += 0 if inside else 1
+        for i in range(some.size):
+            before[places[i] + 1] += 1
+    for c in range(cells):
+        before[c + 1] += before[c]
+    return outside == 0
+
+
+@njit(nogil=True, cache=True)
+def _window(before, cells, width, points, guess):
+    """Where a window of so many cells begins that holds so many points, -1 if none does."""
+    last = cells - width + 1
+    for start in range(max(guess - NEARBY, 0), min(guess + NEARBY + 1, last)):
+        if before[start + width] - before[start] >= points:
+            return start
+    for begin in range(0, last, CHUNK):
+        low = before[begin : min(begin + CHUNK, last)]
+        high = before[begin + width : begin + width + low.size]
+        most = np.int32(0)
+        for i in range(low.size):
+            held = np.int32(high[i] - low[i])
+            most = max(most, held)
+        if most >= points:
+            for i in range(low.size):
+                if high[i] - low[i] >= points:
+                    return begin + i
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def _first_at_least(bar, stop, width):
+    """The first d with bar[d] >= width, ``stop`` if there is none below."""
+    low, high = 0, stop
+    while low < high:
+        middle = (low + high) >> 1
+        if bar[middle] >= width:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit(nogil=True, cache=True)
+def _first_above(bar, stop, width):
+    """The first d with bar[d] > width, ``stop`` if there is none below."""
+    low, high = 0, stop
+    while low < high:
+        middle = (low + high) >> 1
+        if bar[middle] > width:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit(nogil=True, cache=True)
+def _settle_by_cells(before, cells, cell, span, bar, n):
+    """Settle sizes from the largest down, as far as cells tell; K, and the last window used.
+
+    Two values of w neighbouring cells are less than w cells apart.  So where w cells of at most bar[d] in
+    all hold K points, phi is strictly below the bar from d + 1 to K.  Windows somewhat narrower than needed
+    are tried first, and settle more at once; by how much is learned on the way.
+    """
+    left = _first_above(bar, n, span)  # no window is wider than all points together
+    start, width, shift = 0, cells, 3
+    for _ in range(MOST_ROUNDS):
+        if left < 2:
+            break
+        widest = min(int(bar[left - 1] / cell), cells)
+        if widest < FINEST:
+            break
+        narrower = widest - (widest >> shift)
+        found = -1
+        if narrower < widest:
+            found = _window(before, cells, narrower, left, start)
+            shift = min(shift + 1, 20) if found < 0 else max(shift - 1, 2)
+        if found < 0:
+            narrower = widest
+            found = _window(before, cells, widest, left, start)
+        if found < 0:
+            break
+        start, width = found, narrower
+        left = _first_at_least(bar, left, narrower * cell)
+    return left, start, width
+
+
+@njit(nogil=True, cache=True)
+def _widen(before, cells, start, width, points):
+    """Grow a window of cells to both sides until it holds so many points; its start and width."""
+    stop = start + width
+    while before[stop] - before[start] < points and stop - start < cells:
+        more = max((stop - start) >> 3, 1)
+        start, stop = max(start - more, 0), min(stop + more, cells)
+    return start, stop - start
+
+
+@njit(nogil=True, cache=True)
+def _gather(column, low, high, held, gathered):
+    """Copy the values in [low, high), ``held`` of them at most; how many there are."""
+    count = 0
+    for i in range(column.size):
+        x = np.float64(column[i])
+        if count < held:  # not past the end, whatever the counts said
+            gathered[count] = x
+        count += 1 if low <= x < high else 0
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _order(gathered, held, low, width, starts, ordered):
+    """Sort values of [low, low + width): dealt out to about as many cells as there are values, then within.
+
+    Places come from one multiplication, which keeps the order; whatever rounds, a cell is one run of values.
+    """
+    cells = 2 * held
+    per_cell = cells / width
+    before = starts[: cells + 2]
+    before[:] = 0
+    for i in range(held):
+        at = int((gathered[i] - low) * per_cell)
+        before[min(max(at, 0), cells - 1) + 2] += 1
+    for c in range(cells):
+        before[c + 1] += before[c]
+    # Now before[c + 1] is where cell c begins, and in the end where it stops.
+    for i in range(held):
+        at = min(max(int((gathered[i] - low) * per_cell), 0), cells - 1)
+        ordered[before[at + 1]] = gathered[i]
+        before[at + 1] += 1
+    for c in range(cells):
+        begin, stop = before[c], before[c + 1]
+        if stop - begin > SHORT_RUN:
+            ordered[begin:stop].sort()
+            continue
+        for i in range(begin + 1, stop):
+            x = ordered[i]
+            at = i - 1
+            while at >= begin and ordered[at] > x:
+                ordered[at + 1] = ordered[at]
+                at -= 1
+            ordered[at + 1] = x
+
+
+@njit(nogil=True, cache=True)
+def _narrowest(ordered, held, points):
+    """The width of the narrowest window of so many of the ascending values."""
+    best = np.full(LANES, np.inf)
+    count = held - points + 1
+    low, high = ordered[:count], ordered[points - 1 : held]
+    whole = count // LANES * LANES
+    for first in range(0, whole, LANES):
+        some, others = low[first : first + LANES], high[first : first + LANES]
+        for i in range(LANES):
+            width = others[i] - some[i]
+            best[i] = min(best[i], width)
+    narrowest = best.min()
+    for i in range(whole, count):
+        narrowest = min(narrowest, high[i] - low[i])
+    return narrowest
+
+
+@njit(nogil=True, cache=True)
+def _settle_by_values(ordered, held, bar, by, index, left, budget):
+    """Settle sizes from ``left`` down, by windows of some of the values; K, and windows looked at.
+
+    Windows of some of the points are windows of the column.  A tie with the bar settles as well if a lower
+    column reached it: at whichever k >= d it still is a tie, that column attains Phi(k) too.
+    """
+    looks = 0
+    while 2 <= left <= held and looks < budget:
+        width = _narrowest(ordered, held, left)
+        looks += held
+        if width == 0.0:  # which attains nothing
+            return 0, looks
+        if width < bar[left - 1]:
+            left = _first_above(bar, left, width)
+        elif width == bar[left - 1] and by.size > 0:
+            tied = _first_at_least(bar, left, width)
+            if not 0 <= by[tied] < index:
+                return left, looks
+            left = tied
+        else:
+            return left, looks
+    return left, looks

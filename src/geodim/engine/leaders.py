@@ -1,0 +1,50 @@
+"""Many columns: which of them to solve first, so that all others can be dropped by counts.
+
+A sample of the points tells, for each of some sizes, in which columns the narrowest windows are widest.
+Nothing here enters a result.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from geodim.data.sources import ColumnSource
+
+LEAST, MOST = 64, 256  # points of the sample
+SHARE = 16  # of the points, at most every sixteenth
+SIZES = 8  # equally spaced, and as many more densely where windows are small
+PER_SIZE = 6  # widest columns
+BLOCK = 128  # columns that are sorted together
+
+
+def leaders(source: ColumnSource, n_threads: int = 1) -> list[int]:
+    """Columns that are probably among the widest at some size, those of many sizes first."""
+    n, d = source.n_points, source.n_features
+    m = min(n, int(np.clip(n // SHARE, LEAST, MOST)))
+    if m < 2:
+        return []
+    rows = np.unique(np.linspace(0, n - 1, m).astype(np.intp))
+    sizes = np.unique(
+        np.concatenate([np.linspace(m / SIZES, m, SIZES), np.geomspace(2, m, SIZES)]).astype(int)
+    )
+    sizes = sizes[(sizes >= 2) & (sizes <= rows.size)]
+
+    def widths(first: int) -> NDArray[np.float64]:
+        columns = np.arange(first, min(first + BLOCK, d))
+        sample = np.sort(np.ascontiguousarray(source.sample(columns, rows).T), axis=1)
+        return np.stack(
+            [(sample[:, size - 1 :] - sample[:, : rows.size - size + 1]).min(axis=1) for size in sizes]
+        )
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        found = np.concatenate(list(pool.map(widths, range(0, d, BLOCK))), axis=1)
+    most = min(PER_SIZE, d)
+    widest = np.argsort(-found, axis=1, kind="stable")[:, :most]
+    chosen, often = np.unique(widest, return_counts=True)
+    return [int(column) for column in chosen[np.argsort(-often, kind="stable")]]

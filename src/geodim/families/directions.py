@@ -1,0 +1,174 @@
+"""The family of directions: {<u, .> : u a unit vector}, some of them, and bounds for all.
+
+Linear functions of length 1 are 1-Lipschitz, and the family of all of them does not change if points are
+rotated or shifted.  It is infinite: some directions give a lower bound on Delta, and `spread_bound` an upper
+one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.arguments import whole_number
+from geodim.engine.parts import thread_count
+from geodim.families.points import GROUP, Panels, packed, panels_of
+from geodim.families.sources import MadeColumns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+PRODUCTS = 5  # as in `geodim.families._kernels`
+UNIT = 2.0**-53
+SIZES = 48  # at which windows pull a direction
+ROUNDS = 24  # of ascent at most
+STARTS = 8  # of directions that ascend
+MOST_AXES = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Directions:
+    """Projections on unit vectors as features.
+
+    Parameters
+    ----------
+    axes : int, optional
+        How many principal axes, those of the largest variance first; all, up to 256, by default.
+    random : int, default 64
+        How many random directions besides.
+    ascend : bool, default True
+        Move the best of them towards a larger discriminability, and add what was reached.
+    rng : None, int or numpy.random.Generator, default 0
+        Where random numbers come from.
+    """
+
+    axes: int | None = None
+    random: int = 64
+    ascend: bool = True
+    rng: Any = 0
+
+    def source(self, X: Any, *, n_threads: int | None = None) -> DirectionSource:
+        """Columns <u, x - mean> of chosen directions u, made when they are read.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_points, n_coordinates)
+            The points.
+        n_threads : int, optional
+            Threads to check the data with.
+        """
+        panels = centred(panels_of(X, thread_count(n_threads)))
+        d = panels.n_coordinates
+        most = min(d, MOST_AXES) if self.axes is None else whole_number(self.axes, "axes", 0, d)
+        count = whole_number(self.random, "random", 0)
+        variances, vectors = np.linalg.eigh(scatter(panels))
+        chosen = [vectors.T[::-1][:most], _units(np.random.default_rng(self.rng).standard_normal((count, d)))]
+        names = [f"axis {i}" for i in range(most)] + [f"random {i}" for i in range(count)]
+        found = np.concatenate(chosen) if most + count else vectors.T[::-1][:1]
+        names = names or ["axis 0"]
+        if self.ascend and panels.n_points > 1 and variances[-1] > 0.0:
+            climbed = _ascend(panels, found)
+            found = np.concatenate([found, climbed])
+            names += [f"ascent {i}" for i in range(len(climbed))]
+        return DirectionSource(panels, _units(found), names)
+
+
+class DirectionSource(MadeColumns):
+    """Scalar products of centred points with unit vectors.
+
+    Each is summed over the coordinates in their order with fused products, from values that were rounded when
+    the mean was subtracted, and the vectors have length 1 only up to rounding: with R the greatest length of
+    a centred point, a product is off by d u R from the sum, u R from the centring and (d/2 + 4) u R from the
+    length of the vector, where u = 2^-53; in all less than (1.5 d + 8) u R.
+    """
+
+    covers = False
+
+    def __init__(self, panels: Panels, vectors: NDArray[np.float64], names: list[str]) -> None:
+        super().__init__(panels.n_points, len(vectors), None, "directions", names)
+        self.panels, self.vectors = panels, vectors
+        self.reach = float(np.sqrt(np.square(panels.values).sum(axis=1).max())) * (1.0 + 2.0**-30)
+
+    def fill(
+        self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
+    ) -> None:
+        """One pass over the points for all directions together."""
+        from geodim.families._kernels import fill_distances  # noqa: PLC0415 - imports Numba
+
+        panels = self.panels if rows is None else self.panels.some(rows)
+        vectors = packed(self.vectors[np.asarray(columns, np.intp)], GROUP)
+        fill_distances(panels.values, vectors, PRODUCTS, 1.0, out)
+        if panels.exponent:
+            np.ldexp(out, panels.exponent, out=out)
+
+    def extents(self) -> NDArray[np.float64]:
+        """No product with a unit vector exceeds the length of a point."""
+        reach = float(np.ldexp(self.reach, self.panels.exponent)) + self.error(0.0)
+        return np.tile([-reach, reach], (self.n_features, 1))
+
+    def error(self, greatest: float) -> float:  # noqa: ARG002
+        """See above; it depends on the lengths of the points, not on the values."""
+        error = (1.5 * self.panels.n_coordinates + 8.0) * UNIT * self.reach * (1.0 + 2.0**-20)
+        return float(np.ldexp(error, self.panels.exponent))
+
+
+def centred(panels: Panels) -> Panels:
+    """The points less their mean: directions do not see where the origin is, but sums of squares do."""
+    filled = panels.values.transpose(0, 2, 1).reshape(-1, panels.n_coordinates)[: panels.n_points]
+    return Panels(packed(filled - filled.mean(axis=0), 16), panels.n_points, panels.exponent)
+
+
+def scatter(panels: Panels) -> NDArray[np.float64]:
+    """Sums of products of coordinates over all points, shape (d, d)."""
+    rows = panels.rows(np.arange(panels.n_points))
+    products: NDArray[np.float64] = rows.T @ rows
+    return products
+
+
+def _units(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
+    units: NDArray[np.float64] = vectors / np.where(lengths > 0.0, lengths, 1.0)
+    return units
+
+
+def _ascend(panels: Panels, starts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Directions of a larger discriminability of their own, from the best of some starts.
+
+    For each of some sizes let the narrowest window of a direction end in the points p and q: the width is <u,
+    q - p>, and the sum of all q - p is a subgradient (of ties the first window counts).  The sum of widths is
+    homogeneous in u, so its subgradient, scaled to length 1, is the next direction; the best one met is kept.
+    """
+    rows = panels.rows(np.arange(panels.n_points))
+    sizes = np.unique(np.linspace(2, panels.n_points, SIZES).astype(int))
+    scores = np.array([_pull(rows, u, sizes)[0] for u in starts])
+    best = np.argsort(-scores, kind="stable")[:STARTS]
+    found = []
+    for u in starts[best]:
+        at, score, record = u, -1.0, u
+        for _ in range(ROUNDS):
+            reached, pull = _pull(rows, at, sizes)
+            length = float(np.sqrt(np.square(pull).sum()))
+            if reached <= score * (1.0 + 1e-6) or length == 0.0:
+                break
+            score, record, at = reached, at, pull / length
+        found.append(record)
+    return np.array(found)
+
+
+def _pull(
+    rows: NDArray[np.float64], u: NDArray[np.float64], sizes: NDArray[np.int64]
+) -> tuple[float, NDArray[np.float64]]:
+    """The sum of the narrowest widths at some sizes, and its subgradient."""
+    values = rows @ u
+    order = np.argsort(values, kind="stable")
+    l, total, pull = values[order], 0.0, np.zeros(u.size)
+    for size in sizes.tolist():
+        widths = l[size - 1 :] - l[: l.size - size + 1]
+        at = int(np.argmin(widths))
+        total += float(widths[at])
+        pull += rows[order[at + size - 1]] - rows[order[at]]
+    return total, pull

@@ -1,0 +1,336 @@
+"""Distances as columns: one class per way to make them, a block at a time, never the whole matrix.
+
+Column i holds d(x_i, .) for the i-th centre, where the centres are all points, some of them, or others.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.data.sources import ArraySource
+from geodim.errors import InputTypeError, InputValueError, NonFiniteError, RangeOverflowError
+from geodim.families.points import GROUP, packed
+from geodim.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from geodim.families.metrics import Metric
+    from geodim.families.points import Panels
+
+AT_ONCE = 32  # columns: the points are read once for all of them
+ANTIPODAL = 1.9  # longer chords of unit vectors lose digits of the angle: measure from the opposite one
+
+
+class MadeColumns:
+    """What all sources of made columns have in common.
+
+    Attributes
+    ----------
+    n_points, n_features : int
+        Points, and centres.
+    points : array of int or None
+        Which points the centres are; None if they are others.
+    metric : str
+        The name of the metric.
+    names : list of str
+        Names of the centres.
+    """
+
+    dtype: np.dtype[np.floating] = np.dtype(np.float64)
+    row_major = False
+    runs = False
+    at_once = AT_ONCE
+    covers = True  # whether values tell how far points are from centres
+
+    def __init__(
+        self,
+        n_points: int,
+        n_features: int,
+        points: NDArray[np.intp] | None,
+        metric: str,
+        names: list[str] | None,
+    ) -> None:
+        self.n_points, self.n_features = n_points, n_features
+        self.points, self.metric, self.names = points, metric, names
+        self.lock = threading.Lock()
+
+    def fill(
+        self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
+    ) -> None:
+        """Write distances from some centres to all points, or to some, into ``out`` (columns, points)."""
+        raise NotImplementedError
+
+    def error(self, greatest: float) -> float:
+        """How far any value may be off, given the greatest of all values."""
+        raise NotImplementedError
+
+    def extents(self) -> NDArray[np.float64]:
+        """Bounds on least and greatest value of every column, shape (n_features, 2).
+
+        One column and one row tell: with p the first point and c the first centre,
+        d(x, y) <= d(x, p) + d(c, p) + d(c, y).
+        """
+        column, bounds = np.empty((1, self.n_points)), np.zeros((self.n_features, 2))
+        self.fill([0], column)
+        row = self.sample(np.arange(self.n_features), np.array([0]))[0]
+        bounds[:, 1] = (row + column[0, 0] + column.max()) * (1.0 + 2.0**-40)
+        return bounds
+
+    def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
+        """Make one block of columns; ``out`` has shape (len(columns), n_points)."""
+        self.fill(columns, out)
+
+    def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Sorted values, each once per point."""
+        values = np.empty((1, self.n_points))
+        self.fill([column], values)
+        return np.sort(values[0]), np.ones(self.n_points, np.int64)
+
+    def chunks(self) -> list[tuple[slice, slice]]:
+        """Blocks of columns."""
+        every = slice(0, self.n_points)
+        return [
+            (every, slice(first, min(first + self.at_once, self.n_features)))
+            for first in range(0, self.n_features, self.at_once)
+        ]
+
+    def chunk(self, rows: slice, columns: slice) -> NDArray[np.float64]:
+        """One block, shape (points, columns)."""
+        some = range(columns.start, columns.stop)
+        values = np.empty((len(some), self.n_points))
+        self.fill(some, values)
+        return values.T[rows]
+
+    def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """A few rows of a few columns, shape (rows, columns)."""
+        values = np.empty((columns.size, rows.size))
+        self.fill(columns.tolist(), values, rows)
+        return values.T
+
+
+class CoordinateDistances(MadeColumns):
+    """Distances between points that have coordinates.
+
+    Parameters
+    ----------
+    panels : Panels
+        All points.
+    centres : array of int, shape (m,), or of float64, shape (m, d)
+        Which points to measure from, or other points, scaled as ``panels`` are.
+    metric : Metric
+        How to measure.
+    names : list of str, optional
+        Names of the centres.
+    """
+
+    def __init__(
+        self, panels: Panels, centres: NDArray[Any], metric: Metric, names: list[str] | None
+    ) -> None:
+        points = centres if centres.ndim == 1 else None
+        super().__init__(panels.n_points, len(centres), points, metric.name, names)
+        self.panels, self.centres, self.how = panels, centres, metric
+        self._some: tuple[NDArray[np.intp], Panels] | None = None
+
+    def fill(
+        self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
+    ) -> None:
+        """One pass over the points for all centres together."""
+        from geodim.families._kernels import fill_distances  # noqa: PLC0415 - imports Numba
+
+        chosen = self.centres[np.asarray(columns, np.intp)]
+        centres = chosen if self.points is None else self.panels.rows(chosen)
+        panels = self.panels if rows is None else self._part(rows)
+        fill_distances(panels.values, packed(centres, GROUP), self.how.kind, self.how.power, out)
+        if self.how.angle:
+            self._to_angles(centres, panels, out)
+        elif panels.exponent:
+            with np.errstate(over="ignore"):
+                np.ldexp(out, panels.exponent, out=out)
+            if np.isinf(out).any():
+                msg = "distances between these points overflow float64: divide the points by a constant"
+                raise RangeOverflowError(msg)
+
+    def error(self, greatest: float) -> float:
+        """See `geodim.families.metrics`."""
+        return self.how.error(self.panels, greatest)
+
+    def _to_angles(self, centres: NDArray[np.float64], panels: Panels, chords: NDArray[np.floating]) -> None:
+        """Angles between unit vectors from their chords, 2 arcsin(c / 2).
+
+        Where that loses digits, pi less the angle with the opposite vector.
+        """
+        from geodim.families._kernels import fill_distances  # noqa: PLC0415 - imports Numba
+
+        wide = chords > ANTIPODAL
+        others = None
+        if wide.any():
+            others = np.empty_like(chords)
+            fill_distances(panels.values, packed(-centres, GROUP), self.how.kind, self.how.power, others)
+        for angles in (chords, others) if others is not None else (chords,):
+            np.minimum(np.multiply(angles, 0.5, out=angles), 1.0, out=angles)
+            np.multiply(np.arcsin(angles, out=angles), 2.0, out=angles)
+        if others is not None:
+            np.copyto(chords, math.pi - others, where=wide)
+
+    def _part(self, rows: NDArray[np.intp]) -> Panels:
+        """Some of the points, kept while the same are asked for again, as samples do."""
+        kept = self._some
+        if kept is None or not np.array_equal(kept[0], rows):
+            kept = self._some = rows, self.panels.some(rows)
+        return kept[1]
+
+
+class SetDistances(MadeColumns):
+    """Jaccard distances between sets: 1 - |A and B| / |A or B|, and 0 between two empty sets.
+
+    Parameters
+    ----------
+    indptr, indices : arrays of int64, shape (n + 1,), and int32
+        The members of each set, as in a compressed sparse row matrix.
+    n_members : int
+        Members that exist.
+    centres : array of int, shape (m,)
+        Which sets to measure from.
+    names : list of str, optional
+        Their names.
+    """
+
+    def __init__(
+        self,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        n_members: int,
+        centres: NDArray[np.intp],
+        names: list[str] | None,
+    ) -> None:
+        super().__init__(len(indptr) - 1, len(centres), centres, "jaccard", names)
+        self.indptr, self.indices, self.n_members = indptr, indices, n_members
+        self.sizes = np.diff(indptr)
+
+    def fill(
+        self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
+    ) -> None:
+        """Mark the members of one set, and count them in all others."""
+        from geodim.families._kernels import fill_jaccard  # noqa: PLC0415 - imports Numba
+
+        assert self.points is not None
+        values = out if rows is None else np.empty((len(columns), self.n_points))
+        centres = self.points[np.asarray(columns, np.intp)].astype(np.int64)
+        present = np.zeros(self.n_members, np.uint8)
+        fill_jaccard(self.indptr, self.indices, self.sizes, centres, present, values)
+        if rows is not None:
+            out[:] = values[:, rows]
+
+    def error(self, greatest: float) -> float:
+        """Counts are exact, and one quotient of at most 1 is rounded: half a unit of 2^-53."""
+        return 0.0 if greatest == 0.0 else 2.0**-54
+
+
+class CalledDistances(MadeColumns):
+    """Distances by a function of two points, called once for each pair, in one thread at a time.
+
+    Parameters
+    ----------
+    items : sequence
+        The points, as the function takes them.
+    centres : array of int or sequence
+        Which of them to measure from, or others.
+    function : callable
+        ``function(x, y)`` gives a number.
+    names : list of str, optional
+        Names of the centres.
+    """
+
+    at_once = 1
+
+    def __init__(
+        self,
+        items: Sequence[Any],
+        centres: NDArray[np.intp] | Sequence[Any],
+        function: Callable[[Any, Any], Any],
+        names: list[str] | None,
+    ) -> None:
+        points = centres if isinstance(centres, np.ndarray) else None
+        called = getattr(function, "__name__", type(function).__name__)
+        super().__init__(len(items), len(centres), points, visible(called), names)
+        self.items, self.function = items, function
+        self.centres = [items[int(i)] for i in centres] if points is not None else list(centres)
+
+    def fill(
+        self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
+    ) -> None:
+        """Call the function, and see that it gives distances."""
+        wanted = range(self.n_points) if rows is None else rows.tolist()
+        with self.lock:
+            for at, column in enumerate(columns):
+                for to, row in enumerate(wanted):
+                    out[at, to] = self.distance(column, row)
+
+    def distance(self, column: int, row: int) -> float:
+        """One distance, or an error that names the pair."""
+        centre = column if self.points is None else int(self.points[column])
+        where = f"{'landmark' if self.points is None else 'point'} {centre} and point {row}"
+        try:
+            value = self.function(self.centres[column], self.items[row])
+        except Exception as error:
+            msg = f"the metric {self.metric} raised {type(error).__name__} for {where}: {visible(str(error))}"
+            raise InputValueError(msg) from error
+        try:
+            distance = float(value)
+        except (TypeError, ValueError) as error:
+            msg = f"the metric {self.metric} gives a {type(value).__name__} for {where}, not a number"
+            raise InputTypeError(msg) from error
+        if not math.isfinite(distance):
+            msg = f"the metric {self.metric} gives {distance} for {where}: distances must be finite"
+            raise NonFiniteError(msg)
+        if distance < 0.0:
+            msg = f"the metric {self.metric} gives {distance} for {where}: distances are not negative"
+            raise InputValueError(msg)
+        if self.points is not None and centre == row and distance != 0.0:
+            msg = f"the metric {self.metric} gives {distance} from point {row} to itself, which must be 0"
+            raise InputValueError(msg)
+        return distance
+
+    def error(self, greatest: float) -> float:  # noqa: ARG002
+        """Whatever the function gives is taken for the distance."""
+        return 0.0
+
+
+class MatrixDistances(MadeColumns):
+    """Distances that are given as a matrix, in memory or mapped from a file.
+
+    Parameters
+    ----------
+    matrix : array of shape (n, n)
+        Checked by `geodim.families.precomputed`: column i is read from row i, which is the same.
+    centres : array of int, shape (m,)
+        Which points to measure from.
+    names : list of str, optional
+        Their names.
+    """
+
+    def __init__(self, matrix: NDArray[Any], centres: NDArray[np.intp], names: list[str] | None) -> None:
+        super().__init__(len(matrix), len(centres), centres, "precomputed", names)
+        self._columns = ArraySource(matrix.T)  # rows, which are contiguous
+
+    def fill(
+        self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
+    ) -> None:
+        """Copy rows."""
+        assert self.points is not None
+        centres = self.points[np.asarray(columns, np.intp)]
+        if rows is None:
+            self._columns.read(centres.tolist(), out)
+        else:
+            out[:] = self._columns.sample(centres, rows).T
+
+    def error(self, greatest: float) -> float:  # noqa: ARG002
+        """The matrix is what it is."""
+        return 0.0
