@@ -18,7 +18,9 @@ from geodim._version import __version__
 
 _WHERE = {
     "Certificate": "geodim.certificate",
+    "Directions": "geodim.families",
     "DiscriminabilitySelector": "geodim.explain.selector",
+    "Distances": "geodim.families",
     "Explanation": "geodim.explain.shares",
     "FeatureSelection": "geodim.explain.select",
     "HopAdvice": "geodim.explain.advice",
@@ -36,11 +38,20 @@ _WHERE = {
     "load_dataset": "geodim.data.datasets",
     "select_features": "geodim.explain.select",
 }
-_MODULES = {"baselines", "errors", "gnn", "paper", "torch"}  # torch needs PyTorch, so it is not in __all__
+_MODULES = {
+    "baselines",
+    "errors",
+    "features",
+    "gnn",
+    "paper",
+    "torch",
+}  # torch needs PyTorch, so it is not in __all__
 
 __all__ = [
     "Certificate",
+    "Directions",
     "DiscriminabilitySelector",
+    "Distances",
     "Explanation",
     "FeatureSelection",
     "HopAdvice",
@@ -56,6 +67,7 @@ __all__ = [
     "explain_dimension",
     "explain_hops",
     "feature_ranking",
+    "features",
     "gnn",
     "intrinsic_dimension",
     "khop_dimensions",
@@ -65,7 +77,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from geodim import baselines, errors, gnn, paper, torch as torch
+    from geodim import baselines, errors, features, gnn, paper, torch as torch
     from geodim.certificate import Certificate
     from geodim.data.datasets import load_dataset
     from geodim.dimension import intrinsic_dimension
@@ -75,6 +87,7 @@ if TYPE_CHECKING:
     from geodim.explain.selector import DiscriminabilitySelector
     from geodim.explain.shares import Explanation, explain_dimension, explain_hops, feature_ranking
     from geodim.explain.whatif import WhatIf
+    from geodim.families import Directions, Distances
     from geodim.khop import khop_dimensions
     from geodim.khop_estimator import KHopIntrinsicDimension
     from geodim.khop_result import KHopResult

@@ -14,6 +14,8 @@ from geodim.backends import choose_backend
 from geodim.certificate.remembered import remember
 from geodim.data.describe import digest_of
 from geodim.data.integers import measured_exactly
+from geodim.data.shapes import check_weights
+from geodim.data.sources import WeightedSource
 from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
 from geodim.engine.driver import Driver
 from geodim.engine.parts import thread_count
@@ -21,6 +23,8 @@ from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.refine import Attempt, refine
 from geodim.engine.steps import resolution, steps_needed, tolerance
 from geodim.errors import DegenerateDataWarning, InputValueError, InterruptedWarning
+from geodim.families.choose import described, family_of, is_part, source_of, whole_bounds
+from geodim.families.solve import family_profile
 from geodim.planning.record import PlanRecord
 from geodim.summary import summarise
 
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
     from geodim.engine.profile import Profile
+    from geodim.families.choose import Family
     from geodim.planning.problem import Plan
     from geodim.result import IDResult
 
@@ -43,6 +48,9 @@ FIRST_GUESS = 1 / 64  # of the range: Delta, where a sample shows points that ar
 def intrinsic_dimension(
     X: Any,
     *,
+    features: Any = "coordinates",
+    metric: Any = None,
+    landmarks: Any = None,
     rtol: float = 0.0,
     normalize: bool = True,
     weights: Any = None,
@@ -68,6 +76,11 @@ def intrinsic_dimension(
         Numbers in any form: numpy arrays of any real type and layout, memory maps (never copied
         whole), scipy.sparse (never densified), torch tensors, pandas, polars or pyarrow frames
         (column names are kept), lists.
+    features : {"coordinates", "distances", "directions"}, `Distances` or `Directions`
+        Which functions on the points: the columns, the distances from every point, or projections.  With
+        landmarks, and with directions, the bounds hold the value for all points, or for all directions.
+    metric, landmarks : optional
+        For distances, see `geodim.families.Distances`: "euclidean" by default, and from all points.
     rtol : float, default 0.0
         0 gives the exact value.  A positive value stops as soon as (upper - lower) / lower <= rtol; one that
         floats cannot express (below 1e-13) gives the exact value too.
@@ -117,6 +130,24 @@ def intrinsic_dimension(
     rtol, threads, time_limit = check_arguments(rtol, n_threads, time_limit)
     place = choose_backend(backend, X)
     meter = place.meter()
+    family = family_of(features, metric, landmarks)
+    if family is not None:
+        for given, why in (
+            (place.name != "cpu", f"made on backend='cpu' only, not {place.name!r}"),
+            (checkpoint is not None, "not kept in a checkpoint yet"),
+            (count_indistinguishable, "not looked at for equal rows: count them with features='coordinates'"),
+        ):
+            if given:
+                raise InputValueError(f"features that are no columns are {why}")
+        driver = Driver(None if time_limit is None else started + time_limit, progress)
+        made = _Made(place, family, X, weights, feature_names, tolerance(rtol), threads, driver, normalize)
+        result, plan, profile = made.result(rtol, started)
+        record = PlanRecord.of(
+            plan, memory=meter.taken(), seconds=time.monotonic() - started, attempts=made.attempts
+        )
+        result = replace(result, plan=record)
+        _warn(profile, result, 0.0)
+        return result
     source = place.open(X, weights=weights, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     ranges = place.scan_ranges(source, threads)
@@ -175,6 +206,70 @@ def check_arguments(rtol: Any, n_threads: Any, time_limit: Any) -> tuple[float, 
         thread_count(n_threads),
         None if time_limit is None else real_number(time_limit, "time_limit", least=0.0, hint="seconds"),
     )
+
+
+class _Made:
+    """Features that are made: distances, directions.  Exact ones are made once, others as any columns."""
+
+    def __init__(
+        self,
+        place: Executor,
+        family: Family,
+        X: Any,
+        weights: Any,
+        names: Sequence[str] | None,
+        rtol: float,
+        threads: int,
+        driver: Driver,
+        normalize: bool,
+    ) -> None:
+        import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
+        self.place, self.family, self.rtol, self.threads, self.driver = place, family, rtol, threads, driver
+        self.normalize, self.weights = normalize, weights
+        self.source = source_of(family, X, names, threads)
+        self.attempts = 1
+        if is_part(self.source) and (rtol > 0.0 or weights is not None):
+            raise InputValueError(
+                "bounds for all points from landmarks, or for all directions from some, are computed without "
+                "rtol and weights: leave these out, or take distances from all points"
+            )
+
+    def result(self, rtol: float, started: float) -> tuple[IDResult, Plan, Profile]:
+        """The result, the plan that was followed, and the profile."""
+
+        def summary(profile: Profile, ranges: Ranges, error: float, d_max_error: float) -> IDResult:
+            found = summarise(
+                profile, ranges, normalize=self.normalize, names=self.source.names, rtol=rtol,
+                seconds=time.monotonic() - started, n_threads=self.threads, feature_error=error,
+                d_max_error=d_max_error,
+            )  # fmt: skip
+            return replace(
+                found, parameters=found.parameters | {"features": described(self.family, self.source)}
+            )
+
+        if self.rtol == 0.0 and self.weights is None:
+            solved = family_profile(self.source, n_threads=self.threads, driver=self.driver)
+            result = summary(solved.profile, solved.ranges, solved.feature_error, solved.d_max_error)
+            if is_part(self.source) and solved.profile.stopped is None:
+                bounds = whole_bounds(self.source, solved, normalize=self.normalize)
+                lower, upper = bounds.discriminability_lower, bounds.discriminability_upper
+                result = replace(
+                    result, discriminability=min(max(result.discriminability, lower), upper),
+                    discriminability_lower=lower, discriminability_upper=upper, exact=False,
+                )  # fmt: skip
+            return result, self.place.plan(self.place.problem(self.source, 0.0), self.threads), solved.profile
+        source: ColumnSource = self.source
+        if self.weights is not None:
+            source = WeightedSource(source, check_weights(self.weights, source.n_points))
+        ranges = self.place.scan_ranges(source, self.threads)
+        error = self.source.error(ranges.magnitude)
+        solver = _Solver(
+            self.place, source, ranges, self.rtol, self.threads, self.driver,
+            lambda profile: summary(profile, ranges, error, 2.0 * error),
+        )  # fmt: skip
+        result = solver.run()
+        self.attempts = solver.attempts
+        return result, solver.plan, solver.profile
 
 
 class _Solver:

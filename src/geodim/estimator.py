@@ -41,6 +41,10 @@ class IntrinsicDimension(DataEstimator):
 
     Parameters
     ----------
+    features : {"coordinates", "distances", "directions"}, `Distances` or `Directions`
+        Which functions on the points.
+    metric, landmarks : optional
+        For distances, see `geodim.families.Distances`.
     rtol : float, default 0.0
         0 gives the exact value; a positive value stops as soon as (upper - lower) / lower <= rtol.
     normalize : bool, default True
@@ -76,11 +80,17 @@ class IntrinsicDimension(DataEstimator):
     def __init__(
         self,
         *,
+        features: Any = "coordinates",
+        metric: Any = None,
+        landmarks: Any = None,
         rtol: float = 0.0,
         normalize: bool = True,
         n_threads: int | None = None,
         time_limit: float | None = None,
     ) -> None:
+        self.features = features
+        self.metric = metric
+        self.landmarks = landmarks
         self.rtol = rtol
         self.normalize = normalize
         self.n_threads = n_threads

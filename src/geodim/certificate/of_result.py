@@ -34,6 +34,10 @@ def certify(
 
     rtol = real_number(rtol, "rtol", least=SMALLEST_RTOL, most=1.0)
     layers = result.results if isinstance(result, KHopResult) else [result]
+    if "features" in layers[0].parameters:
+        raise CertificateError(
+            "certificates are about columns and hops, not yet about features that are made"
+        )
     operator = None
     if isinstance(result, KHopResult) and result.hops:
         operator = _known_operator(result.operator)

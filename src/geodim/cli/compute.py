@@ -14,7 +14,7 @@ from geodim.cli.certifying import (
     check_certificate,
     write_certificate,
 )
-from geodim.cli.compute_plan import check_sizes, show_plan
+from geodim.cli.compute_plan import check_sizes, family_or_width, show_plan
 from geodim.cli.console import (
     err,
     notes,
@@ -67,6 +67,26 @@ def compute(
             ".csv, .tsv, .parquet, .zarr.",
         ),
     ] = None,
+    features: Annotated[
+        str,
+        typer.Option(
+            metavar="FAMILY",
+            help="coordinates (the columns), distances (from every point) or directions; "
+            "for --dry-run without a file: so many float32 columns.",
+        ),
+    ] = "coordinates",
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="For distances: euclidean, manhattan, chebyshev, cosine, chord, hamming, jaccard, "
+            "precomputed.",
+        ),
+    ] = None,
+    landmarks: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Distances from so many points, with bounds for all of them."),
+    ] = None,
     rtol: Rtol = 0.0,
     no_normalize: Annotated[
         bool,
@@ -100,12 +120,6 @@ def compute(
             metavar="N", min=1.0, max=MOST_SIZE, help="For --dry-run without a file: so many points, 1e10."
         ),
     ] = None,
-    features: Annotated[
-        float | None,
-        typer.Option(
-            metavar="N", min=1.0, max=MOST_SIZE, help="For --dry-run without a file: float32 features."
-        ),
-    ] = None,
     memory: Annotated[
         str | None,
         typer.Option(metavar="SIZE", help="For --dry-run: what there is, 16GB; here, or on the GPU."),
@@ -124,6 +138,7 @@ def compute(
     **Examples**
 
     * `geodim compute embeddings.npy`
+    * `geodim compute embeddings.npy --features distances --metric cosine`
     * `geodim compute iris.csv --exclude species --plot iris.png --report iris.html`
     * `geodim compute big.npy --rtol 0.01 --time-limit 600 --checkpoint state --json big.json`
     * `geodim compute points.parquet | jq .dimension`
@@ -132,9 +147,10 @@ def compute(
     * `geodim compute --dry-run --points 1e9 --features 64 --backend cuda` says what that would take
     """
     console = err()
-    plans = {"--points": points, "--features": features, "--memory": memory}
+    family, width = family_or_width(features)
+    plans = {"--points": points, "--features": width, "--memory": memory}
     only_for_plans(dry_run, {**plans, "--workers": workers, "--worker-memory": worker_memory})
-    check_sizes(file, points, features, dry_run=dry_run)
+    check_sizes(file, points, width, dry_run=dry_run)
     if plot is not None:
         from geodim.report.plots import check_plot_path
 
@@ -153,7 +169,7 @@ def compute(
                 exclude,
                 header=header,
                 points=points,
-                features=features,
+                features=width,
                 rtol=rtol,
                 budget=budget,
                 threads=threads,
@@ -177,6 +193,9 @@ def compute(
             certificate=certificate,
             certificate_rtol=certificate_rtol,
             **where,
+            features=family,
+            metric=metric,
+            landmarks=landmarks,
             rtol=rtol,
             normalize=not no_normalize,
             n_threads=threads,
@@ -221,12 +240,14 @@ def _measure(
     """Read and compute; shares name the columns of the file."""
     from geodim.dimension import intrinsic_dimension
 
+    made = options["features"] != "coordinates"  # then columns are coordinates of points, not features
     with (
         connected(scheduler) as there,
         opened(file, columns, exclude, header=header, lazily=bool(there)) as (data, names),
     ):
         with progress_bar(console, quiet=quiet) as progress:
-            result = intrinsic_dimension(data, feature_names=names, progress=progress, **{**options, **there})
+            options |= {"feature_names": None if made else names, "progress": progress}
+            result = intrinsic_dimension(data, **{**options, **there})
         write_certificate(result, certificate, certificate_rtol, data, stopped=result.stopped)
         return result
 

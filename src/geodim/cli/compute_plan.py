@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from geodim.arguments import MOST_SIZE
 from geodim.cli.planning import BackendName, planned, show
 
 if TYPE_CHECKING:
@@ -15,6 +16,24 @@ if TYPE_CHECKING:
     from geodim.plan import CoreRates, Problem
 
 RUN = 1000  # neighbouring points of a sample: a page of a file is read once for all of them
+
+
+def family_or_width(features: str) -> tuple[str, float | None]:
+    """What ``--features`` means: a family, or for a plan without a file a number of columns."""
+    from geodim.families.choose import FAMILIES
+
+    if features in FAMILIES:
+        return features, None
+    try:
+        width = float(features)
+    except ValueError:
+        width = 0.0
+    if not 1.0 <= width <= MOST_SIZE:
+        raise typer.BadParameter(
+            f"{features!r} is neither {', '.join(FAMILIES)} nor a number of columns from 1 on",
+            param_hint="--features",
+        )
+    return "coordinates", width
 
 
 def check_sizes(file: Path | None, points: float | None, features: float | None, *, dry_run: bool) -> None:

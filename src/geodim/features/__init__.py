@@ -1,4 +1,4 @@
-"""Which functions make up F: the hops of a graph's attributes under a diffusion operator.
+"""Which functions make up F: the hops of a graph's attributes, distances (`Distances`), `Directions`.
 
 >>> import numpy as np
 >>> from geodim.features import hop_features, make_operator
@@ -7,6 +7,9 @@
 >>> hop_features(X, operator, hops=1)[1].round(3).tolist()
 [[0.5], [0.816], [0.5]]
 """
+
+from importlib import import_module
+from typing import Any
 
 from geodim.features.hops import DEFAULT_WIDTH, hop_features, iter_hop_blocks
 from geodim.features.memory import columns_for_memory, graph_build_memory, hop_memory
@@ -24,3 +27,15 @@ __all__ = [
     "iter_hop_blocks",
     "make_operator",
 ]
+
+_FAMILIES = ("Directions", "Distances")  # made from points, in a room above this one
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FAMILIES:
+        return getattr(import_module("geodim.families"), name)
+    raise AttributeError(f"module 'geodim.features' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_FAMILIES])
