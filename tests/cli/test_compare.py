@@ -14,7 +14,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 import geodim
-from cli.running import called, on_terminal, piped
+from cli.running import called, called_on_terminal, on_terminal
 from geodim import baselines, errors
 from geodim.cli import compare_child
 from geodim.cli.app import app
@@ -58,7 +58,7 @@ def job(**more: object) -> dict[str, object]:
 
 def test_one_line_of_json_with_all_rows(points: Path, tmp_path: Path) -> None:
     target = tmp_path / "rows.json"
-    ended = piped("compare", points, "--estimators", "mle,twonn", "--neighbors", "4", "--json", target)
+    ended = called("compare", points, "--estimators", "mle,twonn", "--neighbors", "4", "--json", target)
     assert (ended.code, ended.err) == (0, "")
     found = ended.json
     assert json.loads(target.read_text()) == found
@@ -195,7 +195,7 @@ class TestChild:
 
 def test_on_a_terminal(points: Path) -> None:
     """A table; an estimator that fails gets a row that says why, and the others go on."""
-    ended = on_terminal("compare", points, "--estimators", "mle", "--neighbors", "200")
+    ended = called_on_terminal("compare", points, "--estimators", "mle", "--neighbors", "200")
     assert ended.code == 0
     assert "mle (2 of 2" in ended.err
     table = " ".join(ended.err[ended.err.index("estimator") :].split())

@@ -109,7 +109,7 @@ class TestNamed:
         assert answer("ogbn-arxiv", "--root", tmp_path)["dimensions"] == expected.dimensions
 
     def test_missing_files(self, tmp_path: Path) -> None:
-        ended = piped("hops", "cora", "--root", tmp_path)
+        ended = called("hops", "cora", "--root", tmp_path)
         assert (ended.code, ended.out) == (4, "")
         assert ended.err.startswith(f"error: cora is not in {tmp_path / 'Cora'} (missing: raw/ind.cora.x")
         assert "geodim datasets fetch cora" in ended.err
@@ -336,7 +336,7 @@ class TestExitCodes:
 
 class TestOnTerminals:
     def test_table_and_progress(self, files: list[str], tmp_path: Path) -> None:
-        ended = on_terminal("hops", *files, "--hops", "2", "--json", tmp_path / "r.json")
+        ended = called_on_terminal("hops", *files, "--hops", "2", "--json", tmp_path / "r.json")
         expected = geodim.khop_dimensions(X, EDGES, 2)
         assert ended.code == 0
         assert "5/5 attributes" in ended.err
