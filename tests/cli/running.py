@@ -138,6 +138,19 @@ def without(*modules: str) -> list[str]:
     return [sys.executable, "-W", "error", "-c", code]
 
 
+@contextlib.contextmanager
+def lacking(*packages: str) -> Iterator[None]:
+    """As ``without``, but in this process: for packages that are imported only where they are needed."""
+    hidden = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in packages}
+    sys.modules.update(dict.fromkeys([*packages, *hidden]))  # type: ignore[arg-type] # None: cannot be imported
+    try:
+        yield
+    finally:
+        for name in packages:
+            del sys.modules[name]
+        sys.modules.update(hidden)
+
+
 def on_terminal(
     *arguments: object,
     pipe_out: bool = False,

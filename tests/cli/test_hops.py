@@ -15,7 +15,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 import geodim
-from cli.running import called, called_on_terminal, environment, on_terminal, piped
+from cli.running import called, called_on_terminal, environment
 from data.datasets.layouts import write_ogb_csv
 from geodim.cli.app import app
 from geodim.cli.hop_inputs import parse_memory
@@ -63,7 +63,7 @@ def answer(*arguments: object, code: int = 0) -> dict[str, Any]:
 
 class TestNamed:
     def test_digits(self, tmp_path: Path) -> None:
-        ended = piped("hops", "digits", "--hops", "2", "--json", tmp_path / "r.json")
+        ended = called("hops", "digits", "--hops", "2", "--json", tmp_path / "r.json")
         data = geodim.load_dataset("digits")
         expected = geodim.khop_dimensions(data.x, data.edge_index, 2)
         assert (ended.code, ended.err) == (0, "")
