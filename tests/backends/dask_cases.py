@@ -12,18 +12,24 @@ from engine.oracle import assert_same_bits
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 
+def local_cluster(**options):
+    """Two worker processes of one thread each."""
+    return distributed.LocalCluster(
+        **{
+            "n_workers": 2,
+            "threads_per_worker": 1,
+            "processes": True,
+            "dashboard_address": ":0",
+            "silence_logs": "CRITICAL",
+            **options,
+        }
+    )
+
+
 @contextmanager
-def cluster(**options):
-    """Two worker processes of one thread each, and the active client."""
-    options = {
-        "n_workers": 2,
-        "threads_per_worker": 1,
-        "processes": True,
-        "dashboard_address": ":0",
-        "silence_logs": "CRITICAL",
-        **options,
-    }
-    with distributed.LocalCluster(**options) as made, distributed.Client(made) as client:
+def own_cluster(**options):
+    """A cluster that a test may damage, and its active client; others share the fixture ``client``."""
+    with local_cluster(**options) as made, distributed.Client(made) as client:
         yield client
 
 

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import geodim
-from backends.dask_cases import assert_same, assert_same_hops, chunkings, cluster, distributed, unlike_columns
+from backends.dask_cases import assert_same, assert_same_hops, chunkings, distributed, unlike_columns
 from distributions import COLUMNS, column, matrix, random_matrix
 from engine.oracle import assert_encloses, assert_same_bits, solve
 from geodim import paper
@@ -25,10 +25,7 @@ from geodim.backends.dask.source import DaskSource
 OF_PANDAS = pytest.mark.filterwarnings("ignore:The inplace keyword", "ignore:An error occurred while calling")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def client():
-    with cluster() as made:
-        yield made
+pytestmark = pytest.mark.usefixtures("client")
 
 
 @pytest.fixture(autouse=True)

@@ -9,19 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 import geodim
-from backends.dask_cases import cluster
 from geodim.cli.app import app
 from khop_cases import EDGES, X64
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The inplace keyword", "ignore:An error occurred while calling"
 )
-
-
-@pytest.fixture(scope="module")
-def address():
-    with cluster() as client:
-        yield client.scheduler.address
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +38,9 @@ def run(*arguments, code=0):
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x.csv", "x.npy", "x.zarr"])
-def test_compute_on_a_cluster(name, files, address):
+def test_compute_on_a_cluster(name, files, scheduler):
     reference = geodim.intrinsic_dimension(X64[:, 3:9])
-    for place in ([], ["--scheduler", address]):
+    for place in ([], ["--scheduler", scheduler]):
         answer = json.loads(run("compute", files / name, "--columns", "3-8", *place).stdout)
         assert answer["dimension"] == reference.dimension
         named = [key if name in ("x.npy", "x.zarr") else key[1:] for key in answer["shares"]]
@@ -55,12 +48,12 @@ def test_compute_on_a_cluster(name, files, address):
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x.npy", "x.zarr"])
-def test_hops_on_a_cluster(name, files, address):
+def test_hops_on_a_cluster(name, files, scheduler):
     reference = geodim.khop_dimensions(X64, EDGES, 2)
     answer = json.loads(
         run(
             "hops", "--features", files / name, "--edges", files / "edges.npy", "--hops", 2,
-            "--scheduler", address,
+            "--scheduler", scheduler,
         ).stdout
     )  # fmt: skip
     assert answer["dimensions"] == reference.dimensions
@@ -73,7 +66,7 @@ def test_a_wrong_address(files, monkeypatch):
         assert f"no Dask scheduler answers at {wrong}" in result.stderr
 
 
-def test_a_folder_that_is_no_array(tmp_path, address):
+def test_a_folder_that_is_no_array(tmp_path, scheduler):
     (tmp_path / "x.zarr").mkdir()
-    for place in ([], ["--scheduler", address]):
+    for place in ([], ["--scheduler", scheduler]):
         assert "holds no zarr array" in run("compute", tmp_path / "x.zarr", *place, code=4).stderr

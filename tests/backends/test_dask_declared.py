@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import geodim
-from backends.dask_cases import assert_same, assert_same_hops, cluster
+from backends.dask_cases import assert_same, assert_same_hops
 from engine.oracle import assert_same_bits, solve
 from geodim import paper
 from geodim.errors import DataChangedError, InputTypeError, InputValueError, ShapeError
@@ -25,10 +25,7 @@ RNG = np.random.default_rng(0)
 SMALL = np.where(RNG.random((300, 12)) < 0.3, RNG.integers(1, 100, (300, 12)), 0)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def client():
-    with cluster() as made:
-        yield made
+pytestmark = pytest.mark.usefixtures("client")
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import geodim
-from backends.dask_cases import assert_same, assert_same_hops, cluster, distributed
+from backends.dask_cases import assert_same, assert_same_hops, distributed, own_cluster
 from geodim.errors import ClusterError, InputValueError
 from khop_cases import EDGES, X64
 
@@ -43,7 +43,7 @@ def test_workers_are_seen_whatever_the_client_is_told_meanwhile():
 
     It forgets its workers when the answer comes.
     """
-    with cluster(processes=False) as client:
+    with own_cluster(processes=False) as client:
         news = client._periodic_callbacks["scheduler-info"]
         news.callback_time = 0.5  # milliseconds
         client.sync(_restarted, news)
@@ -62,7 +62,7 @@ def test_a_worker_killed_in_mid_run_changes_no_bit(monkeypatch):
     X = lazy.compute(scheduler="threads")  # here, whatever clients there were before
     reference = geodim.intrinsic_dimension(X)
     hops = geodim.khop_dimensions(X64, EDGES, 2)
-    with cluster() as client:
+    with own_cluster() as client:
 
         def killing(run):
             """Call ``run`` with a progress that kills a worker as soon as something was solved."""

@@ -6,6 +6,7 @@ Its streams are pipes, files or terminals.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import pty
@@ -20,9 +21,8 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
-from typer.testing import CliRunner
 
-from geodim.cli.app import app, main
+from geodim.cli.app import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -81,12 +81,18 @@ def as_program(words: list[str], **variables: str) -> Iterator[None]:
 def called(*arguments: object, **variables: str) -> Ended:
     """As ``piped``, but in this process, which has imported everything.
 
-    For what does not depend on a new process.
+    For what does not depend on a new process: starting one takes longer than most commands.
     """
     words = list(map(str, arguments))
-    with as_program(words, **variables):
-        done = CliRunner().invoke(app, words, prog_name="geodim")
-    return Ended(done.exit_code, done.stdout, done.stderr)
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        as_program(words, **variables),
+        pytest.raises(SystemExit) as left,
+    ):
+        main()
+    return Ended(left.value.code, *(stream.buffer.getvalue().decode() for stream in (out, err)))
 
 
 def called_on_terminal(*arguments: object, raw: bool = False) -> Ended:
@@ -130,6 +136,19 @@ def without(*modules: str) -> list[str]:
     """Make a program in which some packages cannot be imported, as if not installed."""
     code = f"import sys; sys.modules.update(dict.fromkeys({modules!r})); from geodim.cli import main; main()"
     return [sys.executable, "-W", "error", "-c", code]
+
+
+@contextlib.contextmanager
+def lacking(*packages: str) -> Iterator[None]:
+    """As ``without``, but in this process: for packages that are imported only where they are needed."""
+    hidden = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in packages}
+    sys.modules.update(dict.fromkeys([*packages, *hidden]))  # type: ignore[arg-type] # None: cannot be imported
+    try:
+        yield
+    finally:
+        for name in packages:
+            del sys.modules[name]
+        sys.modules.update(hidden)
 
 
 def on_terminal(

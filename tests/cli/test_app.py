@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
 import geodim
-from cli.running import environment, on_terminal, piped, without
+from cli.running import called, called_on_terminal, environment, lacking, piped
 from geodim.cli.app import app
 from geodim.cli.exits import ExitCode
 
@@ -26,7 +26,7 @@ def test_version() -> None:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["compute", "--help"]])
 def test_help_teaches(arguments: list[str]) -> None:
-    ended = piped(*arguments)
+    ended = called(*arguments)
     assert ended.code == 0
     assert "intrinsic dimension" in ended.out
     assert "geodim compute" in ended.out
@@ -35,7 +35,7 @@ def test_help_teaches(arguments: list[str]) -> None:
 
 
 def test_no_arguments_give_help() -> None:
-    ended = piped()
+    ended = called()
     assert "Commands" in ended.out + ended.err
 
 
@@ -69,7 +69,7 @@ def test_completion_is_offered() -> None:
 
 class TestDemo:
     def test_numbers_and_files(self, tmp_path: Path) -> None:
-        ended = piped("demo", "--output", tmp_path / "new" / "folder")
+        ended = called("demo", "--output", tmp_path / "new" / "folder")
         exact = geodim.intrinsic_dimension(load_digits().data)
         assert (ended.code, ended.err) == (0, "")
         assert f"{exact.dimension:.6g}" in ended.out
@@ -85,13 +85,15 @@ class TestDemo:
         assert f"{exact.dimension:.4g}" in report
 
     def test_without_matplotlib(self, tmp_path: Path) -> None:
-        ended = piped("demo", "--output", tmp_path, program=without("matplotlib"))
+        with lacking("matplotlib"):
+            ended = called("demo", "--output", tmp_path)
         assert ended.code == 0
         assert "note: no plot: plotting needs the package 'matplotlib'" in ended.err
         assert sorted(path.name for path in tmp_path.iterdir()) == ["digits.json", "report.html"]
 
     def test_without_plotly(self, tmp_path: Path) -> None:
-        ended = piped("demo", "--output", tmp_path, program=without("plotly", "plotly.offline"))
+        with lacking("plotly"):
+            ended = called("demo", "--output", tmp_path)
         assert ended.code == 0
         assert "note: no report: the report needs the package 'plotly'" in ended.err
         assert sorted(path.name for path in tmp_path.iterdir()) == ["digits.json", "digits.png"]
@@ -105,7 +107,7 @@ class TestDemo:
 
 class TestDoctor:
     def test_json(self) -> None:
-        ended = piped("doctor", "--json")
+        ended = called("doctor", "--json")
         assert ended.code == 0
         report = ended.json
         assert report["healthy"]
@@ -116,7 +118,7 @@ class TestDoctor:
         assert report["compiler_cache"]["writable"]
 
     def test_table(self) -> None:
-        ended = on_terminal("doctor")
+        ended = called_on_terminal("doctor")
         assert ended.code == 0
         for word in ("numba", "extra frames", "matplotlib", "threads", "memory", "compiler cache", "GPU"):
             assert word in ended.err

@@ -6,7 +6,7 @@ import io
 import json
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 import geodim
-from cli.running import called, on_terminal, piped
+from cli.running import called, called_on_terminal, on_terminal
 from geodim import baselines, errors
 from geodim.cli import compare_child
 from geodim.cli.app import app
@@ -57,10 +57,14 @@ def job(**more: object) -> dict[str, object]:
 
 
 def test_one_line_of_json_with_all_rows(points: Path, tmp_path: Path) -> None:
-    target = tmp_path / "rows.json"
-    ended = piped("compare", points, "--estimators", "mle,twonn", "--neighbors", "4", "--json", target)
+    """The same rows are in the file, and in the report."""
+    pytest.importorskip("plotly", reason="the report needs plotly")
+    target, page = tmp_path / "rows.json", tmp_path / "report.html"
+    options = ("--estimators", "mle,twonn", "--neighbors", "4", "--json", target, "--report", page)
+    ended = called("compare", points, *options)
     assert (ended.code, ended.err) == (0, "")
     found = ended.json
+    check_report(page.read_text(), found["rows"])
     assert json.loads(target.read_text()) == found
     assert (found["format"], found["n_points"], found["n_features"]) == ("geodim.compare/1", 200, 6)
     assert (found["file"], found["options"]["neighbors"]) == (str(points), 4)
@@ -195,7 +199,7 @@ class TestChild:
 
 def test_on_a_terminal(points: Path) -> None:
     """A table; an estimator that fails gets a row that says why, and the others go on."""
-    ended = on_terminal("compare", points, "--estimators", "mle", "--neighbors", "200")
+    ended = called_on_terminal("compare", points, "--estimators", "mle", "--neighbors", "200")
     assert ended.code == 0
     assert "mle (2 of 2" in ended.err
     table = " ".join(ended.err[ended.err.index("estimator") :].split())
@@ -220,22 +224,26 @@ def test_ctrl_c_keeps_the_rows_so_far(tmp_path: Path) -> None:
     assert "geodim" in ended.err
 
 
-@pytest.mark.parametrize("graph", [False, True])
-def test_report_holds_ours_and_the_others(points: Path, tmp_path: Path, graph: bool) -> None:
+def check_report(page: str, rows: list[dict[str, Any]]) -> None:
+    """It holds ours and the others."""
+    assert "Beside other estimates" in page
+    for row in rows:
+        assert f'<th scope="row">{row["estimator"]}</th>' in page
+        assert f"{row['value']:.4g}" in page
+        assert "result" not in row
+
+
+def test_report_of_a_graph(points: Path, tmp_path: Path) -> None:
     pytest.importorskip("plotly", reason="the report needs plotly")
     pytest.importorskip("jinja2", reason="the report needs jinja2")
     target = tmp_path / "report.html"
     edges = tmp_path / "edges.csv"
     edges.write_text("".join(f"{i},{i + 1}\n" for i in range(199)))
-    what = (points, "--edges", edges, "--hops", "1") if graph else (points,)
-    ended = called("compare", *what, "--estimators", "twonn", "--report", target)
+    ended = called(
+        "compare", points, "--edges", edges, "--hops", "1", "--estimators", "twonn", "--report", target
+    )
     assert (ended.code, ended.err) == (0, "")
-    page = target.read_text()
-    assert "Beside other estimates" in page
-    for row in ended.json["rows"]:
-        assert f'<th scope="row">{row["estimator"]}</th>' in page
-        assert f"{row['value']:.4g}" in page
-        assert "result" not in row
+    check_report(target.read_text(), ended.json["rows"])
 
 
 def test_report_that_cannot_be_written_is_found_out_first(points: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from cli.running import called_on_terminal, on_terminal, piped
+from cli.running import called, called_on_terminal
 from data.datasets.layouts import write_ogb_csv
 from geodim.cli.app import app
 from geodim.data.datasets import list_datasets, load_dataset
@@ -31,7 +31,7 @@ def run(*arguments: object) -> Result:
 
 
 def test_list_in_a_pipe(tmp_path: Path) -> None:
-    ended = piped("datasets", "list", "--root", tmp_path)
+    ended = called("datasets", "list", "--root", tmp_path)
     assert (ended.code, ended.err) == (0, "")
     assert ended.json["root"] == str(tmp_path)
     assert ended.json["datasets"] == [info.as_dict() for info in list_datasets(tmp_path)]
@@ -41,7 +41,7 @@ def test_list_in_a_pipe(tmp_path: Path) -> None:
 
 
 def test_list_on_a_terminal(tmp_path: Path) -> None:
-    ended = on_terminal("datasets", "list", "--root", tmp_path)
+    ended = called_on_terminal("datasets", "list", "--root", tmp_path)
     assert ended.code == 0
     for word in ("cora", "ogbn-papers100M", "111,059,956", "1,433", "digits", f"looked for in {tmp_path}"):
         assert word in ended.err
@@ -60,7 +60,7 @@ def test_info_names_the_exact_folder(tmp_path: Path) -> None:
 
 
 def test_root_from_the_environment(tmp_path: Path) -> None:
-    ended = piped("datasets", "info", "cora", GEODIM_DATA=str(tmp_path / "elsewhere"))
+    ended = called("datasets", "info", "cora", GEODIM_DATA=str(tmp_path / "elsewhere"))
     assert ended.json["folder"] == str(tmp_path / "elsewhere" / "Cora")
 
 
@@ -74,7 +74,7 @@ def test_unknown_names_are_usage_errors(command: str) -> None:
 @pytest.mark.parametrize("arguments", [["fetch", "ogbn-arxiv", "--offline"], ["convert", "ogbn-arxiv"]])
 def test_missing_files(tmp_path: Path, arguments: list[str]) -> None:
     root = tmp_path / "my data"
-    ended = piped("datasets", *arguments, "--root", root)
+    ended = called("datasets", *arguments, "--root", root)
     assert ended.code == 4
     assert ended.out == ""
     assert ended.err.startswith(

@@ -15,7 +15,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 import geodim
-from cli.running import called, called_on_terminal, environment, on_terminal, piped
+from cli.running import called, called_on_terminal, environment
 from data.datasets.layouts import write_ogb_csv
 from geodim.cli.app import app
 from geodim.cli.hop_inputs import parse_memory
@@ -63,7 +63,7 @@ def answer(*arguments: object, code: int = 0) -> dict[str, Any]:
 
 class TestNamed:
     def test_digits(self, tmp_path: Path) -> None:
-        ended = piped("hops", "digits", "--hops", "2", "--json", tmp_path / "r.json")
+        ended = called("hops", "digits", "--hops", "2", "--json", tmp_path / "r.json")
         data = geodim.load_dataset("digits")
         expected = geodim.khop_dimensions(data.x, data.edge_index, 2)
         assert (ended.code, ended.err) == (0, "")
@@ -109,7 +109,7 @@ class TestNamed:
         assert answer("ogbn-arxiv", "--root", tmp_path)["dimensions"] == expected.dimensions
 
     def test_missing_files(self, tmp_path: Path) -> None:
-        ended = piped("hops", "cora", "--root", tmp_path)
+        ended = called("hops", "cora", "--root", tmp_path)
         assert (ended.code, ended.out) == (4, "")
         assert ended.err.startswith(f"error: cora is not in {tmp_path / 'Cora'} (missing: raw/ind.cora.x")
         assert "geodim datasets fetch cora" in ended.err
@@ -336,7 +336,7 @@ class TestExitCodes:
 
 class TestOnTerminals:
     def test_table_and_progress(self, files: list[str], tmp_path: Path) -> None:
-        ended = on_terminal("hops", *files, "--hops", "2", "--json", tmp_path / "r.json")
+        ended = called_on_terminal("hops", *files, "--hops", "2", "--json", tmp_path / "r.json")
         expected = geodim.khop_dimensions(X, EDGES, 2)
         assert ended.code == 0
         assert "5/5 attributes" in ended.err

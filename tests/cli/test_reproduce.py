@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from cli.running import called_on_terminal, on_terminal, piped, without
+from cli.running import called, called_on_terminal, lacking, on_terminal
 from geodim.cli.app import app
 from geodim.cli.reproduce import duration
 from geodim.experiments import NAMES
@@ -130,7 +130,8 @@ def test_damaged_results_are_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_without_matplotlib(tmp_path: Path) -> None:
-    ended = piped("reproduce", *SMALL, "--output", tmp_path, program=without("matplotlib"))
+    with lacking("matplotlib"):
+        ended = called("reproduce", *SMALL, "--output", tmp_path)
     assert ended.code == 0
     assert ended.json["computed"] == 1
     assert (tmp_path / "report.html").exists()

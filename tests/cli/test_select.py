@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import geodim
-from cli.running import called, called_on_terminal, on_terminal, piped
+from cli.running import called, called_on_terminal
 from geodim.cli.app import app
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def run(*arguments: object) -> Result:
 
 class TestInPipes:
     def test_one_line_of_json_and_nothing_else(self, points: Path) -> None:
-        ended = piped("select", points, "-m", 3)
+        ended = called("select", points, "-m", 3)
         expected = geodim.select_features(X, 3)
         assert (ended.code, ended.err) == (0, "")
         assert ended.json["names"] == expected.names
@@ -74,7 +74,7 @@ class TestInPipes:
 
 class TestOnTerminals:
     def test_table(self, labelled: Path) -> None:
-        ended = on_terminal("select", labelled, "--exclude", "kind", "--fraction", 1)
+        ended = called_on_terminal("select", labelled, "--exclude", "kind", "--fraction", 1)
         selection = geodim.select_features(pd.read_csv(labelled).drop(columns="kind"), fraction=1.0)
         assert ended.code == 0
         for name in selection.names:
