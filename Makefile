@@ -72,7 +72,7 @@ mutants: $(VENV)/.installed-dev,mutation
 	$(BIN)/python tests/mutants.py $(OPTIONS)
 
 # The suite with the lowest version of every dependency that pyproject.toml allows, in an environment of its own: 7 GB, since
-# that torch comes with its CUDA packages.
+# that torch comes with its CUDA packages.  Writes the versions and the counts; not if TESTS are but some of the tests.
 LOWEST := $(VENV)-lowest
 test-lowest:
 	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
@@ -80,7 +80,8 @@ test-lowest:
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check install --quiet --force-reinstall --no-deps .
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check install --quiet \
 	  --constraint $(LOWEST)/lowest.txt '.[test,oracles]'
-	MPLCONFIGDIR=$(CURDIR)/$(LOWEST)/matplotlib $(LOWEST)/bin/python -m pytest $(PARALLEL) $(TESTS)
+	MPLCONFIGDIR=$(CURDIR)/$(LOWEST)/matplotlib $(LOWEST)/bin/python -m pytest $(PARALLEL) --junitxml=$(LOWEST)/outcome.xml $(TESTS)
+	$(if $(TESTS),,$(LOWEST)/bin/python tests/lowest.py $(LOWEST)/outcome.xml > docs/results/lowest.txt)
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/engine.py

@@ -36,9 +36,12 @@ def splat(value: float) -> Lanes:
 
 
 def fma(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
-    """a * b + c, rounded once; by plain arithmetic where it is not finite."""
+    """a * b + c, rounded once; by plain arithmetic where it is not finite.
+
+    Of arrays of any shape, the same for all.
+    """
     found = a * b + c
-    for at in np.flatnonzero(np.isfinite(found)).tolist():
+    for at in zip(*np.nonzero(np.isfinite(found)), strict=True):
         exact = Fraction(a[at]) * Fraction(b[at]) + Fraction(c[at])
         found[at] = exact.numerator / exact.denominator
     return found

@@ -1,20 +1,28 @@
 """Print the lowest versions that pyproject.toml allows, as constraints for pip.
 
+Given what pytest wrote with ``--junitxml``, one file or several, print the versions that are installed, and
+how many tests passed, were skipped and failed with them: docs/results/lowest.txt.
+
 Used by `make test-lowest`.
 """
 
 from __future__ import annotations
 
+import platform
 import re
 import sys
 import tomllib
+from collections import Counter
+from importlib import metadata
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+OUTCOMES = ("tests", "skipped", "failures", "errors")
 LEFT_OUT = {"ruff", "mypy", "pre-commit", "import-linter"}  # tools that check the source do not run with it
 
 
@@ -28,13 +36,35 @@ def lowest(requirements: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def main() -> None:
-    """Print one line per package."""
+def counts(reports: Iterable[str]) -> dict[str, int]:
+    """How many tests there were and what became of them, all reports together."""
+    found: Counter[str] = Counter()
+    for report in reports:
+        for suite in ET.parse(report).getroot().iter("testsuite"):
+            found.update({name: int(suite.attrib[name]) for name in OUTCOMES})
+    bad = found["failures"] + found["errors"]
+    return {
+        "passed": found["tests"] - found["skipped"] - bad,
+        "skipped": found["skipped"],
+        "failed": bad,
+    }
+
+
+def main(reports: list[str]) -> None:
+    """Print one line per package, and one per outcome if there are reports."""
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
     requirements = chain(project["dependencies"], *project["optional-dependencies"].values())
-    for name, version in sorted(lowest(requirements).items()):
+    versions = lowest(requirements)
+    if reports:
+        installed = {one.metadata["Name"].replace("_", "-") for one in metadata.distributions()}
+        versions = {name: metadata.version(name) for name in versions if name.replace("_", "-") in installed}
+        sys.stdout.write(f"python=={platform.python_version()}\n")
+    for name, version in sorted(versions.items()):
         sys.stdout.write(f"{name}=={version}\n")
+    if reports:
+        for what, number in counts(reports).items():
+            sys.stdout.write(f"{number} {what}\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

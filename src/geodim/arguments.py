@@ -39,7 +39,7 @@ def whole_number(value: Any, name: str, least: int | None = None, most: int | No
     ...
     geodim.errors.InputValueError: n_threads must be at most 4,096, got a number of more than 30 digits
     """
-    # NumPy's bool has an index as well up to 2.1 or so; both types are called bool, or bool_.
+    # NumPy's bool has an index as well before 2.3; both types are called bool, or bool_.
     index: Any = None if type(value).__name__ in ("bool", "bool_") else value
     try:
         number = operator.index(index)

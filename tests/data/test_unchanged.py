@@ -22,6 +22,7 @@ from geodim.data.unchanged import Watch
 from geodim.errors import DataChangedError, DataFileError
 
 X = np.random.default_rng(0).standard_normal((300, 5)) + np.arange(5)
+X.flags.writeable = False  # tests that change data change copies
 
 
 @pytest.fixture
@@ -143,7 +144,7 @@ def change_in_memory(data):
 
 def frame():
     pandas = pytest.importorskip("pandas")
-    return pandas.DataFrame(X, columns=list("abcde"))
+    return pandas.DataFrame(X.copy(), columns=list("abcde"))  # pandas before 3 would write to X itself
 
 
 @pytest.mark.parametrize("make", [X.copy, lambda: np.asfortranarray(X), lambda: sp.csc_array(X)])

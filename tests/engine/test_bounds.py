@@ -47,7 +47,7 @@ MODULES = [
 
 # Called by other kernels only, which have checked what these rely on; and the checks themselves.
 INNER = {
-    "require", "require_ranges", "require_layout", "require_residuals", "require_cells", "require_counted",
+    "require_ranges", "require_layout", "require_residuals", "require_cells", "require_counted",
     "require_neighbours", "multiples", "beaten_at", "smallest_beaten", "note_range", "key_of_bits",
     "bits_of_key", "sort_share", "local_slope", "close_level", "quantise", "starting_trend", "bound_block",
     "filter_blocks", "filter_plainly", "promising_first", "block_extremes", "extremes", "seed_with_extremes",
@@ -298,6 +298,34 @@ def test_more_intervals_than_there_is_room_for_are_refused(name):
     arguments[names.index("ranges")] = np.empty((0, 2), np.int64)
     with pytest.raises(InternalError, match=r"note_range.*please report"), np.errstate(all="ignore"):
         kernels()[name].py_func(*arguments)
+
+
+def test_kernels_from_the_cache_say_what_is_wrong_with_them(tmp_path):
+    """Each its own message, also in a process that compiles nothing."""
+    program = """
+import numpy as np
+from geodim.engine.kernels.counters import note_range
+from geodim.features._kernels import row_sums
+for kernel, arguments in [
+    (row_sums, (np.zeros(3, np.int64), np.ones(2), 0, 5, np.zeros(2))),
+    (note_range, (np.empty((0, 2), np.int64), 0, 1, 2)),
+]:
+    try:
+        kernel(*arguments)
+    except Exception as error:
+        print(sum(kernel.stats.cache_hits.values()), error)
+"""
+    for hits in (0, 1):
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        first, second = done.stdout.splitlines()
+        assert first.startswith(f"{hits} row_sums: out")
+        assert second.startswith(f"{hits} note_range: more")
 
 
 @pytest.mark.parametrize(

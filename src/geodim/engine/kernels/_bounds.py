@@ -9,15 +9,37 @@ arrays that are too short.
 
 from __future__ import annotations
 
+from typing import Any
+
+from numba.core import types
+from numba.extending import overload
+
 from geodim.compiled import njit
 from geodim.errors import InternalError
 
 
-@njit(nogil=True, cache=True)
-def require(holds, what):
+def require(holds: Any, what: Any) -> None:
     """Raise unless the condition holds; ``what`` names the kernel and the array that does not fit."""
     if not holds:
         raise InternalError(what)
+
+
+@overload(require, prefer_literal=True)
+def _compiled_require(holds: Any, what: Any) -> Any:  # noqa: ARG001
+    """As it stands, or with the message as a constant of the error.
+
+    As an argument, a constant has one place for all kernels: Numba before 0.67 fills it with that of the
+    kernel that comes first from the cache, and every error shows it.
+    """
+    if not isinstance(what, types.Literal):
+        return require
+    message = what.literal_value
+
+    def with_constant(holds: Any, what: Any) -> None:  # noqa: ARG001
+        if not holds:
+            raise InternalError(message)
+
+    return with_constant
 
 
 @njit(nogil=True, cache=True)
