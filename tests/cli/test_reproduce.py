@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from cli.running import called, called_on_terminal, lacking, on_terminal
+from cli.running import called, called_on_terminal, lacking, on_terminal, piped, without
 from geodim.cli.app import app
 from geodim.cli.reproduce import duration
 from geodim.experiments import NAMES
@@ -139,15 +139,15 @@ def test_without_matplotlib(tmp_path: Path) -> None:
 
 def test_without_jinja2(tmp_path: Path) -> None:
     """No page, which is said, but the same numbers as Markdown and JSON."""
-    with lacking("jinja2"):
-        ended = called("reproduce", *SMALL, "--output", tmp_path)
-        assert ended.code == 0
-        assert "no report.html: the report needs the package 'jinja2'" in ended.err
-        assert "geodim[report]" in ended.err
-        assert {path.rpartition("/")[2] for path in ended.json["written"]} == {"report.md", "report.json"}
-        assert not (tmp_path / "report.html").exists()
-        quiet = called("reproduce", *SMALL, "--output", tmp_path, "--quiet")
-        assert (quiet.code, quiet.err) == (0, "")
+    program = without("jinja2")
+    ended = piped("reproduce", *SMALL, "--output", tmp_path, program=program)
+    assert ended.code == 0
+    assert "no report.html: the report needs the package 'jinja2'" in ended.err
+    assert "geodim[report]" in ended.err
+    assert {path.rpartition("/")[2] for path in ended.json["written"]} == {"report.md", "report.json"}
+    assert not (tmp_path / "report.html").exists()
+    quiet = piped("reproduce", *SMALL, "--output", tmp_path, "--quiet", program=program)
+    assert (quiet.code, quiet.err) == (0, "")
 
 
 def test_terminal(tmp_path: Path) -> None:
