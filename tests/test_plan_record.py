@@ -90,9 +90,9 @@ def test_memory_on_a_cluster(rtol):
     pytest.importorskip("distributed")
     import dask.array as da
 
-    from backends.dask_cases import cluster
+    from backends.dask_cases import own_cluster
 
-    with cluster(n_workers=2, threads_per_worker=1, processes=True, memory_limit="2GiB"):
+    with own_cluster(n_workers=2, threads_per_worker=1, processes=True, memory_limit="2GiB"):
         X = da.random.default_rng(0).standard_normal((2 * N, 16), chunks=(N // 4, 16), dtype=np.float32)
         record = geodim.intrinsic_dimension(X, rtol=rtol).plan
     assert record.backend == "dask"
@@ -156,12 +156,13 @@ def test_an_edited_record_is_refused(wrong):
 
 
 def test_meters(monkeypatch):
-    states = iter([{"VmRSS": 5, "VmHWM": 9}, {"VmRSS": 5, "VmHWM": 9}, {"VmHWM": 9}, {"VmHWM": 12}])
-    monkeypatch.setattr("geodim.backends.meters.process_memory", lambda field: next(states)[field])
+    peaks = iter([9, 9, 12])
+    monkeypatch.setattr("geodim.backends.meters.resident_memory", lambda: 5)
+    monkeypatch.setattr("geodim.backends.meters.peak_resident_memory", lambda: next(peaks))
     meter = ProcessMeter()
     assert meter.taken() is None  # not more than before: nobody can tell
     assert meter.taken() == 7
-    monkeypatch.setattr("geodim.backends.meters.process_memory", lambda _field: None)
+    monkeypatch.setattr("geodim.backends.meters.peak_resident_memory", lambda: None)
     assert ProcessMeter().taken() is None
     assert PeakMeter(lambda: 3).taken() == 3
 

@@ -292,6 +292,7 @@ class _Solver:
         self.threads, self.driver, self.summary = threads, driver, summary
         self.problem = place.problem(source, rtol)
         self.attempts = 0
+        self._plans: dict[tuple[float, bool, bool], Plan] = {}
         self.plan: Plan
         self.profile: Profile
 
@@ -313,12 +314,17 @@ class _Solver:
 
     def plan_at(self, step: float, *, negligible: bool = False) -> Plan:
         """The plan of a pass with this step."""
+        known = self._plans.get((step, negligible, self.attempts > 0))
+        if known is not None:
+            return known
         needed = steps_needed(self.ranges.least, self.ranges.greatest, step)
         problem = replace(
             self.problem, rtol=self.rtol if step > 0.0 else 0.0, known_steps=needed.number, far=needed.far,
             again=self.attempts > 0, negligible=negligible,
         )  # fmt: skip
-        return self.place.plan(problem, self.threads)
+        plan = self.place.plan(problem, self.threads)
+        self._plans[step, negligible, self.attempts > 0] = plan
+        return plan
 
     def negligible(self, step: float) -> bool:
         """Whether the smallest windows may be left out.

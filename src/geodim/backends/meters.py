@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from geodim.memory import process_memory
+from geodim.memory import peak_resident_memory, resident_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,11 +24,11 @@ class ProcessMeter:
     """
 
     def __init__(self) -> None:
-        self.held, self.peak = process_memory("VmRSS"), process_memory("VmHWM")
+        self.held, self.peak = resident_memory(), peak_resident_memory()
 
     def taken(self) -> int | None:
         """Peak bytes beyond those that were held."""
-        peak = process_memory("VmHWM")
+        peak = peak_resident_memory()
         if peak is None or self.held is None or self.peak is None or peak <= self.peak:
             return None
         return peak - self.held
