@@ -229,8 +229,10 @@ def fingerprint(source: ColumnSource, kind: np.dtype[np.floating], operator: Ope
     probe[:, 0] = np.sin(np.arange(source.n_points))
     out = np.empty_like(probe)
     operator.apply(probe, out)
-    product = hashlib.blake2b(np.ascontiguousarray(out[:, 0]).tobytes(), digest_size=16).hexdigest()
-    return digest_of(source) | {"type": kind.str, "operator": operator.to_dict(), "product": product}
+    data = digest_of(source)
+    digest = hashlib.blake2b(bytes.fromhex(data["digest"]), digest_size=16)
+    digest.update(np.ascontiguousarray(out[:, 0]).tobytes())
+    return data | {"type": kind.str, "operator": operator.to_dict(), "digest": digest.hexdigest()}
 
 
 def _operator(

@@ -40,6 +40,7 @@ INPUTS = ("x.npy", "f.npy", "e.npy", "r.json")
 BEYOND = -1  # in the place of a limit: on the address space, beyond what is mapped when the command begins
 NOT_OURS = {
     "seconds",
+    "plan",  # with what it took
     "evaluations",
     "bytes_read",
     "command",

@@ -157,10 +157,11 @@ def graph_of(operator: Operator) -> dict[str, Any]:
     # A series walks through one matrix many times.
     matrix = getattr(operator, "transition", operator).to_dict()
     return {
-        "stored_entries": int(matrix["stored_entries"]),
-        "weighted": bool(matrix["weighted"]),
-        "products": operator.products,
-        "scratch_itemsize": operator.scratch_itemsize,
+        # An operator of the caller's own need not say what it holds.
+        "stored_entries": int(matrix.get("stored_entries", 0)),
+        "weighted": bool(matrix.get("weighted", False)),
+        "products": getattr(operator, "products", 1),
+        "scratch_itemsize": getattr(operator, "scratch_itemsize", 0),
     }
 
 
