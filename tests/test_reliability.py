@@ -61,3 +61,14 @@ def test_coverage() -> None:
     total = (ROOT / "docs/results/coverage.txt").read_text(encoding="utf-8").split()[-1]
     assert float(total.rstrip("%")) > 95.0
     assert f"contracts: {total.rstrip('%')} %" in PAGE
+
+
+def test_lowest_versions() -> None:
+    lines = (ROOT / "docs/results/lowest.txt").read_text(encoding="utf-8").splitlines()
+    versions = dict(line.split("==") for line in lines if "==" in line)
+    passed, skipped, failed = (int(line.split()[0]) for line in lines[-3:])
+    assert failed == 0
+    assert f"{passed:,} tests pass, {skipped:,} are skipped, none fails" in PAGE
+    for package, name in {"NumPy": "numpy", "SciPy": "scipy", "Numba": "numba", "pandas": "pandas"}.items():
+        assert f"{package} {versions[name]}" in PAGE
+    assert f"PyTorch {versions['torch']} (with Triton {versions['triton']})" in PAGE
