@@ -6,11 +6,9 @@ relations that the examples' prose relies on.
 
 from __future__ import annotations
 
-import importlib.util
-import os
+import contextlib
 import re
-import subprocess
-import sys
+import runpy
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,9 +20,11 @@ from sklearn.datasets import load_digits
 from geodim import paper
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 pytest.importorskip("matplotlib", reason="the examples draw: matplotlib is not installed")
+# What plt.show says where there is no screen.
+pytestmark = pytest.mark.filterwarnings("ignore:.*non-interactive")
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
@@ -32,41 +32,44 @@ NEEDS_TORCH = {"plot_choose_hops", "plot_layer_dimension"}
 CORA = [6.2523, 3.8324, 3.6689, 3.6627, 3.6624]  # paper.tex, tab:k_hop_ids
 NUMBER = r"-?[\d,]*\d(?:\.\d+)?"
 
-RUNNER = """
-import runpy, sys, warnings
-import matplotlib
-matplotlib.use("agg")
-import matplotlib.pyplot as plt
-warnings.simplefilter("error")
-warnings.filterwarnings("ignore", message=".*non-interactive")  # what plt.show says where there is no screen
-runpy.run_path(sys.argv[1], run_name="__main__")
-for number in plt.get_fignums():
-    plt.figure(number).savefig(f"figure-{number}.png")
-"""
+
+@contextlib.contextmanager
+def threads_restored() -> Iterator[None]:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
 
 
-def run(example: Path, folder: Path, data: str) -> str:
-    """What an example prints; its figures are in the folder, and nothing else."""
-    if example.stem in NEEDS_TORCH and importlib.util.find_spec("torch") is None:
-        pytest.skip("PyTorch is not installed")
-    environment = {**os.environ, "GEODIM_DATA": data, "GEODIM_OFFLINE": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", RUNNER, str(example)],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    figures = list(folder.iterdir())
-    assert figures
-    from matplotlib.image import imread
+@pytest.fixture
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Callable[[Path, str], str]]:
+    """What an example prints; it makes figures, all of them with something on them, and no files.
 
-    for figure in figures:
-        assert figure.suffix == ".png"
-        assert imread(figure)[..., :3].std() > 0.01, f"{figure.name} is empty"
-    return done.stdout
+    It runs in this process, which has imported and compiled what most examples need.
+    """
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    folder = tmp_path / "empty"
+    folder.mkdir()
+
+    def run_here(example: Path, data: str) -> str:
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("GEODIM_DATA", data)
+        monkeypatch.setenv("GEODIM_OFFLINE", "1")
+        with threads_restored() if example.stem in NEEDS_TORCH else contextlib.nullcontext():
+            runpy.run_path(str(example), run_name="__main__")
+        assert plt.get_fignums()
+        for number in plt.get_fignums():
+            figure = plt.figure(number)
+            figure.canvas.draw()
+            assert np.asarray(figure.canvas.buffer_rgba())[..., :3].std() > 2.5, f"figure {number} is empty"
+        assert not list(folder.iterdir())
+        return capsys.readouterr().out
+
+    yield run_here
+    plt.close("all")
 
 
 def numbers(pattern: str, text: str) -> list[float]:
@@ -156,17 +159,16 @@ CHECKS: dict[str, Callable[[str], None]] = {
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_runs_and_says_what_it_claims(example: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_runs_and_says_what_it_claims(
+    example: Path, run: Callable[[Path, str], str], request: pytest.FixtureRequest
+) -> None:
     needs_data = example.stem == "plot_choose_hops"
     data = str(request.getfixturevalue("planetoid_root")) if needs_data else ""
-    CHECKS[example.stem](run(example, tmp_path, data))
+    CHECKS[example.stem](run(example, data))
 
 
-def test_hops_without_the_files_of_cora(tmp_path: Path) -> None:
-    empty, figures = tmp_path / "empty", tmp_path / "figures"
-    empty.mkdir()
-    figures.mkdir()
-    text = run(ROOT / "examples" / "plot_choose_hops.py", figures, str(empty))
+def test_hops_without_the_files_of_cora(run: Callable[[Path, str], str], tmp_path: Path) -> None:
+    text = run(ROOT / "examples" / "plot_choose_hops.py", str(tmp_path))
     assert "note: the files of Cora are not here" in text
     check_choose_hops(text)
 

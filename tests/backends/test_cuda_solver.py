@@ -60,7 +60,7 @@ def assert_same(found: DeviceSolver, X: np.ndarray) -> None:
 @pytest.mark.usefixtures("short_programs")
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_column(kind):
-    X = column(kind, 333)[:, np.newaxis]
+    X = column(kind, 170)[:, np.newaxis]
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     assert_same(solve(X), X)
 
@@ -72,16 +72,17 @@ def test_few_points(n):
     assert_same(solve(X), X)
 
 
+@pytest.mark.usefixtures("short_programs")
 @pytest.mark.parametrize("batch", [1, 3])
 def test_several_columns_and_several_levels(batch, monkeypatch):
     """Columns that take turns, some of them equal: the lowest index owns a tie.
 
-    11 blocks make four levels down to 2.
+    9 blocks make four levels down to 2.
     """
     monkeypatch.setattr(solver, "TOP_BLOCKS", 2)
     rng = np.random.default_rng(1)
-    X = np.column_stack([rng.normal(size=340), rng.uniform(0, 3, 340)])
-    X = np.column_stack([X, X[:, 0], np.zeros(340)])[:, [2, 1, 0, 3]]
+    X = np.column_stack([rng.normal(size=260), rng.uniform(0, 3, 260)])
+    X = np.column_stack([X, X[:, 0], np.zeros(260)])[:, [2, 1, 0, 3]]
     assert_same(solve(X, batch), X)
 
 
@@ -117,8 +118,8 @@ def test_values_too_large_for_trends():
 
 
 def test_a_wave_that_is_too_long_is_cut():
-    X = column("grid_jitter_third", 700)[:, np.newaxis]
-    assert_same(solve(X, most_entries=100), X)
+    X = column("grid_jitter_third", 400)[:, np.newaxis]
+    assert_same(solve(X, most_entries=30), X)
 
 
 def test_halves_hold_the_same_nodes():
