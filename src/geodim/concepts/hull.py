@@ -1,0 +1,1 @@
+def cap_by_hull(context, front, least, driver): pass
