@@ -34,6 +34,8 @@ def certify(
 
     rtol = real_number(rtol, "rtol", least=SMALLEST_RTOL, most=1.0)
     layers = result.results if isinstance(result, KHopResult) else [result]
+    if layers[0].parameters.get("features") == "concepts":
+        raise CertificateError("only columns and hops can be certified, not the concepts of binary data")
     operator = None
     if isinstance(result, KHopResult) and result.hops:
         operator = _known_operator(result.operator)

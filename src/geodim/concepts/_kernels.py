@@ -117,7 +117,7 @@ def keep_long_rows(bits: Any, node: Any, extent: int, ints: Any, at: int, count:
 
 
 @kernel
-def room(nodes: Any, bits: Any, ints: Any, depth: int, columns: int) -> bool:
+def room(nodes: Any, bits: Any, ints: Any, depth: int, columns: int) -> Any:
     """Whether a node below this one is certain to fit."""
     words, needed = nodes[depth, WORDS], 6 * columns + 8
     return (
@@ -386,7 +386,7 @@ def parse_transactions(text: Any, starts: Any, items: Any, tallies: Any) -> int:
     require(tallies.size >= 2, "parse_transactions: tallies")
     fill = starts.size > 0
     lines = count = digits = 0
-    value = 0
+    value = np.int64(0)
     if fill:
         starts[0] = 0
     for p in range(text.size):
@@ -404,7 +404,8 @@ def parse_transactions(text: Any, starts: Any, items: Any, tallies: Any) -> int:
                 require(count < items.size, "parse_transactions: items")
                 items[count] = value
             count += 1
-            digits = value = 0
+            digits = 0
+            value = np.int64(0)
         if character == 10:
             lines += 1
             if fill:

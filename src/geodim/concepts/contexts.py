@@ -84,7 +84,8 @@ class Context:
     @cached_property
     def object_lengths(self) -> NDArray[np.int64]:
         """How many attributes each object has."""
-        return np.diff(self.rows.indptr).astype(np.int64)
+        lengths: NDArray[np.int64] = np.diff(self.rows.indptr).astype(np.int64)
+        return lengths
 
     def attribute_name(self, number: int) -> str:
         """The name of an attribute, or its number."""

@@ -1,44 +1,45 @@
-r"""The concepts that matter, found without mining all of them.
+"""The concepts that matter, found without mining all of them.
 
 Let g objects have some of m attributes.  A concept is a set A of objects with the set B of attributes that
-they share, both as large as possible; its support is \|A\|.  Its feature, \|A\|/g on B and 0 elsewhere, has
-phi_k = \|A\|/g if k > max(\|B\|, m - \|B\|), and 0 otherwise.  With t = m - k + 1 this reads t <= \|B\| <= m - t, so
+they share, both as large as possible; its support is |A|.  Its feature, |A|/g on B and 0 elsewhere, has
+phi_k = |A|/g if k > max(|B|, m - |B|), and 0 otherwise.  With t = m - k + 1 this reads t <= |B| <= m - t, so
 
-    g Phi(m - t + 1) = Q(t) := max { \|A\| : t <= \|B\| <= m - t }   for t = 1, ..., m // 2,
+    g Phi(m - t + 1) = Q(t) := max { |A| : t <= |B| <= m - t }   for t = 1, ..., m // 2,
 
-and Phi(k) = 0 for all other k.  Q falls as t grows.  Of all concepts only one for each t is needed: the one of
-largest support.  That is what is searched for, for t = 1, 2, ... in turn, and it decides what is left out:
+and Phi(k) = 0 for all other k.  Q falls as t grows.  Of all concepts only one for each t is needed, the one
+of largest support.  That is what is searched for, for t = 1, 2, ... in turn, and it decides what is left out:
 
-**Skipped.**  A concept (A, B) that is found counts for all t <= min(\|B\|, m - \|B\|).  Q(t) <= Q(t - 1), so where
-what was found for a larger set is as much as Q(t - 1), nothing needs to be searched.
+**Skipped.**  A concept (A, B) that is found counts for all t <= min(|B|, m - |B|).  Q(t) <= Q(t - 1), so that
+where a larger set is known with as many objects as Q(t - 1), nothing needs to be searched.
 
 **Cut down.**  Let f be the support that is already known for t, and (A, B) a concept that would raise it:
-\|A\| > f, \|B\| >= t.  All attributes of B are in more than f rows, all rows of A have at least t attributes.  So
-attributes of at most f rows can be dropped, then rows with fewer than t attributes, and so on in turn: neither
-A nor B loses anything.  The same holds within a branch of the search, where A lies among the rows R that have
-the attributes S chosen so far, and B - S among the candidates C: rows of R with fewer than t - \|S\| of the
-candidates go, candidates in at most f rows of R go.  A set with t attributes or more that is found within such
-rows has its true support (each row that has all of its attributes was kept), and its true closure (an
-attribute that was dropped is in at most f < \|A\| rows of A).
+|A| > f and |B| >= t.  All attributes of B are in more than f rows, all rows of A have at least t attributes.
+So attributes of at most f rows can be dropped, then rows with fewer than t attributes, and so on in turn:
+neither A nor B loses anything.  The same holds within a branch of the search, where A lies among the rows R
+that have the attributes S chosen so far, and B - S among the candidates C: rows of R with fewer than t - |S|
+of the candidates go, candidates in at most f rows of R go.  A set of t attributes or more that is found
+within such rows has its true support (each row that has all of its attributes was kept), and its true
+closure (an attribute that was dropped is in at most f < |A| rows of A).
 
-**Each closed set once.**  Children of a node add its candidates one after the other; a later one must not use an
-earlier one, whose branch has gone through all sets with it.  If all rows of a child have an attribute that it
-must not use, so has every concept below it, and the child is left out.
+**Each closed set once.**  Children of a node add its candidates one after the other; a later one must not
+use an earlier one, whose branch has gone through all sets with it.  If all rows of a child have an attribute
+that it must not use, so has every concept below it, and the child is left out.
 
-**Bounded.**  Candidates are tried by falling count in R.  A concept below the j-th candidate and later ones has
-t - \|S\| of these, so its support is at most the count of the (j + t - \|S\| - 1)-th.  Where that is at most f, this
-candidate and all after it are left out.  If the search is stopped, the greatest of these counts over the
-nodes that are open bounds what was not seen.
+**Bounded.**  Candidates are tried by falling count in R.  A concept below the j-th candidate or a later one
+has t - |S| of these, so that its support is at most the count of the (j + t - |S| - 1)-th.  Where that is at
+most f, this candidate and all after it are left out.  If the search is stopped, the greatest of these counts
+over the nodes that are open bounds what was not seen.
 
-**Ended early.**  As soon as \|S\| >= t there is nothing better below, since support falls as sets grow.
+**Ended early.**  As soon as |S| >= t there is nothing better below, since support falls as sets grow.
 
-With a minimum support s, f is at least s - 1.  What is not found then has less than s objects: with Q_s(t)
+With a minimum support s, f is at least s - 1.  What is not found then has fewer than s objects: with Q_s(t)
 what was found and U(t) what is possible by counts alone,
 
     Q_s(t) <= Q(t) <= max(Q_s(t), min(s - 1, U(t), Q(t - 1))).
 
-U(t) is the least of: the t-th largest support of an attribute (each attribute of B is in A), the number of
-objects with at least t attributes, and, where zeros are few, what `geodim.concepts.hull` proves.
+U(t) is the least of: the t-th largest support of an attribute (each attribute of B is in all of A), the
+number of objects with at least t attributes, and, where zeros are few, what `geodim.concepts.hull` proves.
+Since every concept that is met counts, Q_s may be more than what concepts of support s alone would give.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ def mine(context: Context, least: int, driver: Driver) -> Front:
     front = Front(context)
     if front.half == 0 or not front.upper[1]:
         return front
-    climb_down(context, front, least)
+    climb_down(context, front)
     cap_by_hull(context, front, least, driver)
     for t in range(1, front.half + 1):
         front.cap(t, int(front.upper[t - 1]))
@@ -149,7 +150,7 @@ def mine(context: Context, least: int, driver: Driver) -> Front:
     return front
 
 
-def climb_down(context: Context, front: Front, least: int) -> None:
+def climb_down(context: Context, front: Front) -> None:
     """First supports: from the empty set on, add the attribute that most of the objects left have.
 
     Each object leaves once, so that all counts together take one pass over the data.  The first attribute has
@@ -175,7 +176,7 @@ def climb_down(context: Context, front: Front, least: int) -> None:
         if size:
             front.found(np.flatnonzero(inside), support)
         best = int(np.argmax(np.where(inside, -1, counts)))
-        if size > front.half or counts[best] < max(least, 1):
+        if size > front.half or counts[best] == 0:
             return
 
 
@@ -224,7 +225,7 @@ class _Search:
                 front.cap(t, self.floor)
                 return
             elif driver.late():
-                front.cap(t, max(self.floor, self._unseen(kernels)))
+                front.cap(t, max(self.floor, self._unseen()))
                 return
 
     def _cut_down(self) -> tuple[Ints, Ints]:
@@ -271,7 +272,7 @@ class _Search:
             new[: old.shape[0]] = old
             setattr(self, name, new)
 
-    def _unseen(self, kernels: object) -> int:
+    def _unseen(self) -> int:
         """What the open nodes leave possible."""
         from geodim.concepts._kernels import COUNTS, N_CANDIDATES, NEXT, SIZE  # noqa: PLC0415
 
