@@ -38,6 +38,7 @@ MODULES = [
         )
     ),
     "geodim.engine.kernels._bounds",
+    "geodim.concepts._kernels",
     "geodim.data.graphs._kernels",
     "geodim.explain._kernels",
     "geodim.features._kernels",
@@ -51,7 +52,7 @@ INNER = {
     "filter_blocks", "filter_plainly", "promising_first", "block_extremes", "extremes", "seed_with_extremes",
     "survivors", "highest_line", "evaluate_survivors", "evaluate_row", "evaluate_tile", "evaluate_leaf",
     "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_divided", "require_sizes", "_on_line",
-    "_cheap_sizes",
+    "_cheap_sizes", "ones", "common", "within", "keep_long_rows", "room", "settle", "repack", "report",
 }  # fmt: skip
 
 N = 200  # points: seven base blocks, one level
@@ -117,6 +118,17 @@ def graph(weighted=True):
         np.ravel([[(i + 1) % 10, (i + 9) % 10] for i in range(10)]).astype(np.int32),
     )
     return indptr, indices, np.ones(20), True, np.ones(10), np.ones(10), True
+
+
+def begun_search():
+    """Four rows of three columns, two of which no row has both: stacks that just hold the first node."""
+    from geodim.concepts._kernels import FIELDS, enter_root
+
+    bits, ints = np.array([3, 6, 12, 0], np.uint64), np.arange(26)
+    nodes, state, found = np.zeros((1, FIELDS), np.int64), np.zeros(4, np.int64), np.zeros(3, np.int64)
+    enter_root.py_func(bits, ints, nodes, state, found, 4, 3, 2, 0)
+    assert state[0] == 0
+    return bits[: nodes[0, 14]], ints[: nodes[0, 15]], nodes, state, found
 
 
 def calls():
@@ -215,6 +227,11 @@ def calls():
                        np.zeros(N, np.int32)), ""),
         ("aggregate_rows", (*graph(), x, out, 0, 10), ""),
         ("row_sums", (graph()[0], np.ones(20), 0, 10, np.ones(10)), ""),
+        ("enter_root", (np.array([3, 6, 12, 0], np.uint64), np.arange(3), np.zeros((1, 16), np.int64),
+                        np.zeros(4, np.int64), np.zeros(3, np.int64), 4, 3, 2, 0), "nodes.0"),
+        ("search", (*begun_search(), 2, 3, 0, 10**6), ""),
+        ("parse_transactions", (np.frombuffer(b"1 2\n3\n", np.uint8), np.zeros(3, np.int64),
+                                np.zeros(3, np.int64), np.zeros(2, np.int64)), "text"),
         ("blend", (out, 0.5, x, 0.5, 0, 10), "y.1"),
     ]  # fmt: skip
     return {name: (arguments, loose.split()) for name, arguments, loose in fits}

@@ -155,15 +155,14 @@ def as_context(data: Any, *, attribute_names: Sequence[str] | None = None) -> Co
     if isinstance(data, Context):
         return data if attribute_names is None else Context(data.rows, tuple(attribute_names))
     names = None if attribute_names is None else tuple(attribute_names)
-    if hasattr(data, "tocsr"):
+    module = type(data).__module__.partition(".")[0]
+    if module == "scipy" and hasattr(data, "tocsr"):
         return Context(_from_sparse(data), names)
-    kind = type(data).__module__.partition(".")[0]
-    if kind == "torch":
-        data = array_of_tensor(data)
-    elif hasattr(data, "columns") or hasattr(data, "schema") or hasattr(data, "column_names"):
+    if module in ("pandas", "polars", "pyarrow"):
         frame = eager_frame(data)
-        names = tuple(map(str, frame.columns)) if names is None else names
-        return Context(_from_frame(frame), names)
+        return Context(_from_frame(frame), tuple(map(str, frame.columns)) if names is None else names)
+    if module == "torch":
+        data = array_of_tensor(data)
     array = plain_array(array_of(data))
     with Watch.of(array):
         return Context(_from_array(array), names)
@@ -229,8 +228,8 @@ def _from_frame(frame: Any) -> Any:
 
     n_objects = len(frame)
     parts: list[NDArray[np.int64]] = []
-    for number, name in enumerate(frame.columns):
-        column = frame.get_column(name)
+    for number, column in enumerate(frame.iter_columns()):
+        name = column.name
         if column.null_count():
             raise InputValueError(f"column {name!r} has missing values: fill them in or drop those objects")
         values = column.to_numpy()

@@ -139,13 +139,14 @@ def _burmeister(file: Path, raw: bytes) -> Context:
     n_objects, n_attributes = (
         _count(file, lines, at + i, what) for i, what in ((0, "objects"), (1, "attributes"))
     )
+    declared = at + 2  # the line of the second number
     at += 2
     at += at < len(lines) and not lines[at].strip()
     least = 2 * (n_objects + n_attributes) + n_objects * (n_attributes + 1) - 1
     if least > len(raw):
         _refuse(
             file,
-            at - 1,
+            declared,
             f"{n_objects:,} objects and {n_attributes:,} attributes take {least:,} characters or more, and "
             f"the file has {len(raw):,}: was it cut off while being written or copied?",
         )
