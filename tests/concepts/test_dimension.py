@@ -168,12 +168,14 @@ class TestMinimumSupport:
 
 
 class TestStopped:
-    def test_bounds_hold_at_any_time(self, monkeypatch):
+    @pytest.mark.parametrize("sparse", [0.0, 2.0])
+    def test_bounds_hold_at_any_time(self, monkeypatch, sparse):
         """The clock runs out at one question after the other; in between so little is done as can be."""
         from geodim.concepts import mining
         from geodim.engine.driver import Driver
 
         monkeypatch.setattr(mining, "BUDGET", 1)
+        monkeypatch.setattr(mining, "SPARSE", sparse)
         X = np.random.default_rng(3).random((70, 14)) < 0.5
         truth = float(oracles.delta(X))
         widths = []

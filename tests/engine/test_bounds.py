@@ -39,6 +39,7 @@ MODULES = [
     ),
     "geodim.engine.kernels._bounds",
     "geodim.concepts._kernels",
+    "geodim.concepts._lists",
     "geodim.data.graphs._kernels",
     "geodim.explain._kernels",
     "geodim.features._kernels",
@@ -52,7 +53,7 @@ INNER = {
     "filter_blocks", "filter_plainly", "promising_first", "block_extremes", "extremes", "seed_with_extremes",
     "survivors", "highest_line", "evaluate_survivors", "evaluate_row", "evaluate_tile", "evaluate_leaf",
     "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_divided", "require_sizes", "_on_line",
-    "_cheap_sizes", "ones", "common", "within", "keep_long_rows", "room", "settle", "repack", "report",
+    "_cheap_sizes", "ones", "common", "within", "keep_long_rows", "lacking", "settle", "repack", "report",
 }  # fmt: skip
 
 N = 200  # points: seven base blocks, one level
@@ -229,6 +230,10 @@ def calls():
         ("row_sums", (graph()[0], np.ones(20), 0, 10, np.ones(10)), ""),
         ("enter_root", (np.array([3, 6, 12, 0], np.uint64), np.arange(3), np.zeros((1, 16), np.int64),
                         np.zeros(4, np.int64), np.zeros(3, np.int64), 4, 3, 2, 0), "nodes.0"),
+        ("enter_branch", (np.zeros(4, np.uint64), np.zeros(9, np.int64), np.zeros((1, 16), np.int64),
+                          np.zeros(4, np.int64), np.zeros(3, np.int64), np.array([0, 2, 4]),
+                          np.array([0, 1, 0, 2], np.int32), np.array([0, 2, 3, 4]),
+                          np.array([0, 1, 0, 1], np.int32), 0, 2, 0), "bits ints nodes.0"),
         ("search", (*begun_search(), 2, 3, 0, 10**6), ""),
         ("parse_transactions", (np.frombuffer(b"1 2\n3\n", np.uint8), np.zeros(3, np.int64),
                                 np.zeros(3, np.int64), np.zeros(2, np.int64)), "text"),
@@ -333,6 +338,9 @@ def test_more_intervals_than_there_is_room_for_are_refused(name):
         ("reach_of", "ladder", [1, 5]),
         ("build_parents", "counts", [BLOCKS + 1]),
         ("solve_gaps", "offsets", [1]),
+        ("enter_branch", "column_rows", [0, 2, 0, 1]),
+        ("enter_branch", "row_columns", [0, 3, 0, 2]),
+        ("enter_branch", "row_columns", [0, -1, 0, 2]),
     ],
 )  # fmt: skip
 def test_positions_in_the_data_are_checked(name, argument, value):

@@ -1,4 +1,4 @@
-"""The compiled search for one large attribute set of large support, and the parser of transactions.
+"""The compiled search for one large attribute set of large support.
 
 `search` goes depth first through the closed sets of a context that was cut down to what matters for one
 target: rows as bits of columns, 64 to a word.  All its state lies in arrays that the caller owns, so that it
@@ -18,7 +18,7 @@ import numpy as np
 from geodim.data.graphs._jit import kernel
 from geodim.engine.kernels._bounds import require
 
-__all__ = ["FIELDS", "enter_root", "parse_transactions", "search"]
+__all__ = ["FIELDS", "enter_root", "search"]
 
 # What a line of ``nodes`` holds: places on the stacks, and numbers.
 MATRIX = 0  # first word of the columns, each of WORDS words
@@ -40,6 +40,7 @@ INTS_TOP = 15
 FIELDS = 16
 
 DONE, FOUND, PAUSED, FULL = 0, 1, 2, 3
+BITS, INTS, NODES = 1, 2, 3  # which array is too short
 ROUNDS = 3  # of dropping rows and columns in turn; more of them find little more
 PLANES = 32  # binary digits of the count of a row
 
@@ -117,14 +118,14 @@ def keep_long_rows(bits: Any, node: Any, extent: int, ints: Any, at: int, count:
 
 
 @kernel
-def room(nodes: Any, bits: Any, ints: Any, depth: int, columns: int) -> Any:
-    """Whether a node below this one is certain to fit."""
-    words, needed = nodes[depth, WORDS], 6 * columns + 8
-    return (
-        depth + 1 < nodes.shape[0]
-        and nodes[depth, BITS_TOP] + words + (columns + 1) * (words // 2 + 1) <= bits.size
-        and nodes[depth, INTS_TOP] + needed <= ints.size
-    )
+def lacking(nodes: Any, bits: Any, ints: Any, depth: int, columns: int) -> int:
+    """Which array is too short for a node below this one, for certain not to be: 0 if none is."""
+    words = nodes[depth, WORDS]
+    if nodes[depth, BITS_TOP] + words + (columns + 1) * (words // 2 + 1) > bits.size:
+        return BITS
+    if nodes[depth, INTS_TOP] + 6 * columns + 8 > ints.size:
+        return INTS
+    return 0 if depth + 1 < nodes.shape[0] else NODES
 
 
 @kernel
@@ -255,7 +256,7 @@ def enter_root(
     Returns
     -------
     int
-        `DONE`, `FOUND` or `PAUSED`, as `search`; `FULL` if an array is too short.
+        `DONE`, `FOUND` or `PAUSED`, as `search`; `FULL` if an array is too short, ``state[1]`` says which.
     """
     words = (rows + 63) // 64
     require(rows > 0 and columns > 0 and state.size >= 4, "enter_root: state")
@@ -263,6 +264,7 @@ def enter_root(
     require(found.size >= columns, "enter_root: found")
     require(nodes.shape[1] == FIELDS, "enter_root: nodes")
     if nodes.shape[0] < 1 or ints.size < 6 * columns + 8:
+        state[1] = NODES if nodes.shape[0] < 1 else INTS
         return FULL
     node = nodes[0]
     node[:] = 0
@@ -277,7 +279,7 @@ def enter_root(
     for c in range(columns):
         ints[node[CANDIDATES] + c] = c
     state[0] = -1
-    state[3] = columns * words
+    state[3] += columns * words
     status = settle(nodes, bits, ints, 0, target, floor)
     if status == 1:
         report(nodes, ints, 0, state, found)
@@ -292,12 +294,12 @@ def enter_root(
 def search(
     bits: Any, ints: Any, nodes: Any, state: Any, found: Any, target: int, most: int, floor: int, budget: int
 ) -> int:
-    """Go on with a search that `enter_root` began.
+    """Go on with a search that `enter_root` or `enter_branch` began.
 
     Parameters
     ----------
     bits, ints, nodes, state, found
-        As `enter_root` left them; longer, if they were too short.
+        As they were left; longer, if they were too short.
     target : int
         Attributes that a set must have.
     most : int
@@ -311,8 +313,8 @@ def search(
     -------
     int
         `DONE`; `FOUND`: a set of at least ``target`` attributes in more than ``floor`` rows is in ``found``,
-        ``state[1]`` and ``state[2]``; `PAUSED`; `FULL`: an array is too short.  After the last three, call
-        again.
+        ``state[1]`` and ``state[2]``; `PAUSED`; `FULL`: an array is too short, ``state[1]`` says which.
+        After the last three, call again.
     """
     require(state.size >= 4 and nodes.shape[1] == FIELDS, "search: state")
     depth = state[0]
@@ -333,7 +335,9 @@ def search(
         if state[3] > end:
             return PAUSED
         left, barred = node[N_CANDIDATES] - at - 1, node[N_EXCLUDED] + at
-        if not room(nodes, bits, ints, depth, left + barred + 1):
+        short = lacking(nodes, bits, ints, depth, left + barred + 1)
+        if short:
+            state[1] = short
             return FULL
         node[NEXT] += 1
         child = nodes[depth + 1]
@@ -365,51 +369,3 @@ def search(
             depth += 1
     state[0] = -1
     return DONE
-
-
-@kernel
-def parse_transactions(text: Any, starts: Any, items: Any, tallies: Any) -> int:
-    """Read lines of item numbers, the first time with empty arrays, to count, the second time to fill them.
-
-    Parameters
-    ----------
-    text : uint8, the characters of the file, ending with a line end unless it is empty
-    starts : int64, where the items of each line begin, and the end; or empty
-    items : int64, or empty
-    tallies : (2,) int64, written: lines, items
-
-    Returns
-    -------
-    int
-        0, or -1 - p where the character at p is none that belongs there.
-    """
-    require(tallies.size >= 2, "parse_transactions: tallies")
-    fill = starts.size > 0
-    lines = count = digits = 0
-    value = np.int64(0)
-    if fill:
-        starts[0] = 0
-    for p in range(text.size):
-        character = text[p]
-        if 48 <= character <= 57:
-            digits += 1
-            if digits > 18:
-                return -1 - p
-            value = 10 * value + np.int64(character - 48)
-            continue
-        if character not in (32, 9, 10, 13):
-            return -1 - p
-        if digits:
-            if fill:
-                require(count < items.size, "parse_transactions: items")
-                items[count] = value
-            count += 1
-            digits = 0
-            value = np.int64(0)
-        if character == 10:
-            lines += 1
-            if fill:
-                require(lines < starts.size, "parse_transactions: starts")
-                starts[lines] = count
-    tallies[0], tallies[1] = lines, count
-    return 0

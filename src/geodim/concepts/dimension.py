@@ -99,7 +99,7 @@ def binary_dimension(
     check_min_support(min_support)
     context = as_context(X, attribute_names=attribute_names)
     least = least_support(min_support, context.n_objects)
-    import_module("geodim.concepts._kernels")  # Numba, before an interrupt could leave it half imported
+    import_module("geodim.concepts._lists")  # Numba, before an interrupt could leave it half imported
     driver = Driver(None if limit is None else started + limit, progress)
     with driver.heeding():
         front = mine(context, least, driver)

@@ -86,7 +86,7 @@ def _refuse(file: Path, line: int, what: str) -> NoReturn:
 
 
 def _transactions(file: Path, text: bytes) -> Context:
-    from geodim.concepts._kernels import parse_transactions  # noqa: PLC0415 - imports Numba
+    from geodim.concepts._lists import parse_transactions  # noqa: PLC0415 - imports Numba
 
     text = text if text.endswith(b"\n") or not text else text + b"\n"
     characters = np.frombuffer(text, np.uint8)

@@ -44,13 +44,15 @@ Since every concept that is met counts, Q_s may be more than what concepts of su
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from geodim.memory import check_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from geodim.concepts.contexts import Context
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
 
 BUDGET = 20_000_000  # words between two looks at the clock: some hundredths of a second
 MOST_PEELS = 8  # rounds of cutting down before a search
+SPARSE = 1 / 8  # share of crosses below which a search begins with lists
 PACK_BYTES = 1 << 26  # of the columns that are packed at a time
 ENOUGH = "raise min_support, which leaves out attributes of few objects, or take fewer attributes"
 
@@ -197,36 +200,14 @@ class _Search:
         if rows.size <= self.floor or columns.size < self.t:
             self.front.cap(self.t, self.floor)
             return
-        self._prepare(rows, columns)
-        self._go(driver, rows.size, columns)
+        cut = self.context.rows[rows].tocsc()[:, columns]
+        self._make_room(columns.size)
+        if cut.nnz < SPARSE * rows.size * columns.size:
+            unseen = self._by_branches(cut, columns, driver)
+        else:
+            unseen = self._at_once(cut, columns, driver)
+        self.front.cap(self.t, max(self.floor, unseen))
         self.front.work += int(self.state[3])
-
-    def _go(self, driver: Driver, n_rows: int, columns: Ints) -> None:
-        from geodim.concepts import _kernels as kernels  # noqa: PLC0415 - imports Numba
-
-        front, t = self.front, self.t
-        most = front.n_attributes - t
-        status = kernels.FULL
-        entered = False
-        while True:
-            arrays = (self.bits, self.ints, self.nodes, self.state, self.found)
-            if entered:
-                status = kernels.search(*arrays, t, most, self.floor, BUDGET)
-            else:
-                status = kernels.enter_root(*arrays, n_rows, columns.size, t, self.floor)
-                entered = status != kernels.FULL
-            if status == kernels.FULL:
-                self._grow()
-            elif status == kernels.FOUND:
-                front.found(columns[self.found[: self.state[1]]], int(self.state[2]))
-                if front.closed(t):  # as much as for t - 1: there cannot be more
-                    return
-            elif status == kernels.DONE:
-                front.cap(t, self.floor)
-                return
-            elif driver.late():
-                front.cap(t, max(self.floor, self._unseen()))
-                return
 
     def _cut_down(self) -> tuple[Ints, Ints]:
         """Rows and columns that a concept of interest may lie in."""
@@ -242,35 +223,101 @@ class _Search:
                 break
         return np.flatnonzero(rows), np.flatnonzero(columns)
 
-    def _prepare(self, rows: Ints, columns: Ints) -> None:
-        """The rows as bits of the columns, and room for the search."""
-        from geodim.concepts._kernels import FIELDS  # noqa: PLC0415 - imports Numba
+    def _by_branches(self, cut: Any, columns: Ints, driver: Driver) -> int:
+        """One search for each first attribute, by falling count; what is possible beyond what was seen."""
+        from geodim.concepts._lists import enter_branch  # noqa: PLC0415 - imports Numba
 
-        words = (rows.size + 63) // 64
-        size = 2 * (columns.size + 64) * words + 1024
-        what = f"a search among {rows.size:,} objects and {columns.size:,} attributes"
-        check_bytes(8 * size, what, ENOUGH)
+        counts = np.diff(cut.indptr)
+        order = np.argsort(-counts, kind="stable")
+        cut, columns, counts = cut[:, order], columns[order], counts[order]
+        by_rows = cut.tocsr()
+        lists = (by_rows.indptr, by_rows.indices, cut.indptr, cut.indices)
+        lists = tuple(one.astype(np.int64 if at % 2 == 0 else np.int32) for at, one in enumerate(lists))
+        for first in range(columns.size - self.t + 1):
+            most = int(counts[first + self.t - 1])
+            if most <= self.floor:
+                return 0
+            if self.front.closed(self.t):
+                return 0
+            if driver.late():
+                return most
+
+            def enter(first: int = first) -> int:
+                return int(enter_branch(*self._arrays, *lists, first, self.t, self.floor))
+
+            unseen = self._go(enter, columns, driver)
+            if unseen:
+                return max(unseen, most)
+        return 0
+
+    def _at_once(self, cut: Any, columns: Ints, driver: Driver) -> int:
+        """One search with all rows as bits of the columns; what is possible beyond what was seen."""
+        from geodim.concepts._kernels import enter_root  # noqa: PLC0415 - imports Numba
+
+        n_rows, n_columns = cut.shape
+        words = (n_rows + 63) // 64
+        size = 2 * (n_columns + 64) * words + 1024
+        check_bytes(8 * size, f"a search among {n_rows:,} objects and {n_columns:,} attributes", ENOUGH)
         self.bits = np.zeros(size, np.uint64)
-        self.ints = np.zeros(64 * columns.size + 64, np.int64)
-        self.ints[: columns.size] = np.arange(columns.size)
-        self.nodes = np.zeros((64, FIELDS), np.int64)
-        self.state = np.zeros(4, np.int64)
-        self.found = np.zeros(columns.size, np.int64)
-        cut = self.context.rows[rows].tocsc()[:, columns]
-        into = self.bits[: columns.size * words].view(np.uint8).reshape(columns.size, 8 * words)
-        step = max(1, PACK_BYTES // rows.size)
-        for at in range(0, columns.size, step):
+        into = self.bits[: n_columns * words].view(np.uint8).reshape(n_columns, 8 * words)
+        step = max(1, PACK_BYTES // n_rows)
+        for at in range(0, n_columns, step):
             some = np.packbits(cut[:, at : at + step].toarray().T, axis=1, bitorder="little")
             into[at : at + step, : some.shape[1]] = some
+        self.ints[:n_columns] = np.arange(n_columns)
+
+        def enter() -> int:
+            return int(enter_root(*self._arrays, n_rows, n_columns, self.t, self.floor))
+
+        return self._go(enter, columns, driver)
+
+    def _go(self, enter: Callable[[], int], columns: Ints, driver: Driver) -> int:
+        """Go through what a beginning opens; what is possible beyond what was seen, 0 if that was all."""
+        from geodim.concepts import _kernels as kernels  # noqa: PLC0415 - imports Numba
+
+        front, t = self.front, self.t
+        most, entered = front.n_attributes - t, False
+        while True:
+            if entered:
+                status = kernels.search(*self._arrays, t, most, self.floor, BUDGET)
+            else:
+                status = enter()
+                entered = status != kernels.FULL
+            if status == kernels.FULL:
+                self._grow()
+            elif status == kernels.FOUND:
+                front.found(columns[self.found[: self.state[1]]], int(self.state[2]))
+                if front.closed(t):  # as much as for t - 1: there cannot be more
+                    return 0
+            elif status == kernels.DONE:
+                return 0
+            elif driver.late():
+                return self._unseen()
+
+    @property
+    def _arrays(self) -> tuple[Any, Any, Any, Any, Any]:
+        return self.bits, self.ints, self.nodes, self.state, self.found
+
+    def _make_room(self, n_columns: int) -> None:
+        """Stacks for a search, which grow as needed."""
+        from geodim.concepts._kernels import FIELDS  # noqa: PLC0415 - imports Numba
+
+        self.bits = np.zeros(1 << 16, np.uint64)
+        self.ints = np.zeros(16 * n_columns + 64, np.int64)
+        self.nodes = np.zeros((64, FIELDS), np.int64)
+        self.state = np.zeros(4, np.int64)
+        self.found = np.zeros(n_columns, np.int64)
 
     def _grow(self) -> None:
-        """Twice the room, for whichever array was too short."""
-        check_bytes(2 * (self.bits.nbytes + self.ints.nbytes), "the search for concepts", ENOUGH)
-        for name in ("bits", "ints", "nodes"):
-            old = getattr(self, name)
-            new = np.zeros((2 * old.shape[0], *old.shape[1:]), old.dtype)
-            new[: old.shape[0]] = old
-            setattr(self, name, new)
+        """Twice the room, for the array that was too short."""
+        from geodim.concepts._kernels import BITS, INTS, NODES  # noqa: PLC0415 - imports Numba
+
+        name = {BITS: "bits", INTS: "ints", NODES: "nodes"}[int(self.state[1])]
+        old = getattr(self, name)
+        check_bytes(2 * old.nbytes, "the search for concepts", ENOUGH)
+        new = np.zeros((max(1, 2 * old.shape[0]), *old.shape[1:]), old.dtype)
+        new[: old.shape[0]] = old
+        setattr(self, name, new)
 
     def _unseen(self) -> int:
         """What the open nodes leave possible."""
