@@ -121,7 +121,7 @@ def keep_long_rows(bits: Any, node: Any, extent: int, ints: Any, at: int, count:
 def lacking(nodes: Any, bits: Any, ints: Any, depth: int, columns: int) -> int:
     """Which array is too short for a node below this one, for certain not to be: 0 if none is."""
     words = nodes[depth, WORDS]
-    if nodes[depth, BITS_TOP] + words + (columns + 1) * (words // 2 + 1) > bits.size:
+    if nodes[depth, BITS_TOP] + words + 2 * (columns + 1) * (words // 2 + 1) > bits.size:
         return BITS
     if nodes[depth, INTS_TOP] + 6 * columns + 8 > ints.size:
         return INTS
@@ -178,44 +178,47 @@ def settle(nodes: Any, bits: Any, ints: Any, depth: int, target: int, floor: int
 
 @kernel
 def repack(node: Any, bits: Any, ints: Any, floor: int) -> None:
-    """Write the rows that are left side by side, where they are at most half of those before.
+    """Write the rows that are left side by side; they must be at most half of those before.
 
     What is in ``bits`` above the extent, and in ``ints`` above the top, is free.
     """
-    words, support = node[WORDS], node[SUPPORT]
-    if words < 2 or 2 * support > 64 * words:
-        return
-    matrix, extent, cand = node[MATRIX], node[EXTENT], node[CANDIDATES]
-    excluded, items = node[EXCLUDED], node[INTS_TOP]
+    words, support, matrix, extent = node[WORDS], node[SUPPORT], node[MATRIX], node[EXTENT]
     rows = np.empty(support, np.int64)
     at = 0
     for w in range(words):
         word = bits[extent + w]
-        for b in range(64):
-            if (word >> np.uint64(b)) & ONE:
-                rows[at] = 64 * w + b
-                at += 1
-    kept = 0
-    for e in range(node[N_EXCLUDED]):  # one in too few rows is in the closure of nothing that is looked for
-        if common(bits, extent, matrix + ints[excluded + e] * words, words) > floor:
-            ints[excluded + kept] = ints[excluded + e]
-            kept += 1
-    node[N_EXCLUDED] = kept
+        while word != ZERO:
+            lowest = word & (~word + ONE)
+            rows[at] = 64 * w + ones(lowest - ONE)
+            word ^= lowest
+            at += 1
     fewer = (support + 63) // 64
-    start, column = extent + words, 0
+    start, items, column = node[BITS_TOP], node[INTS_TOP], 0
     for part in range(2):
-        first, size = (cand, node[N_CANDIDATES]) if part == 0 else (excluded, kept)
+        first = node[CANDIDATES] if part == 0 else node[EXCLUDED]
+        size = node[N_CANDIDATES] if part == 0 else node[N_EXCLUDED]
+        kept = 0
         for c in range(size):
             source, out = matrix + ints[first + c] * words, start + column * fewer
+            count = 0
             for w in range(fewer):
-                bits[out + w] = ZERO
-            for r in range(support):
-                row = rows[r]
-                bit = (bits[source + row // 64] >> np.uint64(row % 64)) & ONE
-                bits[out + r // 64] |= bit << np.uint64(r % 64)
+                word = ZERO
+                for r in range(64 * w, min(64 * w + 64, support)):
+                    row = rows[r]
+                    bit = (bits[source + (row >> 6)] >> np.uint64(row & 63)) & ONE
+                    word |= bit << np.uint64(r & 63)
+                bits[out + w] = word
+                count += ones(word)
+            if count <= floor:  # in no set that is looked for, and in the closure of none
+                continue
             ints[items + column] = ints[node[ITEMS] + ints[first + c]]
-            ints[first + c] = column
+            ints[first + kept] = column
+            kept += 1
             column += 1
+        if part == 0:
+            node[N_CANDIDATES] = kept
+        else:
+            node[N_EXCLUDED] = kept
     node[MATRIX], node[WORDS], node[EXTENT] = start, fewer, start + column * fewer
     node[ITEMS], node[INTS_TOP] = items, items + column
     for w in range(fewer):
@@ -359,13 +362,17 @@ def search(
             ints[child[EXCLUDED] + e] = ints[node[EXCLUDED] + e]
         for e in range(at):
             ints[child[EXCLUDED] + node[N_EXCLUDED] + e] = ints[node[CANDIDATES] + e]
-        state[3] += (3 * left + barred + 1) * words + left + barred
+        if child[SUPPORT] <= words:  # a row to a word: cheaper to write than to count where they are
+            state[3] += (left + barred) * child[SUPPORT] + words
+            repack(child, bits, ints, floor)
+        state[3] += (3 * child[N_CANDIDATES] + child[N_EXCLUDED] + 1) * child[WORDS] + left + barred
         status = settle(nodes, bits, ints, depth + 1, target, floor)
         if status == 1 and child[SIZE] <= most:
             report(nodes, ints, depth + 1, state, found)
             return FOUND
         if status == 2:
-            repack(child, bits, ints, floor)
+            if child[WORDS] > 1 and 2 * child[SUPPORT] <= 64 * child[WORDS]:
+                repack(child, bits, ints, floor)
             depth += 1
     state[0] = -1
     return DONE
