@@ -37,7 +37,9 @@ OWN = 12  # attributes that came into the set at this node
 N_OWN = 13
 BITS_TOP = 14
 INTS_TOP = 15
-FIELDS = 16
+PAIR_PLACE = 16  # place of each column in the counts of pairs, at the first node
+PAIR_SIZE = 17  # columns that have one; 0 if pairs were not counted
+FIELDS = 18
 
 DONE, FOUND, PAUSED, FULL = 0, 1, 2, 3
 BITS, INTS, NODES = 1, 2, 3  # which array is too short
@@ -295,7 +297,16 @@ def enter_root(
 
 @kernel
 def search(
-    bits: Any, ints: Any, nodes: Any, state: Any, found: Any, target: int, most: int, floor: int, budget: int
+    bits: Any,
+    ints: Any,
+    nodes: Any,
+    state: Any,
+    found: Any,
+    pairs: Any,
+    target: int,
+    most: int,
+    floor: int,
+    budget: int,
 ) -> int:
     """Go on with a search that `enter_root` or `enter_branch` began.
 
@@ -303,6 +314,7 @@ def search(
     ----------
     bits, ints, nodes, state, found
         As they were left; longer, if they were too short.
+    pairs : int32, counts of pairs of columns at the first node, as `enter_branch` wrote them
     target : int
         Attributes that a set must have.
     most : int
@@ -325,6 +337,7 @@ def search(
     if depth >= 0:
         top = nodes[depth]
         require(top[BITS_TOP] <= bits.size and top[INTS_TOP] <= ints.size, "search: bits or ints")
+        require(pairs.size >= nodes[0, PAIR_SIZE] ** 2, "search: pairs")
         require(found.size >= nodes[0, BITS_TOP] // nodes[0, WORDS] - 1, "search: found")
     end = state[3] + budget
     while depth >= 0:
@@ -350,22 +363,31 @@ def search(
         child[OWN], child[CANDIDATES] = node[INTS_TOP], node[INTS_TOP] + left + 1
         child[COUNTS] = child[CANDIDATES] + left
         child[EXCLUDED] = child[COUNTS] + left
-        child[N_CANDIDATES], child[N_EXCLUDED], child[NEXT], child[N_OWN] = left, barred, 0, 1
+        child[N_EXCLUDED], child[NEXT], child[N_OWN], child[PAIR_SIZE] = barred, 0, 1, 0
         child[BITS_TOP], child[INTS_TOP] = child[EXTENT] + words, child[EXCLUDED] + barred
+        ints[child[OWN]] = ints[node[ITEMS] + column]
+        kept = 0
+        row = ints[node[PAIR_PLACE] + column] * node[PAIR_SIZE]
+        for c in range(at + 1, node[N_CANDIDATES]):
+            other = ints[node[CANDIDATES] + c]
+            if depth > 0 or node[PAIR_SIZE] == 0 or pairs[row + ints[node[PAIR_PLACE] + other]] > floor:
+                ints[child[CANDIDATES] + kept] = other
+                kept += 1
+        state[3] += left
+        if kept < missing - 1:  # too few columns go with this one
+            continue
+        child[N_CANDIDATES] = kept
         source = node[MATRIX] + column * words
         for w in range(words):
             bits[child[EXTENT] + w] = bits[node[EXTENT] + w] & bits[source + w]
-        ints[child[OWN]] = ints[node[ITEMS] + column]
-        for c in range(left):
-            ints[child[CANDIDATES] + c] = ints[node[CANDIDATES] + at + 1 + c]
         for e in range(node[N_EXCLUDED]):
             ints[child[EXCLUDED] + e] = ints[node[EXCLUDED] + e]
         for e in range(at):
             ints[child[EXCLUDED] + node[N_EXCLUDED] + e] = ints[node[CANDIDATES] + e]
         if child[SUPPORT] <= words:  # a row to a word: cheaper to write than to count where they are
-            state[3] += (left + barred) * child[SUPPORT] + words
+            state[3] += (kept + barred) * child[SUPPORT] + words
             repack(child, bits, ints, floor)
-        state[3] += (3 * child[N_CANDIDATES] + child[N_EXCLUDED] + 1) * child[WORDS] + left + barred
+        state[3] += (3 * child[N_CANDIDATES] + child[N_EXCLUDED] + 1) * child[WORDS] + barred
         status = settle(nodes, bits, ints, depth + 1, target, floor)
         if status == 1 and child[SIZE] <= most:
             report(nodes, ints, depth + 1, state, found)

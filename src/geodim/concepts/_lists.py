@@ -26,6 +26,8 @@ from geodim.concepts._kernels import (
     NODES,
     ONE,
     OWN,
+    PAIR_PLACE,
+    PAIR_SIZE,
     PAUSED,
     ROUNDS,
     SIZE,
@@ -40,12 +42,65 @@ __all__ = ["enter_branch", "parse_transactions"]
 
 
 @kernel
+def drop_unpaired(
+    rows: Any,
+    row_starts: Any,
+    row_columns: Any,
+    kind: Any,
+    place: Any,
+    pairs: Any,
+    count: int,
+    missing: int,
+    floor: int,
+) -> int:
+    """Count pairs of candidates, and drop those that go with too few others; how many are left.
+
+    A set of ``missing`` candidates in more than ``floor`` rows needs every two of them in so many.
+    """
+    at = 0
+    for c in range(kind.size):
+        if kind[c] == 1:
+            place[c] = at
+            at += 1
+    pairs[: count * count] = 0
+    here = np.empty(count, np.int64)
+    for row in rows:
+        many = 0
+        for at in range(row_starts[row], row_starts[row + 1]):
+            if kind[row_columns[at]] == 1:
+                here[many] = place[row_columns[at]]
+                many += 1
+        for a in range(many):
+            for b in range(many):
+                pairs[here[a] * count + here[b]] += 1
+    left = count
+    dropped = True
+    while dropped and left >= missing:
+        dropped = False
+        for c in range(kind.size):
+            if kind[c] != 1:
+                continue
+            start, partners = place[c] * count, -1  # it goes with itself
+            for other in range(count):
+                partners += pairs[start + other] > floor
+            if partners < missing - 1:
+                dropped = True
+                left -= 1
+                kind[c] = 3
+                for other in range(count):
+                    pairs[start + other] = 0
+                    pairs[other * count + place[c]] = 0
+    return left
+
+
+@kernel
 def enter_branch(
     bits: Any,
     ints: Any,
     nodes: Any,
     state: Any,
     found: Any,
+    pairs: Any,
     row_starts: Any,
     row_columns: Any,
     column_starts: Any,
@@ -62,6 +117,7 @@ def enter_branch(
     ----------
     bits, ints, nodes, state, found
         As for `enter_root`; nothing needs to be in ``bits`` and ``ints``.
+    pairs : int32, counts of pairs of columns, written if there is room for them
     row_starts, row_columns : int64, int32, the columns of each row, one after the other
     column_starts, column_rows : int64, int32, the rows of each column
     first : int, the column
@@ -95,10 +151,10 @@ def enter_branch(
             require(
                 0 <= row_starts[row] <= row_starts[row + 1] <= row_columns.size, "enter_branch: row_starts"
             )
-            for at in range(row_starts[row], row_starts[row + 1]):
+            for at in range(begin, end):
                 require(0 <= row_columns[at] < columns, "enter_branch: row_columns")
                 counts[row_columns[at]] += 1
-            state[3] += row_starts[row + 1] - row_starts[row]
+            state[3] += end - begin
         kept = barred = 0
         for c in range(columns):
             if kind[c] > 1:
@@ -136,8 +192,18 @@ def enter_branch(
         if left == support:
             break
         support = left
+    place = np.full(columns, -1)
+    pair_size = 0
+    if kept * kept <= pairs.size and missing > 1:
+        pair_size = kept
+        kept = drop_unpaired(
+            rows[:support], row_starts, row_columns, kind, place, pairs, kept, missing, floor
+        )
+        state[3] += pair_size * pair_size
+        if kept < missing:
+            return DONE
     words, used = (support + 63) // 64, kept + barred
-    if nodes.shape[0] < 1 or ints.size < size + 3 * used or bits.size < (used + 1) * words:
+    if nodes.shape[0] < 1 or ints.size < size + 4 * used or bits.size < (used + 1) * words:
         state[1] = NODES if nodes.shape[0] < 1 else BITS if bits.size < (used + 1) * words else INTS
         return FULL
     node = nodes[0]
@@ -146,17 +212,19 @@ def enter_branch(
     node[OWN], node[N_OWN], node[ITEMS] = 0, size, size
     node[CANDIDATES], node[N_CANDIDATES], node[COUNTS] = size + used, kept, size + used + kept
     node[EXCLUDED], node[N_EXCLUDED] = size + used + 2 * kept, barred
-    node[BITS_TOP], node[INTS_TOP] = (used + 1) * words, size + used + 2 * kept + barred
+    node[PAIR_PLACE], node[PAIR_SIZE] = size + used + 2 * kept + barred, pair_size
+    node[BITS_TOP], node[INTS_TOP] = (used + 1) * words, node[PAIR_PLACE] + used
     ints[:size] = found[:size]
     bits[: (used + 1) * words] = ZERO
-    place = np.full(columns, -1)
     order = np.argsort(-counts, kind="mergesort")
     at_candidate = at_barred = 0
     for o in range(columns):
         c = order[o]
         if kind[c] > 1:
+            place[c] = -1
             continue
         at = at_candidate + at_barred
+        ints[node[PAIR_PLACE] + at] = place[c]
         place[c] = at
         ints[node[ITEMS] + at] = c
         if kind[c] == 1:

@@ -21,6 +21,10 @@ of the candidates go, candidates in at most f rows of R go.  A set of t attribut
 within such rows has its true support (each row that has all of its attributes was kept), and its true
 closure (an attribute that was dropped is in at most f < |A| rows of A).
 
+**Pairs.**  Where crosses are few, branches of one attribute are made from lists, and pairs of candidates are
+counted in one pass over the rows.  A set of t - |S| candidates in more than f rows has every two of them in
+so many, so that candidates that go with fewer than t - |S| - 1 others are dropped, again and again.
+
 **Each closed set once.**  Children of a node add its candidates one after the other; a later one must not
 use an earlier one, whose branch has gone through all sets with it.  If all rows of a child have an attribute
 that it must not use, so has every concept below it, and the child is left out.
@@ -63,6 +67,7 @@ if TYPE_CHECKING:
 BUDGET = 20_000_000  # words between two looks at the clock: some hundredths of a second
 MOST_PEELS = 8  # rounds of cutting down before a search
 SPARSE = 1 / 8  # share of crosses below which a search begins with lists
+MOST_PAIRED = 1024  # attributes of which pairs are counted
 PACK_BYTES = 1 << 26  # of the columns that are packed at a time
 ENOUGH = "raise min_support, which leaves out attributes of few objects, or take fewer attributes"
 
@@ -243,7 +248,7 @@ class _Search:
                 return most
 
             def enter(first: int = first) -> int:
-                return int(enter_branch(*self._arrays, *lists, first, self.t, self.floor))
+                return int(enter_branch(*self._arrays, self.pairs, *lists, first, self.t, self.floor))
 
             unseen = self._go(enter, columns, driver)
             if unseen:
@@ -279,7 +284,7 @@ class _Search:
         most, entered = front.n_attributes - t, False
         while True:
             if entered:
-                status = kernels.search(*self._arrays, t, most, self.floor, BUDGET)
+                status = kernels.search(*self._arrays, self.pairs, t, most, self.floor, BUDGET)
             else:
                 status = enter()
                 entered = status != kernels.FULL
@@ -307,6 +312,7 @@ class _Search:
         self.nodes = np.zeros((64, FIELDS), np.int64)
         self.state = np.zeros(4, np.int64)
         self.found = np.zeros(n_columns, np.int64)
+        self.pairs = np.zeros(min(n_columns, MOST_PAIRED) ** 2, np.int32)
 
     def _grow(self) -> None:
         """Twice the room, for the array that was too short."""
