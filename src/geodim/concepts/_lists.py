@@ -148,9 +148,8 @@ def enter_branch(
         for r in range(support):
             row = rows[r]
             require(0 <= row < row_starts.size - 1, "enter_branch: column_rows")
-            require(
-                0 <= row_starts[row] <= row_starts[row + 1] <= row_columns.size, "enter_branch: row_starts"
-            )
+            begin, end = row_starts[row], row_starts[row + 1]
+            require(0 <= begin <= end <= row_columns.size, "enter_branch: row_starts")
             for at in range(begin, end):
                 require(0 <= row_columns[at] < columns, "enter_branch: row_columns")
                 counts[row_columns[at]] += 1
