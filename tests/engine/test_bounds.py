@@ -231,6 +231,8 @@ def calls():
         ("row_sums", (graph()[0], np.ones(20), 0, 10, np.ones(10)), ""),
         ("enter_root", (np.array([3, 6, 12, 0], np.uint64), np.arange(3), np.zeros((1, 18), np.int64),
                         np.zeros(4, np.int64), np.zeros(3, np.int64), 4, 3, 2, 0), "nodes.0"),
+        ("cut_down", (np.array([0, 2, 4]), np.array([0, 1, 0, 2], np.int32), np.ones(2, bool),
+                      np.ones(3, bool), 1, 0, 2), ""),
         ("enter_branch", (np.zeros(4, np.uint64), np.zeros(9, np.int64), np.zeros((1, 18), np.int64),
                           np.zeros(4, np.int64), np.zeros(3, np.int64), np.zeros(4, np.int32),
                           np.array([0, 2, 4]),

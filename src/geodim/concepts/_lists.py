@@ -38,7 +38,50 @@ from geodim.concepts._kernels import (
 from geodim.data.graphs._jit import kernel
 from geodim.engine.kernels._bounds import require
 
-__all__ = ["enter_branch", "parse_transactions"]
+__all__ = ["cut_down", "enter_branch", "parse_transactions"]
+
+
+@kernel
+def cut_down(
+    row_starts: Any, row_columns: Any, rows: Any, columns: Any, least_columns: int, floor: int, turns: int
+) -> None:
+    """Drop rows with too few columns, then columns of too few rows, and so on in turn.
+
+    Parameters
+    ----------
+    row_starts, row_columns : int64, int32, the columns of each row, one after the other
+    rows, columns : bool, which are still there, written
+    least_columns : int, columns that a row must have
+    floor : int, rows that a column must have more than
+    turns : int, at most so many times
+    """
+    require(row_starts.size == rows.size + 1, "cut_down: rows")
+    require(row_starts[rows.size] == row_columns.size, "cut_down: row_columns")
+    counts = np.zeros(columns.size, np.int64)
+    for _ in range(turns):
+        counts[:] = 0
+        changed = False
+        for row in range(rows.size):
+            if not rows[row]:
+                continue
+            begin, end = row_starts[row], row_starts[row + 1]
+            require(0 <= begin <= end <= row_columns.size, "cut_down: row_starts")
+            length = 0
+            for at in range(begin, end):
+                require(0 <= row_columns[at] < columns.size, "cut_down: columns")
+                length += columns[row_columns[at]]
+            if length < least_columns:
+                rows[row] = False
+                changed = True
+                continue
+            for at in range(begin, end):
+                counts[row_columns[at]] += 1
+        for c in range(columns.size):
+            if columns[c] and counts[c] <= floor:
+                columns[c] = False
+                changed = True
+        if not changed:
+            return
 
 
 @kernel

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Context", "as_context"]
 
 BLOCK_BYTES = 1 << 26  # of a dense array that is looked at at a time
-ENTRY_BYTES = 16  # of an attribute of an object, by objects and by attributes
+ENTRY_BYTES = 20  # of an attribute of an object, by objects and by attributes
 THRESHOLD = "say what counts as having an attribute, as in X > 0"
 
 
@@ -75,6 +75,11 @@ class Context:
     def columns(self) -> Any:
         """The same by attributes."""
         return self.rows.tocsc()
+
+    @cached_property
+    def lists(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Where the attributes of each object begin, and these one after the other, for compiled code."""
+        return self.rows.indptr.astype(np.int64), self.rows.indices.astype(np.int32)
 
     @cached_property
     def attribute_counts(self) -> NDArray[np.int64]:

@@ -216,16 +216,11 @@ class _Search:
 
     def _cut_down(self) -> tuple[Ints, Ints]:
         """Rows and columns that a concept of interest may lie in."""
-        matrix, transposed = self.context.rows, self.context.columns.T
+        from geodim.concepts._lists import cut_down  # noqa: PLC0415 - imports Numba
+
+        rows = self.context.object_lengths >= self.t
         columns = self.context.attribute_counts > self.floor
-        rows = np.ones(self.context.n_objects, bool)
-        for _ in range(MOST_PEELS):
-            longer = (matrix @ columns.astype(np.int64)) >= self.t
-            more = (transposed @ longer.astype(np.int64)) > self.floor
-            same = np.array_equal(longer, rows) and np.array_equal(more, columns)
-            rows, columns = longer, more
-            if same:
-                break
+        cut_down(*self.context.lists, rows, columns, self.t, self.floor, MOST_PEELS)
         return np.flatnonzero(rows), np.flatnonzero(columns)
 
     def _by_branches(self, cut: Any, columns: Ints, driver: Driver) -> int:
