@@ -30,6 +30,7 @@ _WHERE = {
     "KHopResult": "geodim.khop_result",
     "WhatIf": "geodim.explain.whatif",
     "advise": "geodim.explain.advice",
+    "binary_dimension": "geodim.concepts.dimension",
     "explain_dimension": "geodim.explain.shares",
     "explain_hops": "geodim.explain.shares",
     "feature_ranking": "geodim.explain.shares",
@@ -63,6 +64,7 @@ __all__ = [
     "__version__",
     "advise",
     "baselines",
+    "binary_dimension",
     "errors",
     "explain_dimension",
     "explain_hops",
@@ -79,6 +81,7 @@ __all__ = [
 if TYPE_CHECKING:
     from geodim import baselines, errors, features, gnn, paper, torch as torch
     from geodim.certificate import Certificate
+    from geodim.concepts.dimension import binary_dimension
     from geodim.data.datasets import load_dataset
     from geodim.dimension import intrinsic_dimension
     from geodim.estimator import IntrinsicDimension

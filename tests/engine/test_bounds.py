@@ -39,6 +39,8 @@ MODULES = [
         )
     ),
     "geodim.engine.kernels._bounds",
+    "geodim.concepts._kernels",
+    "geodim.concepts._lists",
     "geodim.data.graphs._kernels",
     "geodim.explain._kernels",
     "geodim.families._kernels",
@@ -56,6 +58,8 @@ INNER = {
     "_cheap_sizes", "_extremes", "_dominated", "_count", "_window", "_first_at_least", "_first_above",
     "_settle_by_cells", "_widen", "_gather", "_order", "_narrowest", "_settle_by_values", "_squares",
     "_magnitudes", "_largest", "_differing", "_powers", "_products", "_keep",
+    "ones", "common", "within", "keep_long_rows", "lacking", "drop_unpaired",
+    "settle", "repack", "report",
 }  # fmt: skip
 
 N = 200  # points: seven base blocks, one level
@@ -121,6 +125,17 @@ def graph(weighted=True):
         np.ravel([[(i + 1) % 10, (i + 9) % 10] for i in range(10)]).astype(np.int32),
     )
     return indptr, indices, np.ones(20), True, np.ones(10), np.ones(10), True
+
+
+def begun_search():
+    """Four rows of three columns, two of which no row has both: stacks that just hold the first node."""
+    from geodim.concepts._kernels import FIELDS, enter_root
+
+    bits, ints = np.array([3, 6, 12, 0], np.uint64), np.arange(26)
+    nodes, state, found = np.zeros((1, FIELDS), np.int64), np.zeros(4, np.int64), np.zeros(3, np.int64)
+    enter_root.py_func(bits, ints, nodes, state, found, 4, 3, 2, 0)
+    assert state[0] == 0
+    return bits[: nodes[0, 14]], ints[: nodes[0, 15]], nodes, state, found
 
 
 def calls():
@@ -219,6 +234,18 @@ def calls():
                        np.zeros(N, np.int32)), ""),
         ("aggregate_rows", (*graph(), x, out, 0, 10), ""),
         ("row_sums", (graph()[0], np.ones(20), 0, 10, np.ones(10)), ""),
+        ("enter_root", (np.array([3, 6, 12, 0], np.uint64), np.arange(3), np.zeros((1, 18), np.int64),
+                        np.zeros(4, np.int64), np.zeros(3, np.int64), 4, 3, 2, 0), "nodes.0"),
+        ("cut_down", (np.array([0, 2, 4]), np.array([0, 1, 0, 2], np.int32), np.ones(2, bool),
+                      np.ones(3, bool), 1, 0, 2), ""),
+        ("enter_branch", (np.zeros(4, np.uint64), np.zeros(9, np.int64), np.zeros((1, 18), np.int64),
+                          np.zeros(4, np.int64), np.zeros(3, np.int64), np.zeros(4, np.int32),
+                          np.array([0, 2, 4]),
+                          np.array([0, 1, 0, 2], np.int32), np.array([0, 2, 3, 4]),
+                          np.array([0, 1, 0, 1], np.int32), 0, 2, 0), "bits ints nodes.0 pairs"),
+        ("search", (*begun_search(), np.zeros(0, np.int32), 2, 3, 0, 10**6), "pairs"),
+        ("parse_transactions", (np.frombuffer(b"1 2\n3\n", np.uint8), np.zeros(3, np.int64),
+                                np.zeros(3, np.int64), np.zeros(2, np.int64)), "text"),
         ("blend", (out, 0.5, x, 0.5, 0, 10), "y.1"),
         ("running_best", (np.zeros(N), np.zeros(N, np.int32), np.empty(N), np.empty(N, np.int32)), "phi"),
         ("dominated_columns", (np.ones((2, N)), np.arange(2), np.ones(N), np.zeros(N, np.int32), True, 64,
@@ -360,6 +387,9 @@ for kernel, arguments in [
         ("fill_jaccard", "indptr", [0, 4, 3]),
         ("build_parents", "counts", [BLOCKS + 1]),
         ("solve_gaps", "offsets", [1]),
+        ("enter_branch", "column_rows", [0, 2, 0, 1]),
+        ("enter_branch", "row_columns", [0, 3, 0, 2]),
+        ("enter_branch", "row_columns", [0, -1, 0, 2]),
     ],
 )  # fmt: skip
 def test_positions_in_the_data_are_checked(name, argument, value):

@@ -34,6 +34,8 @@ def certify(
 
     rtol = real_number(rtol, "rtol", least=SMALLEST_RTOL, most=1.0)
     layers = result.results if isinstance(result, KHopResult) else [result]
+    if layers[0].parameters.get("features") == "concepts":
+        raise CertificateError("only columns and hops can be certified, not the concepts of binary data")
     if "features" in layers[0].parameters:
         raise CertificateError(
             "certificates are about columns and hops, not yet about features that are made"

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from geodim._version import __version__
+from geodim.cli.binary import binary
 from geodim.cli.compare import compare
 from geodim.cli.compute import compute
 from geodim.cli.console import print_error
@@ -67,6 +68,7 @@ app = typer.Typer(
 )
 app.command(epilog=EPILOG)(guarded(compute))
 app.command(epilog=EPILOG)(guarded(hops))
+app.command(epilog=EPILOG)(guarded(binary))
 app.command(epilog=EPILOG)(guarded(compare))
 app.command(epilog=EPILOG)(guarded(select))
 app.command(epilog=EPILOG)(guarded(report))
@@ -102,6 +104,7 @@ def geodim(
     * `geodim compute points.npy` measures a file of yours
     * `geodim select points.npy` finds few features that keep most of it
     * `geodim hops digits` measures a graph with attributes, hop by hop
+    * `geodim binary transactions.dat` measures binary data by its formal concepts
     * `geodim report result.json` makes a page of plots and words to look at and send
     * `geodim verify proof.json points.npy` proves a result anew from the data
     * `geodim compare points.npy` sets MLE, TwoNN and others beside ours

@@ -96,15 +96,17 @@ def notes(console: Console, *, quiet: bool = False) -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar(console: Console, *, quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
-    """Bar with the time left, for `intrinsic_dimension`.
+def progress_bar(
+    console: Console, *, quiet: bool = False, noun: str = "features"
+) -> Iterator[Callable[[int, int], None] | None]:
+    """Bar with the time left, for `intrinsic_dimension` and its like.
 
     It is gone when done, and absent where nobody is looking.
     """
     if quiet or not console.is_terminal:
         yield None
         return
-    bar, report = bar_with_time(console, "features")
+    bar, report = bar_with_time(console, noun)
     with bar:
         yield report
 

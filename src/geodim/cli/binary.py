@@ -1,0 +1,151 @@
+"""``geodim binary``: the dimension of binary data, by its formal concepts."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer looks at the annotations
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from geodim.cli.console import (
+    err,
+    notes,
+    out,
+    print_json,
+    print_written,
+    progress_bar,
+    shares_table,
+    summary_table,
+)
+from geodim.cli.exits import ExitCode
+from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
+from geodim.cli.tables import Columns, Exclude, Header, TimeLimit, opened
+from geodim.output import check_outputs
+
+if TYPE_CHECKING:
+    from geodim.result import IDResult
+
+FORMAT = "geodim.binary/1"
+CURVE = ("support", "phi_lower", "phi_upper", "attained_from", "attained_by")
+
+
+def binary(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Transactions (FIMI .dat), a context (Burmeister .cxt), also with .gz; or a table of 0 and "
+            "1 with objects in rows: .npy, .npz, .csv, .tsv, .parquet.",
+        ),
+    ],
+    min_support: Annotated[
+        str,
+        typer.Option(
+            metavar="S",
+            help="Leave out concepts of fewer objects: 0.01 is a share, 100 a number of objects. "
+            "Bounds hold all the same.",
+        ),
+    ] = "0.0",
+    normalize: Annotated[
+        bool, typer.Option("--normalize", help="Divide by the share of the most frequent attribute.")
+    ] = False,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    header: Header = None,
+    time_limit: TimeLimit = None,
+    json: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Write the whole result, with the curve, to a file.")
+    ] = None,
+    report: Report = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress bar, no notes; on a terminal only the number.")
+    ] = False,
+) -> None:
+    """Compute the dimension of binary data: how hard objects make it to tell attributes apart.
+
+    The points are the attributes, the features come from formal concepts: sets of objects with all that they
+    have in common. On a terminal the answer is a table, in a pipe one line of JSON without the curve;
+    **--json** writes everything to a file, which IDResult.from_json reads.
+
+    **Examples**
+
+    * `geodim binary retail.dat`
+    * `geodim binary retail.dat --min-support 0.001 --time-limit 60`
+    * `geodim binary animals.cxt --json animals.json`
+    * `geodim binary answers.csv --exclude name | jq .dimension`
+    """
+    support = parse_min_support(min_support)
+    check_report(report)
+    check_outputs({"--json": json, "--report": report}, [file])
+    console = err()
+    with notes(console, quiet=quiet):
+        result = _measure(
+            file,
+            columns,
+            exclude,
+            header,
+            console,
+            quiet=quiet,
+            min_support=support,
+            normalize=normalize,
+            time_limit=time_limit,
+        )
+        result = with_provenance(result, str(file))
+        if json is not None:
+            result.to_json(json)
+        report_if_wanted(result, report)
+    terminal = out()
+    if not terminal.is_terminal:
+        values = {name: value for name, value in result.to_dict(max_support=1).items() if name not in CURVE}
+        print_json({**values, "format": FORMAT, "file": str(file)})
+    elif quiet:
+        print(f"{result.dimension:.10g}")
+    else:
+        terminal.print(summary_table(result, str(file)))
+        if result.shares:
+            terminal.print()
+            terminal.print(shares_table(result))
+        for path in (json, report):
+            if path is not None:
+                print_written(terminal, path)
+    if result.stopped:
+        raise typer.Exit(int(ExitCode.STOPPED))
+
+
+def parse_min_support(text: str) -> float:
+    """A share where the number has a point or an exponent, else a number of objects."""
+    from geodim.concepts.dimension import check_min_support
+    from geodim.errors import GeodimError
+
+    try:
+        value = int(text) if text.strip().isdecimal() else float(text)
+        check_min_support(value)
+    except (ValueError, GeodimError) as error:
+        said = str(error) if isinstance(error, GeodimError) else f"{text!r} is no number"
+        raise typer.BadParameter(said, param_hint="--min-support") from error
+    return value
+
+
+def _measure(
+    file: Path,
+    columns: str | None,
+    exclude: str | None,
+    header: bool | None,
+    console: Any,
+    *,
+    quiet: bool,
+    **options: Any,
+) -> IDResult:
+    """Read and compute; concepts are named by the attributes of the file."""
+    from geodim.concepts.dimension import binary_dimension
+    from geodim.concepts.files import is_context_file
+
+    with progress_bar(console, quiet=quiet, noun="sizes") as progress:
+        if not is_context_file(file):
+            with opened(file, columns, exclude, header=header) as (data, names):
+                return binary_dimension(data, attribute_names=names, progress=progress, **options)
+        given = {"--columns": columns, "--exclude": exclude, "--header": header}
+        for option, value in given.items():
+            if value is not None:
+                raise typer.BadParameter(f"{file.name} has no columns to choose from", param_hint=option)
+        return binary_dimension(file, progress=progress, **options)

@@ -1,0 +1,118 @@
+"""``geodim binary``: answers in pipes and on terminals, files, and what is wrong with options."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import geodim
+from cli.running import called, called_on_terminal, piped
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+X = np.random.default_rng(5).random((120, 12)) < 0.4
+NAMES = [f"item {i}" for i in range(12)]
+
+
+@pytest.fixture
+def transactions(tmp_path: Path) -> Path:
+    path = tmp_path / "baskets.dat"
+    path.write_text("".join(" ".join(map(str, np.flatnonzero(row))) + "\n" for row in X))
+    return path
+
+
+def test_one_line_of_json_and_nothing_else(transactions: Path) -> None:
+    ended = piped("binary", transactions)
+    expected = geodim.binary_dimension(X)
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.json["dimension"] == ended.json["lower"] == ended.json["upper"] == expected.dimension
+    assert ended.json["shares"] == expected.shares
+    assert ended.json["format"] == "geodim.binary/1"
+    assert ended.json["file"] == str(transactions)
+    assert not {"support", "phi_lower", "phi_upper"} & set(ended.json)
+
+
+def test_tables_of_any_kind(tmp_path: Path) -> None:
+    frame = pd.DataFrame(X.astype(int), columns=NAMES)
+    frame.assign(who=[f"customer {i}" for i in range(120)]).to_csv(tmp_path / "a.csv", index=False)
+    frame.astype(bool).to_parquet(tmp_path / "a.parquet")
+    np.save(tmp_path / "a.npy", X)
+    expected = geodim.binary_dimension(X, attribute_names=NAMES)
+    table = called("binary", tmp_path / "a.csv", "--exclude", "who").json
+    assert table["dimension"] == expected.dimension
+    assert table["shares"] == called("binary", tmp_path / "a.parquet").json["shares"] == expected.shares
+    assert called("binary", tmp_path / "a.npy").json["dimension"] == expected.dimension
+    some = called("binary", tmp_path / "a.npy", "--columns", "2,5-9").json
+    assert some["dimension"] == geodim.binary_dimension(X[:, [2, 5, 6, 7, 8, 9]]).dimension
+    assert all(set(name.split("}")[0][1:].split(", ")) <= set("256789") for name in some["shares"])
+
+
+def test_terminal(transactions: Path, tmp_path: Path) -> None:
+    shown = called_on_terminal("binary", transactions, "--json", tmp_path / "r.json").err
+    expected = geodim.binary_dimension(X)
+    assert f"{expected.dimension:.6g} (exact)" in shown
+    assert next(iter(expected.shares)) in shown
+    assert "wrote" in shown
+    assert geodim.IDResult.from_json(tmp_path / "r.json").dimension == expected.dimension
+    quiet = called_on_terminal("binary", transactions, "-q").err
+    assert quiet.split()[-1] == f"{expected.dimension:.10g}"
+
+
+def test_support_normalisation_and_report(transactions: Path, tmp_path: Path) -> None:
+    count = called("binary", transactions, "--min-support", "30").json
+    share = called("binary", transactions, "--min-support", "0.25").json
+    assert count["parameters"]["min_support"] == share["parameters"]["min_support"] == 30
+    exact = geodim.binary_dimension(X).dimension
+    assert count["lower"] == share["lower"] <= exact <= count["upper"]
+    normalised = called("binary", transactions, "--normalize").json
+    assert normalised["dimension"] == geodim.binary_dimension(X, normalize=True).dimension
+    assert called("binary", transactions, "--report", tmp_path / "r.html").code == 0
+    assert "{" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_stopped_by_the_clock(tmp_path: Path) -> None:
+    np.save(tmp_path / "hard.npy", np.random.default_rng(0).random((400, 60)) < 0.8)
+    ended = called("binary", tmp_path / "hard.npy", "--time-limit", "0")
+    assert ended.code == 5
+    assert ended.json["stopped"] == "time limit"
+    assert "stopped early" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--min-support", "1.5"], 2, "at most 1"),
+        (["--min-support", "many"], 2, "no number"),
+        (["--min-support", "nan"], 2, "min_support"),
+        (["--columns", "1"], 2, "no columns to choose from"),
+        (["--json", "{file}"], 4, "which is read"),
+    ],
+)
+def test_wrong_options(transactions: Path, options: list[str], code: int, words: str) -> None:
+    ended = called("binary", transactions, *(option.format(file=transactions) for option in options))
+    assert ended.code == code
+    assert words in " ".join(ended.err.replace("│", " ").split())
+
+
+def test_wrong_files(tmp_path: Path) -> None:
+    (tmp_path / "a.dat").write_text("1 2\nx\n")
+    ended = called("binary", tmp_path / "a.dat")
+    assert (ended.code, ended.out) == (4, "")
+    assert "a.dat, line 2: expected item numbers, found 'x'" in ended.err
+    np.save(tmp_path / "a.npy", [[0, 2]])
+    ended = called("binary", tmp_path / "a.npy")
+    assert ended.code == 3
+    assert "a.npy: the value at row 0, column 1 is 2" in ended.err
+    assert called("binary", tmp_path / "none.dat").code == 4
+
+
+def test_whole_result_in_a_file(transactions: Path, tmp_path: Path) -> None:
+    assert called("binary", transactions, "--json", tmp_path / "r.json").code == 0
+    values = json.loads((tmp_path / "r.json").read_text())
+    assert len(values["support"]) == 11
+    assert values["parameters"]["data"] == str(transactions)
