@@ -335,13 +335,13 @@ def test_the_command_line_gives_no_number(points, monkeypatch):
     typer_testing = pytest.importorskip("typer.testing")
     from geodim.cli.app import app
 
-    solve = geodim.dimension._solve
+    solve = geodim.dimension._Solver.run
 
-    def changing(*arguments):
+    def changing(solver):
         overwrite_in_place(points)
-        return solve(*arguments)
+        return solve(solver)
 
-    monkeypatch.setattr("geodim.dimension._solve", changing)
+    monkeypatch.setattr("geodim.dimension._Solver.run", changing)
     done = typer_testing.CliRunner().invoke(app, ["compute", str(points)])
     assert done.exit_code == 4, done.output
     assert "points.npy changed while it was read" in " ".join(done.output.split())

@@ -96,9 +96,9 @@ def test_memory_is_bounded_by_the_chunk(tmp_path: Path) -> None:
             )  # fmt: skip
             _, peak = tracemalloc.get_traced_memory()
             tracemalloc.stop()
-            # The chunk, its predecessor, the piece just read; the zip module's own
-            # buffers make up the constant.
-            assert peak < 3 * chunk_bytes + (1 << 18) < array.nbytes / 4
+            # The chunk, its predecessor, the piece just read; the zip module's own buffers make up the
+            # constant, and whatever other threads of the process do.
+            assert peak < 3 * chunk_bytes + (1 << 19) < array.nbytes / 4
     np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), array)
 
 
