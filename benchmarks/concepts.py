@@ -32,7 +32,7 @@ except ImportError:
     fim = None
 
 SUPPORTS = (1000, 300, 100, 30, 10, 1)
-MINED = (1000, 300, 100, 30, 10)  # below, the closed sets take too much memory
+MINED = (1000, 300, 100, 30, 10)  # there are five million closed sets of two objects or more
 
 
 def transactions(objects: int, attributes: int, seed: int = 0) -> csr_array:
