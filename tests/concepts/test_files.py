@@ -98,8 +98,10 @@ class TestBurmeister:
         ("before", "after", "words"),
         [
             ("B\n", "C\n", "line 1: expected the letter B"),
-            ("\n3\n", "\nthree\n", "line 3: expected the number of objects, not 'three'"),
-            ("\n2\n", "\n-2\n", "line 4: expected the number of attributes, not '-2'"),
+            ("\n3\n", "\nthree\n", "line 3: expected the number of objects, 1 or more, not 'three'"),
+            ("\n3\n", "\n0\n", "line 3: expected the number of objects, 1 or more, not '0'"),
+            ("\n2\n", "\n00\n", "line 4: expected the number of attributes, 1 or more, not '00'"),
+            ("\n2\n", "\n-2\n", "line 4: expected the number of attributes, 1 or more, not '-2'"),
             ("swan", "dog", "line 8: the name 'dog' was given to another object on line 7"),
             ("barks", "flies", "line 10: the name 'flies' was given to another attribute on line 9"),
             ("dog\n", "  \n", "line 7: expected the name of object 2 of 3, found nothing"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fuzz.harness import Target
 
-FAMILIES = ("tables", "graphs", "results")
+FAMILIES = ("tables", "graphs", "results", "concepts")
 
 
 def targets() -> dict[str, Target]:

@@ -175,8 +175,8 @@ def _is_count(lines: list[str], at: int) -> bool:
 
 def _count(file: Path, lines: list[str], at: int, what: str) -> int:
     line = lines[at].strip() if at < len(lines) else ""
-    if not _is_count(lines, at) or len(line) > 15:
-        _refuse(file, at + 1, f"expected the number of {what}, not {_shown(line)}")
+    if not _is_count(lines, at) or len(line) > 15 or int(line) == 0:
+        _refuse(file, at + 1, f"expected the number of {what}, 1 or more, not {_shown(line)}")
     return int(line)
 
 
