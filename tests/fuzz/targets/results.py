@@ -66,6 +66,8 @@ def _without_time(values: Any) -> None:
     for key, value in values.items() if isinstance(values, dict) else enumerate(values):
         if key == "seconds":
             values[key] = 0.25
+        elif key == "happened":  # what was taken differs from run to run, and nobody may know it
+            values[key] = {**value, "memory": 123_456, "seconds": 0.25}
         elif isinstance(value, dict | list):
             _without_time(value)
 
