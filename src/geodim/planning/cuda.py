@@ -71,7 +71,9 @@ def plan_cuda(
     way, graph, why_not = _on_device(problem, budget, memory)
     widths = device.Widths(way.solvers, way.width)
     if way.drops:
-        peak = device.peak_of_short(problem.n_points, problem.itemsize, widths, on_device=on_device)
+        peak = device.peak_of_short(
+            problem.n_points, problem.n_features, problem.itemsize, widths, on_device=on_device
+        )
     elif problem.hops is None:
         peak = device.peak_of_columns(
             problem.n_points, problem.n_features, problem.itemsize, widths, on_device=on_device

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from geodim.engine.leaders import PER_SIZE, sample_rows, sample_sizes
 from geodim.engine.profile import Profile
 from geodim.memory import check_points
 from geodim.optional import require
+from geodim.planning.device import short_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "gpu", "the CUDA backend")
 
-FIRST_BLOCK = 128  # columns
 SAMPLED_AT_ONCE = 4096  # columns, where they come from the host
 
 
@@ -105,7 +106,9 @@ def short_profile(
         with batches.timing("leaders"):
             leaders = sorted(leading_columns(source, device))
         others = np.setdiff1d(np.arange(d), leaders).tolist()
-        for group, rows in feed.blocks([leaders, *_growing(others, way.width)] if leaders else [others]):
+        edges = np.cumsum([0, *short_blocks(len(others), way.width)]).tolist()
+        groups = [leaders, *(others[first:stop] for first, stop in pairwise(edges))]
+        for group, rows in feed.blocks([group for group in groups if group]):
             with batches.timing("counts"):
                 found = torch.stack(torch.aminmax(rows, dim=1), dim=1).double().cpu().numpy()
                 kept = list(range(len(group)))
@@ -133,12 +136,3 @@ def short_profile(
     batches.timing.log(f"{d} columns, {dominance.sorted} sorted, {sum(batches.solved)} solved")
     profile.work[:2] = batches.solver.tests, batches.solver.windows
     return profile
-
-
-def _growing(columns: list[int], width: int) -> Iterator[list[int]]:
-    """Small blocks first: what their best columns reach lets more of the next block be dropped."""
-    at, size = 0, min(FIRST_BLOCK, width)
-    while at < len(columns):
-        yield columns[at : at + size]
-        at += size
-        size = min(2 * size, width)
