@@ -129,7 +129,12 @@ class Feed:
                 target = buffer.numpy()
                 edges = np.linspace(0, len(target), self.threads + 1).astype(int)
 
-                def copy(piece: int, target: Any = target, rows: slice = rows, edges: Any = edges) -> None:
+                def copy(
+                    piece: int,
+                    target: NDArray[Any] = target,
+                    rows: slice = rows,
+                    edges: NDArray[np.intp] = edges,
+                ) -> None:
                     some = slice(edges[piece], edges[piece + 1])
                     target[some] = array[rows][some, columns]
 
