@@ -14,7 +14,7 @@ import numpy as np
 from geodim._version import __version__
 from geodim.engine.parts import divisor
 from geodim.errors import DataFileError, InputValueError
-from geodim.text import html_table, visible
+from geodim.text import html_list, html_table, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,16 +24,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from geodim.alerts import Alert
     from geodim.certificate import Certificate
     from geodim.planning.record import PlanRecord
     from geodim.report.plots import CurveOptions
 
-FORMAT = "geodim.IDResult/4"
+FORMAT = "geodim.IDResult/5"
 RUNS = ("attained_from", "attained_by")
 LACKING: dict[str, dict[str, Any]] = {  # formats that are still read, with what they do not hold yet
-    "geodim.IDResult/1": {"attained_from": [], "attained_by": [], "feature_error": 0.0, "plan": None},
-    "geodim.IDResult/2": {"feature_error": 0.0, "plan": None},
-    "geodim.IDResult/3": {"plan": None},
+    "geodim.IDResult/1": {
+        "attained_from": [],
+        "attained_by": [],
+        "feature_error": 0.0,
+        "plan": None,
+        "alerts": [],
+    },
+    "geodim.IDResult/2": {"feature_error": 0.0, "plan": None, "alerts": []},
+    "geodim.IDResult/3": {"plan": None, "alerts": []},
+    "geodim.IDResult/4": {"alerts": []},
 }
 JSON_SUPPORT = 2049  # points of Phi kept in JSON; the sums are kept exactly
 
@@ -76,6 +84,8 @@ class IDResult:
         there are more; empty if stopped early.
     plan : PlanRecord or None
         How it was computed: what was predicted, and what happened.
+    alerts : tuple of Alert
+        What to know before the number is believed, see `geodim.alerts`; the warnings first.
     """
 
     n_points: int
@@ -101,6 +111,7 @@ class IDResult:
     attained_by: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     feature_error: float = 0.0
     plan: PlanRecord | None = None
+    alerts: tuple[Alert, ...] = ()
 
     @property
     def dimension(self) -> float:
@@ -206,6 +217,7 @@ class IDResult:
                 kept = value if name in RUNS else value[keep]
                 values[name] = [to_json_value(number) for number in kept.tolist()]
         values["plan"] = None if self.plan is None else self.plan.to_dict()
+        values["alerts"] = [alert.to_dict() for alert in self.alerts]
         return {name: to_json_value(value) for name, value in values.items()}
 
     def to_json(self, path: str | Path | None = None, *, max_support: int | None = JSON_SUPPORT) -> str:
@@ -286,10 +298,11 @@ class IDResult:
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{label}={text}" for label, text in self.summary()[:4])
-        return f"IDResult({inner})"
+        codes = f", alerts={', '.join(alert.code for alert in self.alerts)}" if self.alerts else ""
+        return f"IDResult({inner}{codes})"
 
     def _repr_html_(self) -> str:
-        return html_table("geodim", self.summary())
+        return html_table("geodim", self.summary()) + html_list(map(str, self.alerts))
 
 
 def format_of(values: object) -> str:

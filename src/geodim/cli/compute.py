@@ -19,6 +19,7 @@ from geodim.cli.console import (
     err,
     notes,
     out,
+    print_alerts,
     print_json,
     print_written,
     progress_bar,
@@ -214,6 +215,7 @@ def compute(
         print(f"{result.dimension:.10g}")
     else:
         terminal.print(summary_table(result, str(file)))
+        print_alerts(terminal, result.alerts)
         if result.shares:
             terminal.print()
             terminal.print(shares_table(result))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from geodim.alerts.alert import SEVERITIES, Alert
 from geodim.data.files import is_path, read_json
 from geodim.errors import DataFileError
 from geodim.planning.record import PlanRecord
@@ -24,9 +25,11 @@ from geodim.saved.kinds import (
     mapping_of,
     number,
     numbers,
+    one_of,
     optional,
     plain,
     record,
+    sequence_of,
     text,
     whole,
     wholes,
@@ -86,6 +89,20 @@ def plan_record(value: object) -> PlanRecord:
     return PlanRecord.from_dict(record(PLAN)(value))
 
 
+ALERT: dict[str, Check[object]] = {
+    "code": text,
+    "severity": one_of(SEVERITIES),
+    "message": text,
+    "evidence": mapping_of(plain),
+    "way_out": text,
+}
+
+
+def alert(value: object) -> Alert:
+    """A finding; codes of later versions are kept as they are."""
+    return Alert(**record(ALERT)(value))
+
+
 ID_RESULT: dict[str, Check[object]] = {
     "n_points": whole(1),
     "n_features": whole(1),
@@ -110,6 +127,7 @@ ID_RESULT: dict[str, Check[object]] = {
     "attained_by": wholes(-1),
     "feature_error": AT_MOST_INFINITE,
     "plan": optional(plan_record),
+    "alerts": sequence_of(alert),
 }
 ID_DERIVED: dict[str, Check[object]] = {
     "format": text, **dict.fromkeys(("dimension", "lower", "upper", "error"), AT_MOST_INFINITE)
@@ -141,6 +159,7 @@ SELECTION: dict[str, Check[object]] = {
     "seconds": number(),
     "parameters": PARAMETERS,
     "versions": VERSIONS,
+    "alerts": sequence_of(alert),
 }
 SELECTION_DERIVED: dict[str, Check[object]] = {
     "format": text,
