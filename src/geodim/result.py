@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from geodim.alerts import Alert
     from geodim.certificate import Certificate
+    from geodim.gauge import Gauge
     from geodim.planning.record import PlanRecord
     from geodim.report.plots import CurveOptions
 
@@ -135,6 +136,16 @@ class IDResult:
             return 0.0
         bounded = self.upper < np.inf and self.lower > 0.0
         return (self.upper - self.lower) / self.lower if bounded else np.inf
+
+    @property
+    def gauge(self) -> Gauge | None:
+        """The number among those of evenly spaced, uniform, normal and Laplace columns of the same size.
+
+        None where the features are taken as they are, or no upper bound is known.
+        """
+        from geodim.gauge import Gauge  # noqa: PLC0415 - needs SciPy
+
+        return Gauge.of(self)
 
     @property
     def phi_exact(self) -> bool:
@@ -302,7 +313,10 @@ class IDResult:
         return f"IDResult({inner}{codes})"
 
     def _repr_html_(self) -> str:
-        return html_table("geodim", self.summary()) + html_list(map(str, self.alerts))
+        rows = self.summary()
+        if self.gauge is not None:
+            rows.insert(1, ("among columns of this size", self.gauge.line))
+        return html_table("geodim", rows) + html_list(map(str, self.alerts))
 
 
 def format_of(values: object) -> str:

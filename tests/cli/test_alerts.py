@@ -60,6 +60,14 @@ def test_compute_in_a_pipe_and_in_a_file(typo: Path, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out.json").read_text())["alerts"] == line["alerts"]
 
 
+def test_the_gauge(cancer: Path) -> None:
+    shown = one_line(called_on_terminal("compute", cancer).err)
+    assert "among columns of this size evenly spaced 4 < uniform 4.1 < normal 19 < [47.38] < Laplace" in shown
+    gauge = json.loads(run("compute", cancer).stdout)["gauge"]
+    assert (gauge["level"], gauge["marks"]["evenly spaced"]) == ("high", 4.0)
+    assert json.loads(run("compute", cancer, "--no-normalize").stdout)["gauge"] is None
+
+
 def test_select_warns_before_it_certifies(cancer: Path) -> None:
     shown = one_line(called_on_terminal("select", cancer).err)
     assert shown.index("warning: 27 of 30 columns") < shown.index("worst area 99")

@@ -268,4 +268,5 @@ def _document(result: IDResult, file: Path) -> dict[str, Any]:
     values = result.to_dict(max_support=1)
     for curve in ("support", "phi_lower", "phi_upper", "attained_from", "attained_by"):
         del values[curve]
-    return {**values, "format": FORMAT, "file": str(file)}
+    gauge = None if result.gauge is None else result.gauge.to_dict()
+    return {**values, "format": FORMAT, "file": str(file), "gauge": gauge}

@@ -171,6 +171,8 @@ def summary_table(result: IDResult, title: str) -> Table:
             table.add_row(
                 Text(label), Text(text, style="bold green" if label == "intrinsic dimension" else "")
             )
+            if label == "intrinsic dimension" and result.gauge is not None:
+                table.add_row("among columns of this size", result.gauge.line)
     threads = result.parameters.get("n_threads", 1)
     table.add_row("time", f"{result.seconds:.3g} s on {threads} thread{'' if threads == 1 else 's'}")
     return table
