@@ -14,8 +14,9 @@ from geodim.engine.parts import thread_count
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.families.landmarks import choose, chosen_points
 from geodim.families.metrics import metric_of
-from geodim.families.points import panels_of, points_like
+from geodim.families.points import padded_bytes, panels_of, points_like
 from geodim.families.precomputed import distance_matrix
+from geodim.families.sizes import Sizes
 from geodim.families.sources import (
     CalledDistances,
     CoordinateDistances,
@@ -129,6 +130,17 @@ class Distances:
         if self.landmarks is not None:
             found["landmarks"] = source.n_features
         return found
+
+    def planned(self, n_points: int, n_coordinates: int) -> Sizes:
+        """What a plan needs to know of so many points."""
+        held = padded_bytes(n_points, n_coordinates) if self.metric != "precomputed" else 0
+        if self.landmarks is None:
+            return Sizes(n_points, held)
+        some = isinstance(self.landmarks, numbers.Integral)
+        m = min(int(self.landmarks), n_points) if some else len(self.landmarks)
+        others = not some and np.ndim(self.landmarks) != 1
+        part = m < n_points or others
+        return Sizes(m, held + (8 * n_points if part else 0), 0 if part else None)
 
     def _centres(self, n_points: int, make: Maker) -> NDArray[np.intp] | None:
         """Which points to measure from; None for points that are given themselves."""
