@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from geodim.arguments import real_number
-from geodim.backends import choose_backend
+from geodim.backends import choose_backend, where_it_lies
 from geodim.certificate.remembered import remember
 from geodim.data.describe import digest_of
 from geodim.data.integers import measured_exactly
@@ -139,7 +139,7 @@ def intrinsic_dimension(
         source = place.open(X, weights=weights, names=feature_names)
         opened = Opened(source, source)
     else:
-        _refuse(place, count_indistinguishable)
+        _refuse(place, X, weights, rtol, count_indistinguishable)
         opened = open_family(family, X, weights=weights, names=feature_names, n_threads=threads)
     if checkpoint is not None and place.name != "cpu":
         raise InputValueError(f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}")
@@ -158,11 +158,19 @@ def intrinsic_dimension(
     return result
 
 
-def _refuse(place: Executor, count_indistinguishable: bool) -> None:
+def _refuse(place: Executor, X: object, weights: object, rtol: float, equal_rows: bool) -> None:
     """What families of features do not do."""
+    there = place.name == "dask"
     for given, why in (
-        (place.name != "cpu", f"made on backend='cpu' only, not {place.name!r}"),
-        (count_indistinguishable, "not looked at for equal rows: count them with features='coordinates'"),
+        (
+            there and where_it_lies(X) == "dask",
+            "made of all points, which every worker needs: give X.compute(), with backend='dask'",
+        ),
+        (
+            there and (rtol > 0.0 or weights is not None),
+            "made on the workers exactly and without weights: leave out rtol and weights, or backend='dask'",
+        ),
+        (equal_rows, "not looked at for equal rows: count them with features='coordinates'"),
     ):
         if given:
             raise InputValueError(f"features that are no columns are {why}")
@@ -224,7 +232,9 @@ class _Run:
     def result(self, driver: Driver) -> IDResult:
         """The result; plan and profile are kept."""
         if self.once:
-            solved = family_profile(self.source, n_threads=self.threads, driver=driver)
+            solved = family_profile(
+                self.source, n_threads=self.threads, driver=driver, solve=self.place.solve_made
+            )
             self.profile, self.off, part = solved.profile, solved.feature_error, solved.part
             self.plan = self.place.plan(self.place.problem(self.source, 0.0), self.threads)
             result = self.summary(solved.profile, solved.ranges, solved.d_max_error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,11 +15,14 @@ from geodim.engine.solve import compute_profile
 from geodim.engine.ways import MOST_COLUMNS
 from geodim.errors import InputValueError
 from geodim.families.protocol import is_made, part_of
+from geodim.families.solve import solve_here
 from geodim.planning.cpu import plan_cpu
 from geodim.planning.problem import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from geodim.backends.meters import Meter
     from geodim.data.checks import Ranges
@@ -35,7 +38,7 @@ class LocalBackend:
 
     name = "cpu"
 
-    def open(self, X: Any, *, weights: Any, names: Sequence[str] | None) -> ColumnSource:
+    def open(self, X: object, *, weights: object, names: Sequence[str] | None) -> ColumnSource:
         """Anything that holds points by features."""
         return as_source(X, weights=weights, names=names)
 
@@ -47,7 +50,7 @@ class LocalBackend:
         """Sizes and place of data that lies here."""
         # A file that is mapped is let go of page by page.
         mapped = isinstance(getattr(source, "array", None), np.memmap)
-        plain: Any = source.source if isinstance(source, WeightedSource) else source
+        plain = source.source if isinstance(source, WeightedSource) else source
         made = getattr(plain, "held", 0) if is_made(plain) else None
         part = None if part_of(plain) is None else getattr(plain, "held_for_bounds", 0)
         return Problem(
@@ -76,13 +79,31 @@ class LocalBackend:
             source, plan.way, step=step, ranges=ranges, leaders=leaders, n_threads=plan.threads, driver=driver
         )
 
+    def solve_made(
+        self,
+        source: ColumnSource,
+        *,
+        profile: Profile,
+        ends: NDArray[np.float64],
+        threads: int,
+        driver: Driver,
+    ) -> None:
+        """Solve columns that are made."""
+        solve_here(source, profile=profile, ends=ends, threads=threads, driver=driver)
+
     def meter(self) -> Meter:
         """Of this process."""
         return ProcessMeter()
 
     def operator(
-        self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int
-    ) -> tuple[Operator, dict[str, Any]]:
+        self,
+        graph: object,
+        operator: object,
+        parameters: Mapping[str, object],
+        weights: object,
+        n_nodes: int,
+        threads: int,
+    ) -> tuple[Operator, dict[str, object]]:
         """The operator of a graph, or the given one, and what is known of the graph."""
         from geodim.data.graphs import as_graph  # noqa: PLC0415
         from geodim.features import make_operator  # noqa: PLC0415

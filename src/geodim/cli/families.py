@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from geodim.families.protocol import Family
 
 FAMILY_HELP = (
     "coordinates (the columns), distances (from every point) or directions; several, with commas, are a union"
@@ -26,7 +29,7 @@ By = Annotated[
 ]
 
 
-def named_features(text: str, by: str | None, option: str) -> Any:
+def named_features(text: str, by: str | None, option: str) -> str | list[str] | None:
     """The features of these names; None if it is none.
 
     One name stands for itself, several are a union.
@@ -46,7 +49,9 @@ def named_features(text: str, by: str | None, option: str) -> Any:
     return names
 
 
-def chosen_family(features: Any, metric: str | None, landmarks: int | None, by: str | None) -> Any:
+def chosen_family(
+    features: str | list[str], metric: str | None, landmarks: int | None, by: str | None
+) -> Family | None:
     """The family that these options mean; None for the columns."""
     from geodim.families.choose import family_of
     from geodim.families.union import Union

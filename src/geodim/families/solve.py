@@ -20,7 +20,7 @@ from geodim.families.protocol import error_of
 from geodim.families.sources import MadeColumns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -70,6 +70,7 @@ def family_profile(
     *,
     n_threads: int | None = None,
     driver: Driver | None = None,
+    solve: Callable[..., None] | None = None,
 ) -> SolvedFamily:
     """Phi over all columns of a family, exactly; each column is made once.
 
@@ -85,17 +86,18 @@ def family_profile(
     driver : Driver, optional
         Says when to stop, hears (columns done, columns in all), and keeps the state.  A profile that was
         stopped has bounds.
+    solve : callable, optional
+        What solves them: `solve_here` by default, or ``solve_made`` of a `geodim.backends.Executor`.
     """
     threads, driver = thread_count(n_threads), driver or Driver()
     source: Any = covering(columns) if isinstance(columns, MadeColumns) else _Finite(columns)
     n, m = source.n_points, source.n_features
-    first = leaders(source, threads) if min(n, m) >= LEADERS_FROM and source.at_once > 1 else []
     ends = np.full((m, 2), np.nan)
     profile = Profile.empty(n, m, n_threads=threads)
     profile.notes = {"ends": ends, **getattr(source, "notes", {})}
     driver.resume([profile])
     _check_resumed(profile, ends)
-    compute_profile(source, leaders=first, n_threads=threads, driver=driver, profile=profile, ends=ends)
+    (solve or solve_here)(source, profile=profile, ends=ends, threads=threads, driver=driver)
     made = ~np.isnan(ends[:, 0])
     d_max, off = float(np.ptp(ends[made], axis=1).max(initial=0.0)), 0.0
     if not made.all():
@@ -112,6 +114,21 @@ def family_profile(
     return SolvedFamily(source, profile, ranges, error, d_max, off + 2.0 * error, part)
 
 
+def leading(source: Made, threads: int) -> list[int]:
+    """Columns to solve first, where there are enough to make a difference."""
+    if min(source.n_points, source.n_features) < LEADERS_FROM or source.at_once == 1:
+        return []
+    return leaders(source, threads)
+
+
+def solve_here(
+    source: Made, *, profile: Profile, ends: NDArray[np.float64], threads: int, driver: Driver
+) -> None:
+    """Solve made columns on the cores of this machine; see `geodim.backends.Executor.solve_made`."""
+    first = leading(source, threads)
+    compute_profile(source, leaders=first, n_threads=threads, driver=driver, profile=profile, ends=ends)
+
+
 class _Finite:
     """Columns that others make, looked at for values that are not finite before the engine sees them."""
 
@@ -119,6 +136,8 @@ class _Finite:
         self._source = source
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_source":  # while it is unpickled
+            raise AttributeError(name)
         return getattr(self._source, name)
 
     def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:

@@ -65,6 +65,14 @@ class MadeColumns:
         self.points, self.metric, self.names = points, metric, names
         self.lock = threading.Lock()
 
+    def __getstate__(self) -> dict[str, object]:
+        """It travels to the workers of a cluster, a lock does not."""
+        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self.lock = threading.Lock()
+
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
