@@ -57,7 +57,7 @@ class LocalBackend:
             source.n_points, source.n_features, source.dtype.itemsize, rtol, row_major=source.row_major,
             by_rows=hasattr(source, "read_rows"), held=not mapped, apart=False, n_rows=stored_rows(source),
             runs=longest_runs(source), at_once=getattr(source, "at_once", MOST_COLUMNS), made_from=made,
-            fresh=getattr(plain, "fresh", False), part=part,
+            points=made or 0, fresh=getattr(plain, "fresh", False), part=part,
         )  # fmt: skip
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:

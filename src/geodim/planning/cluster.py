@@ -15,7 +15,7 @@ from geodim.engine.steps import counter_type, may_leave_out
 from geodim.engine.ways import Way, counted_in
 from geodim.errors import InputValueError
 from geodim.planning.capacity import BYTES_IN_WORK, BYTES_PER_CELL, BYTES_PER_STEP, LIVE, Capacity, Worker
-from geodim.planning.cpu import product_seconds
+from geodim.planning.cpu import made_seconds, product_seconds
 from geodim.planning.hops import NARROWEST, peak_memory
 from geodim.planning.problem import Plan, Problem, reachable_rtol
 from geodim.planning.rates import CORE, CoreRates, speed_up
@@ -153,6 +153,10 @@ def _columns(problem: Problem, capacity: Capacity, rates: CoreRates) -> Plan:
         each = capacity.threads_each(slots)
         rounds = -(-d // (count * slots))
         work = n * (rates.first + rates.later * (rounds - 1 if rounds > 1 else 0)) / speed_up(each)
+        if problem.made_from is not None:  # every worker has the points, and makes its share of columns
+            moved = problem.made_from * count + int(12 * n * groups * away)
+            memory = PROCESS_BYTES + 2 * problem.made_from + slots * in_work
+            work = made_seconds(problem, rates) / (count * speed_up(each * slots))
         if way.passes > 1:
             notes.append(
                 f"the workers cannot hold all columns: the data is read {passes} times; with "

@@ -82,7 +82,7 @@ def plan_cuda(
         peak = device.peak_of_hops(
             problem.n_points, problem.itemsize, problem.hops, widths, graph, problem.scratch_itemsize
         )
-    peak += problem.nbytes if on_device else 0
+    peak += problem.nbytes if on_device else problem.made_from or 0
     if why_not is None:  # the allocator gives back what it keeps once that is needed
         peak = min(peak, usable)
     moved = 0 if on_device else problem.nbytes
@@ -102,7 +102,7 @@ def plan_cuda(
     work = sum(parts[name] for name in ("counts", "sorting", "windows", "products"))
     # Nothing can be done before the first block is there.
     ahead = parts["copies"] / blocks + max(parts["copies"], work)
-    held = problem.nbytes if problem.held and not on_device else 0
+    held = (problem.nbytes if problem.held and not on_device else 0) + (problem.made_from or 0)
     host = PROCESS_BYTES + TORCH_BYTES + PINNED + FINISH * problem.n_points * layers + held
     return Plan(
         backend="cuda",
