@@ -38,7 +38,7 @@ def certify(
         raise CertificateError("only columns and hops can be certified, not the concepts of binary data")
     if "features" in layers[0].parameters:
         raise CertificateError(
-            "certificates are about columns and hops: of few points, make the matrix of the features, measure "
+            "certificates are about columns and hops: of few points, make a matrix of the features, measure "
             "its columns, and certify that result"
         )
     operator = None
