@@ -44,7 +44,7 @@ from geodim.planning.problem import Plan, Problem, normal_spread, reachable_rtol
 from geodim.planning.rates import CORE, H200, CoreRates, DeviceRates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sized
 
     from numpy.typing import NDArray
 
@@ -111,7 +111,7 @@ def calibrate(sample: NDArray[Any], basis: str, rates: CoreRates = CORE) -> Core
     return replace(rates, basis=basis, call=call, scan=scan, first=first, later=later, count=count)
 
 
-def calibrate_family(sample: NDArray[Any], family: Family, basis: str, rates: CoreRates = CORE) -> CoreRates:
+def calibrate_family(sample: Sized, family: Family, basis: str, rates: CoreRates = CORE) -> CoreRates:
     """Measure with one thread how long it takes to make features of a family, and to solve them.
 
     ``sample`` holds some of the points, or points like them.

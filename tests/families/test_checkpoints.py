@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import geodim
+import geodim.backends.local
+import geodim.planning.problem  # both read what is patched below when they are imported
 from cli.running import called
 from engine.checkpoints import saved_attributes
 from families.cases import points

@@ -95,7 +95,7 @@ def test_of_sizes_alone():
     assert device["fits"]
     assert device["bytes_moved"] < 10**8  # the points, not their distances
     cluster = called(*line, "distances", "--workers", 4, "--worker-memory", "8GB").json
-    assert cluster["bytes_moved"] > 4 * 8 * 8 * 10**6  # the points to every worker
+    assert 4 * 8 * 8 * 10**6 < cluster["bytes_moved"] < 10**10  # the points to every worker
 
 
 @pytest.mark.parametrize(

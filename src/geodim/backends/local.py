@@ -50,14 +50,14 @@ class LocalBackend:
         """Sizes and place of data that lies here."""
         # A file that is mapped is let go of page by page.
         mapped = isinstance(getattr(source, "array", None), np.memmap)
-        plain = source.source if isinstance(source, WeightedSource) else source
+        plain: ColumnSource = source.source if isinstance(source, WeightedSource) else source
         made = getattr(plain, "held", 0) if is_made(plain) else None
         part = None if part_of(plain) is None else getattr(plain, "held_for_bounds", 0)
         return Problem(
             source.n_points, source.n_features, source.dtype.itemsize, rtol, row_major=source.row_major,
             by_rows=hasattr(source, "read_rows"), held=not mapped, apart=False, n_rows=stored_rows(source),
             runs=longest_runs(source), at_once=getattr(source, "at_once", MOST_COLUMNS), made_from=made,
-            points=made or 0, fresh=getattr(plain, "fresh", False), part=part,
+            fresh=getattr(plain, "fresh", False), part=part,
         )  # fmt: skip
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:

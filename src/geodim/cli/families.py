@@ -50,7 +50,7 @@ def named_features(text: str, by: str | None, option: str) -> str | list[str] | 
 
 
 def chosen_family(
-    features: str | list[str], metric: str | None, landmarks: int | None, by: str | None
+    features: object, metric: str | None, landmarks: int | None, by: str | None
 ) -> Family | None:
     """The family that these options mean; None for the columns."""
     from geodim.families.choose import family_of

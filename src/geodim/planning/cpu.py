@@ -181,12 +181,6 @@ def _hops(problem: Problem, threads: int, budget: int | None, rates: CoreRates) 
     )
 
 
-def made_seconds(problem: Problem, rates: CoreRates) -> float:
-    """Columns that are made once, most of which are dropped, on one core."""
-    making = rates.making * (problem.made_from or 0) / 8 * problem.n_features
-    return rates.made * problem.n_points * problem.n_features + making
-
-
 def product_seconds(problem: Problem, rates: CoreRates) -> float:
     """All products with the graph, on one core."""
     per_hop = (problem.stored_entries + problem.n_points) * problem.n_features * problem.products
