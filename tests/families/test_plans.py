@@ -91,6 +91,11 @@ def test_of_sizes_alone():
     assert found["n_features"] == 10**6
     assert "plan for 1,000,000 x 8 points, directions" in called_on_terminal(*line, "directions").err
     assert called(*line, "distances", "--memory", "100MB").code == 3
+    device = called(*line, "distances", "--backend", "cuda", "--memory", "139GB").json
+    assert device["fits"]
+    assert device["bytes_moved"] < 10**8  # the points, not their distances
+    cluster = called(*line, "distances", "--workers", 4, "--worker-memory", "8GB").json
+    assert 4 * 8 * 8 * 10**6 < cluster["bytes_moved"] < 10**10  # the points to every worker
 
 
 @pytest.mark.parametrize(
@@ -100,7 +105,6 @@ def test_of_sizes_alone():
         (["--dry-run", "--points", 9, "--features", 3, "--coordinates", 3], "made from points"),
         (["FILE", "--dry-run", "--coordinates", 3, "--features", "distances"], "its own sizes"),
         (["FILE", "--coordinates", 3, "--features", "distances"], "for --dry-run only"),
-        (["FILE", "--dry-run", "--features", "distances", "--backend", "cuda"], "made on the cpu"),
         (["FILE", "--features", "distances,rows"], "neither coordinates"),
         (["FILE", "--features", "distances", "--by", "diameter"], "for several families"),
         (["FILE", "--features", "distances,coordinates", "--by", "range"], "diameter or nothing"),

@@ -333,6 +333,20 @@ def test_estimators_with_lists():
     assert union.result_.parameters["features"]["by"] == "diameter"
 
 
+def test_estimators_of_things_that_are_no_table():
+    words = ["cat", "cart", "dog", "do", "carts"]
+    by_length = Values(functions=[len, lambda word: word.count("a")], each="point")
+    by_both = Distances(metric=lambda a, b: abs(len(a) - len(b)))
+    model = geodim.IntrinsicDimension(features=[by_length, by_both])
+    assert model.fit(words).dimension_ == quietly(words, model.features).dimension
+    assert not hasattr(model, "n_features_in_")
+    ragged = [[1.0], [2.0, 3.0]]
+    lengths = geodim.IntrinsicDimension(features=Values(functions=len, each="point")).fit(ragged)
+    assert lengths.result_.d_max == 1.0
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        geodim.IntrinsicDimension().fit(words)
+
+
 def test_members_in_a_union_tell_no_less():
     """F2 and D0: more features, larger Delta; raw, it is that of no member alone that is larger."""
     X = points("clusters", 100)

@@ -86,8 +86,6 @@ def show_plan(
     from geodim.plan import machine_memory
 
     on_cpu = backend in (BackendName.auto, BackendName.cpu) and not any(where.values())
-    if family is not None and not on_cpu:
-        raise typer.BadParameter("features that are no columns are made on the cpu", param_hint="--backend")
     if file is None:
         assert points is not None
         width = features if family is None else coordinates

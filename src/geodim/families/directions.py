@@ -94,7 +94,7 @@ class Directions:
         axes = min(n_coordinates, MOST_AXES) if self.axes is None else self.axes
         begun = max(axes + self.random, 1)
         held = padded_bytes(n_points, n_coordinates)
-        return Sizes(begun + (min(STARTS, begun) if self.ascend else 0), held, 2 * held)
+        return Sizes(begun + (min(STARTS, begun) if self.ascend else 0), held, 2 * held, on_device=True)
 
     def described(self, source: ColumnSource) -> dict[str, Any]:
         """What a result says about these features."""

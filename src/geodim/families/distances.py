@@ -134,13 +134,14 @@ class Distances:
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:
         """What a plan needs to know of so many points."""
         held = padded_bytes(n_points, n_coordinates) if self.metric != "precomputed" else 0
+        there = self.metric not in ("precomputed", "jaccard", "minkowski") and isinstance(self.metric, str)
         if self.landmarks is None:
-            return Sizes(n_points, held)
+            return Sizes(n_points, held, on_device=there)
         some = isinstance(self.landmarks, numbers.Integral)
         m = min(int(self.landmarks), n_points) if some else len(self.landmarks)
         others = not some and np.ndim(self.landmarks) != 1
         part = m < n_points or others
-        return Sizes(m, held + (8 * n_points if part else 0), 0 if part else None)
+        return Sizes(m, held + (8 * n_points if part else 0), 0 if part else None, there)
 
     def _centres(self, n_points: int, make: Maker) -> NDArray[np.intp] | None:
         """Which points to measure from; None for points that are given themselves."""

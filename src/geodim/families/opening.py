@@ -13,6 +13,7 @@ from geodim.errors import InputValueError
 from geodim.families.choose import family_of
 from geodim.families.covering import covering
 from geodim.families.protocol import described, opened
+from geodim.families.union import is_divided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +70,7 @@ def open_family(
     if weights is None:
         return Opened(plain, plain, said)
     counts = check_weights(weights, plain.n_points)
-    if getattr(plain, "by", None) == "diameter" and not np.all(counts):
+    if is_divided(plain) and not np.all(counts):
         raise InputValueError(
             "points of weight 0 would take part in the diameters that members are divided by: leave them out"
         )

@@ -26,11 +26,14 @@ class Sizes:
         Bytes that are kept to make them from; None where they are the columns of the data.
     part : int or None
         Where they are a part of a larger family, bytes that it takes to find bounds for that.
+    on_device : bool
+        Whether a GPU makes them itself; else they come from its host.
     """
 
     n_features: int
     made_from: int | None
     part: int | None = None
+    on_device: bool = False
 
 
 def sizes_of(family: Family, n_points: int, n_coordinates: int) -> Sizes:
@@ -68,5 +71,5 @@ def family_problem(
     points = n_points * n_coordinates * itemsize
     return Problem(
         n_points, sizes.n_features, 8, rtol, made_from=sizes.made_from, part=sizes.part, points=points,
-        **{**where, **more},
+        on_device=sizes.on_device, **{**where, **more},
     )  # fmt: skip

@@ -367,6 +367,13 @@ class UnionSource(MadeColumns):
         return Whole(lower, upper, max(end[0] for end in ends), max(end[1] for end in ends))
 
 
+def is_divided(source: ColumnSource) -> bool:
+    """Whether some of these columns were divided by the diameter of their family."""
+    if not isinstance(source, UnionSource):
+        return False
+    return source.by is not None or any(is_divided(member.source) for member in source.members)
+
+
 class Prefixed(Sequence[str]):
     """Names of all columns, each with its member's; made when they are looked up, for there may be many."""
 
