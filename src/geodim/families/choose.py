@@ -81,4 +81,4 @@ def described(family: Family, source: MadeColumns) -> dict[str, Any]:
         found["p"] = float(family.p)
     if family.landmarks is not None:
         found["landmarks"] = source.n_features
-    return found
+    return found | source.details
