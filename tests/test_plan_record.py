@@ -167,6 +167,14 @@ def test_meters(monkeypatch):
     assert PeakMeter(lambda: 3).taken() == 3
 
 
+def test_what_is_taken_is_never_negative(monkeypatch):
+    """The system's two counts may disagree by some pages."""
+    monkeypatch.setattr("geodim.backends.meters.resident_memory", lambda: 1_000_000)
+    peaks = iter([900_000, 950_000])
+    monkeypatch.setattr("geodim.backends.meters.peak_resident_memory", lambda: next(peaks))
+    assert ProcessMeter().taken() == 0
+
+
 def test_a_record_is_plain():
     record = PlanRecord("cpu", "sorted", Way(), Cost(1, 2.0, 3), Cost(None, 0.5, 3))
     assert PlanRecord.from_dict(json.loads(json.dumps(record.to_dict()))) == record

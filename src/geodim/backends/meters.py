@@ -31,7 +31,8 @@ class ProcessMeter:
         peak = peak_resident_memory()
         if peak is None or self.held is None or self.peak is None or peak <= self.peak:
             return None
-        return peak - self.held
+        # The system counts what is held and what the peak was apart, and in pages of its own time.
+        return max(peak - self.held, 0)
 
 
 class PeakMeter:
