@@ -162,17 +162,12 @@ def test_meters(monkeypatch):
     meter = ProcessMeter()
     assert meter.taken() is None  # not more than before: nobody can tell
     assert meter.taken() == 7
+    peaks = iter([3, 4])
+    meter = ProcessMeter()
+    assert meter.taken() is None  # a peak below what was held: counters lag behind
     monkeypatch.setattr("geodim.backends.meters.peak_resident_memory", lambda: None)
     assert ProcessMeter().taken() is None
     assert PeakMeter(lambda: 3).taken() == 3
-
-
-def test_what_is_taken_is_never_negative(monkeypatch):
-    """The system's two counts may disagree by some pages."""
-    monkeypatch.setattr("geodim.backends.meters.resident_memory", lambda: 1_000_000)
-    peaks = iter([900_000, 950_000])
-    monkeypatch.setattr("geodim.backends.meters.peak_resident_memory", lambda: next(peaks))
-    assert ProcessMeter().taken() == 0
 
 
 def test_a_record_is_plain():
