@@ -24,7 +24,9 @@ from geodim.engine.refine import Attempt, refine
 from geodim.engine.steps import resolution, steps_needed, tolerance
 from geodim.errors import DegenerateDataWarning, InputValueError, InterruptedWarning
 from geodim.families.choose import described, family_of, is_part, source_of, whole_bounds
+from geodim.families.images import Patches, Pixels
 from geodim.families.solve import family_profile
+from geodim.families.terms import Terms
 from geodim.planning.record import PlanRecord
 from geodim.summary import summarise
 
@@ -131,7 +133,8 @@ def intrinsic_dimension(
     place = choose_backend(backend, X)
     meter = place.meter()
     family = family_of(features, metric, landmarks)
-    if family is not None:
+    values = isinstance(family, Pixels | Patches | Terms)  # columns like any others, once they are computed
+    if family is not None and not values:
         for given, why in (
             (place.name != "cpu", f"made on backend='cpu' only, not {place.name!r}"),
             (checkpoint is not None, "not kept in a checkpoint yet"),
@@ -148,10 +151,23 @@ def intrinsic_dimension(
         result = replace(result, plan=record)
         _warn(profile, result, 0.0)
         return result
-    source = place.open(X, weights=weights, names=feature_names)
+    said: dict[str, Any] = {}
+    if isinstance(family, Pixels | Patches | Terms):
+        if place.name != "cpu":
+            raise InputValueError(
+                f"features that are no columns are made on backend='cpu' only, not {place.name!r}"
+            )
+        source = family.source(X, names=feature_names, n_threads=threads)
+        said = {"features": family.described(source)}
+        stated = getattr(source, "off", 0.0)
+        if weights is not None:
+            source = WeightedSource(source, check_weights(weights, source.n_points))
+    else:
+        source, stated = place.open(X, weights=weights, names=feature_names), 0.0
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     ranges = place.scan_ranges(source, threads)
     source, ranges, off = measured_exactly(source, ranges, lambda other: place.scan_ranges(other, threads))
+    off += stated
 
     def summary(profile: Profile) -> IDResult:
         return summarise(
@@ -174,10 +190,11 @@ def intrinsic_dimension(
         result = solver.run()
     seconds = time.monotonic() - started
     record = PlanRecord.of(solver.plan, memory=meter.taken(), seconds=seconds, attempts=solver.attempts)
-    result = replace(result, plan=record)
+    result = replace(result, plan=record, parameters=result.parameters | said)
     if count_indistinguishable:
         result = replace(result, n_indistinguishable=_count_equal_rows(X, weights))
-    remember(result, data=X, weighted=weights is not None)
+    if family is None:
+        remember(result, data=X, weighted=weights is not None)
     _warn(solver.profile, result, off)
     return result
 

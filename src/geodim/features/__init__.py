@@ -28,7 +28,8 @@ __all__ = [
     "make_operator",
 ]
 
-_FAMILIES = ("Directions", "Distances")  # made from points, in a room above this one
+# Made from points, in a room above this one.
+_FAMILIES = ("Directions", "Distances", "Patches", "Pixels", "Terms", "patches", "pixels", "terms")
 
 
 def __getattr__(name: str) -> Any:
