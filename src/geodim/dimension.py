@@ -157,6 +157,11 @@ def intrinsic_dimension(
             raise InputValueError(
                 f"features that are no columns are made on backend='cpu' only, not {place.name!r}"
             )
+        if count_indistinguishable:
+            raise InputValueError(
+                "features that are no columns are not looked at for equal rows: count them with "
+                "features='coordinates'"
+            )
         source = family.source(X, names=feature_names, n_threads=threads)
         said = {"features": family.described(source)}
         stated = getattr(source, "off", 0.0)

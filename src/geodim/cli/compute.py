@@ -27,6 +27,17 @@ from geodim.cli.console import (
 )
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import parse_memory
+from geodim.cli.objects import (
+    Blur,
+    Disconnected,
+    EdgeWeights,
+    PatchSize,
+    Weighting,
+    asked_for,
+    is_table,
+    only_for_tables,
+    opened_objects,
+)
 from geodim.cli.planning import (
     BackendName,
     BackendOption,
@@ -64,15 +75,16 @@ def compute(
         typer.Argument(
             metavar="FILE",
             help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), "
-            ".csv, .tsv, .parquet, .zarr.",
+            ".csv, .tsv, .parquet, .zarr; for terms and edit a text on every line; for pixels and patches a "
+            "folder of images; for shortest_path a list of edges.",
         ),
     ] = None,
     features: Annotated[
         str,
         typer.Option(
             metavar="FAMILY",
-            help="coordinates (the columns), distances (from every point) or directions; "
-            "for --dry-run without a file: so many float32 columns.",
+            help="coordinates (the columns), distances (from every point), directions, pixels, patches or "
+            "terms; for --dry-run without a file: so many float32 columns.",
         ),
     ] = "coordinates",
     metric: Annotated[
@@ -80,13 +92,18 @@ def compute(
         typer.Option(
             metavar="NAME",
             help="For distances: euclidean, manhattan, chebyshev, cosine, chord, hamming, jaccard, "
-            "precomputed.",
+            "edit, shortest_path, precomputed.",
         ),
     ] = None,
     landmarks: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Distances from so many points, with bounds for all of them."),
     ] = None,
+    blur: Blur = None,
+    patch_size: PatchSize = None,
+    weighting: Weighting = None,
+    edge_weights: EdgeWeights = None,
+    disconnected: Disconnected = None,
     rtol: Rtol = 0.0,
     no_normalize: Annotated[
         bool,
@@ -139,6 +156,10 @@ def compute(
 
     * `geodim compute embeddings.npy`
     * `geodim compute embeddings.npy --features distances --metric cosine`
+    * `geodim compute words.txt --features distances --metric edit`
+    * `geodim compute sentences.txt --features terms`
+    * `geodim compute photographs/ --features pixels --blur 2`
+    * `geodim compute edges.csv --features distances --metric shortest_path --disconnected component`
     * `geodim compute iris.csv --exclude species --plot iris.png --report iris.html`
     * `geodim compute big.npy --rtol 0.01 --time-limit 600 --checkpoint state --json big.json`
     * `geodim compute points.parquet | jq .dimension`
@@ -148,6 +169,28 @@ def compute(
     """
     console = err()
     family, width = family_or_width(features)
+    wanted = asked_for(
+        family,
+        metric,
+        landmarks,
+        blur=blur,
+        patch_size=patch_size,
+        weighting=weighting,
+        edge_weights=edge_weights,
+        disconnected=disconnected,
+    )
+    table = is_table(family, metric, file)
+    if not table:
+        only_for_tables(
+            {
+                "--columns": columns,
+                "--exclude": exclude,
+                "--header": header,
+                "--dry-run": dry_run,
+                "--scheduler": scheduler,
+                "--certificate": certificate,
+            }
+        )
     plans = {"--points": points, "--features": width, "--memory": memory}
     only_for_plans(dry_run, {**plans, "--workers": workers, "--worker-memory": worker_memory})
     check_sizes(file, points, width, dry_run=dry_run)
@@ -192,10 +235,9 @@ def compute(
             quiet=quiet,
             certificate=certificate,
             certificate_rtol=certificate_rtol,
+            table=table,
             **where,
-            features=family,
-            metric=metric,
-            landmarks=landmarks,
+            **wanted,
             rtol=rtol,
             normalize=not no_normalize,
             n_threads=threads,
@@ -235,6 +277,7 @@ def _measure(
     quiet: bool,
     certificate: Path | None,
     certificate_rtol: float,
+    table: bool,
     **options: Any,
 ) -> IDResult:
     """Read and compute; shares name the columns of the file."""
@@ -243,7 +286,9 @@ def _measure(
     made = options["features"] != "coordinates"  # then columns are coordinates of points, not features
     with (
         connected(scheduler) as there,
-        opened(file, columns, exclude, header=header, lazily=bool(there)) as (data, names),
+        opened(file, columns, exclude, header=header, lazily=bool(there))
+        if table
+        else opened_objects(file) as (data, names),
     ):
         with progress_bar(console, quiet=quiet) as progress:
             options |= {"feature_names": None if made else names, "progress": progress}

@@ -83,10 +83,10 @@ def graph_space(data: Any, edge_weights: Any, disconnected: Any, threads: int) -
         if rule == "error":
             raise InputValueError(
                 f"the graph has {count:,} components, the largest of them with {sizes.max():,} of "
-                f"{graph.n_nodes:,} nodes, and no path leads from one to another: choose what to do with "
-                "Distances(metric='shortest_path', disconnected=...): 'component' takes the largest alone, "
-                "'beyond' puts nodes without a path an edge farther apart than any others, a number puts "
-                "them as far apart as it says"
+                f"{graph.n_nodes:,} nodes, and no path leads from one to another: say what to do "
+                "with disconnected= (--disconnected): 'component' takes the largest alone, 'beyond' puts "
+                "nodes without a path an edge farther apart than any others, a number puts them as far "
+                "apart as it says"
             )
         if rule == "component":
             kept = np.flatnonzero(labels == int(np.argmax(sizes))).astype(np.intp)
