@@ -24,7 +24,7 @@ import numpy as np
 
 import geodim
 from geodim.data.datasets import DatasetNotFoundError
-from geodim.gnn import SignSettings, run_grid, summarise
+from geodim.gnn import SignSettings, run_grid, summarise_runs
 from geodim.report.accuracy import plot_accuracy
 
 try:
@@ -53,8 +53,8 @@ started = time.perf_counter()
 trained = range(advice.hops + 3)
 runs = run_grid(data, hops=trained, repetitions=3, settings=SignSettings())
 print(f"{len(runs)} networks trained in {time.perf_counter() - started:.1f} s")
-accuracy = np.array([row["mean"] for row in summarise(runs)])
-spread = np.array([row["std"] for row in summarise(runs)])
+accuracy = np.array([row["mean"] for row in summarise_runs(runs)])
+spread = np.array([row["std"] for row in summarise_runs(runs)])
 
 # %%
 # Side by side

@@ -12,7 +12,7 @@ Public names are imported when first used, so that ``import geodim`` stays quick
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from geodim._version import __version__
 
@@ -103,7 +103,7 @@ if TYPE_CHECKING:
     from geodim.result import IDResult
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _MODULES:
         return import_module(f"geodim.{name}")
     if name in _WHERE:

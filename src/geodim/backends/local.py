@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from geodim.planning.cpu import plan_cpu
 from geodim.planning.problem import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from geodim.backends.meters import Meter
     from geodim.data.checks import Ranges
@@ -34,7 +34,7 @@ class LocalBackend:
 
     name = "cpu"
 
-    def open(self, X: Any, *, weights: Any, names: Sequence[str] | None) -> ColumnSource:
+    def open(self, X: object, *, weights: object, names: Sequence[str] | None) -> ColumnSource:
         """Anything that holds points by features."""
         return as_source(X, weights=weights, names=names)
 
@@ -76,8 +76,14 @@ class LocalBackend:
         return ProcessMeter()
 
     def operator(
-        self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int
-    ) -> tuple[Operator, dict[str, Any]]:
+        self,
+        graph: object,
+        operator: object,
+        parameters: Mapping[str, object],
+        weights: object,
+        n_nodes: int,
+        threads: int,
+    ) -> tuple[Operator, dict[str, object]]:
         """The operator of a graph, or the given one, and what is known of the graph."""
         from geodim.data.graphs import as_graph  # noqa: PLC0415
         from geodim.features import make_operator  # noqa: PLC0415

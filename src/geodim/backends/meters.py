@@ -31,8 +31,7 @@ class ProcessMeter:
         peak = peak_resident_memory()
         if peak is None or self.held is None or self.peak is None or peak <= self.peak:
             return None
-        # The system counts pages in batches, and by two counters: of very little, one cannot tell.
-        return peak - self.held if peak > self.held else None
+        return max(peak - self.held, 0)  # the system counts both, but not at the same moment
 
 
 class PeakMeter:

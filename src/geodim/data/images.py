@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from PIL.Image import Image
 
 SUFFIXES = (
     ".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm", ".pbm",
@@ -62,7 +63,7 @@ class Images:
         return int(self.array.shape[1]), int(self.array.shape[2])
 
 
-def images_of(data: Any) -> Images:
+def images_of(data: object) -> Images:
     """Images as one array.
 
     Parameters
@@ -79,7 +80,7 @@ def images_of(data: Any) -> Images:
     if isinstance(data, np.ndarray) and data.dtype != object:
         return _of_array(plain_array(data))
     try:
-        items = list(data)
+        items = list(data)  # type: ignore[call-overload]
     except TypeError as error:
         raise InputTypeError(f"give images as an array, a list or a folder, not {data!r:.60}") from error
     if not items:
@@ -129,10 +130,11 @@ def read_images(files: Sequence[Path]) -> Images:
     return Images(stack.reshape(len(files), *stack.shape[1:3], -1), names)
 
 
-def _pixels(image: Any, file: Path) -> tuple[NDArray[Any], str]:
+def _pixels(image: Image, file: Path) -> tuple[NDArray[Any], str]:
     """The pixels of an image that was opened, and what kind they are."""
-    if getattr(image, "n_frames", 1) > 1:
-        raise DataFileError(f"{file} holds {image.n_frames} pictures: give each a file of its own")
+    pictures = getattr(image, "n_frames", 1)
+    if pictures > 1:
+        raise DataFileError(f"{file} holds {pictures} pictures: give each a file of its own")
     mode = "I;16" if image.mode.startswith("I;16") else image.mode
     if mode == "P" and "transparency" in image.info:
         mode = "RGBA"

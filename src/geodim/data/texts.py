@@ -29,7 +29,7 @@ NAME_LENGTH = 60  # characters of a text that stand for it in names
 TIMES = 12.0  # bytes of strings made of one byte of a file: short lines are mostly overhead
 
 
-def items_of(data: Any, what: str) -> list[Any]:
+def items_of(data: object, what: str) -> list[Any]:
     """The members of a list, tuple, array with one axis, or column of a frame, in their order.
 
     Parameters
@@ -45,7 +45,7 @@ def items_of(data: Any, what: str) -> list[Any]:
         raise InputTypeError(f"give {what}, not {had}")
     to_list = getattr(data, "to_pylist", None) or getattr(data, "tolist", None)
     try:
-        items = list(to_list() if callable(to_list) else data)
+        items = list(to_list() if callable(to_list) else data)  # type: ignore[arg-type]
     except TypeError as error:
         raise InputTypeError(f"give {what}, not a {type(data).__name__}") from error
     if not items:
@@ -53,7 +53,7 @@ def items_of(data: Any, what: str) -> list[Any]:
     return items
 
 
-def texts_of(data: Any) -> list[str]:
+def texts_of(data: object) -> list[str]:
     """Strings: those of a list, or the lines of a file, if ``data`` is its path.
 
     >>> texts_of(("a text", ""))
@@ -131,7 +131,7 @@ def numbered_sets(sets: Sequence[Iterable[Hashable]]) -> tuple[NDArray[np.int64]
     return indptr, np.array(members, np.int32), len(number)
 
 
-def sets_of(data: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
+def sets_of(data: object) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
     """Sets from a list of strings, whose tokens are meant, or of sets, tuples or lists of anything hashable.
 
     Compressed rows, see `numbered_sets`.

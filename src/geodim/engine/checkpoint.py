@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from numpy.lib.npyio import NpzFile
+
     from geodim.engine.profile import Profile
 
 T = TypeVar("T")
@@ -87,7 +89,7 @@ class Checkpoint:
     def saved_step(self, first: float) -> float:
         """The resolution of what was saved, or the given one, with which the pass begins, if nothing was."""
 
-        def read(saved: Any) -> float:
+        def read(saved: NpzFile) -> float:
             step = float(read_array(saved, "step", (), np.float64))
             halvings = math.log2(first / step) if first > 0.0 and 0.0 < step < math.inf else math.nan
             if step not in (first, 0.0) and not (halvings.is_integer() and 0 <= halvings <= MOST_HALVINGS):
@@ -100,7 +102,7 @@ class Checkpoint:
     def load(self, profiles: Sequence[Profile]) -> bool:
         """Fill empty profiles with what was saved; False if nothing was."""
 
-        def fill(saved: Any) -> bool:
+        def fill(saved: NpzFile) -> bool:
             if float(read_array(saved, "step", (), np.float64)) != profiles[0].step:
                 return False
             done = read_array(saved, "done", profiles[0].done.shape, np.bool_)
@@ -111,7 +113,7 @@ class Checkpoint:
 
         return self._read(fill, False)
 
-    def _read(self, use: Callable[[Any], T], otherwise: T) -> T:
+    def _read(self, use: Callable[[NpzFile], T], otherwise: T) -> T:
         path = self.folder / NAME
         try:
             if path.exists() and not path.is_file():  # on a pipe it would wait for ever

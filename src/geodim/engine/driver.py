@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from geodim.engine.interrupt import heeding_interrupts
 
@@ -79,7 +79,7 @@ class Driver:
         except KeyboardInterrupt:
             self.halt("interrupted")
 
-    def report(self, *how_far: Any) -> None:
+    def report(self, *how_far: object) -> None:
         """Tell whoever wants to know."""
         if self._progress is not None:
             self._progress(*how_far)

@@ -9,7 +9,6 @@
 """
 
 from importlib import import_module
-from typing import Any
 
 from geodim.features.hops import DEFAULT_WIDTH, hop_features, iter_hop_blocks
 from geodim.features.memory import columns_for_memory, graph_build_memory, hop_memory
@@ -32,7 +31,7 @@ __all__ = [
 _FAMILIES = ("Directions", "Distances", "Patches", "Pixels", "Terms", "patches", "pixels", "terms")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _FAMILIES:
         return getattr(import_module("geodim.families"), name)
     raise AttributeError(f"module 'geodim.features' has no attribute {name!r}")

@@ -70,6 +70,8 @@ class DeviceRates:
         Per value, by the bytes of a value.
     batch : float
         Per batch of columns.
+    counts : float
+        Per value of many short columns, which are dropped by counts.
     product : float
         Per stored entry and column.
     feed, copy : float
@@ -84,6 +86,7 @@ class DeviceRates:
     sort: dict[int, float]
     window: dict[int, float]
     batch: float
+    counts: float
     product: float
     feed: float
     copy: float
@@ -98,6 +101,7 @@ H200 = DeviceRates(
     sort={4: 46e-12, 8: 110e-12},
     window={4: 68e-12, 8: 120e-12},
     batch=0.025,
+    counts=190e-12,
     product=5.0e-12,
     feed=18e9,
     copy=10e9,

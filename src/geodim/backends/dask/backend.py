@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from geodim.backends.dask.cells import CellPass
 from geodim.backends.dask.cluster import Cluster
 from geodim.backends.dask.columns import WholePass, new_token, weights_of
 from geodim.backends.dask.histograms import CountPass
-from geodim.backends.dask.source import DaskSource
+from geodim.backends.dask.source import DaskSource, is_dask
 from geodim.backends.dask.tasks import Job
 from geodim.backends.local import LocalBackend
 from geodim.backends.meters import PeakMeter
@@ -49,13 +49,13 @@ class DaskBackend(LocalBackend):
         self._cells: CellPass | None = None  # a pass with finer steps goes on where the one before ended
 
     @classmethod
-    def of(cls, X: Any) -> DaskBackend:  # noqa: ARG003 - the client is the same for all data
+    def of(cls, X: object) -> DaskBackend:  # noqa: ARG003 - the client is the same for all data
         """On the active client."""
         return cls(Cluster.active())
 
-    def open(self, X: Any, *, weights: Any, names: Sequence[str] | None) -> ColumnSource:
+    def open(self, X: object, *, weights: object, names: Sequence[str] | None) -> ColumnSource:
         """Leave Dask arrays and frames on the cluster; anything else travels when columns are solved."""
-        if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
+        if is_dask(X):
             return DaskSource(X, self.cluster, weights, names)
         return as_source(X, weights=weights, names=names)
 

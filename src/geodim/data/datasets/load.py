@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def load_dataset(
     offline: bool = False,
     verify: cache.Verify = "auto",
     chunk_bytes: int = CHUNK_BYTES,
-    **options: Any,
+    **options: object,
 ) -> GraphDataset:
     """Load a graph data set by name.
 
@@ -142,7 +142,7 @@ def convert(
     )
 
 
-def _generate(spec: DatasetSpec, options: dict[str, Any]) -> GraphDataset:
+def _generate(spec: DatasetSpec, options: dict[str, object]) -> GraphDataset:
     generator = _GENERATORS[spec.name]
     known = inspect.signature(generator).parameters
     unknown = sorted(set(options) - set(known))
