@@ -77,10 +77,11 @@ def intrinsic_dimension(
     X : array-like of shape (n_points, n_features)
         Numbers in any form: numpy arrays of any real type and layout, memory maps (never copied
         whole), scipy.sparse (never densified), torch tensors, pandas, polars or pyarrow frames
-        (column names are kept), lists.
-    features : {"coordinates", "distances", "directions"}, `Distances` or `Directions`
+        (column names are kept), lists.  For other features: texts, images, graphs.
+    features : {"coordinates", "distances", "directions", "pixels", "patches", "terms"} or a family
         Which functions on the points: the columns, the distances from every point, or projections.  With
         landmarks, and with directions, the bounds hold the value for all points, or for all directions.
+        Of images `Pixels` or `Patches`, of texts `Terms`.
     metric, landmarks : optional
         For distances, see `geodim.families.Distances`: "euclidean" by default, and from all points.
     rtol : float, default 0.0

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from geodim.dimension import intrinsic_dimension
+from geodim.families.choose import family_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -43,8 +44,8 @@ class IntrinsicDimension(DataEstimator):
 
     Parameters
     ----------
-    features : {"coordinates", "distances", "directions"}, `Distances` or `Directions`
-        Which functions on the points.
+    features : {"coordinates", "distances", "directions", "pixels", "patches", "terms"} or a family
+        Which functions on the points, as for `geodim.intrinsic_dimension`.
     metric, landmarks : optional
         For distances, see `geodim.families.Distances`.
     rtol : float, default 0.0
@@ -104,7 +105,7 @@ class IntrinsicDimension(DataEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or frame of shape (n_points, n_features)
-            The data.
+            The data; where the features are those of texts, images or graphs, what these take.
         y : ignored
             Present by convention.
         sample_weight : array-like of int of shape (n_points,), optional
@@ -115,7 +116,10 @@ class IntrinsicDimension(DataEstimator):
         IntrinsicDimension
             The estimator itself.
         """
-        data = self._validated(X)
+        family = family_of(self.features, self.metric, self.landmarks)
+        # Of texts, images and graphs scikit-learn knows no form.
+        table = getattr(family, "takes_tables", True) or len(getattr(X, "shape", ())) == 2
+        data = self._validated(X) if table else X
         result = intrinsic_dimension(data, weights=sample_weight, **self.get_params(deep=False))
         self.result_ = result
         self.dimension_, self.lower_, self.upper_ = result.dimension, result.lower, result.upper

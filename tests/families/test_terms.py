@@ -126,3 +126,15 @@ def test_bad_input(texts, family, error, said):
 def test_terms_have_names_of_their_own():
     with pytest.raises(InputValueError, match="names of their own"):
         geodim.intrinsic_dimension(["a", "b"], features="terms", feature_names=["x", "y"])
+
+
+def test_estimator():
+    for features, X in (
+        ("terms", TEXTS),
+        (geodim.Distances(metric="jaccard"), TEXTS),
+        ("pixels", np.arange(24.0).reshape(4, 2, 3)),
+        (geodim.Distances(metric="shortest_path"), [(0, 1), (1, 2), (2, 3)]),
+    ):
+        found = geodim.IntrinsicDimension(features=features).fit(X)
+        assert found.dimension_ == geodim.intrinsic_dimension(X, features=features).dimension
+    assert geodim.IntrinsicDimension(features="distances").fit(np.eye(4)).n_features_in_ == 4

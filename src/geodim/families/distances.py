@@ -80,6 +80,11 @@ class Distances:
     choice: str = "farthest"
     rng: Any = 0
 
+    @property
+    def takes_tables(self) -> bool:
+        """Whether points are rows of numbers, whatever they are."""
+        return isinstance(self.metric, str) and self.metric not in ("edit", "jaccard", "shortest_path")
+
     def source(
         self, X: Any, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> MadeColumns:

@@ -100,6 +100,7 @@ class Pixels:
     blur: int = 0
 
     label = "pixels"
+    takes_tables = False
 
     def source(
         self, X: Any, *, names: Sequence[str] | None = None, n_threads: int | None = None
@@ -160,6 +161,7 @@ class Patches:
     wrap: bool = False
 
     label = "patches"
+    takes_tables = False
 
     def source(
         self,

@@ -53,6 +53,7 @@ class Terms:
     vectorizer: Any = None
 
     label = "terms"
+    takes_tables = False
 
     def source(
         self,
