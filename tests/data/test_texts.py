@@ -92,6 +92,16 @@ def test_tokens_are_runs_of_word_characters_in_lower_case():
         assert jaccard(found[i], found[j]) == jaccard(plain[i], plain[j])
 
 
+def test_tokens_are_the_terms_of_texts():
+    from geodim.families import Terms
+
+    texts = ["Don't panic, DON'T!", "", "a_1 Größe größe İI", "日本 ΣΑΣ"]
+    terms = Terms(weighting="binary").source(texts)
+    _, indices, n_members = token_sets(texts)
+    assert terms.n_features == n_members
+    assert terms.csc.nnz == len(indices)
+
+
 def test_sets_of_anything():
     sets = [{1, "a"}, [2, 2, (3,)], (), frozenset("a"), ["a", 1]]
     found = members(sets_of(sets))

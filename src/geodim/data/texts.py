@@ -11,6 +11,7 @@ line i is point i.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,11 +107,8 @@ def names_of_texts(texts: Sequence[str]) -> list[str]:
 
 def token_sets(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
     """The tokens of each text as compressed rows: pointers, members ascending, and how many members exist."""
-    from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 - takes long to import
-
-    vectorizer = CountVectorizer(token_pattern=TOKEN, binary=True)
-    split = vectorizer.build_analyzer()
-    return numbered_sets([split(text) for text in texts])
+    token = re.compile(TOKEN)
+    return numbered_sets([token.findall(text.lower()) for text in texts])
 
 
 def numbered_sets(sets: Sequence[Iterable[Hashable]]) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
