@@ -129,17 +129,15 @@ def numbered_sets(sets: Sequence[Iterable[Hashable]]) -> tuple[NDArray[np.int64]
     return indptr, np.array(members, np.int32), len(number)
 
 
-def sets_of(data: object) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
+def sets_of(data: object) -> tuple[tuple[NDArray[np.int64], NDArray[np.int32], int], list[str] | None]:
     """Sets from a list of strings, whose tokens are meant, or of sets, tuples or lists of anything hashable.
 
-    Compressed rows, see `numbered_sets`.
+    Compressed rows, see `numbered_sets`, and the names of texts.
     """
-    if isinstance(data, str | os.PathLike):
-        return token_sets(read_lines(data))
-    items = items_of(data, "a list of strings or of sets")
-    if isinstance(items[0], str):
-        check_strings(items)
-        return token_sets(items)
+    items = [] if isinstance(data, str | os.PathLike) else items_of(data, "a list of strings or of sets")
+    if not items or isinstance(items[0], str):
+        texts = texts_of(items or data)
+        return token_sets(texts), names_of_texts(texts)
     for i, item in enumerate(items):
         if not isinstance(item, set | frozenset | list | tuple):
             raise InputTypeError(
@@ -151,7 +149,7 @@ def sets_of(data: object) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
             "these lists hold nothing but 0 and 1: if they are rows of zeros and ones, give an array, "
             "np.array(X); if they are sets of such numbers, give sets, [set(row) for row in X]"
         )
-    return numbered_sets(items)
+    return numbered_sets(items), None
 
 
 def _looks_binary(items: Sequence[Sequence[Any]]) -> bool:

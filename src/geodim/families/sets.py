@@ -27,6 +27,7 @@ def set_space(data: Any) -> Space:
         An array of zeros and ones, or a sparse matrix, a set in each row; or a list of sets; or a list of
         strings, or the path of a file of lines, whose tokens are meant (`geodim.data.texts`).
     """
+    names = None
     if isinstance(data, np.ndarray) and data.dtype.kind in "fiubc":
         from scipy import sparse  # noqa: PLC0415 - takes long to import
 
@@ -46,12 +47,13 @@ def set_space(data: Any) -> Space:
             f"list of sets or strings, not a {type(data).__name__}: use X.to_numpy()"
         )
     else:
-        sets = sets_of(data)
+        sets, names = sets_of(data)
     indptr, indices, members = sets
     return Space(
         len(indptr) - 1,
         lambda points: SetDistances(indptr, indices, members, points, None),
         no_others("jaccard"),
+        names,
     )
 
 
