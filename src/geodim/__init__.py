@@ -31,6 +31,8 @@ _WHERE = {
     "Patches": "geodim.families",
     "Pixels": "geodim.families",
     "Terms": "geodim.families",
+    "Union": "geodim.families",
+    "Values": "geodim.families",
     "WhatIf": "geodim.explain.whatif",
     "advise": "geodim.explain.advice",
     "binary_dimension": "geodim.concepts.dimension",
@@ -66,6 +68,8 @@ __all__ = [
     "Patches",
     "Pixels",
     "Terms",
+    "Union",
+    "Values",
     "WhatIf",
     "__version__",
     "advise",
@@ -96,7 +100,7 @@ if TYPE_CHECKING:
     from geodim.explain.selector import DiscriminabilitySelector
     from geodim.explain.shares import Explanation, explain_dimension, explain_hops, feature_ranking
     from geodim.explain.whatif import WhatIf
-    from geodim.families import Directions, Distances, Patches, Pixels, Terms
+    from geodim.families import Directions, Distances, Patches, Pixels, Terms, Union, Values
     from geodim.khop import khop_dimensions
     from geodim.khop_estimator import KHopIntrinsicDimension
     from geodim.khop_result import KHopResult

@@ -14,11 +14,14 @@ from geodim.data.sources import as_source
 from geodim.engine.solve import compute_profile
 from geodim.engine.ways import MOST_COLUMNS
 from geodim.errors import InputValueError
+from geodim.families.solve import solve_here
 from geodim.planning.cpu import plan_cpu
 from geodim.planning.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from geodim.backends.meters import Meter
     from geodim.data.checks import Ranges
@@ -70,6 +73,18 @@ class LocalBackend:
         return compute_profile(
             source, plan.way, step=step, ranges=ranges, leaders=leaders, n_threads=plan.threads, driver=driver
         )
+
+    def solve_made(
+        self,
+        source: ColumnSource,
+        *,
+        profile: Profile,
+        ends: NDArray[np.float64],
+        threads: int,
+        driver: Driver,
+    ) -> None:
+        """Solve columns that are made."""
+        solve_here(source, profile=profile, ends=ends, threads=threads, driver=driver)
 
     def meter(self) -> Meter:
         """Of this process."""

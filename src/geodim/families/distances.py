@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from geodim.data.sources import ColumnSource
 
 SYMMETRY_PAIRS = 64  # of a function, that are tried both ways round
 
@@ -80,6 +83,8 @@ class Distances:
     choice: str = "farthest"
     rng: Any = 0
 
+    names_points = True  # names that a caller gives are those of points
+
     @property
     def takes_tables(self) -> bool:
         """Whether points are rows of numbers, whatever they are."""
@@ -115,6 +120,16 @@ class Distances:
                 made.names = [str(int(i)) for i in points]
         made.details = space.details or {}
         return made
+
+    def described(self, source: ColumnSource) -> dict[str, Any]:
+        """What a result says about these features."""
+        metric = self.metric if isinstance(self.metric, str) else "a function"
+        found: dict[str, Any] = {"family": "distances", "metric": metric}
+        if self.p is not None:
+            found["p"] = float(self.p) if math.isfinite(self.p) else "inf"
+        if self.landmarks is not None:
+            found["landmarks"] = source.n_features
+        return found | getattr(source, "details", {})
 
     def _space(self, X: Any, threads: int) -> Space:
         """The points with their distances: which kind of points they are depends on the metric."""

@@ -32,7 +32,7 @@ import numpy as np
 from geodim.arguments import real_number
 from geodim.data.graphs import as_graph
 from geodim.errors import InputValueError, RangeOverflowError
-from geodim.families.sources import MadeColumns
+from geodim.families.sources import MadeColumns, digest_of_parts
 from geodim.families.spaces import Space, no_others
 
 if TYPE_CHECKING:
@@ -196,6 +196,16 @@ class PathDistances(MadeColumns):
             return 0.0
         edges = min(float(self.n_points), 2.0 * greatest / float(lengths.min()))
         return edges * UNIT * greatest * (1.0 + 2.0**-20)
+
+    @property
+    def held(self) -> int:
+        """The edges in rows."""
+        return int(self.matrix.data.nbytes + self.matrix.indices.nbytes + self.matrix.indptr.nbytes)
+
+    def digest(self) -> bytes:
+        """Of the edges, their lengths, and the centres."""
+        parts = (self.matrix.indptr, self.matrix.indices, self.matrix.data)
+        return digest_of_parts(*parts, self.weighted, self.far, self.points)
 
 
 def _search(matrix: Any, centre: int, *, weighted: bool) -> NDArray[np.float64]:

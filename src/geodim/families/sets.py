@@ -9,7 +9,7 @@ import numpy as np
 from geodim.data.sources import SparseSource, as_source
 from geodim.data.texts import sets_of
 from geodim.errors import InputTypeError, InputValueError
-from geodim.families.sources import MadeColumns
+from geodim.families.sources import MadeColumns, digest_of_parts
 from geodim.families.spaces import Space, no_others
 
 if TYPE_CHECKING:
@@ -101,6 +101,15 @@ class SetDistances(MadeColumns):
     def error(self, greatest: float) -> float:
         """Counts are exact, and one quotient of at most 1 is rounded: half a unit of 2^-53."""
         return 0.0 if greatest == 0.0 else 2.0**-54
+
+    @property
+    def held(self) -> int:
+        """The sets in rows."""
+        return self.indptr.nbytes + self.indices.nbytes + self.sizes.nbytes
+
+    def digest(self) -> bytes:
+        """Of the sets and the centres."""
+        return digest_of_parts(self.indptr, self.indices, self.points)
 
 
 def _compressed(rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:

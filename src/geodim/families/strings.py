@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.data.texts import check_strings, items_of, names_of_texts, texts_of
-from geodim.families.sources import MadeColumns
+from geodim.families.sources import MadeColumns, digest_of_parts
 from geodim.families.spaces import Space
 from geodim.optional import require
 
@@ -54,17 +54,28 @@ class EditDistances(MadeColumns):
         super().__init__(len(texts), len(centres), points, "edit", names)
         self.texts = texts
         self.centres = [texts[int(i)] for i in centres] if points is not None else list(centres)
-        self._cdist = require("rapidfuzz.process", "text", "the edit distance").cdist
-        self._distance = require("rapidfuzz.distance", "text", "the edit distance").Levenshtein.distance
+        require("rapidfuzz.process", "text", "the edit distance")
 
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
         """One block of pairs; rapidfuzz lets other threads run meanwhile."""
+        from rapidfuzz import process  # noqa: PLC0415 - an extra
+        from rapidfuzz.distance import Levenshtein  # noqa: PLC0415
+
         some = [self.centres[column] for column in columns]
         texts = self.texts if rows is None else [self.texts[row] for row in rows.tolist()]
-        out[:] = self._cdist(some, texts, scorer=self._distance, dtype=np.int64, workers=1)
+        out[:] = process.cdist(some, texts, scorer=Levenshtein.distance, dtype=np.int64, workers=1)
 
     def error(self, greatest: float) -> float:  # noqa: ARG002
         """Counts are exact."""
         return 0.0
+
+    @property
+    def held(self) -> int:
+        """The strings, which are there already."""
+        return 0
+
+    def digest(self) -> bytes:
+        """Of the strings and the centres."""
+        return digest_of_parts("edit", self.texts, self.centres)
