@@ -107,6 +107,15 @@ def test_graphs(edges, options, choices):
     assert found["dimension"] == expected.dimension
 
 
+def test_unions(lines, folder):
+    words = document(lines, "--features", "terms,distances", "--metric", "jaccard", "--weighting", "count")
+    union = [Terms(weighting="count"), Distances(metric="jaccard")]
+    assert words["dimension"] == geodim.intrinsic_dimension(WORDS, features=union).dimension
+    found = document(folder, "--features", "pixels,patches", "--blur", "1", "--by", "diameter")
+    both = geodim.Union([Pixels(blur=1), Patches()], "diameter")
+    assert found["dimension"] == geodim.intrinsic_dimension(folder, features=both).dimension
+
+
 def test_named_graphs():
     options = ("--features", "distances", "--metric", "shortest_path", "--landmarks", "5")
     found = document("sbm", *options, "--disconnected", "component")
@@ -125,7 +134,8 @@ def test_named_graphs():
         (["--metric", "shortest_path", "--disconnected", "beyond"], "metric is for features='distances'"),
         (["--features", "terms", "--columns", "0"], "for tables of numbers only"),
         (["--features", "terms", "--dry-run"], "for tables of numbers only"),
-        (["--features", "terms", "--certificate", "c.json"], "for tables of numbers only"),
+        (["--features", "terms", "--certificate", "c.json"], "only columns and hops can be certified"),
+        (["--features", "pixels,terms", "--patch-size", "3"], "only --features patches takes it"),
         (["--features", "terms", "--count-duplicates"], "not looked at for equal rows"),
         (["--features", "terms", "--weighting", "much"], "weighting must be one of"),
         (["--features", "pixels"], "is a file: name the folder"),

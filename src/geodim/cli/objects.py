@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +13,8 @@ from geodim.errors import InputTypeError, InputValueError
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from geodim.families.protocol import Family
 
 Blur = Annotated[
     int | None,
@@ -38,63 +41,64 @@ Disconnected = Annotated[
         "beyond (an edge farther apart than any others), or their distance.",
     ),
 ]
-VALUES = ("pixels", "patches", "terms")
 
 
-def is_table(family: str, metric: str | None, file: Path | None) -> bool:
-    """Whether a file holds a table of numbers, rather than texts, images or a graph."""
-    from geodim.data.tables.read import SUFFIXES
-
-    if family in VALUES:
-        return False
-    if metric == "jaccard" and file is not None:  # of rows of zeros and ones, or of lines of text
-        return str(file).lower().partition(":")[0].endswith(SUFFIXES)
-    return metric not in ("edit", "shortest_path")
-
-
-def only_for_tables(given: dict[str, Any]) -> None:
-    """Raise for an option that tables have, and texts, images and graphs do not."""
-    for option, value in given.items():
-        if value is not None and value is not False:
-            raise typer.BadParameter("this is for tables of numbers only", param_hint=option)
-
-
-def asked_for(
-    family: str,
-    metric: str | None,
-    landmarks: int | None,
+def with_options(
+    family: Family | None,
     *,
     blur: int | None,
     patch_size: int | None,
     weighting: str | None,
     edge_weights: str | None,
     disconnected: str | None,
-) -> dict[str, Any]:
-    """Arguments of `intrinsic_dimension` for the features that are meant."""
-    for option, value, taker, takes in (
-        ("--blur", blur, "--features pixels", family == "pixels"),
-        ("--patch-size", patch_size, "--features patches", family == "patches"),
-        ("--weighting", weighting, "--features terms", family == "terms"),
-        ("--edge-weights", edge_weights, "--metric shortest_path", metric == "shortest_path"),
-        ("--disconnected", disconnected, "--metric shortest_path", metric == "shortest_path"),
-    ):
-        if value is not None and not takes:
-            raise typer.BadParameter(f"only {taker} takes it", param_hint=option)
-    from geodim.families import Distances, Patches, Pixels, Terms
+) -> Family | None:
+    """The family, or union, whose members have these options; each option needs a member that takes it."""
+    from geodim.families import Distances, Patches, Pixels, Terms, Union
 
-    features: Any = family
-    if blur is not None:
-        features = Pixels(blur=blur)
-    elif patch_size is not None:
-        features = Patches(size=patch_size)
-    elif weighting is not None:
-        features = Terms(weighting=weighting)
-    elif family == "distances" and (edge_weights is not None or disconnected is not None):
-        weights = True if edge_weights == "2" else edge_weights
-        rule = _number(disconnected or "error")
-        features = Distances(metric=metric, landmarks=landmarks, edge_weights=weights, disconnected=rule)
-        metric = landmarks = None
-    return {"features": features, "metric": metric, "landmarks": landmarks}
+    lengths = True if edge_weights == "2" else edge_weights
+    rule = None if disconnected is None else _number(disconnected)
+    members = family.families() if isinstance(family, Union) else [family]
+    for option, field, value, kind, needs in (
+        ("--blur", "blur", blur, Pixels, "--features pixels"),
+        ("--patch-size", "size", patch_size, Patches, "--features patches"),
+        ("--weighting", "weighting", weighting, Terms, "--features terms"),
+        ("--edge-weights", "edge_weights", lengths, Distances, "--metric shortest_path"),
+        ("--disconnected", "disconnected", rule, Distances, "--metric shortest_path"),
+    ):
+        if value is None:
+            continue
+        takes = [
+            isinstance(member, kind) and getattr(member, "metric", "shortest_path") == "shortest_path"
+            for member in members
+        ]
+        if not any(takes):
+            raise typer.BadParameter(f"only {needs} takes it", param_hint=option)
+        members = [
+            replace(member, **{field: value}) if taken else member  # type: ignore[type-var]
+            for member, taken in zip(members, takes, strict=True)
+        ]
+    return Union(members, family.by) if isinstance(family, Union) else members[0]
+
+
+def is_table(family: Family | None, file: Path | None) -> bool:
+    """Whether a file holds a table of numbers, rather than texts, images or a graph."""
+    from geodim.data.tables.read import SUFFIXES
+    from geodim.families import Union
+
+    named = file is not None and str(file).lower().partition(":")[0].endswith(SUFFIXES)
+    for member in family.families() if isinstance(family, Union) else [family]:
+        # Sets are rows of zeros and ones, or lines of text.
+        sets = getattr(member, "metric", None) == "jaccard" and named
+        if not getattr(member, "takes_tables", True) and not sets:
+            return False
+    return True
+
+
+def only_for_tables(given: dict[str, object]) -> None:
+    """Raise for an option that tables have, and texts, images and graphs do not."""
+    for option, value in given.items():
+        if value is not None and value is not False:
+            raise typer.BadParameter("this is for tables of numbers only", param_hint=option)
 
 
 @contextmanager

@@ -14,9 +14,10 @@ from geodim.errors import InputValueError, ShapeError
 from geodim.families.landmarks import choose, chosen_points
 from geodim.families.metrics import metric_of
 from geodim.families.paths import graph_space
-from geodim.families.points import panels_of, points_like
+from geodim.families.points import padded_bytes, panels_of, points_like
 from geodim.families.precomputed import distance_matrix
 from geodim.families.sets import set_space
+from geodim.families.sizes import Sizes
 from geodim.families.sources import CalledDistances, CoordinateDistances, MadeColumns, MatrixDistances
 from geodim.families.spaces import Space, no_others
 from geodim.families.strings import string_space
@@ -130,6 +131,17 @@ class Distances:
         if self.landmarks is not None:
             found["landmarks"] = source.n_features
         return found | getattr(source, "details", {})
+
+    def planned(self, n_points: int, n_coordinates: int) -> Sizes:
+        """What a plan needs to know of so many points."""
+        held = padded_bytes(n_points, n_coordinates) if self.metric != "precomputed" else 0
+        if self.landmarks is None:
+            return Sizes(n_points, held)
+        some = isinstance(self.landmarks, numbers.Integral)
+        m = min(int(self.landmarks), n_points) if some else len(self.landmarks)
+        others = not some and np.ndim(self.landmarks) != 1
+        part = m < n_points or others
+        return Sizes(m, held + (8 * n_points if part else 0), 0 if part else None)
 
     def _space(self, X: Any, threads: int) -> Space:
         """The points with their distances: which kind of points they are depends on the metric."""

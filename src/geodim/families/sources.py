@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.data.sources import ArraySource
+from geodim.engine.ways import BLOCK_BYTES
 from geodim.errors import InputTypeError, InputValueError, NonFiniteError, RangeOverflowError
 from geodim.families.points import GROUP, packed
 from geodim.text import visible
@@ -96,6 +97,11 @@ class MadeColumns:
         """Bytes that are kept to make columns from, besides the data as it was given."""
         return 0
 
+    @property
+    def held_for_bounds(self) -> int:
+        """Bytes that are taken at the end to find bounds for a larger family."""
+        return 0
+
     def digest(self) -> bytes:
         """What tells the values from others.
 
@@ -133,9 +139,10 @@ class MadeColumns:
     def chunks(self) -> list[tuple[slice, slice]]:
         """Blocks of columns."""
         every = slice(0, self.n_points)
+        step = max(1, min(self.at_once, BLOCK_BYTES // (8 * self.n_points)))
         return [
-            (every, slice(first, min(first + self.at_once, self.n_features)))
-            for first in range(0, self.n_features, self.at_once)
+            (every, slice(first, min(first + step, self.n_features)))
+            for first in range(0, self.n_features, step)
         ]
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[np.float64]:
@@ -227,16 +234,18 @@ class CoordinateDistances(MadeColumns):
         """
         from geodim.families._kernels import fill_distances  # noqa: PLC0415 - imports Numba
 
-        wide = chords > ANTIPODAL
-        others = None
-        if wide.any():
-            others = np.empty_like(chords)
-            fill_distances(panels.values, packed(-centres, GROUP), self.how.kind, self.how.power, others)
-        for angles in (chords, others) if others is not None else (chords,):
-            np.minimum(np.multiply(angles, 0.5, out=angles), 1.0, out=angles)
-            np.multiply(np.arcsin(angles, out=angles), 2.0, out=angles)
-        if others is not None:
-            np.copyto(chords, math.pi - others, where=wide)
+        scratch = np.empty((min(GROUP, len(chords)), chords.shape[1]))
+        for first in range(0, len(chords), GROUP):  # a few at a time, lest all are there twice
+            some, opposite = chords[first : first + GROUP], packed(-centres[first : first + GROUP], GROUP)
+            wide, others = some > ANTIPODAL, scratch[: len(some)]
+            opposed = bool(wide.any())
+            if opposed:
+                fill_distances(panels.values, opposite, self.how.kind, self.how.power, others)
+            for angles in (some, others) if opposed else (some,):
+                np.minimum(np.multiply(angles, 0.5, out=angles), 1.0, out=angles)
+                np.multiply(np.arcsin(angles, out=angles), 2.0, out=angles)
+            if opposed:
+                np.copyto(some, np.subtract(math.pi, others, out=others), where=wide)
 
     def _part(self, rows: NDArray[np.intp]) -> Panels:
         """Some of the points, kept while the same are asked for again, as samples do."""

@@ -11,6 +11,7 @@ import numpy as np
 from geodim.arguments import one_of
 from geodim.data.sources import ArraySource, as_source, set_names
 from geodim.errors import InputTypeError, InputValueError, NonFiniteError, ShapeError
+from geodim.families.sizes import Sizes
 from geodim.memory import check_bytes
 from geodim.text import visible
 
@@ -29,6 +30,10 @@ class Coordinates:
     """The columns themselves, for unions with other families."""
 
     label = "coordinates"
+
+    def planned(self, n_points: int, n_coordinates: int) -> Sizes:  # noqa: ARG002
+        """What a plan needs to know of so many points."""
+        return Sizes(n_coordinates, None)
 
     def source(
         self,
@@ -132,10 +137,16 @@ class Values:
         for at, function in enumerate(functions):
             one = _on_points if self.each == "point" else _on_data
             values[:, at] = one(function, _called_so(function, at), X, n)
-        source = ArraySource(values)
+        source = _Fresh(values)
         set_names(source, [_called_so(function, at) for at, function in enumerate(functions)])
         set_names(source, names)
         return source
+
+
+class _Fresh(ArraySource):
+    """An array that was not there before."""
+
+    fresh = True
 
 
 def _count(X: Any) -> int | None:
