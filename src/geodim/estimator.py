@@ -55,7 +55,8 @@ class IntrinsicDimension(DataEstimator):
 
     Parameters
     ----------
-    features : {"coordinates", "distances", "directions"}, family, or list of these
+        # Of texts, images and graphs scikit-learn knows no form.
+        data = X if family is not None and not _is_table(X) else self._validated(X)
         Which functions on the points, as for `geodim.intrinsic_dimension`.
     metric, landmarks : optional
         For distances, see `geodim.features.Distances`.
@@ -116,7 +117,7 @@ class IntrinsicDimension(DataEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or frame of shape (n_points, n_features)
-            The data.
+            The data; where the features are those of texts, images or graphs, what these take.
         y : ignored
             Present by convention.
         sample_weight : array-like of int of shape (n_points,), optional
@@ -128,7 +129,13 @@ class IntrinsicDimension(DataEstimator):
             The estimator itself.
         """
         family = family_of(self.features, self.metric, self.landmarks)
+<<<<<<< HEAD
         data = X if family is not None and not _is_table(X) else self._validated(X)
+=======
+        # Of texts, images and graphs scikit-learn knows no form.
+        table = getattr(family, "takes_tables", True) or len(getattr(X, "shape", ())) == 2
+        data = self._validated(X) if table else X
+>>>>>>> objects
         result = intrinsic_dimension(data, weights=sample_weight, **self.get_params(deep=False))
         self.result_ = result
         self.dimension_, self.lower_, self.upper_ = result.dimension, result.lower, result.upper
