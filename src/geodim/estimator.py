@@ -55,8 +55,7 @@ class IntrinsicDimension(DataEstimator):
 
     Parameters
     ----------
-        # Of texts, images and graphs scikit-learn knows no form.
-        data = X if family is not None and not _is_table(X) else self._validated(X)
+    features : str, family, or list of these
         Which functions on the points, as for `geodim.intrinsic_dimension`.
     metric, landmarks : optional
         For distances, see `geodim.features.Distances`.
@@ -129,13 +128,8 @@ class IntrinsicDimension(DataEstimator):
             The estimator itself.
         """
         family = family_of(self.features, self.metric, self.landmarks)
-<<<<<<< HEAD
-        data = X if family is not None and not _is_table(X) else self._validated(X)
-=======
         # Of texts, images and graphs scikit-learn knows no form.
-        table = getattr(family, "takes_tables", True) or len(getattr(X, "shape", ())) == 2
-        data = self._validated(X) if table else X
->>>>>>> objects
+        data = X if family is not None and not _is_table(X) else self._validated(X)
         result = intrinsic_dimension(data, weights=sample_weight, **self.get_params(deep=False))
         self.result_ = result
         self.dimension_, self.lower_, self.upper_ = result.dimension, result.lower, result.upper
