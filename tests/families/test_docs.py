@@ -26,6 +26,14 @@ def test_landmarks():
         assert found["256"][0] <= found["all"] <= found["256"][1]
 
 
+def test_unions():
+    rows = [line for line in PAGE.splitlines() if line.startswith("|")]
+    for value in FOUND["unions"].values():
+        assert any(row.endswith(f"| {value:g} |") for row in rows)
+    for share in FOUND["chosen"].values():
+        assert f"{100 * share:.2f} %" in PAGE
+
+
 def test_directions():
     for low, high in FOUND["directions"].values():
         assert f"| between {low:g} and {high:g} |" in PAGE
