@@ -65,7 +65,7 @@ class Family(Protocol):
     """
 
     def source(
-        self, X: Any, *, names: Sequence[str] | None = None, n_threads: int | None = None
+        self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> ColumnSource:
         """The functions' values on these points, as columns.
 
@@ -81,7 +81,7 @@ class Family(Protocol):
 
 
 def opened(
-    family: Family, X: Any, names: Sequence[str] | None = None, n_threads: int | None = None
+    family: Family, X: object, names: Sequence[str] | None = None, n_threads: int | None = None
 ) -> ColumnSource:
     """The columns of a family on these points, with an error where that is none."""
     made: Any = family.source(X, names=names, n_threads=n_threads)
