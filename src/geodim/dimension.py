@@ -75,12 +75,12 @@ def intrinsic_dimension(
     X : array-like of shape (n_points, n_features)
         Numbers in any form: numpy arrays of any real type and layout, memory maps (never copied
         whole), scipy.sparse (never densified), torch tensors, pandas, polars or pyarrow frames
-        (column names are kept), lists.
-    features : {"coordinates", "distances", "directions"}, family, or list of these
-        Which functions on the points: the columns, the distances from every point, or projections; any
-        `geodim.features.Family`, as `Distances`, `Directions`, `Values` or one of your own; several in a list
-        are a `Union`.  With landmarks, and with directions, the bounds hold the value for all points, or for
-        all directions.
+        (column names are kept), lists.  For other features also texts, images and graphs.
+    features : {"coordinates", "distances", "directions", "pixels", "patches", "terms"}, family, or list
+        Which functions on the points: the columns, the distances from every point, or projections; of images
+        the pixels, or means over patches; of texts the terms; any `geodim.features.Family`, as `Distances`,
+        `Directions`, `Pixels`, `Values` or one of your own; several in a list are a `Union`.  With landmarks,
+        and with directions, the bounds hold the value for all points, or for all directions.
     metric, landmarks : optional
         For distances, see `geodim.features.Distances`: "euclidean" by default, and from all points.
     rtol : float, default 0.0

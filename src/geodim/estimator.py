@@ -55,7 +55,7 @@ class IntrinsicDimension(DataEstimator):
 
     Parameters
     ----------
-    features : {"coordinates", "distances", "directions"}, family, or list of these
+    features : str, family, or list of these
         Which functions on the points, as for `geodim.intrinsic_dimension`.
     metric, landmarks : optional
         For distances, see `geodim.features.Distances`.
@@ -116,7 +116,7 @@ class IntrinsicDimension(DataEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or frame of shape (n_points, n_features)
-            The data.
+            The data; where the features are those of texts, images or graphs, what these take.
         y : ignored
             Present by convention.
         sample_weight : array-like of int of shape (n_points,), optional
@@ -128,6 +128,7 @@ class IntrinsicDimension(DataEstimator):
             The estimator itself.
         """
         family = family_of(self.features, self.metric, self.landmarks)
+        # Of texts, images and graphs scikit-learn knows no form.
         data = X if family is not None and not _is_table(X) else self._validated(X)
         result = intrinsic_dimension(data, weights=sample_weight, **self.get_params(deep=False))
         self.result_ = result

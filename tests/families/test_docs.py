@@ -7,7 +7,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs/features.md").read_text(encoding="utf-8")
-FOUND = json.loads((ROOT / "benchmarks/results/features.json").read_text(encoding="utf-8"))
+FOUND, EMBEDDINGS = (
+    json.loads((ROOT / f"benchmarks/results/{name}.json").read_text(encoding="utf-8"))
+    for name in ("features", "embeddings")
+)
 
 
 def test_columns_and_distances():
@@ -34,3 +37,26 @@ def test_unions():
 def test_directions():
     for low, high in FOUND["directions"].values():
         assert f"| between {low:g} and {high:g} |" in PAGE
+
+
+def test_embeddings():
+    rotations_show, by_distances = [], {}
+    for name, found in EMBEDDINGS["embeddings"].items():
+        one, other = found["as it is"], found["rotated"]
+        intervals = [f"{low:g} to {high:g}" for low, high in (one["directions"], other["directions"])]
+        cells = [one["columns"], other["columns"], one["distances"], other["distances"], one["angles"]]
+        row = " | ".join([name, *(f"{value:g}" for value in cells), *intervals])
+        assert f"| {row} |" in PAGE
+        assert one["distances"] == other["distances"]
+        assert one["angles"] == other["angles"]
+        rotations_show.append(other["columns"] / one["columns"])
+        by_distances[name] = one["distances"], one["angles"]
+    components, projection, layer = rotations_show
+    assert components > 1.4
+    assert projection < 0.9
+    assert layer > 1.1
+    for at in range(2):
+        order = sorted(by_distances, key=lambda name: by_distances[name][at])
+        assert order == ["hidden layer", "principal components", "random projection"]
+    intervals = [found["as it is"]["directions"] for found in EMBEDDINGS["embeddings"].values()]
+    assert intervals[0][0] < intervals[2][1]  # components and layer overlap

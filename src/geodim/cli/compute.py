@@ -28,6 +28,17 @@ from geodim.cli.console import (
 from geodim.cli.exits import ExitCode
 from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, chosen_family
 from geodim.cli.hop_inputs import parse_memory
+from geodim.cli.objects import (
+    Blur,
+    Disconnected,
+    EdgeWeights,
+    PatchSize,
+    Weighting,
+    is_table,
+    only_for_tables,
+    opened_objects,
+    with_options,
+)
 from geodim.cli.planning import (
     BackendName,
     BackendOption,
@@ -65,7 +76,8 @@ def compute(
         typer.Argument(
             metavar="FILE",
             help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), "
-            ".csv, .tsv, .parquet, .zarr.",
+            ".csv, .tsv, .parquet, .zarr; for terms and edit a text on every line; for pixels and patches a "
+            "folder of images; for shortest_path a list of edges.",
         ),
     ] = None,
     features: Annotated[
@@ -78,6 +90,11 @@ def compute(
     metric: Metric = None,
     landmarks: Landmarks = None,
     by: By = None,
+    blur: Blur = None,
+    patch_size: PatchSize = None,
+    weighting: Weighting = None,
+    edge_weights: EdgeWeights = None,
+    disconnected: Disconnected = None,
     rtol: Rtol = 0.0,
     no_normalize: Annotated[
         bool,
@@ -140,6 +157,10 @@ def compute(
     * `geodim compute embeddings.npy`
     * `geodim compute embeddings.npy --features distances --metric cosine`
     * `geodim compute points.npy --features coordinates,distances --by diameter`
+    * `geodim compute words.txt --features distances --metric edit`
+    * `geodim compute sentences.txt --features terms`
+    * `geodim compute photographs/ --features pixels --blur 2`
+    * `geodim compute edges.csv --features distances --metric shortest_path --disconnected component`
     * `geodim compute iris.csv --exclude species --plot iris.png --report iris.html`
     * `geodim compute big.npy --rtol 0.01 --time-limit 600 --checkpoint state --json big.json`
     * `geodim compute points.parquet | jq .dimension`
@@ -150,7 +171,18 @@ def compute(
     """
     console = err()
     named, width = family_or_width(features, by)
-    family = chosen_family(named, metric, landmarks, by)
+    family = with_options(
+        chosen_family(named, metric, landmarks, by),
+        blur=blur,
+        patch_size=patch_size,
+        weighting=weighting,
+        edge_weights=edge_weights,
+        disconnected=disconnected,
+    )
+    table = is_table(family, file)
+    if not table:
+        tables_have = {"--columns": columns, "--exclude": exclude, "--header": header}
+        only_for_tables({**tables_have, "--dry-run": dry_run, "--scheduler": scheduler})
     plans = {"--points": points, "--features": width, "--coordinates": coordinates, "--memory": memory}
     only_for_plans(dry_run, {**plans, "--workers": workers, "--worker-memory": worker_memory})
     check_sizes(file, points, width, coordinates, dry_run=dry_run, made=family is not None)
@@ -197,6 +229,7 @@ def compute(
             quiet=quiet,
             certificate=certificate,
             certificate_rtol=certificate_rtol,
+            table=table,
             **where,
             features=family or "coordinates",
             rtol=rtol,
@@ -238,6 +271,7 @@ def _measure(
     quiet: bool,
     certificate: Path | None,
     certificate_rtol: float,
+    table: bool,
     **options: Any,
 ) -> IDResult:
     """Read and compute; shares name the columns of the file."""
@@ -246,7 +280,9 @@ def _measure(
     made = options["features"] != "coordinates"  # then columns are coordinates of points, not features
     with (
         connected(scheduler) as there,
-        opened(file, columns, exclude, header=header, lazily=bool(there)) as (data, names),
+        opened(file, columns, exclude, header=header, lazily=bool(there))
+        if table
+        else opened_objects(file) as (data, names),
     ):
         with progress_bar(console, quiet=quiet) as progress:
             options |= {"feature_names": None if made else names, "progress": progress}

@@ -10,13 +10,15 @@ if TYPE_CHECKING:
     from geodim.families.protocol import Family
 
 FAMILY_HELP = (
-    "coordinates (the columns), distances (from every point) or directions; several, with commas, are a union"
+    "coordinates (the columns), distances (from every point), directions, pixels, patches or terms; several, "
+    "with commas, are a union"
 )
 Metric = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="For distances: euclidean, manhattan, chebyshev, cosine, chord, hamming, jaccard, precomputed.",
+        help="For distances: euclidean, manhattan, chebyshev, cosine, chord, hamming, jaccard, edit, "
+        "shortest_path, precomputed.",
     ),
 ]
 Landmarks = Annotated[

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from geodim.errors import InputTypeError, InputValueError
 from geodim.families.directions import Directions
 from geodim.families.distances import Distances
+from geodim.families.images import Patches, Pixels
 from geodim.families.protocol import Family
+from geodim.families.terms import Terms
 from geodim.families.union import Union
 from geodim.families.values import Coordinates
 
@@ -20,6 +22,9 @@ FAMILIES: dict[str, Callable[[], Family]] = {
     "coordinates": Coordinates,
     "distances": Distances,
     "directions": Directions,
+    "pixels": Pixels,
+    "patches": Patches,
+    "terms": Terms,
 }
 
 

@@ -44,6 +44,8 @@ class MadeColumns:
         The name of the metric.
     names : list of str
         Names of the centres.
+    details : dict
+        What else a result should say about them.
     """
 
     dtype: np.dtype[np.floating] = np.dtype(np.float64)
@@ -63,6 +65,7 @@ class MadeColumns:
     ) -> None:
         self.n_points, self.n_features = n_points, n_features
         self.points, self.metric, self.names = points, metric, names
+        self.details: dict[str, Any] = {}
         self.lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, object]:
@@ -250,61 +253,6 @@ class CoordinateDistances(MadeColumns):
         if kept is None or not np.array_equal(kept[0], rows):
             kept = self._some = rows, self.panels.some(rows)
         return kept[1]
-
-
-class SetDistances(MadeColumns):
-    """Jaccard distances between sets: 1 - |A and B| / |A or B|, and 0 between two empty sets.
-
-    Parameters
-    ----------
-    indptr, indices : arrays of int64, shape (n + 1,), and int32
-        The members of each set, as in a compressed sparse row matrix.
-    n_members : int
-        Members that exist.
-    centres : array of int, shape (m,)
-        Which sets to measure from.
-    names : list of str, optional
-        Their names.
-    """
-
-    def __init__(
-        self,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        n_members: int,
-        centres: NDArray[np.intp],
-        names: list[str] | None,
-    ) -> None:
-        super().__init__(len(indptr) - 1, len(centres), centres, "jaccard", names)
-        self.indptr, self.indices, self.n_members = indptr, indices, n_members
-        self.sizes = np.diff(indptr)
-
-    def fill(
-        self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
-    ) -> None:
-        """Mark the members of one set, and count them in all others."""
-        from geodim.families._kernels import fill_jaccard  # noqa: PLC0415 - imports Numba
-
-        assert self.points is not None
-        values = out if rows is None else np.empty((len(columns), self.n_points))
-        centres = self.points[np.asarray(columns, np.intp)].astype(np.int64)
-        present = np.zeros(self.n_members, np.uint8)
-        fill_jaccard(self.indptr, self.indices, self.sizes, centres, present, values)
-        if rows is not None:
-            out[:] = values[:, rows]
-
-    def error(self, greatest: float) -> float:
-        """Counts are exact, and one quotient of at most 1 is rounded: half a unit of 2^-53."""
-        return 0.0 if greatest == 0.0 else 2.0**-54
-
-    @property
-    def held(self) -> int:
-        """The sets in rows."""
-        return self.indptr.nbytes + self.indices.nbytes + self.sizes.nbytes
-
-    def digest(self) -> bytes:
-        """Of the sets and the centres."""
-        return digest_of_parts(self.indptr, self.indices, self.points)
 
 
 class CalledDistances(MadeColumns):

@@ -75,6 +75,11 @@ class Union:
 
     label = "union"
 
+    @property
+    def takes_tables(self) -> bool:
+        """Whether points are rows of numbers, as far as all members say."""
+        return all(getattr(family, "takes_tables", True) for family in self.families())
+
     def families(self) -> list[Family]:
         """The members, members of members included where nothing is divided."""
         from geodim.families.choose import member_of  # noqa: PLC0415 - they know each other
