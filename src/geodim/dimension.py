@@ -46,14 +46,14 @@ FIRST_GUESS = 1 / 64  # of the range: Delta, where a sample shows points that ar
 
 
 def intrinsic_dimension(
-    X: Any,
+    X: object,
     *,
-    features: Any = "coordinates",
-    metric: Any = None,
-    landmarks: Any = None,
+    features: object = "coordinates",
+    metric: object = None,
+    landmarks: object = None,
     rtol: float = 0.0,
     normalize: bool = True,
-    weights: Any = None,
+    weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
     time_limit: float | None = None,
@@ -193,7 +193,7 @@ def _warn(profile: Profile, result: IDResult, off: float) -> None:
         )
 
 
-def check_arguments(rtol: Any, n_threads: Any, time_limit: Any) -> tuple[float, int, float | None]:
+def check_arguments(rtol: object, n_threads: object, time_limit: object) -> tuple[float, int, float | None]:
     """The tolerance, the number of threads and the seconds at most, or an error where they make no sense."""
     return (
         real_number(rtol, "rtol", least=0.0, below=math.inf, hint="0 means exact"),
@@ -349,7 +349,7 @@ class _Solver:
         return Attempt.of(self.profile, [self.summary(self.profile)], self.threads)
 
 
-def _count_equal_rows(X: Any, weights: Any) -> int:
+def _count_equal_rows(X: object, weights: object) -> int:
     from geodim.data.duplicates import count_indistinguishable_points  # noqa: PLC0415
 
     return count_indistinguishable_points(X, weights=weights)

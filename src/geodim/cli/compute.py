@@ -65,6 +65,8 @@ from geodim.cli.tables import (
 from geodim.output import check_outputs
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from geodim.result import IDResult
 
 FORMAT = "geodim.compute/1"
@@ -265,14 +267,14 @@ def _measure(
     columns: str | None,
     exclude: str | None,
     header: bool | None,
-    console: Any,
+    console: Console,
     scheduler: str | None,
     *,
     quiet: bool,
     certificate: Path | None,
     certificate_rtol: float,
     table: bool,
-    **options: Any,
+    **options: object,
 ) -> IDResult:
     """Read and compute; shares name the columns of the file."""
     from geodim.dimension import intrinsic_dimension

@@ -56,7 +56,7 @@ def check_shape(shape: tuple[int, ...]) -> None:
         raise ShapeError(msg)
 
 
-def check_weights(weights: Any, n_points: int) -> NDArray[np.int64]:
+def check_weights(weights: object, n_points: int) -> NDArray[np.int64]:
     """Integer multiplicities, one per point."""
     array = np.asarray(weights)
     if array.shape != (n_points,):
