@@ -10,7 +10,7 @@ from geodim.backends.hop_pass import HopPass
 from geodim.backends.meters import ProcessMeter
 from geodim.data.checks import scan_ranges
 from geodim.data.describe import longest_runs, stored_rows
-from geodim.data.sources import as_source
+from geodim.data.measures import MassSource, measured_source
 from geodim.engine.solve import compute_profile
 from geodim.engine.ways import MOST_COLUMNS
 from geodim.errors import InputValueError
@@ -36,7 +36,7 @@ class LocalBackend:
 
     def open(self, X: Any, *, weights: Any, names: Sequence[str] | None) -> ColumnSource:
         """Anything that holds points by features."""
-        return as_source(X, weights=weights, names=names)
+        return measured_source(X, weights=weights, names=names)
 
     def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
         """First pass over the data."""
@@ -49,7 +49,7 @@ class LocalBackend:
         return Problem(
             source.n_points, source.n_features, source.dtype.itemsize, rtol, row_major=source.row_major,
             by_rows=hasattr(source, "read_rows"), held=not mapped, apart=False, n_rows=stored_rows(source),
-            runs=longest_runs(source), at_once=getattr(source, "at_once", MOST_COLUMNS),
+            runs=longest_runs(source), masses=isinstance(source, MassSource), at_once=getattr(source, "at_once", MOST_COLUMNS),
         )  # fmt: skip
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:
@@ -67,7 +67,10 @@ class LocalBackend:
         driver: Driver,
     ) -> Profile:
         """Solve every column."""
-        return compute_profile(
+        solve: Any = compute_profile
+        if isinstance(source, MassSource):
+            from geodim.engine.mass_solve import mass_profile as solve  # noqa: PLC0415 - imports Numba
+        return solve(  # type: ignore[no-any-return]
             source, plan.way, step=step, ranges=ranges, leaders=leaders, n_threads=plan.threads, driver=driver
         )
 

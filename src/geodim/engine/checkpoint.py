@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from geodim._version import __version__
-from geodim.engine.state import FAULTS, StateError, read_array, read_profile, read_text
+from geodim.engine.state import FAULTS, StateError, read_array, read_text
 from geodim.errors import DataFileError
 from geodim.locks import FolderLock
 from geodim.output import make_folder, writing
@@ -79,7 +79,7 @@ class Checkpoint:
         """
         arrays: dict[str, Any] = {"job": np.frombuffer(self.job.encode(), np.uint8)}
         for k, profile in enumerate(profiles):
-            arrays |= {f"phi{k}": profile.phi, f"owner{k}": profile.owner, f"work{k}": profile.work}
+            arrays |= profile.state(str(k))
         arrays |= {"done": profiles[0].done, "step": np.float64(profiles[0].step)}
         with writing(self.folder / NAME) as stream:
             np.savez(stream, **arrays)
@@ -105,7 +105,7 @@ class Checkpoint:
                 return False
             done = read_array(saved, "done", profiles[0].done.shape, np.bool_)
             for k, profile in enumerate(profiles):
-                read_profile(saved, profile, str(k))
+                profile.restore(saved, str(k))
                 profile.done[:] = np.tile(done, k + 1)  # an attribute is done at all hops or at none
             return True
 

@@ -7,7 +7,7 @@ Peak memory of plain columns of n points, b bytes a value, is
 for the sorted column, the keys, records and lists of each thread that solves, the profile, and the
 blocks being read; and 180 MiB for Python itself.  Counted columns have S steps in the place of n, but
 for the blocks being read.  Sparse columns and those of weighted points are read as values with
-multiplicities instead, at 50 bytes a value.
+multiplicities instead, at 50 bytes a value.  Points with masses have constants of their own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from geodim.engine.steps import MOST_STEPS
-from geodim.engine.ways import CACHE_LINE, Way, local_way
+from geodim.engine.ways import CACHE_LINE, Way, local_way, mass_way
 from geodim.errors import InputValueError
 from geodim.memory import machine_memory
 from geodim.planning.hops import NARROWEST, hop_peak, hop_way
@@ -26,15 +26,23 @@ RECORDS = 4.75  # bytes per point: a record of 64 for every 16 points, and a lis
 RUN = 50  # bytes per value of a column that is read as values with multiplicities, as measured
 FINISH = 28  # bytes per point of an exact result: profile, support, and what is summed up
 FINISH_BOUNDS = 52  # of bounds that are not counted, with lower and upper
+# Of points with masses, as measured: bytes per row for the weights; per point for a column that is solved, and
+# for all steps of Phi, of which there are about two a point; if counted, per point and per step.
+MASSES, MASS_COLUMN, MASS_STEPS, COUNTED_MASS, COUNTED_STEP = 32, 200, 150, 50, 80
 
 
 def column_way(problem: Problem, threads: int) -> Way:
     """The way of plain columns on this machine."""
+    steps = math.inf if problem.far else problem.steps
+    if problem.masses:
+        return mass_way(
+            problem.n_points, problem.n_features, threads, steps=steps, leave_out=problem.negligible
+        )
     return local_way(
         problem.n_points, problem.n_features, problem.itemsize, threads,
         row_major=problem.row_major and problem.n_features > 1, by_rows=problem.by_rows,
         runs=problem.runs is not None, at_once=problem.at_once,
-        steps=math.inf if problem.far else problem.steps, leave_out=problem.negligible,
+        steps=steps, leave_out=problem.negligible,
     )  # fmt: skip
 
 
@@ -42,6 +50,8 @@ def column_memory(problem: Problem, threads: int) -> int:
     """Peak bytes by the formula above."""
     way = column_way(problem, threads)
     n, b = problem.n_points, problem.itemsize
+    if problem.masses:
+        return PROCESS_BYTES + _mass_memory(problem, way) + (problem.nbytes if problem.held else 0)
     size, kind = (way.steps, 8) if way.steps is not None else (n, b)
     known = 8 + 4 if way.counted else 0  # what others reached, and the counters
     solved, read = size, way.buffers * way.width * n * b
@@ -53,6 +63,16 @@ def column_memory(problem: Problem, threads: int) -> int:
     work = way.solvers * solved * (8 + 2 * kind + RECORDS + known) + 12 * size + read
     finish = size * (FINISH if problem.rtol == 0.0 else FINISH_BOUNDS)
     return PROCESS_BYTES + int(max(work, finish)) + (problem.nbytes if problem.held else 0)
+
+
+def _mass_memory(problem: Problem, way: Way) -> int:
+    """Bytes that points with masses take."""
+    n = problem.n_points
+    weights = MASSES * (n if problem.n_rows is None else problem.n_rows)
+    if way.steps is not None:
+        work = way.solvers * (COUNTED_MASS * n + COUNTED_STEP * way.steps) + FINISH_BOUNDS * way.steps
+        return weights + work
+    return weights + way.solvers * MASS_COLUMN * n + MASS_STEPS * n
 
 
 def plan_cpu(

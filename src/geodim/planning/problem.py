@@ -48,6 +48,8 @@ class Problem:
     runs : int or None
         The most values that a column stores, where it is read as values with multiplicities: sparse, or of
         points that have weights.
+    masses : bool
+        Whether points have masses: weights that are not whole, or stand for many points.
     resident : bool or None
         Whether a cluster holds all columns; None where that is yet to be decided.
     on_device, graph_on_device : bool
@@ -83,6 +85,7 @@ class Problem:
     chunks: int | None = None
     n_rows: int | None = None
     runs: int | None = None
+    masses: bool = False
     resident: bool | None = None
     on_device: bool = False
     graph_on_device: bool = False

@@ -29,6 +29,7 @@ __all__ = [
     "numbers",
     "optional",
     "plain",
+    "sizes_or_masses",
     "text",
     "unfit",
     "whole",
@@ -120,6 +121,20 @@ def numbers(least: float = 0.0, *, infinite: bool = False) -> Check:
     """A list of numbers, as an array."""
     each = list_of(number(least, infinite=infinite))
     return lambda value: np.array(each(value), np.float64)
+
+
+def sizes_or_masses(least: int) -> Check:
+    """Sizes, whole numbers from ``least`` on; or, if any is written as a float, masses, which are positive or 0.
+
+    As an array of the one or the other.
+    """
+
+    def each(value: Any) -> NDArray[Any]:
+        masses = isinstance(value, list) and any(isinstance(one, float) for one in value)
+        array: NDArray[Any] = (numbers() if masses else wholes(least))(value)
+        return array
+
+    return each
 
 
 def mapping_of(check: Check, **known: Check) -> Check:
