@@ -42,6 +42,8 @@ def attained_runs(
         return np.empty(0, np.int64), np.empty(0, np.int64)
     if profile.counted:
         sizes, columns, _ = steps or profile.steps()
+        longer = np.append(sizes[1:] > sizes[:-1], True)  # masses may be equal in float64
+        sizes, columns = sizes[longer], columns[longer]
         first = np.flatnonzero(np.append(True, columns[1:] != columns[:-1]))
         starts, owners = sizes[first], columns[first]
     else:

@@ -14,8 +14,7 @@ from geodim.backends import choose_backend
 from geodim.certificate.remembered import remember
 from geodim.data.describe import digest_of
 from geodim.data.integers import measured_exactly
-from geodim.data.shapes import check_weights
-from geodim.data.sources import WeightedSource
+from geodim.data.measures import weighted_source
 from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
 from geodim.engine.driver import Driver
 from geodim.engine.parts import thread_count
@@ -86,8 +85,10 @@ def intrinsic_dimension(
         floats cannot express (below 1e-13) gives the exact value too.
     normalize : bool, default True
         Divide all features by d_max, the largest range of a column (the paper's choice for graph data).
-    weights : array-like of int, optional
-        Multiplicity of each point; the same result as repeating the points.
+    weights : array-like of numbers, optional
+        What each point weighs, 0 or more.  Whole numbers are multiplicities: the same result as repeating the
+        points, at the cost of not doing so, whatever they are.  Others are masses, and Delta is the mean of
+        Phi over all mass; on this machine's cores only.
     feature_names : sequence of str, optional
         Names of the features for the result and for messages, where the data has none.
     n_threads : int, optional
@@ -260,7 +261,7 @@ class _Made:
             return result, self.place.plan(self.place.problem(self.source, 0.0), self.threads), solved.profile
         source: ColumnSource = self.source
         if self.weights is not None:
-            source = WeightedSource(source, check_weights(self.weights, source.n_points))
+            source = weighted_source(source, self.weights)
         ranges = self.place.scan_ranges(source, self.threads)
         error = self.source.error(ranges.magnitude)
         solver = _Solver(

@@ -105,8 +105,8 @@ class IntrinsicDimension(DataEstimator):
             The data.
         y : ignored
             Present by convention.
-        sample_weight : array-like of int of shape (n_points,), optional
-            Multiplicity of each point: whole numbers, the same as repeating the points.
+        sample_weight : array-like of numbers of shape (n_points,), optional
+            What each point weighs; whole numbers are the same as repeating the points.
 
         Returns
         -------

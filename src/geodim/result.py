@@ -58,7 +58,7 @@ class IDResult:
     d_max : float
         The largest range of a feature.
     n_points : int
-        Points, each counted as often as a whole weight says; of points with other weights, those that have any.
+        Points, each as often as a whole weight says; with other weights, the points that have any.
     mass : float
         What all points weigh: their number, or the sum of their weights.
     support : array of int, or of float
@@ -77,9 +77,9 @@ class IDResult:
         For every feature that attains Phi somewhere, the share of the discriminability at the k it attains
         (the lowest index wins a tie), largest first.
     attained_from, attained_by : array of int
-        Which feature attains Phi, as runs of k, or of masses: from ``attained_from[i]`` on it is the one at position
-        ``attained_by[i]`` of ``shares``, or none if that is -1.  At most 2,048 runs, of the longest where
-        there are more; empty if stopped early.
+        Which feature attains Phi, as runs of k, or of masses: from ``attained_from[i]`` on it is the one at
+        position ``attained_by[i]`` of ``shares``, or none if that is -1.  At most 2,048 runs, of the longest
+        where there are more; empty if stopped early.
     plan : PlanRecord or None
         How it was computed: what was predicted, and what happened.
     """

@@ -132,7 +132,7 @@ def _shares(
         sums = np.zeros(profile.done.size)
         known = (owners >= 0) & (widths > 0.0)
         attains = np.isin(np.arange(sums.size), owners[known])
-        np.add.at(sums, owners[known], (np.diff(sizes, append=profile.end) * widths)[known])
+        np.add.at(sums, owners[known], (profile.lengths(sizes) * widths)[known])
     else:
         sums, attains = sums_by_owner(profile.phi, profile.owner, profile.done.size, n_threads)
     total = float(sums.sum())

@@ -49,7 +49,8 @@ class LocalBackend:
         return Problem(
             source.n_points, source.n_features, source.dtype.itemsize, rtol, row_major=source.row_major,
             by_rows=hasattr(source, "read_rows"), held=not mapped, apart=False, n_rows=stored_rows(source),
-            runs=longest_runs(source), masses=isinstance(source, MassSource), at_once=getattr(source, "at_once", MOST_COLUMNS),
+            runs=longest_runs(source), masses=isinstance(source, MassSource),
+            at_once=getattr(source, "at_once", MOST_COLUMNS),
         )  # fmt: skip
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:

@@ -31,7 +31,7 @@ class ProcessMeter:
         peak = peak_resident_memory()
         if peak is None or self.held is None or self.peak is None or peak <= self.peak:
             return None
-        return peak - self.held
+        return max(peak - self.held, 0)  # the system notes the peak a little later than what is held
 
 
 class PeakMeter:

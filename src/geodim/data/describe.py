@@ -23,6 +23,8 @@ def digest_of(source: ColumnSource) -> dict[str, Any]:
         digest.update(np.ascontiguousarray(source.chunk(rows, columns)).tobytes())
     if isinstance(source, SparseSource):
         digest.update(np.ascontiguousarray(source.csc.indices).tobytes())
+    if isinstance(source, WeightedSource):
+        digest.update(source.weights.dtype.str.encode() + np.ascontiguousarray(source.weights).tobytes())
     return {
         "shape": [source.n_points, source.n_features],
         "type": source.dtype.str,

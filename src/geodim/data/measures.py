@@ -1,8 +1,8 @@
 """Points with weights of any kind: which way they are measured, decided in one place.
 
 Whole weights are multiplicities.  Where they are small, points are repeated within the column that is being
-solved: the engine is at its fastest there.  All others, whole or not, are masses of points that stay single, and
-cost what points without weights cost, whatever they weigh (see `geodim.engine.masses`).
+solved: the engine is at its fastest there.  All others, whole or not, are masses of points that stay single;
+what they cost depends on the number of points alone (see `geodim.engine.mass_solve`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.data.shapes import check_masses
+from geodim.data.shapes import check_masses, is_whole
 from geodim.data.sources import WeightedSource, as_source
 from geodim.errors import InternalError
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from geodim.data.sources import ColumnSource
 
-# Measured: repeating each point four times costs the engine about what masses cost at a tenth of that; and so
-# few points are repeated in no time.
-TIMES = 4
+# Up to so many repetitions on average the engine is several times as fast as masses are, and takes about twice
+# the memory; from some 64 on it would be slower.  And so few points are repeated in no time.
+TIMES = 16
 FEW_POINTS = 1 << 12
 
 
@@ -41,9 +41,7 @@ class MassSource(WeightedSource):
         self.n_points = self.present.size
         self.measure = Measure.of(self.weights)
 
-    def read_masses(
-        self, column: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    def read_masses(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
         """Ascending values, and the mass of each in two parts."""
         values = self._column(column).astype(np.float64)
         order = np.argsort(values, kind="stable")
@@ -72,8 +70,8 @@ def weighted_source(source: ColumnSource, weights: Any) -> ColumnSource:
     """A source with weights, as `MassSource` or, where whole ones are small, with its points repeated."""
     masses = check_masses(weights, source.n_points)
     total = float(masses.sum(dtype=np.float64))
-    few = total <= max(TIMES * np.count_nonzero(masses), FEW_POINTS)
-    if few and (masses.dtype.kind != "f" or np.all(masses == np.floor(masses))):
+    few = is_whole(masses) and total <= max(TIMES * int(np.count_nonzero(masses)), FEW_POINTS)
+    if few:
         return WeightedSource(source, masses.astype(np.int64))
     return MassSource(source, masses)
 

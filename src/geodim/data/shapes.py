@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.engine.steps import MOST_POINTS
 from geodim.errors import InputTypeError, InputValueError, NonFiniteError, ShapeError
 from geodim.lists import as_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_POINTS = 2.0**52  # points that can be told apart by a float64
 MOST_MASS = 2.0**1000  # of all points together, far enough from the end of float64
 
 
@@ -74,7 +74,9 @@ def check_masses(weights: Any, n_points: int) -> NDArray[Any]:
         raise InputTypeError(msg)
     if array.dtype.kind == "f":
         array = array.astype(np.float64)
-        _refuse_first(~np.isfinite(array), array, "is not finite: a weight of 0 leaves a point out", NonFiniteError)
+        _refuse_first(
+            ~np.isfinite(array), array, "is not finite: a weight of 0 leaves a point out", NonFiniteError
+        )
     else:
         array = array.astype(np.uint64 if array.dtype.kind == "u" else np.int64)
     _refuse_first(array < 0, array, "is negative: a point cannot occur fewer than 0 times", InputValueError)
@@ -93,7 +95,14 @@ def check_masses(weights: Any, n_points: int) -> NDArray[Any]:
     return array
 
 
-def _refuse_first(bad: NDArray[np.bool_], array: NDArray[Any], why: str, error: type[InputValueError]) -> None:
+def is_whole(weights: NDArray[Any]) -> bool:
+    """Whether all weights are whole numbers."""
+    return weights.dtype.kind != "f" or bool(np.all(weights == np.floor(weights)))
+
+
+def _refuse_first(
+    bad: NDArray[np.bool_], array: NDArray[Any], why: str, error: type[InputValueError]
+) -> None:
     for row in np.flatnonzero(bad)[:1].tolist():
         raise error(f"weight {array[row]} at row {row} {why}")
 
@@ -101,7 +110,7 @@ def _refuse_first(bad: NDArray[np.bool_], array: NDArray[Any], why: str, error: 
 def check_weights(weights: Any, n_points: int) -> NDArray[np.int64]:
     """Integer multiplicities, one per point: what is needed where points are repeated."""
     array = check_masses(weights, n_points)
-    if array.dtype.kind == "f" and np.any(array != np.floor(array)):
+    if not is_whole(array):
         row = int(np.flatnonzero(array != np.floor(array))[0])
         msg = (
             f"weight {array[row]} at row {row} is no integer: here weights are multiplicities and must be "

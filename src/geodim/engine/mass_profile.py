@@ -72,9 +72,12 @@ class MassProfile(Profile):
             if not np.any(width > 0.0):
                 return
             size = self.phi.size + width.size
-            out = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size), np.empty(size, np.int32)
-            count = merge_steps(self.high, self.low, self.phi, self.owner, high, low, width, column, *out)
-            self.high, self.low, self.phi, self.owner = (part[:count].copy() for part in out)
+            ends, wide, owner = np.empty((2, size), np.int64), np.empty(size), np.empty(size, np.int32)
+            count = merge_steps(
+                self.high, self.low, self.phi, self.owner, high, low, width, column, *ends, wide, owner
+            )
+            self.high, self.low = ends[0, :count].copy(), ends[1, :count].copy()
+            self.phi, self.owner = wide[:count].copy(), owner[:count].copy()
 
     def spread_out(self) -> Profile:
         """The same at every k, for whole weights of few points in all: as if the points were repeated."""
@@ -134,13 +137,16 @@ class MassProfile(Profile):
         return 4.0 * widest * (self.measure.high.size / float(self.measure.total))
 
     def shown(self, support: NDArray[Any], lower: Any, upper: Any, widest: float) -> Bounds:  # noqa: ARG002
-        """What a result holds: k from 2 on, or masses that float64 tells apart."""
-        if self.measure.whole:
-            last = support > 1
-        else:
-            last = np.append(support[1:] > support[:-1], True)
+        """What a result holds: k from 2 on, or masses that float64 tells apart; whoever attains a width."""
         exact = lower is upper and not self.measure.rounded
-        return support[last], lower[last], lower[last] if exact else upper[last]
+        last = np.append(lower[1:] > lower[:-1], True)
+        if self.measure.whole:
+            last &= support > 1
+        support, lower, upper = support[last], lower[last], upper[last]
+        if not self.measure.whole:
+            kept = _told_apart(support)
+            support, lower, upper = support[kept], lower[kept], upper[kept]
+        return support, lower, lower if exact else upper
 
     def steps(self) -> Steps:
         """Where each step begins, its column and its width."""
@@ -151,6 +157,12 @@ class MassProfile(Profile):
         else:
             starts, first = np.append(0.0, self._ends()[:-1]), 0
         return starts[first:], self.owner[first:].astype(np.int64), self.phi[first:]
+
+    def lengths(self, starts: NDArray[Any]) -> NDArray[Any]:
+        """How much mass each step has, even where float64 does not tell its ends apart."""
+        if self.measure.whole:
+            return super().lengths(starts)
+        return self.measure.masses(*differences(self.high, self.low))
 
     # ------------------------------------------------------------ checkpoints
 
@@ -180,6 +192,15 @@ class MassProfile(Profile):
         if not fine or owner.min() < -1 or owner.max() >= self.done.size or work.min() < 0:
             raise StateError(f"phi{key} and what belongs to it are no steps of these masses")
         self.phi, self.owner, self.high, self.low, self.work = phi, owner, high, low, work
+
+
+def _told_apart(masses: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Which of ascending masses to keep: of equal ones the first, whose step is the longest, by far.
+
+    The mass of all points is kept in any case, and then the one before it is a little less.
+    """
+    masses[:-1][masses[:-1] == masses[-1]] = np.nextafter(masses[-1], 0.0)
+    return np.flatnonzero(np.append(True, masses[1:] > masses[:-1]))
 
 
 @dataclass(kw_only=True)
@@ -256,11 +277,18 @@ class CountedMass(Profile):
     def shown(self, support: NDArray[Any], lower: Any, upper: Any, widest: float) -> Bounds:
         """Sizes or masses, and bounds that hold from after the one before to each.
 
-        A unit less or more is in the neighbouring step at most.
+        Where windows may be off by a unit, Phi is at least what was counted for a unit less, and at most what
+        was counted for a unit more.
         """
-        if self.rounded:
-            lower, upper = np.append(0.0, lower[:-1]), np.append(upper[1:], widest)
-        return self._ends(support), lower, upper
+        if not self.rounded:
+            return self._ends(support), lower, upper
+        total = self.units.n_points
+        ends = np.unique(np.concatenate([support - 1, support + 1, [total]]))
+        ends = ends[(ends > 0) & (ends <= total)]
+        before = np.append(0, ends[:-1])
+        lower = np.where(before == 0, 0.0, lower[np.searchsorted(support, before - 1, side="right")])
+        upper = np.append(upper, widest)[np.searchsorted(support, ends + 1, side="left")]
+        return self._ends(ends), lower, upper
 
     def steps(self) -> Steps:
         """Where each step begins, its column and its width."""

@@ -1,7 +1,7 @@
 """The loop over columns of points with masses: exact, by the steps of each column, or by counters of mass.
 
 Columns are shared out to threads one by one, and merged by the greatest width at every mass, so that nothing
-depends on their order.  A column is sorted and lives in some 200 bytes a point; nothing is as long as what
+depends on their order.  A column that is solved takes some 500 bytes a point; nothing is as long as what
 weights stand for.
 """
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from geodim.engine.masses import Measure
     from geodim.engine.ways import Way
 
-MASS_BYTES = 200  # per point and thread: the column, its starts, and its steps
+MASS_BYTES = 500  # per point: a column, its starts, and its steps
 PATIENCE = 1 << 22  # starts that are looked at between two looks at the clock
 GAPS = 256  # on the stack to begin with; halving needs some tens
 EXACT_BITS = 52  # of counts times steps, so that K j - C[j] is exact in float64
@@ -141,9 +141,7 @@ class ColumnSteps:
         The mass of each.
     """
 
-    def __init__(
-        self, values: NDArray[np.float64], high: NDArray[np.int64], low: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, values: NDArray[np.float64], high: NDArray[np.int64], low: NDArray[np.int64]) -> None:
         from geodim.engine.kernels.masses import cumulate_masses  # noqa: PLC0415 - imports Numba
 
         distinct = np.empty(values.size)
@@ -173,8 +171,8 @@ class ColumnSteps:
         parts = []
         while True:
             outcome = kernels.find_steps(
-                *self.column, *known, self.widths, self.masses, self.lists, self.places, *self.found, self.state,
-                PATIENCE,
+                *self.column, *known, self.widths, self.masses, self.lists, self.places, *self.found,
+                self.state, PATIENCE,
             )  # fmt: skip
             parts.append([array[: self.state[1]].copy() for array in self.found])
             self.state[1] = 0

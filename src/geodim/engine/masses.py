@@ -2,8 +2,9 @@
 
 A float64 is a whole number times a power of two.  Take as unit the power of two of which all masses together
 are 2^121 to 2^122: then every mass is a whole number of units, as long as no weight has a digit 2^122 times
-smaller than the total, which few have.  Whole numbers of 122 bits are kept in two parts of int64, ``high * 2^62
-+ low``.  Multiplying all weights by a power of two changes the unit alone, and so no bit of anything else.
+smaller than the total, which few have.  Whole numbers of 122 bits are kept in two parts of int64,
+``high * 2^62 + low``.  Multiplying all weights by a power of two changes the unit alone, and so no bit of
+anything else.
 
 Weights with smaller digits are rounded up to units: of n points, no set is then off by n units or more.
 """
@@ -18,6 +19,7 @@ import numpy as np
 
 from geodim.engine.kernels.masses import LOW_BITS
 from geodim.engine.parts import exact_sum
+from geodim.engine.steps import MOST_POINTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     Parts = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 BITS = 122  # of all masses together; rounding up adds less than one
-MOST_COUNTED = 1 << 52  # whole weights up to so many in all are multiplicities: float64 holds every k
 LOW_MASK = (1 << LOW_BITS) - 1
 CHUNK = 26  # bits that float64 multiplies without rounding, twice as many being less than 53 of them
 HUGE = 2.0**900  # widths whose products might overflow
@@ -66,13 +67,13 @@ class Measure:
             units = exact_sum(np.ascontiguousarray(weights, np.float64))
             assert units is not None
             exponent = units.bit_length() - 1074 - BITS
-            whole = units <= MOST_COUNTED << 1074 and bool(np.all(weights == np.floor(weights)))
+            whole = units <= MOST_POINTS << 1074 and bool(np.all(weights == np.floor(weights)))
         else:
             digits, exponents = weights.astype(np.uint64), np.zeros(weights.size, np.int64)
             # In halves, so that no sum overflows.
             units = (int((digits >> np.uint64(32)).sum()) << 32) + int((digits & np.uint64(2**32 - 1)).sum())
             exponent = units.bit_length() - BITS
-            whole = units <= MOST_COUNTED
+            whole = units <= MOST_POINTS
         high, low, rounded = _shifted(digits, exponents - exponent)
         return cls(high, low, exponent, _whole_sum(high, low), whole, rounded)
 
@@ -102,8 +103,13 @@ class Measure:
         return high >> (-self.exponent - LOW_BITS)
 
     def masses(self, high: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Units as masses, to within the last digit of a float64."""
-        return np.ldexp(np.ldexp(high.astype(np.float64), LOW_BITS) + low, self.exponent)
+        """Units as masses, each the nearest float64."""
+        up = LOW_BITS - np.frexp(high.astype(np.float64))[1].astype(np.int64)  # room before the leading digit
+        rest = LOW_BITS - up
+        leading = (high << up) | (low >> rest)
+        # What is cut off only matters if the others are half way between two floats.
+        leading |= (low & ((np.int64(1) << rest) - 1)) > 0
+        return np.ldexp(leading.astype(np.float64), (rest + self.exponent).astype(np.int32))
 
 
 def _times_power(number: int, exponent: int) -> float:
@@ -120,7 +126,10 @@ def _shifted(digits: NDArray[np.uint64], shifts: NDArray[np.int64]) -> tuple[Any
     lost = (digits & ((np.uint64(1) << down) - np.uint64(1))) > 0
     digits = (digits >> down) + lost
     up = np.maximum(shifts, 0)
-    inside, beyond = np.minimum(up, LOW_BITS).astype(np.uint64), np.maximum(up - LOW_BITS, 0).astype(np.uint64)
+    inside, beyond = (
+        np.minimum(up, LOW_BITS).astype(np.uint64),
+        np.maximum(up - LOW_BITS, 0).astype(np.uint64),
+    )
     kept = (np.uint64(1) << (np.uint64(LOW_BITS) - inside)) - np.uint64(1)  # what stays in the lower part
     low = ((digits & kept) << inside).astype(np.int64)
     high = ((digits >> (np.uint64(LOW_BITS) - inside)) << beyond).astype(np.int64)

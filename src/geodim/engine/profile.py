@@ -108,6 +108,11 @@ class Profile:
         """Where the last step of `steps` ends."""
         return self.n_points + 1
 
+    def lengths(self, starts: NDArray[Any]) -> NDArray[Any]:
+        """How long the steps are that begin there."""
+        lengths: NDArray[Any] = np.diff(starts, append=self.end)
+        return lengths
+
     def everywhere(self, n_threads: int = 1) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """All k from 2 on and Phi there, once every column was solved without a step."""
         return whole_numbers(2, self.n_points + 1, n_threads), self.phi[1:]

@@ -71,8 +71,8 @@ def partial_diameter_of_mass(values: ArrayLike, weights: Sequence[Any], mass: fl
     Examples
     --------
     >>> from geodim.paper import partial_diameter_of_mass
-    >>> partial_diameter_of_mass([0, 1, 4], [0.5, 0.25, 2], 2), partial_diameter_of_mass([0, 1, 4], [1, 1, 1], 2)
-    (0.0, 1.0)
+    >>> [partial_diameter_of_mass([0, 1, 4], [0.5, 0.25, 2], mass) for mass in (0.5, 2, 2.25)]
+    [0.0, 0.0, 3.0]
     """
     f = as_values(values)
     masses, m = _masses(weights, len(f)), Fraction(mass)

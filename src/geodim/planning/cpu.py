@@ -26,9 +26,9 @@ RECORDS = 4.75  # bytes per point: a record of 64 for every 16 points, and a lis
 RUN = 50  # bytes per value of a column that is read as values with multiplicities, as measured
 FINISH = 28  # bytes per point of an exact result: profile, support, and what is summed up
 FINISH_BOUNDS = 52  # of bounds that are not counted, with lower and upper
-# Of points with masses, as measured: bytes per row for the weights; per point for a column that is solved, and
-# for all steps of Phi, of which there are about two a point; if counted, per point and per step.
-MASSES, MASS_COLUMN, MASS_STEPS, COUNTED_MASS, COUNTED_STEP = 32, 200, 150, 50, 80
+# Of points with masses, as measured: bytes per row for the weights; per point for a column that is solved,
+# and for all steps of Phi, of which there are about two a point; if counted, per point and per step.
+MASSES, MASS_COLUMN, MASS_STEPS, COUNTED_MASS, COUNTED_STEP = 130, 512, 240, 30, 30
 
 
 def column_way(problem: Problem, threads: int) -> Way:
@@ -90,6 +90,8 @@ def plan_cpu(
     # Else the system keeps the file in memory.
     from_disk = problem.nbytes + memory > cache and not problem.held
     work = rates.counted(n, d, problem.steps) if counted else rates.columns(n, d)
+    if problem.masses:
+        work = rates.counted_masses(n, d, problem.steps) if counted else rates.masses(n, d)
     parts = {"columns": work / speed_up(threads)}
     bytes_read = problem.nbytes * (1 + passes)
     if from_disk:

@@ -25,6 +25,9 @@ class CoreRates:
         Per value: of the first pass; of the first column, read, sorted and searched; of another column,
         most of which need not be searched; of a column that is counted in steps; in cells, whose size is
         not the same everywhere.
+    mass, counted_mass : float
+        Per value of points with masses: in columns of 10^5 of them, and longer ones take longer by the root
+        of their length; and if they are counted.
     product : float
         Per stored entry of a graph and column.
     rows : float
@@ -45,6 +48,8 @@ class CoreRates:
     later: float = 25e-9
     count: float = 3e-9
     cell: float = 9e-9
+    mass: float = 12e-6
+    counted_mass: float = 80e-9
     product: float = 0.5e-9
     rows: float = 12e9
     storage: float = 1e9
@@ -54,6 +59,14 @@ class CoreRates:
     def columns(self, n_points: int, n_columns: int) -> float:
         """Exact columns, on one core."""
         return n_points * (self.first + self.later * max(n_columns - 1, 0))
+
+    def masses(self, n_points: int, n_columns: int) -> float:
+        """Columns of points with masses, exactly, on one core."""
+        return n_points * n_columns * self.mass * (n_points / 1e5) ** 0.5
+
+    def counted_masses(self, n_points: int, n_columns: int, steps: float) -> float:
+        """The same if their mass is counted."""
+        return n_points * n_columns * self.counted_mass + self.columns(int(steps), n_columns)
 
     def counted(self, n_points: int, n_columns: int, steps: float) -> float:
         """Columns that are counted, and solved by their counts, on one core."""
@@ -70,6 +83,9 @@ class DeviceRates:
         Per value, by the bytes of a value.
     batch : float
         Per batch of columns.
+    mass, counted_mass : float
+        Per value of points with masses: in columns of 10^5 of them, and longer ones take longer by the root
+        of their length; and if they are counted.
     product : float
         Per stored entry and column.
     feed, copy : float

@@ -124,13 +124,13 @@ def numbers(least: float = 0.0, *, infinite: bool = False) -> Check:
 
 
 def sizes_or_masses(least: int) -> Check:
-    """Sizes, whole numbers from ``least`` on; or, if any is written as a float, masses, which are positive or 0.
+    """Sizes, whole numbers from ``least`` on; or, if all are written as floats, masses.
 
     As an array of the one or the other.
     """
 
     def each(value: Any) -> NDArray[Any]:
-        masses = isinstance(value, list) and any(isinstance(one, float) for one in value)
+        masses = isinstance(value, list) and value and all(isinstance(one, float) for one in value)
         array: NDArray[Any] = (numbers() if masses else wholes(least))(value)
         return array
 

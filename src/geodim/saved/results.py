@@ -220,7 +220,7 @@ def related_in_result(result: IDResult) -> None:
         if sizes_of.size and sizes_of[-1] > (result.mass if result.measured else n):
             raise UnfitError(f"the field {name!r} goes beyond the {n} points, or their mass")
     if not result.measured and result.mass != float(n):
-        raise UnfitError(f"the mass {result.mass!r} is not that of {n} points")
+        raise UnfitError(f"the mass is {result.mass!r}, but n_points {n}")
     for name in ("phi_lower", "phi_upper"):
         ascending(getattr(result, name), f"the field {name!r}")
     if np.any(result.phi_lower > result.phi_upper):

@@ -1,14 +1,14 @@
 """Points with masses: the narrowest windows of every mass, exactly.
 
-A mass is a whole number of units in two parts, ``high * 2^62 + low`` with 0 <= low < 2^62: 122 bits in all, so
-that nothing is rounded (see `geodim.engine.masses`).  With distinct values v_1 < ... < v_r and c the masses up
-to each of them, a window from v_a to v_b weighs c_b - c_(a-1).  Let M(w) be the most that a window of width w
-or less weighs: phi(m) is the least w with M(w) >= m, so the steps of M are those of phi.
+A mass is a whole number of units in two parts, ``high * 2^62 + low`` with 0 <= low < 2^62: 122 bits in all,
+so that nothing is rounded (see `geodim.engine.masses`).  With distinct values v_1 < ... < v_r and c the
+masses up to each of them, a window from v_a to v_b weighs c_b - c_(a-1).  Let M(w) be the most that a window
+of width w or less weighs: phi(m) is the least w with M(w) >= m, so the steps of M are those of phi.
 
-They are found between two widths at a time.  From the start a, let e_a(w) be the last value within w.  Only
-starts with a window heavier than M(lower), among those up to the upper width, can make a step in between;
-so at a width in the middle, which is that of some window, M is the greatest mass of these few, and either half
-goes on with those of them that matter there.  Where few windows are left, all of them are looked at.
+They are found between two widths at a time.  Only a start with a window that is heavier than M(lower) and no
+wider than the upper width can make a step in between.  So at a width in the middle, which is that of some
+window, M is the greatest mass of these few starts, or M(lower); and either half goes on with those of them
+that matter there.  Where few windows are left, all of them are looked at.
 """
 
 from __future__ import annotations
@@ -218,16 +218,16 @@ def find_steps(
 ):  # fmt: skip
     """Go on with the steps of phi, upwards, until all are found or something is in the way.
 
-    Returns DONE; FULL if there is no more room for steps, CROWDED or DEEP if there is none for starts or gaps
-    (with more, it goes on where it was); or GOES_ON once so many starts as ``patience`` were looked at.  Where
-    the column lies below what others reached, a step has the width BELOW.
+    Returns DONE; FULL if there is no more room for steps, CROWDED or DEEP if there is none for starts or
+    gaps (with more, it goes on where it was); or GOES_ON once more starts than ``patience`` were looked at.
+    Where the column lies below what others reached, a step has the width BELOW.
 
     Parameters
     ----------
     v : (r,) float64, ascending, distinct
     c_high, c_low : (r + 1,) int64, masses up to each value
     known_high, known_low, known_width : (s,) int64, int64, float64, steps that others reached
-    widths, masses, lists : (g, 2) float64, (g, 4) int64, (g, 2) int64, stack of gaps: the widths and masses at
+    widths, masses, lists : (g, 2) float64, (g, 4) int64, (g, 2) int64, stack of gaps: widths and masses at
         both ends, and which starts matter
     places : (p, 4) int32, starts, their last values at both ends, and scratch
     out_width, out_high, out_low : (m,) float64, int64, int64, steps, written
@@ -273,7 +273,18 @@ def find_steps(
         state[2] += stop - start
         if left <= FEW:
             state[1] = _look_at_all(
-                v, c_high, c_low, places, start, stop, low_high, low_low, out_width, out_high, out_low, state[1]
+                v,
+                c_high,
+                c_low,
+                places,
+                start,
+                stop,
+                low_high,
+                low_low,
+                out_width,
+                out_high,
+                out_low,
+                state[1],
             )
             state[0] -= 1
             continue
