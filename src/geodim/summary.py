@@ -73,8 +73,9 @@ def summarise(
         delta_upper = _above(profile.mean(support, upper, scale, n_threads), upper)
         delta_lower = _below(profile.mean(support, lower, scale, n_threads))
         delta = delta_lower + 0.5 * (delta_upper - delta_lower) if delta_upper < math.inf else delta_lower
-    off_by_mass = profile.off_by_mass(widest) / scale
+    off_by_mass = profile.off_by_mass(widest)
     if off_by_mass > 0.0:
+        off_by_mass = math.nextafter(off_by_mass / scale, math.inf)
         delta_lower, delta_upper = _below(delta_lower - off_by_mass), _above(delta_upper + off_by_mass, upper)
     support, lower, upper = profile.shown(support, lower, upper, widest)
     if feature_error > 0.0:  # each of the n - 1 widths is the difference of two values
@@ -132,7 +133,9 @@ def _shares(
         sums = np.zeros(profile.done.size)
         known = (owners >= 0) & (widths > 0.0)
         attains = np.isin(np.arange(sums.size), owners[known])
-        np.add.at(sums, owners[known], (profile.lengths(sizes) * widths)[known])
+        # In units of the largest, so that nothing overflows.
+        parts = (profile.lengths(sizes) / profile.end) * (widths / (widths.max(initial=0.0) or 1.0))
+        np.add.at(sums, owners[known], parts[known])
     else:
         sums, attains = sums_by_owner(profile.phi, profile.owner, profile.done.size, n_threads)
     total = float(sums.sum())

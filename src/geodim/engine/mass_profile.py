@@ -134,7 +134,7 @@ class MassProfile(Profile):
         """
         if not self.measure.rounded:
             return 0.0
-        return 4.0 * widest * (self.measure.high.size / float(self.measure.total))
+        return math.nextafter(4.0 * widest * (self.measure.high.size / float(self.measure.total)), math.inf)
 
     def shown(self, support: NDArray[Any], lower: Any, upper: Any, widest: float) -> Bounds:  # noqa: ARG002
         """What a result holds: k from 2 on, or masses that float64 tells apart; whoever attains a width."""
@@ -259,7 +259,9 @@ class CountedMass(Profile):
         Phi lies between that of a unit less and that of a unit more, which moves the integral by one unit
         times the widest range; and all points together weigh up to one unit more than was counted.
         """
-        return 2.0 * widest / self.units.n_points * (1.0 + 2.0**-50) if self.rounded else 0.0
+        if not self.rounded:
+            return 0.0
+        return math.nextafter(2.0 * widest / self.units.n_points * (1.0 + 2.0**-20), math.inf)
 
     def rounded_mean(self, n_threads: int = 1) -> tuple[float, float]:
         """Delta of the rounded values, unscaled, and how far it may be off."""

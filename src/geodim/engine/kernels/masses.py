@@ -106,7 +106,7 @@ def begin_steps(v, c_high, c_low, widths, masses, lists, places, out_width, out_
         high, low = _between(c_high, c_low, a, r - 1)
         if not _heavier(high, low, best_high, best_low):
             break
-        places[count, 0], places[count, 1], places[count, 2] = a, a, r - 1
+        places[count, 0], places[count, 1], places[count, 2] = a, a, r - 1  # checked when they are used
         count += 1
     widths[0, 0], widths[0, 1] = 0.0, v[r - 1] - v[0]
     masses[0, 0], masses[0, 1] = best_high, best_low
@@ -245,6 +245,9 @@ def find_steps(
     require(state.size >= 3 and 0 <= state[0] <= depth and 0 <= state[1] <= room, "find_steps: state")
     for gap in range(state[0]):
         require(0 <= lists[gap, 0] <= lists[gap, 1] <= places.shape[0], "find_steps: lists")
+        for at in range(lists[gap, 0], lists[gap, 1]):
+            a, low, high = places[at, 0], places[at, 1], places[at, 2]
+            require(0 <= a <= low <= high < r, "find_steps: places")
     tried = np.empty(TRIED)
     looked = np.int64(0)
     while state[0] > 0:
