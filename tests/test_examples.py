@@ -44,7 +44,7 @@ def threads_restored() -> Iterator[None]:
 @pytest.fixture
 def run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Callable[[Path, str], str]]:
+) -> Iterator[Callable[[Path], str]]:
     """What an example prints; it makes figures, all of them with something on them, and no files.
 
     It runs in this process, which has imported and compiled what most examples need.
@@ -54,9 +54,9 @@ def run(
     folder = tmp_path / "empty"
     folder.mkdir()
 
-    def run_here(example: Path, data: str) -> str:
+    def run_here(example: Path) -> str:
         monkeypatch.chdir(folder)
-        monkeypatch.setenv("GEODIM_DATA", data)
+        monkeypatch.setenv("GEODIM_DATA", str(folder))
         monkeypatch.setenv("GEODIM_OFFLINE", "1")
         with threads_restored() if example.stem in NEEDS_TORCH else contextlib.nullcontext():
             runpy.run_path(str(example), run_name="__main__")
@@ -159,18 +159,8 @@ CHECKS: dict[str, Callable[[str], None]] = {
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_runs_and_says_what_it_claims(
-    example: Path, run: Callable[[Path, str], str], request: pytest.FixtureRequest
-) -> None:
-    needs_data = example.stem == "plot_choose_hops"
-    data = str(request.getfixturevalue("planetoid_root")) if needs_data else ""
-    CHECKS[example.stem](run(example, data))
-
-
-def test_hops_without_the_files_of_cora(run: Callable[[Path, str], str], tmp_path: Path) -> None:
-    text = run(ROOT / "examples" / "plot_choose_hops.py", str(tmp_path))
-    assert "note: the files of Cora are not here" in text
-    check_choose_hops(text)
+def test_runs_and_says_what_it_claims(example: Path, run: Callable[[Path], str]) -> None:
+    CHECKS[example.stem](run(example))
 
 
 def test_every_example_is_listed() -> None:

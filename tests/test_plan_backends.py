@@ -239,7 +239,7 @@ def test_batches_of_the_device_add_up():
     """8 columns one by one, then two, four: and the rest in batches of 16."""
     alone = plan_cuda(Problem(1000, 1)).parts["windows"]
     assert alone == pytest.approx(H200.batch, rel=1e-3)
-    assert plan_cuda(Problem(1000, 128)).parts["windows"] == pytest.approx(12 * H200.batch, rel=1e-2)
+    assert plan_cuda(Problem(1000, 127)).parts["windows"] == pytest.approx(12 * H200.batch, rel=1e-2)
 
 
 def test_what_does_not_fit_the_device():
@@ -400,3 +400,17 @@ def test_workers_without_a_limit():
     assert found.budget is None
     assert found.fits is None
     assert found.passes == 1
+
+
+def test_many_short_columns_are_dropped_by_counts():
+    """At a fraction of what sorting them would take, in blocks that fit the budget."""
+    many = plan_cuda(Problem(100_000, 100_000, on_device=True))
+    assert many.way.drops
+    assert many.parts["sorting"] == 0.0
+    assert many.seconds < 0.5e-9 * many.n_points * many.n_features
+    small = plan_cuda(Problem(100_000, 5_000), memory=10**9)
+    assert small.way.drops
+    assert 1 < small.way.width < many.way.width
+    assert small.memory <= 10**9
+    for other in (Problem(100_000, 64), Problem(10**8, 1000), Problem(100_000, 5_000, rtol=0.01)):
+        assert not plan_cuda(other).way.drops

@@ -12,7 +12,7 @@ Public names are imported when first used, so that ``import geodim`` stays quick
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from geodim._version import __version__
 
@@ -28,6 +28,8 @@ _WHERE = {
     "IntrinsicDimension": "geodim.estimator",
     "KHopIntrinsicDimension": "geodim.khop_estimator",
     "KHopResult": "geodim.khop_result",
+    "Union": "geodim.families",
+    "Values": "geodim.families",
     "WhatIf": "geodim.explain.whatif",
     "advise": "geodim.explain.advice",
     "binary_dimension": "geodim.concepts.dimension",
@@ -60,6 +62,8 @@ __all__ = [
     "IntrinsicDimension",
     "KHopIntrinsicDimension",
     "KHopResult",
+    "Union",
+    "Values",
     "WhatIf",
     "__version__",
     "advise",
@@ -90,14 +94,14 @@ if TYPE_CHECKING:
     from geodim.explain.selector import DiscriminabilitySelector
     from geodim.explain.shares import Explanation, explain_dimension, explain_hops, feature_ranking
     from geodim.explain.whatif import WhatIf
-    from geodim.families import Directions, Distances
+    from geodim.families import Directions, Distances, Union, Values
     from geodim.khop import khop_dimensions
     from geodim.khop_estimator import KHopIntrinsicDimension
     from geodim.khop_result import KHopResult
     from geodim.result import IDResult
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _MODULES:
         return import_module(f"geodim.{name}")
     if name in _WHERE:

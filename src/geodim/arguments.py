@@ -27,7 +27,7 @@ MOST_SECONDS = 1e9  # thirty years
 HOP_BYTES = 4096  # what is kept of every hop besides arrays: profiles, results, names
 
 
-def whole_number(value: Any, name: str, least: int | None = None, most: int | None = None) -> int:
+def whole_number(value: object, name: str, least: int | None = None, most: int | None = None) -> int:
     """Return a whole number as an int, NumPy's too, or raise; True and False are none.
 
     Examples
@@ -53,7 +53,7 @@ def whole_number(value: Any, name: str, least: int | None = None, most: int | No
 
 
 def real_number(
-    value: Any,
+    value: object,
     name: str,
     *,
     least: float | None = None,
@@ -100,13 +100,14 @@ def real_number(
     return number
 
 
-def one_of(value: Any, name: str, known: Sequence[str]) -> None:
-    """Raise unless it is one of the names."""
+def one_of(value: object, name: str, known: Sequence[str]) -> str:
+    """Return one of the names, or raise."""
     if value not in known:
         raise InputValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+    return known[known.index(value)]
 
 
-def _shown(number: Any) -> str:
+def _shown(number: object) -> str:
     """A number in words; it may be too long to be written out."""
     if isinstance(number, int):
         return f"{number:,}" if abs(number) < 10**30 else "a number of more than 30 digits"

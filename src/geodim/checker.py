@@ -56,7 +56,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
-Interval = tuple[float, float]
+Bounds = tuple[float, float]
 FORMAT = "geodim.Certificate/2"
 MOST_POINTS = 2**31  # products of two ranks fit an int64
 MOST_WHOLE = 2**53  # whole numbers up to here are float64 numbers
@@ -70,7 +70,7 @@ class RefutedError(Exception):
     """The certificate is not valid, or says something that the data contradicts."""
 
 
-def require(condition: Any, otherwise: str) -> None:
+def require(condition: object, otherwise: str) -> None:
     """Say what is wrong, if it is."""
     if not condition:
         raise RefutedError(otherwise)
@@ -80,7 +80,7 @@ def require(condition: Any, otherwise: str) -> None:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # infinite widths are found wrong like others
-def verify(text: bytes | str, columns: Iterable[Array], shape: Any, edges: Any = None) -> list[Interval]:
+def verify(text: bytes | str, columns: Iterable[Array], shape: object, edges: object = None) -> list[Bounds]:
     """Check everything; return the claims, which follow: intervals for Delta after 0, 1, ... hops.
 
     ``text`` is the JSON document, ``columns`` are those of the data in order, ``edges`` two rows of nodes.
@@ -156,13 +156,13 @@ def proved(c: dict[str, Any], h: int, error: Fraction, scale: Fraction) -> tuple
     return low / n / scale * (1 - Fraction(1, 2**51)), high / n / scale * (1 + Fraction(1, 2**51))
 
 
-def dimension(low: float, high: float) -> Interval:
+def dimension(low: float, high: float) -> Bounds:
     """An interval that holds 1 / Delta^2 if [low, high] holds Delta: rounded outwards, underflow included."""
     least = math.nextafter(min(1.0 / high / high, LARGEST) * (1.0 - 2.0**-51), 0.0) if high else math.inf
     return least, math.nextafter(1.0 / low / low * (1.0 + 2.0**-51), math.inf) if low else math.inf
 
 
-def hop_function(edges: Any, n: int, operator: str) -> tuple[Callable[[Array], Array], int]:
+def hop_function(edges: object, n: int, operator: str) -> tuple[Callable[[Array], Array], int]:
     """One hop as a function of a column, and the largest degree."""
     pairs = np.asarray(edges)
     require(pairs.shape[:-1] == (2,) and pairs.dtype.kind in "iu", "hops need edges: two rows of nodes")
@@ -183,7 +183,7 @@ def hop_error(hops: int, degree: int, magnitude: float) -> float:
 # Reading: what is malformed is refused.  Beyond that, nothing below decides what is true.
 
 
-def checked_column(column: Any, n: int, j: int) -> Array:
+def checked_column(column: object, n: int, j: int) -> Array:
     """A column of real numbers that float64 holds exactly."""
     values = np.asarray(column)
     floats = values.astype(np.float64) if values.dtype.kind in "biu" else values
@@ -199,8 +199,8 @@ def parsed(text: bytes | str) -> dict[str, Any]:
         pairs = json.loads(text, object_pairs_hook=tuple)  # not a dict, in which every name occurs once
         c = dict(pairs) if ("format", FORMAT) in pairs else {}
         require(len(pairs) == len(c) == 14, f"not a {FORMAT} with its fourteen fields, each of them once")
-        n, d = (checked(c, name, (), 1, MOST_POINTS) for name in ("n_points", "n_features"))
-        layers, table = checked(c, "hops", (), 0, 1000) + 1, (c["hops"] + 1, len(c["sizes"]))
+        n, d = (int(checked(c, name, (), 1, MOST_POINTS)) for name in ("n_points", "n_features"))
+        layers, table = int(checked(c, "hops", (), 0, 1000)) + 1, (c["hops"] + 1, len(c["sizes"]))
         sizes = checked(c, "sizes", table[1:], 2, n)
         require([1, *sizes] == sorted({1, *sizes, n}), f"sizes do not ascend to n = {n}")
         checked(c, "unit", (), -1074, 971)  # 2^53 - 1 units do not overflow
@@ -217,14 +217,14 @@ def parsed(text: bytes | str) -> dict[str, Any]:
     return c
 
 
-def checked(c: dict[str, Any], name: str, shape: tuple[int, ...], least: Any, most: Any) -> Any:
+def checked(c: dict[str, Any], name: str, shape: tuple[int, ...], least: float, most: float | Array) -> Array:
     """A number or table, put in place of what was read: int64 or float64, as ``least`` is, if it is valid."""
     values = np.array(c[name], np.int64 if isinstance(least, int) else np.float64)
     fits = values.shape == shape and np.all((values >= least) & (values <= most))
     as_written = repr(values.tolist()) == repr(c[name])  # and not made from 1.5, true, null or "1"
     require(fits and as_written, f"{name} is not a {shape} of numbers from {least} to {np.max(most)}")
     c[name] = values if shape and isinstance(least, int) else values.tolist()
-    return c[name]
+    return values
 
 
 def columns_of(array: Array) -> Iterator[Array]:

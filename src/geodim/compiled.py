@@ -9,12 +9,17 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba
 from numba.core.caching import NullCache
 
 from geodim.errors import GeodimWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numba.core.caching import Cache
 
 __all__ = ["njit"]
 
@@ -22,7 +27,7 @@ _said: set[str] = set()
 _lock = threading.Lock()
 
 
-def njit(**options: Any) -> Any:
+def njit(**options: object) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """As `numba.njit`, with ``cache=True`` meaning: if possible.
 
     Examples
@@ -34,10 +39,11 @@ def njit(**options: Any) -> Any:
     42
     """
     wanted = options.pop("cache", False)
-    decorate = numba.njit(**options)
+    compiler: Callable[..., Callable[..., Any]] = numba.njit  # its types want every option by its name
+    decorate = compiler(**options)
 
-    def compiled(function: Any) -> Any:
-        dispatcher = decorate(function)
+    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+        dispatcher: Any = decorate(function)
         if wanted and dispatcher is not function:  # as it is where Numba only interprets
             try:
                 dispatcher.enable_caching()
@@ -45,7 +51,8 @@ def njit(**options: Any) -> Any:
                 _say(os.environ.get("NUMBA_CACHE_DIR") or "__pycache__", error)
             else:
                 dispatcher._cache = _Cache(dispatcher._cache)
-        return dispatcher
+        made: Callable[..., Any] = dispatcher
+        return made
 
     return compiled
 
@@ -56,13 +63,13 @@ class _Cache:
     What cannot be read is compiled again; what cannot be written is not kept.
     """
 
-    def __init__(self, cache: Any) -> None:
+    def __init__(self, cache: Cache | NullCache) -> None:
         self._cache = cache
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._cache, name)
 
-    def load_overload(self, signature: Any, target: Any) -> Any:
+    def load_overload(self, signature: object, target: object) -> object:
         try:
             return self._cache.load_overload(signature, target)
         except Exception as error:  # noqa: BLE001 - files that are cut make pickle and LLVM raise anything
@@ -73,7 +80,7 @@ class _Cache:
             self._cache = NullCache()
         return None
 
-    def save_overload(self, signature: Any, data: Any) -> None:
+    def save_overload(self, signature: object, data: object) -> None:
         try:
             self._cache.save_overload(signature, data)
         except Exception as error:  # noqa: BLE001 - as above; the disk may be full

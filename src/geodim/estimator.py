@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,13 +13,15 @@ from geodim.dimension import intrinsic_dimension
 if TYPE_CHECKING:
     from typing import Self
 
+    from sklearn.utils import Tags
+
 FRAMES = ("pandas", "polars", "pyarrow", "torch")  # read in place, column by column
 
 
 class DataEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
     """What all estimators of geodim do with data."""
 
-    def _validated(self, X: Any) -> Any:
+    def _validated(self, X: object) -> object:
         """Let scikit-learn check the form and note names, but hand on what geodim reads without a copy."""
         if type(X).__module__.partition(".")[0] in FRAMES:
             return validate_data(self, X, skip_check_array=True)
@@ -27,7 +29,7 @@ class DataEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has no 
         mapped = isinstance(X, np.memmap) and X.dtype == checked.dtype
         return X if mapped else checked
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -80,9 +82,9 @@ class IntrinsicDimension(DataEstimator):
     def __init__(
         self,
         *,
-        features: Any = "coordinates",
-        metric: Any = None,
-        landmarks: Any = None,
+        features: object = "coordinates",
+        metric: object = None,
+        landmarks: object = None,
         rtol: float = 0.0,
         normalize: bool = True,
         n_threads: int | None = None,
@@ -96,7 +98,7 @@ class IntrinsicDimension(DataEstimator):
         self.n_threads = n_threads
         self.time_limit = time_limit
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:  # noqa: ARG002
         """Measure the data.
 
         Parameters

@@ -62,15 +62,15 @@ CAUTION = 0.7  # the pilot may guess Delta too large, and a second pass costs mo
 
 
 def khop_dimensions(
-    X: Any,
-    graph: Any,
-    hops: Any = 5,
+    X: object,
+    graph: object,
+    hops: int = 5,
     *,
-    operator: Any = "sym",
+    operator: object = "sym",
     operator_parameters: dict[str, Any] | None = None,
     rtol: float = 0.0,
     normalize: bool = True,
-    edge_weights: Any = None,
+    edge_weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
     memory: int | None = None,
@@ -237,10 +237,10 @@ def fingerprint(source: ColumnSource, kind: np.dtype[np.floating], operator: Ope
 
 def _operator(
     place: Executor,
-    graph: Any,
-    operator: Any,
+    graph: object,
+    operator: object,
     parameters: dict[str, Any] | None,
-    weights: Any,
+    weights: object,
     n_nodes: int,
     threads: int,
 ) -> tuple[Operator, dict[str, Any]]:
@@ -314,7 +314,7 @@ def _root_mean_square(source: ColumnSource, ranges: Ranges, operator: Operator) 
     return math.sqrt(largest / ranges.n_points)
 
 
-def _warn(layers: Layers, results: list[Any]) -> None:
+def _warn(layers: Layers, results: list[IDResult]) -> None:
     first = layers.profiles[0]
     if first.stopped:
         warnings.warn(

@@ -12,6 +12,8 @@ from geodim.khop import khop_dimensions
 if TYPE_CHECKING:
     from typing import Self
 
+    from numpy.typing import DTypeLike
+
 
 class KHopIntrinsicDimension(DataEstimator):
     """Intrinsic dimension of a graph's attributes after k = 0, ..., hops rounds of aggregation.
@@ -70,18 +72,18 @@ class KHopIntrinsicDimension(DataEstimator):
 
     def __init__(
         self,
-        graph: Any = None,
+        graph: object = None,
         *,
         hops: int = 5,
-        operator: Any = "sym",
+        operator: object = "sym",
         operator_parameters: dict[str, Any] | None = None,
         rtol: float = 0.0,
         normalize: bool = True,
-        edge_weights: Any = None,
+        edge_weights: object = None,
         n_threads: int | None = None,
         memory: int | None = None,
         time_limit: float | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         self.graph = graph
         self.hops = hops
@@ -95,7 +97,7 @@ class KHopIntrinsicDimension(DataEstimator):
         self.time_limit = time_limit
         self.dtype = dtype
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002
         """Measure the attributes on the graph.
 
         Parameters

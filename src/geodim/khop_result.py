@@ -7,15 +7,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from geodim.errors import DataFileError
-from geodim.result import IDResult, format_of, to_json_value
+from geodim.result import JSON_SUPPORT, IDResult, format_of, to_json_value
 from geodim.text import html_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from typing import Unpack
+
+    from matplotlib.axes import Axes
 
     from geodim.certificate import Certificate
     from geodim.planning.record import PlanRecord
+    from geodim.report.khop import HopCurveOptions
 
 FORMAT = "geodim.KHopResult/2"
 BEFORE = "geodim.KHopResult/1"  # without a plan
@@ -93,8 +97,8 @@ class KHopResult:
     def __len__(self) -> int:
         return len(self.results)
 
-    def to_dict(self, **options: Any) -> dict[str, Any]:
-        """Plain values for JSON."""
+    def to_dict(self, *, max_support: int | None = JSON_SUPPORT) -> dict[str, Any]:
+        """Plain values for JSON; at most ``max_support`` points of every Phi (None: all)."""
         return {
             "format": FORMAT,
             "dimensions": [to_json_value(value) for value in self.dimensions],
@@ -102,24 +106,24 @@ class KHopResult:
             "operator": self.operator,
             "graph": self.graph,
             "plan": None if self.plan is None else self.plan.to_dict(),
-            "results": [result.to_dict(**options) for result in self.results],
+            "results": [result.to_dict(max_support=max_support) for result in self.results],
         }
 
-    def to_json(self, path: str | Path | None = None, **options: Any) -> str:
+    def to_json(self, path: str | Path | None = None, *, max_support: int | None = JSON_SUPPORT) -> str:
         """JSON text, also written to ``path`` (whole or not at all) if given."""
         from geodim.output import json_text  # noqa: PLC0415
 
-        return json_text(self.to_dict(**options), path)
+        return json_text(self.to_dict(max_support=max_support), path)
 
     @classmethod
-    def from_dict(cls, values: Any) -> KHopResult:
+    def from_dict(cls, values: object) -> KHopResult:
         """Rebuild a result from `to_dict`."""
         found = format_of(values)
-        if found == BEFORE:
-            values = {"plan": None, **values}
-        elif found != FORMAT:
+        if not isinstance(values, dict) or found not in (FORMAT, BEFORE):
             msg = f"this is not a geodim k-hop result: expected format {FORMAT!r}, found {found!r}"
             raise DataFileError(msg)
+        if found == BEFORE:
+            values = {"plan": None, **values}
         from geodim.saved.results import KHOP_DERIVED, KHOP_RESULT, checked, related_in_hops  # noqa: PLC0415
 
         def make(known: dict[str, Any]) -> KHopResult:
@@ -134,7 +138,7 @@ class KHopResult:
 
         return read_saved(source, cls.from_dict)
 
-    def certificate(self, data: Any = None, graph: Any = None, *, rtol: float = 1e-3) -> Certificate:
+    def certificate(self, data: object = None, graph: object = None, *, rtol: float = 1e-3) -> Certificate:
         """A small file by which an independent program proves bounds on all dimensions.
 
         The program is short, and needs nothing else but the attributes and edges.
@@ -150,7 +154,7 @@ class KHopResult:
 
         return certify(self, data, graph, rtol=rtol)
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:
+    def plot(self, ax: Axes | None = None, **options: Unpack[HopCurveOptions]) -> Axes:
         """Intrinsic dimension against k with its bounds; returns the matplotlib Axes."""
         from geodim.report.khop import plot_khop_dimensions  # noqa: PLC0415
 

@@ -15,7 +15,7 @@ from geodim.errors import InputValueError
 HELD = 2.0**53  # up to here float64 holds every integer
 
 
-def as_array(data: Any) -> np.ndarray[Any, Any]:
+def as_array(data: object) -> np.ndarray[Any, Any]:
     """`numpy.asarray`; raises where it would turn an integer of a list into another number."""
     array = np.asarray(data)
     if isinstance(data, np.ndarray) or array.dtype.kind != "f" or not np.any(np.abs(array) >= HELD):

@@ -21,13 +21,15 @@ import stat
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from geodim.errors import DataFileError, GeodimError
 from geodim.temporary import temporary_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+
+    from _typeshed import ReadableBuffer
 
 __all__ = ["check_output", "check_outputs", "make_folder", "naming", "write_text", "writing"]
 
@@ -185,7 +187,7 @@ class _File(io.FileIO):
 
     failure: OSError | None = None
 
-    def write(self, data: Any) -> int:
+    def write(self, data: ReadableBuffer) -> int:
         try:
             return super().write(data)
         except OSError as error:
@@ -271,7 +273,7 @@ def _keep_rights(descriptor: int, before: os.stat_result | None) -> None:
     os.fchmod(descriptor, mode)
 
 
-def json_text(values: Any, path: str | Path | None = None) -> str:
+def json_text(values: object, path: str | Path | None = None) -> str:
     """JSON text with one value to a line, also written to ``path`` (whole or not at all) if given."""
     text = json.dumps(values, indent=1, allow_nan=False) + "\n"
     if path is not None:

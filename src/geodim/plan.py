@@ -81,7 +81,7 @@ def normal_sample(n_points: int, n_features: int, itemsize: int) -> NDArray[Any]
     return np.random.default_rng(0).standard_normal(shape, kind)
 
 
-def calibrate(sample: Any, basis: str, rates: CoreRates = CORE) -> CoreRates:
+def calibrate(sample: NDArray[Any], basis: str, rates: CoreRates = CORE) -> CoreRates:
     """Measure rates of this machine with one thread.
 
     A sample of the data, or of data like it, is solved exactly and by counting.  What is not tried (storage,
@@ -106,7 +106,7 @@ def calibrate(sample: Any, basis: str, rates: CoreRates = CORE) -> CoreRates:
     return replace(rates, basis=basis, call=call, scan=scan, first=first, later=later, count=count)
 
 
-def best_of(work: Callable[[], Any], times: int = 3) -> float:
+def best_of(work: Callable[[], object], times: int = 3) -> float:
     """The least of some times; the first may compile."""
     seconds = []
     for _ in range(times):

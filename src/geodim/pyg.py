@@ -5,13 +5,16 @@ Needs ``torch_geometric``; importing this module without it raises `MissingExtra
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from geodim.errors import InputTypeError, InputValueError
 from geodim.khop import khop_dimensions
 from geodim.optional import require
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 _torch: Any = require("torch", "gnn", "geodim.pyg")
 _transforms: Any = require("torch_geometric.transforms", "gnn", "geodim.pyg")
@@ -53,7 +56,7 @@ class KHopDimension(_transforms.BaseTransform):  # type: ignore[misc] # known on
     """
 
     def __init__(
-        self, hops: int = 5, operator: Any = "sym", attr: str = "khop_dimension", **options: Any
+        self, hops: int = 5, operator: object = "sym", attr: str = "khop_dimension", **options: object
     ) -> None:
         taken = sorted({"X", "graph"} & options.keys())
         if taken:
@@ -62,9 +65,9 @@ class KHopDimension(_transforms.BaseTransform):  # type: ignore[misc] # known on
         self.hops = hops
         self.operator = operator
         self.attr = attr
-        self.options = options
+        self.options: dict[str, Any] = options  # checked where they are used
 
-    def forward(self, data: Any) -> Any:
+    def forward(self, data: Data) -> Data:
         """Return the data (PyG hands in a shallow copy) with the dimensions added."""
         if not isinstance(data, _Data):
             msg = (

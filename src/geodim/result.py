@@ -19,11 +19,14 @@ from geodim.text import html_table, visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+    from typing import Unpack
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from geodim.certificate import Certificate
     from geodim.planning.record import PlanRecord
+    from geodim.report.plots import CurveOptions
 
 FORMAT = "geodim.IDResult/5"
 RUNS = ("attained_from", "attained_by")
@@ -244,14 +247,13 @@ class IDResult:
         return json_text(self.to_dict(max_support=max_support), path)
 
     @classmethod
-    def from_dict(cls, values: Any) -> IDResult:
+    def from_dict(cls, values: object) -> IDResult:
         """Rebuild a result from `to_dict`."""
         found = format_of(values)
-        if found in LACKING:
-            values = {**LACKING[found], **values}
-        elif found != FORMAT:
+        if not isinstance(values, dict) or found not in {FORMAT, *LACKING}:
             msg = f"this is not a geodim result: expected format {FORMAT!r}, found {found!r}"
             raise DataFileError(msg)
+        values = {**LACKING.get(found, {}), **values}
         from geodim.saved.results import ID_DERIVED, ID_RESULT, checked, related_in_result  # noqa: PLC0415
 
         result = checked(values, ID_RESULT, ID_DERIVED, lambda known: cls(**known), related_in_result)
@@ -265,7 +267,7 @@ class IDResult:
 
         return read_saved(source, cls.from_dict)
 
-    def certificate(self, data: Any = None, *, rtol: float = 1e-3) -> Certificate:
+    def certificate(self, data: object = None, *, rtol: float = 1e-3) -> Certificate:
         """A small file with which a short, independent program proves bounds on the dimension from the data.
 
         Parameters
@@ -279,11 +281,11 @@ class IDResult:
 
         return certify(self, data, rtol=rtol)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+    def plot(self, ax: Axes | None = None, **options: Unpack[CurveOptions]) -> Axes:
         """Observable diameter against alpha, the area Delta shaded; returns the matplotlib Axes."""
         from geodim.report.plots import plot_observable_diameter  # noqa: PLC0415
 
-        return plot_observable_diameter(self, ax=ax, **kwargs)
+        return plot_observable_diameter(self, ax=ax, **options)
 
     def summary(self) -> list[tuple[str, str]]:
         """Label and text of what matters most, for repr, tables and HTML."""
@@ -321,7 +323,7 @@ class IDResult:
         return html_table("geodim", self.summary())
 
 
-def format_of(values: Any) -> str:
+def format_of(values: object) -> str:
     """Which kind of document this says it is; what it is instead, where it says nothing."""
     found = values.get("format") if isinstance(values, dict) else None
     return found[:80] if isinstance(found, str) else type(values).__name__
@@ -362,7 +364,7 @@ def inverse_square(delta: float) -> float:
     return inverse * inverse
 
 
-def to_json_value(value: Any) -> Any:
+def to_json_value(value: object) -> object:
     """Infinity as the string "inf": JSON has no such number."""
     if isinstance(value, float) and not np.isfinite(value):
         return "inf" if value > 0 else str(value)

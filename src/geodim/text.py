@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -79,7 +79,7 @@ def _escape(found: re.Match[str]) -> str:
     return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
-def spreadsheet_cell(value: Any) -> Any:
+def spreadsheet_cell(value: object) -> object:
     """A cell of a CSV file, its text made visible.
 
     It gets a leading apostrophe where a spreadsheet would run it as a formula.  Numbers

@@ -166,7 +166,7 @@ class LayerDimension:
     ) -> None:
         self.detach()
 
-    def measure(self, step: Any = None) -> list[dict[str, Any]]:
+    def measure(self, step: object = None) -> list[dict[str, Any]]:
         """Compute the dimension of what the layers put out since the last call, and forget it.
 
         Parameters
@@ -277,20 +277,20 @@ class LayerDimension:
             f"{len(self.rows)} rows, {state})"
         )
 
-    def _hook(self, name: str, watched: torch.nn.Module) -> Callable[[torch.nn.Module, Any, Any], None]:
+    def _hook(self, name: str, watched: torch.nn.Module) -> Callable[[torch.nn.Module, object, object], None]:
         """Make a hook that is a plain function, not a method.
 
         Copying a model copies its hooks, and would copy what they are bound to.
         """
 
-        def hook(module: torch.nn.Module, _inputs: Any, output: Any) -> None:
+        def hook(module: torch.nn.Module, _inputs: object, output: object) -> None:
             idle = self._calls % self.every or (self.model.training and not self.training)
             if module is watched and not idle:
                 self._record(name, output)
 
         return hook
 
-    def _record(self, name: str, output: Any) -> None:
+    def _record(self, name: str, output: object) -> None:
         tensor = _first_tensor(output)
         if tensor is None:
             msg = f"layer {name!r} returns no tensor but {type(output).__name__}: leave it out of layers"
@@ -385,7 +385,7 @@ class _Sample:
         return self.rows[: self.keys.size]
 
 
-def _checked(model: Any) -> torch.nn.Module:
+def _checked(model: object) -> torch.nn.Module:
     if not isinstance(model, torch.nn.Module):
         msg = f"model must be a torch.nn.Module, not {type(model).__name__}"
         raise InputTypeError(msg)
@@ -416,7 +416,7 @@ def _choose(model: torch.nn.Module, layers: Iterable[str] | None) -> dict[str, t
     return {name: known[name] for name in wanted}
 
 
-def _first_tensor(output: Any) -> torch.Tensor | None:
+def _first_tensor(output: object) -> torch.Tensor | None:
     """The first tensor in what a module returns."""
     if isinstance(output, torch.Tensor):
         return output

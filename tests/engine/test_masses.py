@@ -11,8 +11,8 @@ from geodim.engine import mass_solve
 from geodim.engine.driver import Driver
 from geodim.engine.kernels import masses as kernels
 from geodim.engine.mass_profile import MassProfile
-from geodim.engine.masses import BITS, Measure, differences, integral, mean_over_mass, parts_of
 from geodim.engine.mass_solve import ColumnSteps, counting_unit
+from geodim.engine.masses import BITS, Measure, differences, integral, mean_over_mass, parts_of
 from masses import KINDS, Truth, some_weights
 
 RNG = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from gnn.gnn_cases import SMALL, block_graph
 torch = pytest.importorskip("torch", reason="SIGN needs PyTorch")
 
 from geodim.errors import DataFileError, GeodimWarning, InputTypeError, InputValueError, InterruptedWarning
-from geodim.gnn import SignRun, fit_sign, hop_inputs, load_model, run_grid, summarise, write_runs
+from geodim.gnn import SignRun, fit_sign, hop_inputs, load_model, run_grid, summarise_runs, write_runs
 from geodim.gnn.records import RunStore
 from geodim.gnn.runs import data_digest, run_seed
 from geodim.locks import FolderLock
@@ -164,11 +164,11 @@ def test_tables(whole, tmp_path):
     assert list(table[0]) == list(whole[0].to_dict())
     with pytest.raises(InputValueError, match=r"\.csv or \.json"):
         write_runs(whole, tmp_path / "runs.txt")
-    for row, pair in zip(summarise(whole), (whole[:2], whole[2:]), strict=True):
+    for row, pair in zip(summarise_runs(whole), (whole[:2], whole[2:]), strict=True):
         one, two = (run.test_accuracy for run in pair)
         assert row["mean"] == pytest.approx((one + two) / 2)
         assert row["std"] == pytest.approx(abs(one - two) / 2**0.5)
-    assert summarise(whole[:1])[0]["std"] is None
+    assert summarise_runs(whole[:1])[0]["std"] is None
 
 
 def test_digest_sees_everything():

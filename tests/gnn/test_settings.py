@@ -96,7 +96,7 @@ LAZY = """
 import sys
 import geodim
 geodim.gnn.estimate_cost("cora"), geodim.gnn.paper_settings("cora")
-geodim.gnn.hop_inputs, geodim.gnn.summarise
+geodim.gnn.hop_inputs, geodim.gnn.summarise_runs
 assert "torch" not in sys.modules
 sys.modules["torch"] = None
 for name in ("SIGN", "fit_sign", "run_grid", "load_model"):

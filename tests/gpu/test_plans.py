@@ -28,6 +28,14 @@ def test_memory_of_columns(where, features):
     assert found.happened.memory == pytest.approx(found.predicted.memory, rel=WITHIN)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("where", ["host", "device"])
+def test_memory_of_many_short_columns(where, dtype):
+    X = torch.randn(50_000, 20_000, device="cuda" if where == "device" else "cpu", dtype=dtype)
+    found = record(lambda: geodim.intrinsic_dimension(X, backend="cuda"))
+    assert found.happened.memory == pytest.approx(found.predicted.memory, rel=WITHIN)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("memory", [None, 2 * 10**9])
 def test_memory_of_hops(dtype, memory):

@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from geodim.errors import InputTypeError, InputValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
+    from numpy.typing import NDArray
 
     from geodim.backends.hop_pass import HopPass
     from geodim.backends.meters import Meter
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from geodim.features.operators import Operator
     from geodim.planning.problem import Plan, Problem
 
-__all__ = ["BACKENDS", "Executor", "choose_backend"]
+__all__ = ["BACKENDS", "Executor", "choose_backend", "where_it_lies"]
 
 BACKENDS = ("auto", "cpu", "cuda", "dask")
 
@@ -37,8 +38,8 @@ class Executor(Protocol):
 
     name: str
 
-    def open(self, X: Any, *, weights: Any, names: Sequence[str] | None) -> ColumnSource:
-        """The data as a source of columns, left where it lies."""
+    def open(self, X: object, *, weights: object, names: Sequence[str] | None) -> ColumnSource:
+        """The data as a source of columns, left where it lies; see `geodim.data.sources.as_source`."""
 
     def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
         """First pass: all values are finite, and these are the ranges."""
@@ -61,10 +62,35 @@ class Executor(Protocol):
     ) -> Profile:
         """Solve every column the way that was planned, see `geodim.engine.solve.compute_profile`."""
 
+    def solve_made(
+        self,
+        source: ColumnSource,
+        *,
+        profile: Profile,
+        ends: NDArray[np.float64],
+        threads: int,
+        driver: Driver,
+    ) -> None:
+        """Solve columns that are made, each once and exactly, into an empty profile.
+
+        No first pass comes before it: ``ends``, of shape (n_features, 2), takes the extremes of the columns
+        that were made in time.
+        """
+
     def operator(
-        self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int
-    ) -> tuple[Operator, dict[str, Any]]:
-        """The operator of a graph, and what is known of the graph."""
+        self,
+        graph: object,
+        operator: object,
+        parameters: Mapping[str, object],
+        weights: object,
+        n_nodes: int,
+        threads: int,
+    ) -> tuple[Operator, dict[str, object]]:
+        """The operator of a graph, and what is known of the graph, as plain values.
+
+        See `geodim.data.graphs.as_graph` for graphs and their weights, `geodim.features.make_operator` for
+        operators and their parameters.
+        """
 
     def hop_pass(
         self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, plan: Plan
@@ -75,7 +101,7 @@ class Executor(Protocol):
         """Begins to watch the memory that plans predict."""
 
 
-def choose_backend(backend: Any, X: Any) -> Executor:
+def choose_backend(backend: object, X: object) -> Executor:
     """Return the backend of the given name.
 
     "auto" goes where the data is: to the cluster, to the GPU, or it stays on this machine.
@@ -87,7 +113,7 @@ def choose_backend(backend: Any, X: Any) -> Executor:
         msg = f"unknown backend {backend!r}: choose one of {', '.join(BACKENDS)}"
         raise InputValueError(msg)
     if backend == "auto":
-        backend = _where_it_lies(X)
+        backend = where_it_lies(X)
     if backend == "cuda":
         from geodim.backends.cuda.backend import CudaBackend  # noqa: PLC0415 - imports PyTorch
 
@@ -101,8 +127,11 @@ def choose_backend(backend: Any, X: Any) -> Executor:
     return LocalBackend()
 
 
-def _where_it_lies(X: Any) -> str:
-    """Without importing anything: data on a device or a cluster has brought its package along."""
+def where_it_lies(X: object) -> str:
+    """The backend where data is.
+
+    Without importing anything: data on a device or a cluster has brought its package along.
+    """
     module = type(X).__module__.partition(".")[0]
     if module == "dask":
         return "dask"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,11 +14,14 @@ from geodim.data.measures import MassSource, measured_source
 from geodim.engine.solve import compute_profile
 from geodim.engine.ways import MOST_COLUMNS
 from geodim.errors import InputValueError
+from geodim.families.solve import solve_here
 from geodim.planning.cpu import plan_cpu
 from geodim.planning.problem import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from geodim.backends.meters import Meter
     from geodim.data.checks import Ranges
@@ -34,7 +37,7 @@ class LocalBackend:
 
     name = "cpu"
 
-    def open(self, X: Any, *, weights: Any, names: Sequence[str] | None) -> ColumnSource:
+    def open(self, X: object, *, weights: object, names: Sequence[str] | None) -> ColumnSource:
         """Anything that holds points by features."""
         return measured_source(X, weights=weights, names=names)
 
@@ -68,20 +71,42 @@ class LocalBackend:
         driver: Driver,
     ) -> Profile:
         """Solve every column."""
-        solve: Any = compute_profile
         if isinstance(source, MassSource):
-            from geodim.engine.mass_solve import mass_profile as solve  # noqa: PLC0415 - imports Numba
-        return solve(  # type: ignore[no-any-return]
+            from geodim.engine.mass_solve import mass_profile  # noqa: PLC0415 - imports Numba
+
+            return mass_profile(
+                source, plan.way, step=step, ranges=ranges, leaders=leaders, n_threads=plan.threads,
+                driver=driver,
+            )  # fmt: skip
+        return compute_profile(
             source, plan.way, step=step, ranges=ranges, leaders=leaders, n_threads=plan.threads, driver=driver
         )
+
+    def solve_made(
+        self,
+        source: ColumnSource,
+        *,
+        profile: Profile,
+        ends: NDArray[np.float64],
+        threads: int,
+        driver: Driver,
+    ) -> None:
+        """Solve columns that are made."""
+        solve_here(source, profile=profile, ends=ends, threads=threads, driver=driver)
 
     def meter(self) -> Meter:
         """Of this process."""
         return ProcessMeter()
 
     def operator(
-        self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int
-    ) -> tuple[Operator, dict[str, Any]]:
+        self,
+        graph: object,
+        operator: object,
+        parameters: Mapping[str, object],
+        weights: object,
+        n_nodes: int,
+        threads: int,
+    ) -> tuple[Operator, dict[str, object]]:
         """The operator of a graph, or the given one, and what is known of the graph."""
         from geodim.data.graphs import as_graph  # noqa: PLC0415
         from geodim.features import make_operator  # noqa: PLC0415

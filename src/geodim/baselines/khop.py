@@ -32,6 +32,8 @@ from geodim.errors import InputTypeError, InputValueError, RangeOverflowError, S
 from geodim.features import iter_hop_blocks, make_operator
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from geodim.baselines.result import BaselineResult
@@ -80,13 +82,13 @@ class HopPoints:
 
 
 def khop_points(
-    X: Any,
-    graph: Any,
+    X: object,
+    graph: object,
     hops: int = 5,
     *,
-    operator: Any = "sym",
+    operator: object = "sym",
     operator_parameters: dict[str, Any] | None = None,
-    edge_weights: Any = None,
+    edge_weights: object = None,
     n_threads: int | None = None,
 ) -> HopPoints:
     """Features of 0, ..., hops hops as one matrix in float64, equal rows being equal up to a known bound.
@@ -152,7 +154,9 @@ def khop_points(
     return HopPoints(values, d, hops, squares, made.products)
 
 
-def _magnitudes(block: NDArray[np.float64], operator: Operator, hops: int, threads: int) -> Any:
+def _magnitudes(
+    block: NDArray[np.float64], operator: Operator, hops: int, threads: int
+) -> Iterator[NDArray[np.float64]]:
     """Yield the hops of |X|: how large the terms are that were added up."""
     current = np.ascontiguousarray(np.abs(block))
     yield current
@@ -163,7 +167,7 @@ def _magnitudes(block: NDArray[np.float64], operator: Operator, hops: int, threa
         yield current
 
 
-def published_hops(X: Any, graph: Any, hops: int) -> list[NDArray[np.float32]]:
+def published_hops(X: object, graph: object, hops: int) -> list[NDArray[np.float32]]:
     """:math:`X, AX, ..., A^{hops}X` as in the published experiments.
 
     By plain float32 sums, in the order of the edges.
@@ -187,15 +191,15 @@ def published_hops(X: Any, graph: Any, hops: int) -> list[NDArray[np.float32]]:
 
 
 def khop_mle(
-    X: Any,
-    graph: Any,
+    X: object,
+    graph: object,
     hops: int = 5,
     n_neighbors: int = 5,
     *,
     variant: str = "exact",
-    operator: Any = "sym",
+    operator: object = "sym",
     operator_parameters: dict[str, Any] | None = None,
-    edge_weights: Any = None,
+    edge_weights: object = None,
     resolution: float = 0.0,
     n_samples: int | None = PAPER_SAMPLE,
     seed: int = 0,

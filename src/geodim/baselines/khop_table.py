@@ -31,8 +31,8 @@ NOISE = 1e-7  # below this, float32 sums of Planetoid attributes differ by round
 
 
 def khop_mle_rows(
-    X: Any,
-    graph: Any,
+    X: object,
+    graph: object,
     hops: int = 5,
     *,
     printed: Sequence[float] | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,7 +30,7 @@ VARIANTS = ("exact", "paper")
 
 
 def mle(
-    X: Any,
+    X: object,
     n_neighbors: int = 5,
     *,
     variant: str = "exact",
@@ -111,7 +111,7 @@ def mle_of_points(
     n_samples: int | None = PAPER_SAMPLE,
     seed: int = 0,
     n_threads: int | None = None,
-    **parameters: Any,
+    **parameters: object,
 ) -> BaselineResult:
     """Do as `mle`, for points that know how exact they are; further parameters are noted in the result."""
     started = time.monotonic()

@@ -24,6 +24,7 @@ from geodim.baselines.points import BLOCK_VALUES, Points
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
 EXTRA = 4  # candidates beyond those asked for
 TREE_FEATURES = 15  # up to here the k-d tree is quicker, and its distances are differences
@@ -103,7 +104,7 @@ def _centred(values: NDArray[Any]) -> NDArray[Any]:
     return values - mean if offset > OFF_CENTRE * spread else values
 
 
-def _squared_norms(values: Any) -> NDArray[np.float64]:
+def _squared_norms(values: NDArray[Any] | csr_array) -> NDArray[np.float64]:
     if not isinstance(values, np.ndarray):
         return np.asarray(values.multiply(values).sum(axis=1), np.float64).reshape(-1)
     norms = np.empty(len(values))

@@ -20,6 +20,7 @@ from geodim.errors import InputValueError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from geodim.data.sources import ColumnSource
 
@@ -46,7 +47,7 @@ class Points:
         ``values`` are the data times ``2 ** -exponent``, which is exact; ratios of distances do not change.
     """
 
-    values: Any
+    values: NDArray[Any] | csr_array
     radii: NDArray[np.float64] | None = None
     exponent: int = 0
 
@@ -65,10 +66,10 @@ class Points:
         """Number of columns."""
         return int(self.values.shape[1])
 
-    def rows(self, at: Any) -> NDArray[np.float64]:
+    def rows(self, at: slice | NDArray[np.integer]) -> NDArray[np.float64]:
         """Some rows, dense and in float64."""
         some = self.values[at]
-        return np.asarray(some.toarray() if self.sparse else some, np.float64)
+        return np.asarray(some if isinstance(some, np.ndarray) else some.toarray(), np.float64)
 
     def with_resolution(self, resolution: float) -> Points:
         """Let rows up to this far apart, in the units of the data, count as equal too."""
@@ -81,7 +82,7 @@ class Points:
         )
 
 
-def as_points(X: Any, n_threads: int | None = None, *, dense: bool = False) -> Points:
+def as_points(X: object, n_threads: int | None = None, *, dense: bool = False) -> Points:
     """Check the values (finite, real, a table) and lay them out by rows.
 
     Arrays of float32 and float64 are not copied.  Sparse matrices stay sparse, unless they are
@@ -93,7 +94,7 @@ def as_points(X: Any, n_threads: int | None = None, *, dense: bool = False) -> P
     source = as_source(X)
     ranges = scan_ranges(source, threads)
     if isinstance(source, ArraySource):
-        values: Any = np.ascontiguousarray(source.array, source.dtype)
+        values: NDArray[Any] | csr_array = np.ascontiguousarray(source.array, source.dtype)
     elif isinstance(source, SparseSource):
         values = _from_sparse(source, getattr(X, "dtype", None), dense)
     else:
@@ -107,7 +108,7 @@ def as_points(X: Any, n_threads: int | None = None, *, dense: bool = False) -> P
     return Points(values, exponent=exponent)
 
 
-def _from_sparse(source: SparseSource, kind: Any, dense: bool) -> Any:
+def _from_sparse(source: SparseSource, kind: object, dense: bool) -> NDArray[Any] | csr_array:
     csr = source.csc.tocsr()  # a new matrix: the caller's own stays as it is
     if dense or source.n_points * source.n_features <= DENSE_VALUES:
         return np.ascontiguousarray(
@@ -130,12 +131,12 @@ def _from_columns(source: ColumnSource) -> NDArray[np.floating]:
     return values
 
 
-def check_resolution(value: Any) -> float:
+def check_resolution(value: object) -> float:
     """Return a distance, or raise."""
     return real_number(value, "resolution", least=0.0, below=math.inf, hint="0: only equal rows are equal")
 
 
-def choose_sample(n_points: int, n_samples: Any, seed: Any) -> NDArray[np.intp] | None:
+def choose_sample(n_points: int, n_samples: int | None, seed: int) -> NDArray[np.intp] | None:
     """Ascending indices of a random sample without repetition; None for all points."""
     seed = whole_number(seed, "seed", 0)
     if n_samples is None or whole_number(n_samples, "n_samples", 1) >= n_points:
@@ -143,7 +144,7 @@ def choose_sample(n_points: int, n_samples: Any, seed: Any) -> NDArray[np.intp] 
     return np.sort(np.random.default_rng(seed).choice(n_points, int(n_samples), replace=False))
 
 
-def check_neighbours(n_neighbors: Any, n_points: int, least: int = 1) -> int:
+def check_neighbours(n_neighbors: object, n_points: int, least: int = 1) -> int:
     """Every point needs so many others."""
     count = whole_number(n_neighbors, "n_neighbors", least)
     if count >= n_points:

@@ -47,12 +47,12 @@ def find_skdim_name(name: str) -> str:
 
 def skdim_estimate(
     name: str,
-    X: Any,
+    X: object,
     *,
     n_neighbors: int | None = None,
     seed: int | None = None,
     n_threads: int | None = None,
-    **parameters: Any,
+    **parameters: object,
 ) -> BaselineResult:
     """Estimate with a class of `skdim.id`, on the data as a dense array.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +22,7 @@ METHODS = ("fit", "ml")
 
 
 def two_nn(
-    X: Any,
+    X: object,
     *,
     method: str = "fit",
     discard: float = 0.1,

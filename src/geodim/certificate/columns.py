@@ -14,6 +14,8 @@ from geodim.errors import InputValueError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    import dask.array
+    import torch
     from numpy.typing import NDArray
 
     from geodim.data.sources import ColumnSource
@@ -34,18 +36,20 @@ class Columns:
         Names of the features, where the data has them.
     """
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: object) -> None:
         self._far = _elsewhere(data)
         self._source: ColumnSource | None = None
+        held: ColumnSource | dask.array.Array | torch.Tensor
         if self._far is None:
-            self._source = as_source(data)
+            held = self._source = as_source(data)
             self.shape = self._source.n_points, self._source.n_features
             self.names = self._source.names
         else:
-            check_shape(self._far.shape)
-            self.shape = int(self._far.shape[0]), int(self._far.shape[1])
+            held = self._far
+            check_shape(held.shape)
+            self.shape = int(held.shape[0]), int(held.shape[1])
             self.names = None
-        self._long = _long_integers(self._source or self._far, self.shape[1])
+        self._long = _long_integers(held, self.shape[1])
         self.at_a_time = max(1, min(AT_A_TIME, BLOCK_BYTES // (8 * self.shape[0])))
 
     def read(self, which: Sequence[int]) -> NDArray[np.floating]:
@@ -54,6 +58,7 @@ class Columns:
             block = np.empty((len(which), self.shape[0]), self._source.dtype)
             self._source.read(which, block)
         else:
+            assert self._far is not None
             block = _brought(self._far, list(which))
         for at, j in enumerate(which):
             if not np.isfinite(block[at]).all():
@@ -74,29 +79,32 @@ class Columns:
             yield from self.read(range(first, min(first + self.at_a_time, self.shape[1])))
 
 
-def _elsewhere(data: Any) -> Any:
+def _elsewhere(data: object) -> dask.array.Array | torch.Tensor | None:
     """A Dask array or a tensor on a device, to be brought here by columns; None for what is here."""
     module = type(data).__module__.partition(".")[0]
+    far: Any = data  # what its module says
     if module in ("dask", "dask_expr"):
-        if hasattr(data, "to_dask_array"):
-            data = (data.to_frame() if data.ndim == 1 else data).to_dask_array(lengths=True)
-        if np.isnan(data.shape).any():
-            data = data.compute_chunk_sizes()
-        check_type(data.dtype)
-        return data
-    if module == "torch" and getattr(getattr(data, "device", None), "type", "cpu") != "cpu":
-        return data.detach()
+        if hasattr(far, "to_dask_array"):
+            far = (far.to_frame() if far.ndim == 1 else far).to_dask_array(lengths=True)
+        array: dask.array.Array = far.compute_chunk_sizes() if np.isnan(far.shape).any() else far
+        check_type(array.dtype)
+        return array
+    if module == "torch" and getattr(getattr(far, "device", None), "type", "cpu") != "cpu":
+        tensor: torch.Tensor = far.detach()
+        return tensor
     return None
 
 
-def _brought(data: Any, which: list[int]) -> NDArray[np.floating]:
+def _brought(data: dask.array.Array | torch.Tensor, which: list[int]) -> NDArray[np.floating]:
     some = data[:, which]
     array = some.compute() if hasattr(some, "compute") else as_source(some).chunk(slice(None), slice(None))
     columns = np.ascontiguousarray(np.asarray(array).T)
     return columns if columns.dtype.kind == "f" else columns.astype(np.float64)
 
 
-def _long_integers(source: Any, n_features: int) -> Collection[int]:
+def _long_integers(
+    source: ColumnSource | dask.array.Array | torch.Tensor, n_features: int
+) -> Collection[int]:
     """The columns of 64-bit integers, some of which float64 does not hold."""
     if isinstance(source, FrameSource):
         types = source.frame.schema.dtypes()

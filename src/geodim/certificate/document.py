@@ -13,7 +13,7 @@ from geodim import checker
 from geodim.errors import CertificateError, DataFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 class Certificate:
@@ -77,7 +77,7 @@ class Certificate:
         """The interval claimed for Delta, for 0, 1, ... hops."""
         return [(low, high) for low, high in self._values["claims"]]
 
-    def verify(self, data: Any, graph: Any = None) -> list[tuple[float, float]]:
+    def verify(self, data: object, graph: object = None) -> list[tuple[float, float]]:
         """Derive the claims from the data; raise `CertificateError`, naming what is wrong, if they fail.
 
         Parameters
@@ -93,7 +93,8 @@ class Certificate:
             The intervals proved for the dimension, for 0, 1, ... hops.
         """
         columns: Iterable[Any]
-        if type(data) in (np.ndarray, np.memmap):  # nothing of geodim in between
+        # Of these nothing of geodim comes in between.
+        if isinstance(data, np.ndarray) and type(data) in (np.ndarray, np.memmap):
             columns, shape = checker.columns_of(data), data.shape
         else:
             from geodim.certificate.columns import Columns  # noqa: PLC0415
@@ -122,7 +123,7 @@ class Certificate:
         write_text(path, self._text)
 
     @classmethod
-    def from_dict(cls, values: Any) -> Certificate:
+    def from_dict(cls, values: Mapping[str, object]) -> Certificate:
         """Rebuild a certificate from `to_dict`; the format is checked, the claims are not."""
         try:
             lines = [f"{_short(name)}: {_short(value)}" for name, value in dict(values).items()]
@@ -156,7 +157,7 @@ class Certificate:
         )
 
 
-def edges_of(graph: Any, n_nodes: int) -> tuple[Any, Any]:
+def edges_of(graph: object, n_nodes: int) -> tuple[Any, Any]:
     """Both ends of every edge of a graph in any form."""
     from geodim.data.graphs import as_graph  # noqa: PLC0415
 
@@ -173,5 +174,5 @@ def _check_length(length: int) -> None:
         raise CertificateError(msg)
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), allow_nan=False)

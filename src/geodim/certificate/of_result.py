@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,7 +27,7 @@ SMALLEST_RTOL = 1e-9
 
 
 def certify(
-    result: IDResult | KHopResult, data: Any = None, graph: Any = None, rtol: Any = 1e-3
+    result: IDResult | KHopResult, data: object = None, graph: object = None, rtol: float = 1e-3
 ) -> Certificate:
     """Make the certificate of a result; see `IDResult.certificate` and `KHopResult.certificate`."""
     from geodim.certificate.make import Task, make  # noqa: PLC0415 - imports Numba
@@ -62,7 +62,7 @@ def certify(
     return made
 
 
-def _known_operator(operator: dict[str, Any]) -> str:
+def _known_operator(operator: dict[str, object]) -> str:
     name = operator.get("operator")
     if name not in ("sym", "rw") or operator.get("weighted"):
         what = f"the operator {name!r}" + (" with edge weights" if operator.get("weighted") else "")
@@ -71,7 +71,7 @@ def _known_operator(operator: dict[str, Any]) -> str:
     return str(name)
 
 
-def _input(result: Any, name: str, given: Any, call: str) -> Any:
+def _input(result: IDResult | KHopResult, name: str, given: object, call: str) -> object:
     """What was given, or what the result was computed from, if that is still there."""
     if is_weighted(result) or getattr(result, "measured", False):
         msg = (

@@ -6,13 +6,17 @@ So nothing keeps large data alive, and results are copied, pickled and written a
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING
 
-_INPUTS: weakref.WeakKeyDictionary[Any, dict[str, weakref.ref[Any]]] = weakref.WeakKeyDictionary()
-_WEIGHTED: weakref.WeakSet[Any] = weakref.WeakSet()  # results of points with multiplicities
+if TYPE_CHECKING:
+    from geodim.khop_result import KHopResult
+    from geodim.result import IDResult
+
+_INPUTS: weakref.WeakKeyDictionary[object, dict[str, weakref.ref[object]]] = weakref.WeakKeyDictionary()
+_WEIGHTED: weakref.WeakSet[object] = weakref.WeakSet()  # results of points with multiplicities
 
 
-def remember(result: Any, *, weighted: bool = False, **inputs: Any) -> None:
+def remember(result: IDResult | KHopResult, *, weighted: bool = False, **inputs: object) -> None:
     """Note what a result was computed from; lists and other things without weak references are left out."""
     if weighted:
         _WEIGHTED.add(result)
@@ -25,12 +29,12 @@ def remember(result: Any, *, weighted: bool = False, **inputs: Any) -> None:
     _INPUTS[result] = noted
 
 
-def recall(result: Any, name: str) -> Any:
+def recall(result: IDResult | KHopResult, name: str) -> object:
     """The input of that name, or None if it is gone."""
     noted = _INPUTS.get(result, {}).get(name)
     return None if noted is None else noted()
 
 
-def is_weighted(result: Any) -> bool:
+def is_weighted(result: IDResult | KHopResult) -> bool:
     """Whether its points were given multiplicities, as far as is known."""
     return result in _WEIGHTED

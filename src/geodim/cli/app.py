@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.core import TyperGroup
@@ -34,6 +34,8 @@ from geodim.text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from typer._click.core import Context
+
 
 @contextmanager
 def _visible_messages() -> Iterator[None]:
@@ -49,11 +51,13 @@ def _visible_messages() -> Iterator[None]:
 class _Commands(TyperGroup):
     """All commands; what a wrong argument says of itself is made visible."""
 
-    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Context | None = None, **extra: object
+    ) -> Context:
         with _visible_messages():
-            return super().make_context(*args, **kwargs)
+            return super().make_context(info_name, args, parent, **extra)
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: Context) -> object:
         with _visible_messages():
             return super().invoke(ctx)
 
@@ -117,7 +121,7 @@ def geodim(
 def main() -> None:
     """Run the command line; whatever the streams are, there is an exit code and no traceback."""
     prepare_streams()
-    code: Any = ExitCode.UNEXPECTED
+    code: str | int | None = ExitCode.UNEXPECTED
     try:
         with interruptible():
             app(prog_name="geodim")

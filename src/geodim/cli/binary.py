@@ -23,6 +23,8 @@ from geodim.cli.tables import Columns, Exclude, Header, TimeLimit, opened
 from geodim.output import check_outputs
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from geodim.result import IDResult
 
 FORMAT = "geodim.binary/1"
@@ -131,21 +133,24 @@ def _measure(
     columns: str | None,
     exclude: str | None,
     header: bool | None,
-    console: Any,
+    console: Console,
     *,
     quiet: bool,
-    **options: Any,
+    min_support: float,
+    normalize: bool,
+    time_limit: float | None,
 ) -> IDResult:
     """Read and compute; concepts are named by the attributes of the file."""
     from geodim.concepts.dimension import binary_dimension
     from geodim.concepts.files import is_context_file
 
+    how: dict[str, Any] = {"min_support": min_support, "normalize": normalize, "time_limit": time_limit}
     with progress_bar(console, quiet=quiet, noun="sizes") as progress:
         if not is_context_file(file):
             with opened(file, columns, exclude, header=header) as (data, names):
-                return binary_dimension(data, attribute_names=names, progress=progress, **options)
+                return binary_dimension(data, attribute_names=names, progress=progress, **how)
         given = {"--columns": columns, "--exclude": exclude, "--header": header}
         for option, value in given.items():
             if value is not None:
                 raise typer.BadParameter(f"{file.name} has no columns to choose from", param_hint=option)
-        return binary_dimension(file, progress=progress, **options)
+        return binary_dimension(file, progress=progress, **how)

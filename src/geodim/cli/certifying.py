@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -42,7 +42,7 @@ def check_certificate(path: Path | None, operator: str = "sym", *, weighted: boo
 
 
 def write_certificate(
-    result: IDResult | KHopResult, path: Path | None, rtol: float, *data: Any, stopped: str | None
+    result: IDResult | KHopResult, path: Path | None, rtol: float, *data: object, stopped: str | None
 ) -> None:
     """Write the certificate, if one is wanted; of a run that was stopped there is none, for lack of time."""
     if path is None:

@@ -27,6 +27,8 @@ from geodim.text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rich.console import Console
+
 FORMAT = "geodim.compare/1"
 CODES = {"extra": ExitCode.EXTRA, "file": ExitCode.FILE, "data": ExitCode.DATA}
 
@@ -333,13 +335,13 @@ def _progress(*, quiet: bool) -> Iterator[Any]:
         yield status.update
 
 
-def _number(value: Any) -> str:
+def _number(value: object) -> str:
     if value is None:
         return "-"
     return f"{value:.6g}" if isinstance(value, (int, float)) else str(value)
 
 
-def _show(rows: list[dict[str, Any]], title: str, terminal: Any) -> None:
+def _show(rows: list[dict[str, Any]], title: str, terminal: Console) -> None:
     from rich.table import Table
     from rich.text import Text
 

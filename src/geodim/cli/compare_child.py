@@ -19,6 +19,10 @@ from geodim.errors import DataFileError, GeodimError, GeodimWarning, MissingExtr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TextIO
+
+    from geodim.baselines.points import Points
+    from geodim.baselines.result import BaselineResult
 
 READY = "ready"
 WARM_UP = (100, 8)  # imports and compiles, so that neither is measured
@@ -28,8 +32,8 @@ WARM_UP = (100, 8)  # imports and compiles, so that neither is measured
 class Data:
     """What to measure: points, or attributes with a graph."""
 
-    x: Any
-    graph: Any = None
+    x: object
+    graph: object = None
     hops: int = 0
 
 
@@ -54,7 +58,7 @@ def main() -> None:
         _say(answer, {**sizes, "stage": "run", "error": describe(error)})
 
 
-def _say(answer: Any, values: dict[str, Any]) -> None:
+def _say(answer: TextIO, values: dict[str, Any]) -> None:
     from geodim.result import to_json_value
 
     print(json.dumps({key: to_json_value(value) for key, value in values.items()}), file=answer, flush=True)
@@ -166,7 +170,7 @@ def _geodim(job: dict[str, Any], data: Data) -> dict[str, Any]:
     }
 
 
-def _points(job: dict[str, Any], data: Data) -> Any:
+def _points(job: dict[str, Any], data: Data) -> Points:
     """The points that estimators on distances see: for a graph attributes and hops side by side."""
     from geodim.baselines.khop import khop_points
     from geodim.baselines.points import as_points
@@ -199,7 +203,7 @@ def _skdim(job: dict[str, Any], data: Data) -> dict[str, Any]:
     )
 
 
-def _row(result: Any) -> dict[str, Any]:
+def _row(result: BaselineResult) -> dict[str, Any]:
     notes = []
     if result.n_neighbors is not None:
         notes.append(f"{result.n_neighbors} neighbours")

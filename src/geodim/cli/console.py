@@ -11,7 +11,7 @@ import sys
 import warnings
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from geodim.errors import GeodimWarning
 from geodim.text import visible, visible_lines
@@ -19,8 +19,9 @@ from geodim.text import visible, visible_lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+    from typing import TextIO
 
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.progress import Progress
     from rich.table import Table
 
@@ -37,8 +38,10 @@ def _safe_console() -> type[Console]:
     class SafeConsole(Console):
         """A console whose text moves no cursor: only Rich's own styles and controls become escapes."""
 
-        def render(self, *args: Any, **kwargs: Any) -> Iterable[Segment]:
-            for segment in super().render(*args, **kwargs):
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterable[Segment]:
+            for segment in super().render(renderable, options):
                 text = segment.text if segment.control else visible_lines(segment.text)
                 yield segment if text == segment.text else Segment(text, segment.style)
 
@@ -68,7 +71,7 @@ def print_written(console: Console, path: Path, before: str = "wrote ") -> None:
     console.print(f"{before}{visible(str(path))}", soft_wrap=True, markup=False)
 
 
-def print_json(values: dict[str, Any]) -> None:
+def print_json(values: dict[str, object]) -> None:
     """Print one JSON document on one line: ready for jq, and for appending to a file of results."""
     # The one control that JSON lets pass.
     text = json.dumps(values, allow_nan=False).replace("\x7f", "\\u007f")
@@ -85,9 +88,16 @@ def notes(console: Console, *, quiet: bool = False) -> Iterator[None]:
         warnings.simplefilter("always", GeodimWarning)
         show = warnings.showwarning
 
-        def show_note(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+        def show_note(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
             if not issubclass(category, GeodimWarning):
-                show(visible_lines(str(message)), category, *rest, **more)
+                show(visible_lines(str(message)), category, filename, lineno, file, line)
             elif not quiet:
                 console.print(Text.assemble(("note: ", "bold yellow"), str(message)), soft_wrap=True)
 

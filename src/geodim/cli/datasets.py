@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,8 @@ from geodim.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rich.console import Console
 
     from geodim.data.datasets import DatasetInfo
 
@@ -217,7 +219,7 @@ def _size(n_bytes: int) -> str:
     return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 1 << 30 else f"{n_bytes / 2**20:.0f} MiB"
 
 
-def _show(described: DatasetInfo, terminal: Any) -> None:
+def _show(described: DatasetInfo, terminal: Console) -> None:
     from rich.table import Table
     from rich.text import Text
 

@@ -10,7 +10,7 @@ import re
 import tempfile
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,9 @@ from geodim.cli.console import out, print_json
 from geodim.cli.exits import ExitCode
 from geodim.memory import free_memory, machine_memory
 from geodim.text import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 REQUIRED = ("numpy", "scipy", "numba", "scikit-learn", "typer", "rich")
 FOR_DEVELOPERS = {"test", "dev", "docs"}
@@ -113,7 +116,7 @@ def _gpu() -> str | None:
     return str(cuda.get_device_name(0)) if cuda.is_available() else None
 
 
-def _show(report: dict[str, Any], terminal: Any) -> None:
+def _show(report: dict[str, Any], terminal: Console) -> None:
     from rich.table import Table
     from rich.text import Text
 

@@ -86,8 +86,8 @@ def check_inputs(
 class Given:
     """What is to be measured: attributes, edges, and what to call them."""
 
-    x: Any
-    graph: Any
+    x: object
+    graph: object
     title: str
     source: dict[str, str]
     watch: Any = field(default_factory=nullcontext)  # of what the workers of a cluster read

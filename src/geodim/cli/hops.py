@@ -47,6 +47,9 @@ from geodim.text import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from rich.console import Console
+    from rich.table import Table
+
     from geodim.khop_result import KHopResult
     from geodim.result import IDResult
 
@@ -209,19 +212,21 @@ def hops(
             quiet=quiet,
             certificate=certificate,
             certificate_rtol=certificate_rtol,
-            **where,
-            operator=operator.value,
-            operator_parameters=parameters,
-            rtol=rtol,
-            normalize=not no_normalize,
-            edge_weights=weights,
-            dtype=kind,
-            n_threads=threads,
-            memory=budget,
-            time_limit=time_limit,
-            checkpoint=checkpoint,
-            save_every=save_every,
-            count_indistinguishable=count_duplicates,
+            options={
+                **where,
+                "operator": operator.value,
+                "operator_parameters": parameters,
+                "rtol": rtol,
+                "normalize": not no_normalize,
+                "edge_weights": weights,
+                "dtype": kind,
+                "n_threads": threads,
+                "memory": budget,
+                "time_limit": time_limit,
+                "checkpoint": checkpoint,
+                "save_every": save_every,
+                "count_indistinguishable": count_duplicates,
+            },
         )
         result = with_provenance(result, given.title)
         if json is not None:
@@ -243,14 +248,14 @@ def hops(
 
 def _measure(
     given: Given,
-    console: Any,
+    console: Console,
     hops: int,
     scheduler: str | None,
     *,
     quiet: bool,
     certificate: Path | None,
     certificate_rtol: float,
-    **options: Any,
+    options: dict[str, Any],
 ) -> KHopResult:
     """Compute, with a table that fills; errors in a file's values name the file."""
     from geodim.khop import khop_dimensions
@@ -272,7 +277,7 @@ def _measure(
 
 @contextmanager
 def _filling(
-    given: Given, console: Any, hops: int, *, quiet: bool
+    given: Given, console: Console, hops: int, *, quiet: bool
 ) -> Iterator[Callable[[int, int, Sequence[float]], None] | None]:
     """Table and bar with the time left, gone when done, absent where nobody is looking.
 
@@ -297,7 +302,7 @@ def _filling(
         yield report
 
 
-def _table(title: str, rows: list[tuple[int, str, str, str]]) -> Any:
+def _table(title: str, rows: list[tuple[int, str, str, str]]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
@@ -322,7 +327,7 @@ def _bounds(one: IDResult) -> str:
     return f"{one.lower:.6g} .. {one.upper:.6g}"
 
 
-def _show(result: KHopResult, title: str, terminal: Any) -> None:
+def _show(result: KHopResult, title: str, terminal: Console) -> None:
     rows = [
         (
             row["k"],

@@ -7,7 +7,7 @@ import time
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -24,9 +24,12 @@ from geodim.text import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from rich.console import Console
+
     from geodim.experiments.experiment import Experiment, Unit
     from geodim.experiments.runner import Outcome, Schedule
 
+T = TypeVar("T")
 FORMAT = "geodim.reproduce/1"
 MOST_NUMBERS = 100  # in one option
 MOST_POWER = 60  # of 2 or more: beyond all sizes
@@ -205,7 +208,7 @@ def _write(folder: Path, quiet: bool) -> list[Path]:
     from geodim.experiments.report import draw_figures, write_reproduction
     from geodim.report.html.page import environment
 
-    def unless_missing(what: str, work: Callable[[], Any]) -> Any:
+    def unless_missing(what: str, work: Callable[[], T]) -> T | None:
         try:
             return work()
         except MissingExtraError as error:
@@ -267,7 +270,7 @@ def _show_plan(plans: Sequence[Schedule]) -> None:
 
 @contextmanager
 def _watched(
-    plans: Sequence[Schedule], console: Any, *, quiet: bool
+    plans: Sequence[Schedule], console: Console, *, quiet: bool
 ) -> Iterator[Callable[[Experiment, Unit, float], None] | None]:
     """Bar over all units, weighted by their costs; absent where nobody is looking."""
     if quiet or not console.is_terminal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path  # noqa: TC003 - typer looks at the annotations
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,8 @@ from geodim.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from rich.console import Console
 
     from geodim.explain.select import FeatureSelection
 
@@ -114,10 +116,13 @@ def _choose(
     columns: str | None,
     exclude: str | None,
     header: bool | None,
-    console: Any,
+    console: Console,
     *,
     quiet: bool,
-    **options: Any,
+    m: int | None,
+    fraction: float | None,
+    normalize: bool,
+    n_threads: int | None,
 ) -> FeatureSelection:
     """Read and select; names and numbers are those of the file."""
     from geodim.explain.select import select_features
@@ -126,11 +131,14 @@ def _choose(
         opened(file, columns, exclude, header=header) as (data, names),
         _passes(console, quiet=quiet) as progress,
     ):
-        return select_features(data, feature_names=names, progress=progress, **options)
+        return select_features(
+            data, m, fraction=fraction, normalize=normalize, n_threads=n_threads, feature_names=names,
+            progress=progress,
+        )  # fmt: skip
 
 
 @contextmanager
-def _passes(console: Any, *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+def _passes(console: Console, *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     """Bar over the passes, gone when done, absent where nobody is looking.
 
     A choice that was broken off gives no result.
@@ -158,7 +166,7 @@ def _passes(console: Any, *, quiet: bool) -> Iterator[Callable[[int, int], None]
         yield report
 
 
-def _show(selection: FeatureSelection, title: str, terminal: Any) -> None:
+def _show(selection: FeatureSelection, title: str, terminal: Console) -> None:
     from rich.table import Table
     from rich.text import Text
 

@@ -10,7 +10,7 @@ import io
 import logging
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from geodim.output import naming
 from geodim.text import visible
@@ -18,13 +18,15 @@ from geodim.text import visible
 if TYPE_CHECKING:
     from typing import TextIO
 
+    from _typeshed import ReadableBuffer
+
 READER_GONE = 141  # as a shell says it of a program that SIGPIPE ended
 
 
 class _Answer(io.FileIO):
     """Standard output: a reader that is gone ends the program quietly; other errors name it."""
 
-    def write(self, data: Any) -> int:
+    def write(self, data: ReadableBuffer) -> int:
         try:
             with naming("the answer", "print"):
                 return super().write(data)

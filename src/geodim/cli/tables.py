@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from geodim.data.tables import Table
+    from geodim.data.tables.columns import TableData
 
 Columns = Annotated[
     str | None,
@@ -71,7 +72,7 @@ def opened(
     *,
     header: bool | None = None,
     lazily: bool = False,
-) -> Iterator[tuple[Any, list[str] | None]]:
+) -> Iterator[tuple[TableData, list[str] | None]]:
     """The data of a file, and names for its columns where it has none itself; errors within name the file.
 
     ``lazily`` leaves files that a cluster's workers can read themselves to them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path  # noqa: TC003 - typer looks at the annotations
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -99,9 +99,9 @@ def _checked(
     return _timed(claim, given.x, given.graph)
 
 
-def _timed(claim: Certificate, *data: Any) -> tuple[list[tuple[float, float]], float]:
+def _timed(claim: Certificate, data: object, graph: object = None) -> tuple[list[tuple[float, float]], float]:
     started = time.perf_counter()
-    return claim.verify(*data), time.perf_counter() - started
+    return claim.verify(data, graph), time.perf_counter() - started
 
 
 def _show_refuted(certificate: Path, data: Path, reason: str) -> None:
@@ -143,5 +143,5 @@ def _show_verified(
     )
 
 
-def _document(certificate: Path, data: Path, **values: Any) -> dict[str, Any]:
+def _document(certificate: Path, data: Path, **values: object) -> dict[str, object]:
     return {"format": FORMAT, "certificate": str(certificate), "data": str(data), **values}

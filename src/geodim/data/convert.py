@@ -14,6 +14,9 @@ from geodim.lists import as_array
 from geodim.optional import require
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
+    from narwhals.stable.v2 import DataFrame
     from numpy.typing import NDArray
 
 
@@ -30,7 +33,7 @@ def plain_array(array: NDArray[Any]) -> NDArray[Any]:
     return array if type(array) in (np.ndarray, np.memmap) else array.view(np.ndarray)
 
 
-def array_of(data: Any) -> NDArray[Any]:
+def array_of(data: object) -> NDArray[Any]:
     """Lists and everything that numpy takes for an array."""
     try:
         return as_array(data)
@@ -44,7 +47,7 @@ def array_of(data: Any) -> NDArray[Any]:
         raise InputValueError(msg) from error
 
 
-def array_of_tensor(tensor: Any) -> NDArray[Any]:
+def array_of_tensor(tensor: object) -> NDArray[Any]:
     """The values of a torch tensor, which stay where they are if they lie in memory as numpy has them."""
     torch = require("torch", "gnn", "reading tensors")
     if not isinstance(tensor, torch.Tensor):
@@ -61,26 +64,26 @@ def array_of_tensor(tensor: Any) -> NDArray[Any]:
     if tensor.is_meta:
         msg = "the data is a meta tensor, which has no values: measure it where it has some"
         raise InputTypeError(msg)
-    tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
-    if tensor.dtype.is_floating_point and tensor.dtype not in (torch.float16, torch.float32, torch.float64):
-        tensor = tensor.float()  # bfloat16 and types of 8 bits: float32 holds each of their values
+    plain = tensor.detach().cpu().resolve_conj().resolve_neg()
+    if plain.dtype.is_floating_point and plain.dtype not in (torch.float16, torch.float32, torch.float64):
+        plain = plain.float()  # bfloat16 and types of 8 bits: float32 holds each of their values
     try:
-        values: NDArray[Any] = tensor.numpy()
+        values: NDArray[Any] = plain.numpy()
     except (TypeError, RuntimeError) as error:
         msg = (
-            f"the data is a tensor of type {tensor.dtype}: convert it to float32, "
+            f"the data is a tensor of type {plain.dtype}: convert it to float32, "
             "float64, integers or booleans first"
         )
         raise InputTypeError(msg) from error
     return values
 
 
-def narwhals() -> Any:
+def narwhals() -> ModuleType:
     """The package that knows all frames."""
     return require("narwhals.stable.v2", "frames", "reading data frames")
 
 
-def eager_frame(data: Any) -> Any:
+def eager_frame(data: object) -> DataFrame[Any]:
     """A pandas, polars or pyarrow frame, or one column, as narwhals sees it."""
     nw = narwhals()
     if type(data).__name__ == "RecordBatch":
@@ -96,19 +99,20 @@ def eager_frame(data: Any) -> Any:
             "convert it to one, or to an array"
         )
         raise InputTypeError(msg) from error
+    frame: DataFrame[Any] = native
     if isinstance(native, nw.Series):
-        return native.to_frame()
-    if isinstance(native, nw.LazyFrame):
+        frame = native.to_frame()
+    elif isinstance(native, nw.LazyFrame):
         try:
-            return native.collect()
+            frame = native.collect()
         except MemoryError:
             raise
         except Exception as error:  # a query that fails, in words of its library
             said = next(iter(str(error).strip().splitlines()), type(error).__name__)
             msg = f"the lazy frame cannot be collected: {said}"
             raise InputValueError(msg) from error
-    return native
+    return frame
 
 
-def _kind(thing: Any) -> str:
+def _kind(thing: object) -> str:
     return f"{type(thing).__module__.partition('.')[0]}.{type(thing).__name__}"

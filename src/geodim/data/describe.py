@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 
 def digest_of(source: ColumnSource) -> dict[str, Any]:
-    """What tells data from other data: sizes, type and a digest of all values."""
+    """What tells data from other data: sizes, type and a digest of all values, and of weights."""
+    if isinstance(source, WeightedSource):
+        counts = np.zeros(source.source.n_points, source.weights.dtype)
+        counts[source.present] = source.weights
+        weights = hashlib.blake2b(counts.tobytes(), digest_size=16).hexdigest()
+        return digest_of(source.source) | {"weights": weights}
     digest = hashlib.blake2b(digest_size=16)
     elsewhere = getattr(source, "digest", None)  # computed where the data lies
     if elsewhere is not None:
@@ -23,8 +28,6 @@ def digest_of(source: ColumnSource) -> dict[str, Any]:
         digest.update(np.ascontiguousarray(source.chunk(rows, columns)).tobytes())
     if isinstance(source, SparseSource):
         digest.update(np.ascontiguousarray(source.csc.indices).tobytes())
-    if isinstance(source, WeightedSource):
-        digest.update(source.weights.dtype.str.encode() + np.ascontiguousarray(source.weights).tobytes())
     return {
         "shape": [source.n_points, source.n_features],
         "type": source.dtype.str,

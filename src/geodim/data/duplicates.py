@@ -31,7 +31,7 @@ CHUNK_VALUES = 1 << 18  # values in work at a time
 SEED = 1971  # any will do: it only moves the collisions, which are resolved
 
 
-def count_indistinguishable_points(X: Any, weights: Any = None) -> int:
+def count_indistinguishable_points(X: object, weights: object = None) -> int:
     """Count the points that have at least one twin: another point with the same value in every feature.
 
     Values are compared as they are, integers beyond 2**53 to the last digit; -0.0 equals 0.0.
@@ -58,7 +58,7 @@ def count_indistinguishable_points(X: Any, weights: Any = None) -> int:
     >>> count_indistinguishable_points([[1, 2], [3, 4]], weights=[3, 1])
     3
     """
-    source: Any = as_source(X)
+    source = as_source(X)
     counts = np.ones(source.n_points, np.int64)
     if weights is not None:
         masses = check_masses(weights, source.n_points)
@@ -151,7 +151,7 @@ class _DenseRows:
 class _SparseRows:
     """Rows of a sparse matrix: their non-zeros in column order."""
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: SparseSource) -> None:
         if not np.all(np.isfinite(source.csc.data)):
             scan_ranges(source)  # raises, naming the row and the column
         csr = source.csc.tocsr()  # a new matrix: the caller's own stays as it is

@@ -9,7 +9,7 @@ import os
 import stat
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NoReturn
 
 from geodim.data.boundary import boundary, check_regular
 from geodim.errors import DataFileError
@@ -28,7 +28,7 @@ JSON_TIMES = (
 TOO_LARGE = "ours are far smaller"
 
 
-def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
     """Rows as CSV with a heading; text that a spreadsheet would take for a formula gets a leading apostrophe.
 
     Examples
@@ -77,7 +77,7 @@ def _is_filled(place: Path) -> bool:
         return False
 
 
-def read_json(source: str | Path) -> Any:
+def read_json(source: str | Path) -> object:
     """Parse JSON text, or a JSON file if ``source`` is a path.
 
     No name may occur twice in an object, and NaN is no number.
@@ -97,11 +97,11 @@ def read_json(source: str | Path) -> Any:
         raise DataFileError(msg) from error
 
 
-def _no_number(word: str) -> Any:
+def _no_number(word: str) -> NoReturn:
     raise ValueError(f"{word} is no number of JSON")
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
     table = dict(pairs)
     if len(table) != len(pairs):
         repeated = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)

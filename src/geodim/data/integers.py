@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
 
+    Index = int | slice | list[int] | NDArray[np.intp]
+
 HELD = 2.0**53  # below this float64 holds every integer
 
 
@@ -82,7 +84,7 @@ def _shifted(source: ColumnSource) -> ColumnSource | None:
     return None
 
 
-def is_long(dtype: Any) -> bool:
+def is_long(dtype: np.dtype[Any]) -> bool:
     """Whether there are integers of the type that float64 does not hold."""
     return dtype.kind in "iu" and dtype.itemsize == 8
 
@@ -100,7 +102,7 @@ def least_values(source: ArraySource) -> NDArray[np.uint64]:
     return least.astype(np.uint64)
 
 
-def from_least(values: NDArray[Any], least: Any) -> NDArray[np.float64]:
+def from_least(values: NDArray[Any], least: np.uint64 | NDArray[np.uint64]) -> NDArray[np.float64]:
     """How far integers lie above their least value.
 
     Exact modulo 2^64, which is more than any range; then rounded once.
@@ -125,7 +127,7 @@ class Shifted:
         self.shape, self.strides = array.shape, array.strides
         self.dtype, self.itemsize = array.dtype, array.itemsize  # as it lies in memory
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: slice | tuple[Index, Index]) -> Shifted | NDArray[np.float64]:
         """Values by rows and columns; by rows alone, another such array."""
         if not isinstance(index, tuple):
             return Shifted(self.array[index], self.least)

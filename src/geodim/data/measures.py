@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from geodim.data.sources import ColumnSource
 
-# Up to so many repetitions on average the engine is several times as fast as masses are, and takes about twice
-# the memory; from some 64 on it would be slower.  And so few points are repeated in no time.
+# Up to so many repetitions on average the engine is several times as fast as masses are, and takes about
+# twice the memory; from some 64 on it would be slower.  And so few points are repeated in no time.
 TIMES = 16
 FEW_POINTS = 1 << 12
 
@@ -55,7 +55,7 @@ class MassSource(WeightedSource):
         """Points with masses are no column of as many values."""
         raise InternalError("points with masses were to be repeated")
 
-    def read_runs(self, column: int) -> Any:  # noqa: ARG002
+    def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:  # noqa: ARG002
         """As above."""
         raise InternalError("points with masses were to be counted")
 
@@ -66,7 +66,7 @@ class MassSource(WeightedSource):
         return self.source.sample(columns, self.present[np.minimum(at, self.n_points - 1)])
 
 
-def weighted_source(source: ColumnSource, weights: Any) -> ColumnSource:
+def weighted_source(source: ColumnSource, weights: object) -> ColumnSource:
     """A source with weights, as `MassSource` or, where whole ones are small, with its points repeated."""
     masses = check_masses(weights, source.n_points)
     total = float(masses.sum(dtype=np.float64))
@@ -76,7 +76,9 @@ def weighted_source(source: ColumnSource, weights: Any) -> ColumnSource:
     return MassSource(source, masses)
 
 
-def measured_source(data: Any, *, weights: Any = None, names: Sequence[str] | None = None) -> ColumnSource:
+def measured_source(
+    data: object, *, weights: object = None, names: Sequence[str] | None = None
+) -> ColumnSource:
     """`geodim.data.sources.as_source` for weights of any kind."""
     source = as_source(data, names=names)
     return source if weights is None else weighted_source(source, weights)

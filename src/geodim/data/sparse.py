@@ -8,13 +8,19 @@ entries): 0.4 ms for a million entries and a million rows, next to 9 ms to bring
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from geodim.engine.steps import MOST_POINTS
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.memory import check_bytes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csc_array, csc_matrix, sparray, spmatrix
+
+    SparseMatrix: TypeAlias = sparray | spmatrix  # in whatever format
 
 POSITION_BYTES = 8
 # By scipy, and not forgotten when arrays are written to.
@@ -24,7 +30,7 @@ REMEMBERED = (
 )
 
 
-def as_columns(matrix: Any) -> Any:
+def as_columns(matrix: SparseMatrix) -> csc_array | csc_matrix:
     """The same matrix by columns, checked, entries sorted and each at most once.
 
     What was given is left alone.
@@ -42,7 +48,7 @@ def as_columns(matrix: Any) -> Any:
     return csc
 
 
-def checked_sparse(matrix: Any) -> Any:
+def checked_sparse(matrix: SparseMatrix) -> SparseMatrix:
     """The matrix, in a format of arrays.
 
     Raises if these do not fit together: compiled code would read past their ends.
@@ -75,7 +81,7 @@ def checked_sparse(matrix: Any) -> Any:
     return matrix
 
 
-def _from_lists(matrix: Any) -> Any:
+def _from_lists(matrix: SparseMatrix) -> SparseMatrix:
     """Lists and dictionaries as arrays, by scipy's Python code.
 
     Their lengths are compared before scipy's compiled code copies them.
@@ -93,7 +99,7 @@ def _from_lists(matrix: Any) -> Any:
         raise _damaged(str(error)) from error
 
 
-def _check_compressed(matrix: Any, lines: int, across: int, names: tuple[str, str]) -> None:
+def _check_compressed(matrix: SparseMatrix, lines: int, across: int, names: tuple[str, str]) -> None:
     """Rows of CSR, columns of CSC, rows of blocks of BSR."""
     _check_index(matrix.indptr, "indptr", lines + 1, f"{lines} {names[0]}")
     starts = matrix.indptr
@@ -112,7 +118,7 @@ def _check_compressed(matrix: Any, lines: int, across: int, names: tuple[str, st
         _check_values(matrix.data, 1)
 
 
-def _check_blocks(matrix: Any, rows: int, columns: int) -> None:
+def _check_blocks(matrix: SparseMatrix, rows: int, columns: int) -> None:
     _check_values(matrix.data, 3)
     high, wide = (int(size) for size in matrix.data.shape[1:])
     if high == 0 or wide == 0 or rows % high or columns % wide:
@@ -120,7 +126,7 @@ def _check_blocks(matrix: Any, rows: int, columns: int) -> None:
     _check_compressed(matrix, rows // high, columns // wide, ("rows of blocks", "columns of blocks"))
 
 
-def _check_coordinates(matrix: Any, rows: int, columns: int) -> None:
+def _check_coordinates(matrix: SparseMatrix, rows: int, columns: int) -> None:
     _check_values(matrix.data, 1)
     for name, size, what in (("row", rows, "rows"), ("col", columns, "columns")):
         places = getattr(matrix, name)
@@ -128,7 +134,7 @@ def _check_coordinates(matrix: Any, rows: int, columns: int) -> None:
         _check_within(places, name, size, what)
 
 
-def _check_diagonals(matrix: Any) -> None:
+def _check_diagonals(matrix: SparseMatrix) -> None:
     _check_values(matrix.data, 2)
     _check_index(matrix.offsets, "offsets", matrix.data.shape[0], f"{matrix.data.shape[0]} diagonals")
     if np.unique(matrix.offsets).size != matrix.offsets.size:
@@ -137,12 +143,12 @@ def _check_diagonals(matrix: Any) -> None:
         _check_within(np.abs(matrix.offsets.astype(np.float64)), "offsets", 2**31, "diagonals")
 
 
-def _check_values(values: Any, axes: int) -> None:
+def _check_values(values: object, axes: int) -> None:
     if not isinstance(values, np.ndarray) or values.ndim != axes:
         raise _damaged(f"data is no array of {axes} axes")
 
 
-def _check_index(index: Any, name: str, size: int | None = None, expected: str = "") -> None:
+def _check_index(index: object, name: str, size: int | None = None, expected: str = "") -> None:
     if not isinstance(index, np.ndarray) or index.ndim != 1 or index.dtype.kind not in "iu":
         kind = f"{index.dtype}, {index.ndim} axes" if isinstance(index, np.ndarray) else type(index).__name__
         raise _damaged(f"{name} is no list of integers ({kind})")
@@ -150,7 +156,7 @@ def _check_index(index: Any, name: str, size: int | None = None, expected: str =
         raise _damaged(f"{name} has {index.size} entries for {expected}")
 
 
-def _check_within(index: Any, name: str, size: int, what: str) -> None:
+def _check_within(index: NDArray[Any], name: str, size: int, what: str) -> None:
     if index.size == 0:
         return
     for at in (int(index.argmin()), int(index.argmax())):

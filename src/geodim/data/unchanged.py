@@ -75,7 +75,7 @@ class Watch:
         self.states = tuple(states)
 
     @classmethod
-    def of(cls, *things: Any) -> Watch:
+    def of(cls, *things: object) -> Watch:
         """Watch the files behind some data; data without files has none.
 
         They are found behind paths, folders, memory maps, and sparse matrices and sequences of these.
@@ -106,7 +106,7 @@ def remember(array: np.memmap[Any, Any], watch: Watch) -> None:
         _opened[array._mmap] = watch.states[0]  # type: ignore[attr-defined]
 
 
-def _behind(thing: Any) -> Iterator[FileState]:
+def _behind(thing: object) -> Iterator[FileState]:
     if isinstance(thing, str | os.PathLike):
         path = Path(thing)
         paths = sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -114,10 +114,10 @@ def _behind(thing: Any) -> Iterator[FileState]:
     elif isinstance(thing, np.ndarray):
         mapped = _map_of(thing)
         if mapped is not None:
-            opened: mmap.mmap = mapped._mmap
+            opened: mmap.mmap = mapped._mmap  # type: ignore[attr-defined]
             if mapped.mode in ("r+", "w+"):  # what this process wrote before is no change
                 opened.flush()
-            state = _opened.get(opened) or FileState.of(Path(mapped.filename))
+            state = _opened.get(opened) or FileState.of(Path(str(mapped.filename)))
             if state is not None:
                 yield state
     elif isinstance(thing, tuple | list):
@@ -129,7 +129,7 @@ def _behind(thing: Any) -> Iterator[FileState]:
             yield from _behind(getattr(thing, name, None))
 
 
-def _map_of(array: Any) -> Any:
+def _map_of(array: object) -> np.memmap[Any, Any] | None:
     """The memory map of a file that an array is a view of, or None."""
     while isinstance(array, np.ndarray):
         if isinstance(array, np.memmap) and getattr(array, "_mmap", None) is not None and array.filename:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from numpy.lib.npyio import NpzFile
+
     from geodim.engine.profile import Profile
 
 T = TypeVar("T")
@@ -77,17 +79,20 @@ class Checkpoint:
 
         One profile of columns, or one for every number of hops.
         """
+        # First of all: a column that others finish meanwhile may have been noted too late.
+        done = profiles[0].done.copy()
         arrays: dict[str, Any] = {"job": np.frombuffer(self.job.encode(), np.uint8)}
         for k, profile in enumerate(profiles):
             arrays |= profile.state(str(k))
-        arrays |= {"done": profiles[0].done, "step": np.float64(profiles[0].step)}
+        arrays |= {f"note {name}": noted for name, noted in profiles[0].notes.items()}
+        arrays |= {"done": done, "step": np.float64(profiles[0].step)}
         with writing(self.folder / NAME) as stream:
             np.savez(stream, **arrays)
 
     def saved_step(self, first: float) -> float:
         """The resolution of what was saved, or the given one, with which the pass begins, if nothing was."""
 
-        def read(saved: Any) -> float:
+        def read(saved: NpzFile) -> float:
             step = float(read_array(saved, "step", (), np.float64))
             halvings = math.log2(first / step) if first > 0.0 and 0.0 < step < math.inf else math.nan
             if step not in (first, 0.0) and not (halvings.is_integer() and 0 <= halvings <= MOST_HALVINGS):
@@ -100,10 +105,12 @@ class Checkpoint:
     def load(self, profiles: Sequence[Profile]) -> bool:
         """Fill empty profiles with what was saved; False if nothing was."""
 
-        def fill(saved: Any) -> bool:
+        def fill(saved: NpzFile) -> bool:
             if float(read_array(saved, "step", (), np.float64)) != profiles[0].step:
                 return False
             done = read_array(saved, "done", profiles[0].done.shape, np.bool_)
+            for name, noted in profiles[0].notes.items():
+                noted[:] = read_array(saved, f"note {name}", noted.shape, noted.dtype)
             for k, profile in enumerate(profiles):
                 profile.restore(saved, str(k))
                 profile.done[:] = np.tile(done, k + 1)  # an attribute is done at all hops or at none
@@ -111,7 +118,7 @@ class Checkpoint:
 
         return self._read(fill, False)
 
-    def _read(self, use: Callable[[Any], T], otherwise: T) -> T:
+    def _read(self, use: Callable[[NpzFile], T], otherwise: T) -> T:
         path = self.folder / NAME
         try:
             if path.exists() and not path.is_file():  # on a pipe it would wait for ever

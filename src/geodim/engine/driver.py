@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from geodim.engine.interrupt import heeding_interrupts
 
@@ -55,6 +55,11 @@ class Driver:
         self._save_every = save_every
         self._saved = time.monotonic()
 
+    @classmethod
+    def until(cls, deadline: float | None) -> Driver:
+        """One that stops at a time given in seconds since the epoch, as `deadline_everywhere` tells it."""
+        return cls(None if deadline is None else time.monotonic() + deadline - time.time())
+
     @property
     def deadline_everywhere(self) -> float | None:
         """The deadline in seconds since the epoch: other clocks differ from machine to machine."""
@@ -79,7 +84,7 @@ class Driver:
         except KeyboardInterrupt:
             self.halt("interrupted")
 
-    def report(self, *how_far: Any) -> None:
+    def report(self, *how_far: object) -> None:
         """Tell whoever wants to know."""
         if self._progress is not None:
             self._progress(*how_far)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import signal
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM or SIGHUP: an interrupt by somebody else, with the same right to what is known so far."""
 
 
-def _raise(number: int, _frame: Any) -> NoReturn:
+def _raise(number: int, _frame: object) -> NoReturn:
     _heard.append(number)
     raise Terminated if number in ENDS else KeyboardInterrupt
 
@@ -76,7 +76,7 @@ def heeding_interrupts(halt: Callable[[str], None]) -> Iterator[None]:
         for number, handler in ours.items():
             signal.signal(number, handler)
 
-    def handle(number: int, _frame: Any) -> None:
+    def handle(number: int, _frame: object) -> None:
         restore()
         _heard.append(number)
         halt("interrupted")

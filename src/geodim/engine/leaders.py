@@ -23,17 +23,26 @@ PER_SIZE = 6  # widest columns
 BLOCK = 128  # columns that are sorted together
 
 
+def sample_rows(n_points: int) -> NDArray[np.intp]:
+    """Points, equally spaced, that stand for all."""
+    m = min(n_points, int(np.clip(n_points // SHARE, LEAST, MOST)))
+    return np.unique(np.linspace(0, n_points - 1, m).astype(np.intp))
+
+
+def sample_sizes(m: int) -> NDArray[np.int64]:
+    """Sizes of windows to look at in a sample of m points."""
+    sizes = np.concatenate([np.linspace(m / SIZES, m, SIZES), np.geomspace(2, max(m, 2), SIZES)])
+    whole = np.unique(sizes.astype(np.int64))
+    return whole[(whole >= 2) & (whole <= m)]
+
+
 def leaders(source: ColumnSource, n_threads: int = 1) -> list[int]:
     """Columns that are probably among the widest at some size, those of many sizes first."""
-    n, d = source.n_points, source.n_features
-    m = min(n, int(np.clip(n // SHARE, LEAST, MOST)))
-    if m < 2:
+    d = source.n_features
+    rows = sample_rows(source.n_points)
+    sizes = sample_sizes(rows.size)
+    if not sizes.size:
         return []
-    rows = np.unique(np.linspace(0, n - 1, m).astype(np.intp))
-    sizes = np.unique(
-        np.concatenate([np.linspace(m / SIZES, m, SIZES), np.geomspace(2, m, SIZES)]).astype(int)
-    )
-    sizes = sizes[(sizes >= 2) & (sizes <= rows.size)]
 
     def widths(first: int) -> NDArray[np.float64]:
         columns = np.arange(first, min(first + BLOCK, d))

@@ -16,11 +16,14 @@ from geodim.engine.profile import Profile
 from geodim.engine.state import StateError, read_array
 
 if TYPE_CHECKING:
+    from numpy.lib.npyio import NpzFile
     from numpy.typing import NDArray
 
     from geodim.data.checks import Ranges
     from geodim.engine.masses import Measure
     from geodim.engine.profile import Bounds, Steps
+
+    Widths = NDArray[np.float64]
 
 EVERY_SIZE = 1 << 20  # up to so many points a result holds Phi at every k
 
@@ -136,7 +139,7 @@ class MassProfile(Profile):
             return 0.0
         return math.nextafter(4.0 * widest * (self.measure.high.size / float(self.measure.total)), math.inf)
 
-    def shown(self, support: NDArray[Any], lower: Any, upper: Any, widest: float) -> Bounds:  # noqa: ARG002
+    def shown(self, support: NDArray[Any], lower: Widths, upper: Widths, widest: float) -> Bounds:  # noqa: ARG002
         """What a result holds: k from 2 on, or masses that float64 tells apart; whoever attains a width."""
         exact = lower is upper and not self.measure.rounded
         last = np.append(lower[1:] > lower[:-1], True)
@@ -171,7 +174,7 @@ class MassProfile(Profile):
         arrays = {"phi": self.phi, "owner": self.owner, "work": self.work, "high": self.high, "low": self.low}
         return {name + key: array for name, array in arrays.items()} | {f"size{key}": np.int64(self.phi.size)}
 
-    def restore(self, saved: Any, key: str) -> None:
+    def restore(self, saved: NpzFile, key: str) -> None:
         """Fill with what was kept."""
         size = int(read_array(saved, f"size{key}", (), np.int64))
         kinds = {"phi": np.float64, "owner": np.int32, "high": np.int64, "low": np.int64}
@@ -276,7 +279,7 @@ class CountedMass(Profile):
         masses = np.ldexp(units.astype(np.float64), self.exponent)
         return np.where(units == self.units.n_points, self.mass, masses)
 
-    def shown(self, support: NDArray[Any], lower: Any, upper: Any, widest: float) -> Bounds:
+    def shown(self, support: NDArray[Any], lower: Widths, upper: Widths, widest: float) -> Bounds:
         """Sizes or masses, and bounds that hold from after the one before to each.
 
         Where windows may be off by a unit, Phi is at least what was counted for a unit less, and at most what

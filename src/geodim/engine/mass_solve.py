@@ -121,7 +121,7 @@ def _run(
     driver.keep([profile])
 
 
-def _check_ends(column: int, ranges: Ranges, least: Any, greatest: Any) -> None:
+def _check_ends(column: int, ranges: Ranges, least: float, greatest: float) -> None:
     """Raise unless a column reaches as far as in the first pass."""
     from geodim.engine.column import changed  # noqa: PLC0415 - imports Numba
 

@@ -33,7 +33,7 @@ def available_threads() -> int:
         return os.cpu_count() or 1
 
 
-def thread_count(threads: Any, name: str = "n_threads") -> int:
+def thread_count(threads: object, name: str = "n_threads") -> int:
     """How many threads to use: so many as a caller says, or one for each core.
 
     Examples

@@ -13,6 +13,7 @@ from geodim.engine.state import read_profile
 from geodim.memory import check_points
 
 if TYPE_CHECKING:
+    from numpy.lib.npyio import NpzFile
     from numpy.typing import NDArray
 
     from geodim.data.checks import Ranges
@@ -46,6 +47,7 @@ class Profile:
     bytes_read: int = 0
     stopped: str | None = None
     unsolved: dict[int, dict[Piece, Sizes]] = field(default_factory=dict, repr=False)
+    notes: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)  # kept in checkpoints
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
@@ -143,7 +145,7 @@ class Profile:
         """Arrays that a checkpoint keeps; ``key`` is what their names end with."""
         return {f"phi{key}": self.phi, f"owner{key}": self.owner, f"work{key}": self.work}
 
-    def restore(self, saved: Any, key: str) -> None:
+    def restore(self, saved: NpzFile, key: str) -> None:
         """Fill with what was kept."""
         read_profile(saved, self, key)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 if TYPE_CHECKING:
+    from numpy.lib.npyio import NpzFile
     from numpy.typing import DTypeLike, NDArray
 
     from geodim.engine.profile import Profile
@@ -25,7 +26,7 @@ class StateError(ValueError):
 FAULTS = (Exception,)
 
 
-def read_text(saved: Any, name: str) -> str:
+def read_text(saved: NpzFile, name: str) -> str:
     """A text of an archive, kept as bytes; one that is far too long is not even read."""
     shape, kind = _header(saved, name)
     if len(shape) != 1 or shape[0] > MOST_TEXT or kind != np.uint8:
@@ -34,7 +35,8 @@ def read_text(saved: Any, name: str) -> str:
     return bytes(saved[name]).decode()
 
 
-def _header(saved: Any, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _header(saved: NpzFile, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    assert saved.zip is not None  # as long as it is open
     with saved.zip.open(f"{name}.npy") as member:
         version = npy.read_magic(member)
         read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
@@ -42,7 +44,7 @@ def _header(saved: Any, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
     return shape, kind
 
 
-def read_array(saved: Any, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+def read_array(saved: NpzFile, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     """An array of an archive, neither broadcast nor converted.
 
     Its header is checked before memory is taken for it.
@@ -55,7 +57,7 @@ def read_array(saved: Any, name: str, shape: tuple[int, ...], dtype: DTypeLike) 
     return array
 
 
-def read_profile(saved: Any, profile: Profile, key: str = "") -> None:
+def read_profile(saved: NpzFile, profile: Profile, key: str = "") -> None:
     """Fill Phi, owners and work of a profile; ``key`` is what their names end with."""
     phi = read_array(saved, f"phi{key}", profile.phi.shape, np.float64)
     owner = read_array(saved, f"owner{key}", profile.owner.shape, np.int32)

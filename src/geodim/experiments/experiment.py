@@ -155,7 +155,7 @@ class Experiment:
     tables: Callable[[Rows], list[ReportTable]] = field(default=lambda _rows: [])
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int):
         return str(value)
     return f"{value:,}"

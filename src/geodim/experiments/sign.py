@@ -56,7 +56,7 @@ def units(options: Options) -> list[Unit]:
 
 
 def _work(name: str, hops: list[int], repetitions: int, context: Context) -> Rows:
-    from geodim.gnn import run_grid, summarise  # noqa: PLC0415
+    from geodim.gnn import run_grid, summarise_runs  # noqa: PLC0415
 
     data = load(name, context.options)
     limit = None if context.deadline is None else max(0.0, context.deadline - time.monotonic())
@@ -84,7 +84,7 @@ def _work(name: str, hops: list[int], repetitions: int, context: Context) -> Row
             "valid_accuracy": row["valid_mean"],
             "epochs": row["epochs_mean"],
         }
-        for row in summarise(runs)
+        for row in summarise_runs(runs)
     ]
 
 

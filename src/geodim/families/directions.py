@@ -14,13 +14,18 @@ import numpy as np
 
 from geodim.arguments import whole_number
 from geodim.engine.parts import thread_count
+from geodim.errors import InputValueError
+from geodim.families.bounds import direction_bounds
 from geodim.families.points import GROUP, Panels, packed, panels_of
-from geodim.families.sources import MadeColumns
+from geodim.families.sources import MadeColumns, digest_of_parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from geodim.data.sources import ColumnSource
+    from geodim.families.bounds import Part, Whole
 
 PRODUCTS = 5  # as in `geodim.families._kernels`
 UNIT = 2.0**-53
@@ -51,30 +56,40 @@ class Directions:
     ascend: bool = True
     rng: Any = 0
 
-    def source(self, X: Any, *, n_threads: int | None = None) -> DirectionSource:
+    def source(
+        self, X: Any, *, names: Sequence[str] | None = None, n_threads: int | None = None
+    ) -> DirectionSource:
         """Columns <u, x - mean> of chosen directions u, made when they are read.
 
         Parameters
         ----------
         X : array-like of shape (n_points, n_coordinates)
             The points.
+        names
+            There are none to be given.
         n_threads : int, optional
             Threads to check the data with.
         """
+        if names is not None:
+            raise InputValueError("directions have names of their own: leave feature_names out")
         panels = centred(panels_of(X, thread_count(n_threads)))
         d = panels.n_coordinates
         most = min(d, MOST_AXES) if self.axes is None else whole_number(self.axes, "axes", 0, d)
         count = whole_number(self.random, "random", 0)
         variances, vectors = np.linalg.eigh(scatter(panels))
         chosen = [vectors.T[::-1][:most], _units(np.random.default_rng(self.rng).standard_normal((count, d)))]
-        names = [f"axis {i}" for i in range(most)] + [f"random {i}" for i in range(count)]
+        labels = [f"axis {i}" for i in range(most)] + [f"random {i}" for i in range(count)]
         found = np.concatenate(chosen) if most + count else vectors.T[::-1][:1]
-        names = names or ["axis 0"]
+        labels = labels or ["axis 0"]
         if self.ascend and panels.n_points > 1 and variances[-1] > 0.0:
             climbed = _ascend(panels, found)
             found = np.concatenate([found, climbed])
-            names += [f"ascent {i}" for i in range(len(climbed))]
-        return DirectionSource(panels, _units(found), names)
+            labels += [f"ascent {i}" for i in range(len(climbed))]
+        return DirectionSource(panels, _units(found), labels)
+
+    def described(self, source: ColumnSource) -> dict[str, Any]:
+        """What a result says about these features."""
+        return {"family": "directions", "directions": source.n_features}
 
 
 class DirectionSource(MadeColumns):
@@ -87,6 +102,7 @@ class DirectionSource(MadeColumns):
     """
 
     covers = False
+    part_of = "all directions"
 
     def __init__(self, panels: Panels, vectors: NDArray[np.float64], names: list[str]) -> None:
         super().__init__(panels.n_points, len(vectors), None, "directions", names)
@@ -114,6 +130,19 @@ class DirectionSource(MadeColumns):
         """See above; it depends on the lengths of the points, not on the values."""
         error = (1.5 * self.panels.n_coordinates + 8.0) * UNIT * self.reach * (1.0 + 2.0**-20)
         return float(np.ldexp(error, self.panels.exponent))
+
+    @property
+    def held(self) -> int:
+        """The points in panels."""
+        return self.panels.values.nbytes
+
+    def digest(self) -> bytes:
+        """Of the points and the directions."""
+        return digest_of_parts("directions", self.panels.exponent, self.panels.values, self.vectors)
+
+    def whole(self, part: Part) -> Whole:
+        """Bounds for all directions: below, any of them will do, and above see `geodim.families.spread`."""
+        return direction_bounds(self, part)
 
 
 def centred(panels: Panels) -> Panels:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+
+    from geodim.data.sources import ColumnSource
 
     Maker = Callable[[NDArray[np.intp]], MadeColumns]
 
@@ -76,6 +79,8 @@ class Distances:
     choice: str = "farthest"
     rng: Any = 0
 
+    names_points = True  # names that a caller gives are those of points
+
     def source(
         self, X: Any, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> MadeColumns:
@@ -114,6 +119,16 @@ class Distances:
         elif self.landmarks is not None:
             made.names = [str(int(i)) for i in points]
         return made
+
+    def described(self, source: ColumnSource) -> dict[str, Any]:
+        """What a result says about these features."""
+        metric = self.metric if isinstance(self.metric, str) else "a function"
+        found: dict[str, Any] = {"family": "distances", "metric": metric}
+        if self.p is not None:
+            found["p"] = float(self.p) if math.isfinite(self.p) else "inf"
+        if self.landmarks is not None:
+            found["landmarks"] = source.n_features
+        return found
 
     def _centres(self, n_points: int, make: Maker) -> NDArray[np.intp] | None:
         """Which points to measure from; None for points that are given themselves."""

@@ -5,6 +5,7 @@ Column i holds d(x_i, .) for the i-th centre, where the centres are all points, 
 
 from __future__ import annotations
 
+import hashlib
 import math
 import threading
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from geodim.families.points import Panels
 
 AT_ONCE = 32  # columns: the points are read once for all of them
+LOOKED_AT = 16  # rows of all columns, and whole columns, that tell points apart which nobody can hash
 ANTIPODAL = 1.9  # longer chords of unit vectors lose digits of the angle: measure from the opposite one
 
 
@@ -47,6 +49,7 @@ class MadeColumns:
     row_major = False
     runs = False
     at_once = AT_ONCE
+    made = True
     covers = True  # whether values tell how far points are from centres
 
     def __init__(
@@ -61,6 +64,14 @@ class MadeColumns:
         self.points, self.metric, self.names = points, metric, names
         self.lock = threading.Lock()
 
+    def __getstate__(self) -> dict[str, object]:
+        """It travels to the workers of a cluster, a lock does not."""
+        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self.lock = threading.Lock()
+
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
@@ -70,6 +81,29 @@ class MadeColumns:
     def error(self, greatest: float) -> float:
         """How far any value may be off, given the greatest of all values."""
         raise NotImplementedError
+
+    @property
+    def part_of(self) -> str | None:
+        """Distances from some points stand for those from all points."""
+        some = self.points is None or self.n_features < self.n_points
+        return "all points" if self.covers and some else None
+
+    @property
+    def held(self) -> int:
+        """Bytes that are kept to make columns from, besides the data as it was given."""
+        return 0
+
+    def digest(self) -> bytes:
+        """What tells the values from others.
+
+        Where what they are made from cannot be hashed, values of all columns at some points, and of some
+        columns at all points.
+        """
+        rows = np.unique(np.linspace(0, self.n_points - 1, LOOKED_AT).astype(np.intp))
+        columns = np.unique(np.linspace(0, self.n_features - 1, LOOKED_AT).astype(np.intp))
+        whole = np.empty((columns.size, self.n_points))
+        self.fill(columns.tolist(), whole)
+        return digest_of_parts(self.metric, self.sample(np.arange(self.n_features), rows), whole)
 
     def extents(self) -> NDArray[np.float64]:
         """Bounds on least and greatest value of every column, shape (n_features, 2).
@@ -113,6 +147,19 @@ class MadeColumns:
         values = np.empty((columns.size, rows.size))
         self.fill(columns.tolist(), values, rows)
         return values.T
+
+
+def digest_of_parts(*parts: Any) -> bytes:
+    """One digest of arrays, texts and numbers; bits and shapes of arrays count, not their layout."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            digest.update(f"{part.dtype.str}{part.shape}".encode())
+            digest.update(np.ascontiguousarray(part).data)
+        else:
+            digest.update(repr(part).encode())
+        digest.update(b";")
+    return digest.digest()
 
 
 class CoordinateDistances(MadeColumns):
@@ -160,6 +207,15 @@ class CoordinateDistances(MadeColumns):
     def error(self, greatest: float) -> float:
         """See `geodim.families.metrics`."""
         return self.how.error(self.panels, greatest)
+
+    @property
+    def held(self) -> int:
+        """The points in panels."""
+        return self.panels.values.nbytes
+
+    def digest(self) -> bytes:
+        """Of the points, the centres and the metric."""
+        return digest_of_parts(self.how, self.panels.exponent, self.panels.values, self.centres)
 
     def _to_angles(self, centres: NDArray[np.float64], panels: Panels, chords: NDArray[np.floating]) -> None:
         """Angles between unit vectors from their chords, 2 arcsin(c / 2).
@@ -231,6 +287,15 @@ class SetDistances(MadeColumns):
     def error(self, greatest: float) -> float:
         """Counts are exact, and one quotient of at most 1 is rounded: half a unit of 2^-53."""
         return 0.0 if greatest == 0.0 else 2.0**-54
+
+    @property
+    def held(self) -> int:
+        """The sets in rows."""
+        return self.indptr.nbytes + self.indices.nbytes + self.sizes.nbytes
+
+    def digest(self) -> bytes:
+        """Of the sets and the centres."""
+        return digest_of_parts(self.indptr, self.indices, self.points)
 
 
 class CalledDistances(MadeColumns):
@@ -334,3 +399,10 @@ class MatrixDistances(MadeColumns):
     def error(self, greatest: float) -> float:  # noqa: ARG002
         """The matrix is what it is."""
         return 0.0
+
+    def digest(self) -> bytes:
+        """Of the rows that are read."""
+        digest = hashlib.blake2b(self.metric.encode(), digest_size=16)
+        for chunk in self.chunks():
+            digest.update(np.ascontiguousarray(self.chunk(*chunk).T).data)
+        return digest.digest()

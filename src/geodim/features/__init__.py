@@ -1,4 +1,4 @@
-"""Which functions make up F: the hops of a graph's attributes, distances (`Distances`), `Directions`.
+"""Which functions make up F: the hops of a graph's attributes, `Distances`, `Directions`, `Values`, `Union`.
 
 >>> import numpy as np
 >>> from geodim.features import hop_features, make_operator
@@ -9,7 +9,6 @@
 """
 
 from importlib import import_module
-from typing import Any
 
 from geodim.features.hops import DEFAULT_WIDTH, hop_features, iter_hop_blocks
 from geodim.features.memory import columns_for_memory, graph_build_memory, hop_memory
@@ -28,10 +27,11 @@ __all__ = [
     "make_operator",
 ]
 
-_FAMILIES = ("Directions", "Distances")  # made from points, in a room above this one
+# Made from points, in a room above this one.
+_FAMILIES = ("Coordinates", "Directions", "Distances", "Family", "Union", "Values")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _FAMILIES:
         return getattr(import_module("geodim.families"), name)
     raise AttributeError(f"module 'geodim.features' has no attribute {name!r}")

@@ -31,7 +31,7 @@ N(i), with c_ij = 1/sqrt(deg_i deg_j) for ``sym`` and 1 for ``rw``, or a weight 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -57,7 +57,7 @@ DEFAULT_WIDTH = (
 
 
 def iter_hop_blocks(
-    X: Any,
+    X: object,
     operator: Operator,
     hops: int,
     columns: slice | Sequence[int] | NDArray[np.integer],
@@ -130,7 +130,7 @@ def _blocks(
 
 
 def hop_features(
-    X: Any,
+    X: object,
     operator: Operator,
     hops: int,
     *,
@@ -171,15 +171,14 @@ def hop_features(
     return result
 
 
-def _as_columns(X: Any) -> ColumnSource:
+def _as_columns(X: object) -> ColumnSource:
     """Return X as a column source, unless it is one."""
     if hasattr(X, "read") and hasattr(X, "n_points"):
-        source: ColumnSource = X
-        return source
+        return cast("ColumnSource", X)
     return as_source(X)
 
 
-def feature_type(X: Any, source: ColumnSource, dtype: DTypeLike | None = None) -> np.dtype[Any]:
+def feature_type(X: object, source: ColumnSource, dtype: DTypeLike | None = None) -> np.dtype[Any]:
     """Return the float type of the features.
 
     The given one, or else float32 where that holds every value of X.

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from geodim.data.graphs import Graph
+    from geodim.data.sparse import SparseMatrix
 
 __all__ = ["MatrixOperator", "Operator", "SeriesOperator", "make_operator"]
 
@@ -238,7 +239,7 @@ class SeriesOperator(Operator):
             self.transition.apply(y, z, threads=count)
             y, z = z, y
 
-            def task(rows: tuple[int, int], y: Any = y, step: float = step) -> None:
+            def task(rows: tuple[int, int], y: NDArray[np.floating] = y, step: float = step) -> None:
                 blend(y, self._first, block, step, rows[0], rows[1])
 
             run_tasks(task, ranges, helpers)
@@ -253,7 +254,7 @@ def _require_finite(out: NDArray[np.floating]) -> None:
         raise_overflow(out)
 
 
-def make_operator(graph: Any, operator: Any = "sym", **parameters: Any) -> Operator:
+def make_operator(graph: object, operator: object = "sym", **parameters: object) -> Operator:
     """Make a diffusion operator on a graph.
 
     Parameters
@@ -297,8 +298,7 @@ def make_operator(graph: Any, operator: Any = "sym", **parameters: Any) -> Opera
         return _normalised(graph, operator)
     known = ("alpha" if operator == "ppr" else "t", "order", "tolerance", "transition")
     _refuse_unknown(operator, parameters, known)
-    transition = parameters.get("transition", "sym")
-    one_of(transition, "transition", ("sym", "rw"))
+    transition = one_of(parameters.get("transition", "sym"), "transition", ("sym", "rw"))
     order = parameters.get("order")
     if order is not None:
         order = whole_number(order, "order", 0, MOST_ORDER)
@@ -307,7 +307,7 @@ def make_operator(graph: Any, operator: Any = "sym", **parameters: Any) -> Opera
     return make(_normalised(graph, transition), parameters.get(known[0]), order, tolerance)
 
 
-def _refuse_unknown(operator: str, parameters: dict[str, Any], known: tuple[str, ...]) -> None:
+def _refuse_unknown(operator: str, parameters: dict[str, object], known: tuple[str, ...]) -> None:
     unknown = sorted(set(parameters) - set(known))
     if unknown:
         takes = f"takes {', '.join(known)}" if known else "takes no parameters"
@@ -365,7 +365,7 @@ def _normalised(graph: Graph, name: str) -> MatrixOperator:
     return MatrixOperator(name, rows)
 
 
-def _from_matrix(matrix: Any, graph: Any) -> MatrixOperator:
+def _from_matrix(matrix: SparseMatrix, graph: object) -> MatrixOperator:
     """Return a scipy sparse matrix as operator, after looking at its shape and values."""
     if not hasattr(matrix, "tocsr"):
         raise InputTypeError(
@@ -391,9 +391,7 @@ def _from_matrix(matrix: Any, graph: Any) -> MatrixOperator:
     return MatrixOperator("matrix", Rows(rows.indptr.astype(np.int64), rows.indices, data))
 
 
-def _ppr(
-    transition: MatrixOperator, alpha: float | None, order: int | None, tolerance: float
-) -> SeriesOperator:
+def _ppr(transition: MatrixOperator, alpha: object, order: int | None, tolerance: float) -> SeriesOperator:
     r"""Return personalised PageRank; what is cut off weighs :math:`(1-\alpha)^{K+1}`."""
     alpha = real_number(0.15 if alpha is None else alpha, "alpha", above=0.0, most=1.0)
     if order is None:
@@ -406,7 +404,7 @@ def _ppr(
     return SeriesOperator("ppr", transition, {"alpha": alpha}, [1.0 - alpha] * order, (alpha, 1.0), error)
 
 
-def _heat(transition: MatrixOperator, t: float | None, order: int | None, tolerance: float) -> SeriesOperator:
+def _heat(transition: MatrixOperator, t: object, order: int | None, tolerance: float) -> SeriesOperator:
     r"""Return the heat kernel; what is cut off weighs :math:`P(\text{Poisson}(t) > K)`."""
     from scipy.special import pdtrc  # noqa: PLC0415
 

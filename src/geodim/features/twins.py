@@ -28,7 +28,7 @@ class Twins:
         self.alive = np.arange(n_nodes)
         self.classes = [np.zeros(n_nodes) for _ in range(hops + 1)]
 
-    def refine(self, hop: int, block: NDArray[np.floating]) -> None:
+    def refine(self, hop: int, block: NDArray[np.floating] | NDArray[np.integer]) -> None:
         """Split the classes of one hop by the columns of a block; call with hop 0 first for every block."""
         if self.alive.size == 0:
             return

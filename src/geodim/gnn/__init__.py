@@ -11,7 +11,7 @@ Names are imported when first used: what trains needs PyTorch
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 _WHERE = {
     "SIGN": "sign",
@@ -28,9 +28,10 @@ _WHERE = {
     "paper_settings": "settings",
     "run_grid": "runs",
     "save_model": "models",
-    "summarise": "records",
+    "summarise_runs": "records",
     "write_runs": "records",
 }
+_FORMERLY = {"summarise": "summarise_runs"}  # old names go on working
 
 __all__ = [
     "SIGN",
@@ -47,7 +48,7 @@ __all__ = [
     "paper_settings",
     "run_grid",
     "save_model",
-    "summarise",
+    "summarise_runs",
     "write_runs",
 ]
 
@@ -55,14 +56,15 @@ if TYPE_CHECKING:
     from geodim.gnn.cost import SignCost, estimate_cost
     from geodim.gnn.inputs import HopInputs, hop_inputs
     from geodim.gnn.models import load_model, save_model
-    from geodim.gnn.records import SignRun, summarise, write_runs
+    from geodim.gnn.records import SignRun, summarise_runs, write_runs
     from geodim.gnn.runs import run_grid
     from geodim.gnn.settings import SignSettings, paper_settings
     from geodim.gnn.sign import SIGN
     from geodim.gnn.training import EarlyStopping, SignFit, fit_sign
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
+    name = _FORMERLY.get(name, name)
     if name in _WHERE:
         return getattr(import_module(f"geodim.gnn.{_WHERE[name]}"), name)
     msg = f"module 'geodim.gnn' has no attribute {name!r}"

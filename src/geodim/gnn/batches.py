@@ -5,7 +5,7 @@ They are held on the device whole, or gathered batch by batch; the values are th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from geodim.gnn._torch import torch
 from geodim.gnn.inputs import hop_inputs_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -116,7 +116,7 @@ def _cuts(total: int, batch_size: int) -> list[int]:
 def make_batches(
     inputs: HopInputs,
     labels: NDArray[np.int64],
-    splits: Any,
+    splits: Mapping[str, object],
     hops: int,
     *,
     batch_size: int,
@@ -149,7 +149,7 @@ def make_batches(
     return batches
 
 
-def _nodes(splits: Any, part: str, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def _nodes(splits: Mapping[str, object], part: str, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     if part not in splits:
         raise InputValueError(f"there is no split {part!r}: a training needs train, valid and test")
     nodes = np.asarray(splits[part])

@@ -91,12 +91,12 @@ class HopInputs:
 
 
 def hop_inputs(
-    X: Any,
-    graph: Any,
+    X: object,
+    graph: object,
     hops: int,
     *,
-    nodes: Any = None,
-    operator: Any = "sym",
+    nodes: object = None,
+    operator: object = "sym",
     folder: str | Path | None = None,
     threads: int | None = None,
     stop: Callable[[], None] | None = None,
@@ -162,10 +162,10 @@ def hop_inputs_bytes(n_rows: int, n_attributes: int, hops: int) -> int:
     return 4 * n_rows * n_attributes * (hops + 1)
 
 
-def _wanted(nodes: Any, n_nodes: int) -> NDArray[np.int64]:
+def _wanted(nodes: object, n_nodes: int) -> NDArray[np.int64]:
     if nodes is None:
         return np.arange(n_nodes)
-    wanted = np.unique(nodes)
+    wanted = np.unique(np.asarray(nodes))
     if not wanted.size or wanted.dtype.kind not in "iu":
         raise InputValueError("nodes must be one or more whole numbers")
     if wanted[0] < 0 or wanted[-1] >= n_nodes:

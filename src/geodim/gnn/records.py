@@ -18,9 +18,9 @@ from geodim.output import json_text, make_folder, write_text
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["RunStore", "SignRun", "summarise", "write_runs"]
+__all__ = ["RunStore", "SignRun", "summarise_runs", "write_runs"]
 
 FORMAT = "geodim-sign-run/1"
 
@@ -66,7 +66,7 @@ class SignRun:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, values: Any) -> SignRun:
+    def from_dict(cls, values: Mapping[str, Any]) -> SignRun:
         """Rebuild a run from `to_dict`; raises for what no run could be."""
         run = cls(**{each.name: values[each.name] for each in dataclasses.fields(cls)})
         kinds: dict[str, Any] = {"int": int, "float": (int, float), "str": str}
@@ -102,7 +102,7 @@ class RunStore:
         path = self.path(dataset, k, repetition)
         if not path.exists():
             return None
-        values = read_json(path)
+        values: Any = read_json(path)  # what is no record raises below
         try:
             if values["format"] != FORMAT:
                 raise DataFileError(f"{path} has format {values['format']!r}, expected {FORMAT!r}: delete it")
@@ -134,7 +134,7 @@ class RunStore:
         json_text(values, self.path(run.dataset, run.k, run.repetition))
 
 
-def summarise(runs: Sequence[SignRun]) -> list[dict[str, Any]]:
+def summarise_runs(runs: Sequence[SignRun]) -> list[dict[str, Any]]:
     """Return one row per data set and k: mean and standard deviation of the test accuracy.
 
     Both are taken over the repetitions.  The deviation is that of a sample (divided by the number of runs
@@ -144,7 +144,7 @@ def summarise(runs: Sequence[SignRun]) -> list[dict[str, Any]]:
     --------
     >>> one = SignRun("cora", 0, 0, 1, 0.50, 0.6, 20, 5, 9, 1.0, "cpu", 2, "2.13")
     >>> two = dataclasses.replace(one, repetition=1, test_accuracy=0.54)
-    >>> [(row["mean"], round(row["std"], 4)) for row in summarise([one, two])]
+    >>> [(row["mean"], round(row["std"], 4)) for row in summarise_runs([one, two])]
     [(0.52, 0.0283)]
     """
     groups: dict[tuple[str, int], list[SignRun]] = {}

@@ -306,7 +306,7 @@ def data_digest(data: GraphDataset) -> str:
     return digest.hexdigest()
 
 
-def _ks(hops: Any) -> list[int]:
+def _ks(hops: Iterable[int]) -> list[int]:
     if isinstance(hops, int):
         raise InputValueError(f"hops are the values of k, such as range({hops + 1}), not one number")
     ks = [whole_number(k, "hops", 0) for k in hops]

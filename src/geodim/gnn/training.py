@@ -156,8 +156,8 @@ def torch_state(seed: int, device: torch.device, threads: int) -> Iterator[None]
 
 def fit_sign(
     inputs: HopInputs,
-    y: Any,
-    splits: Mapping[str, Any],
+    y: object,
+    splits: Mapping[str, object],
     hops: int | None = None,
     *,
     settings: SignSettings | None = None,
@@ -252,7 +252,7 @@ def fit_sign(
     )
 
 
-def _labels(y: Any, n_nodes: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _labels(y: object, n_nodes: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     labels = np.asarray(y)
     if labels.shape != (n_nodes,):
         raise ShapeError(f"the graph has {n_nodes} nodes, but labels have shape {labels.shape}")

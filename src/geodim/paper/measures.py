@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,16 +26,17 @@ from geodim.paper._checks import as_matrix, as_values, difference, warn_if_quadr
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from geodim.paper._checks import Numbers
 
     Steps = list[tuple[Fraction, float]]
+    Weight = float | Fraction
 
 __all__ = ["discriminability_of_measure", "partial_diameter_of_mass", "phi_of_measure"]
 
 
-def _masses(weights: Any, n: int) -> list[Fraction]:
+def _masses(weights: Sequence[Weight] | NDArray[np.generic], n: int) -> list[Fraction]:
     """Return the weights as fractions, as they are."""
     given = weights.tolist() if isinstance(weights, np.ndarray) else list(weights)
     if len(given) != n:
@@ -49,7 +50,7 @@ def _masses(weights: Any, n: int) -> list[Fraction]:
     return masses
 
 
-def partial_diameter_of_mass(values: ArrayLike, weights: Sequence[Any], mass: float | Fraction) -> float:
+def partial_diameter_of_mass(values: ArrayLike, weights: Sequence[Weight], mass: float | Fraction) -> float:
     r"""Return :math:`\phi_f(m)`, the width of the narrowest interval that holds a mass of at least m.
 
     By definition: every interval between two values is tried.
@@ -108,7 +109,7 @@ def _steps(values: Numbers, masses: list[Fraction]) -> Steps:
     return steps[::-1]
 
 
-def phi_of_measure(X: ArrayLike, weights: Sequence[Any]) -> Steps:
+def phi_of_measure(X: ArrayLike, weights: Sequence[Weight]) -> Steps:
     r"""Return :math:`\Phi(m) = \max_f \phi_f(m)` as steps.
 
     Parameters
@@ -151,7 +152,7 @@ def phi_of_measure(X: ArrayLike, weights: Sequence[Any]) -> Steps:
     return phi
 
 
-def discriminability_of_measure(X: ArrayLike, weights: Sequence[Any], d_max: float = 1.0) -> float:
+def discriminability_of_measure(X: ArrayLike, weights: Sequence[Weight], d_max: float = 1.0) -> float:
     r"""Return the discriminability of points with masses, the integral of Phi over the mass.
 
     .. math:: \Delta = \frac1W \int_0^W \Phi(m)\, dm

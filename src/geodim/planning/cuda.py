@@ -34,13 +34,16 @@ def _on_device(problem: Problem, budget: int, memory: int | None) -> _OnDevice:
     usable = int(device.USABLE * (budget - (problem.nbytes if problem.on_device else 0)))
     if memory is not None:
         usable = min(usable, memory)
+    drops = problem.hops is None and problem.rtol == 0.0 and device.is_short(n, d)
     graph, resident, why_not = 0, problem.graph_on_device, None
     if problem.hops is not None and not problem.graph_on_device:
         graph, resident = device.graph_bytes(
             n, problem.stored_entries, int(device.RESIDENT * usable), weighted=problem.weighted
         )
     try:
-        if problem.hops is None:
+        if drops:
+            widths = device.short_widths(n, itemsize, d, usable, on_device=problem.on_device)
+        elif problem.hops is None:
             widths = device.widths_for(n, itemsize, d, usable, on_device=problem.on_device)
         else:
             scratch = problem.scratch_itemsize
@@ -50,7 +53,7 @@ def _on_device(problem: Problem, budget: int, memory: int | None) -> _OnDevice:
     passes = 1
     if problem.hops is not None:
         passes = -(-d // widths.width) * problem.hops * problem.products
-    way = Way(width=widths.width, solvers=widths.batch, passes=passes, resident=resident)
+    way = Way(width=widths.width, solvers=widths.batch, passes=passes, resident=resident, drops=drops)
     return _OnDevice(way, graph, why_not)
 
 
@@ -67,7 +70,11 @@ def plan_cuda(
     usable = int(device.USABLE * budget)
     way, graph, why_not = _on_device(problem, budget, memory)
     widths = device.Widths(way.solvers, way.width)
-    if problem.hops is None:
+    if way.drops:
+        peak = device.peak_of_short(
+            problem.n_points, problem.n_features, problem.itemsize, widths, on_device=on_device
+        )
+    elif problem.hops is None:
         peak = device.peak_of_columns(
             problem.n_points, problem.n_features, problem.itemsize, widths, on_device=on_device
         )
@@ -91,8 +98,8 @@ def plan_cuda(
         notes.append(f"from host memory; from a disk of {DISK / 1e9:g} GB/s it takes {slower:,.0f} s more")
     if problem.rtol > 0.0:
         notes.append("a tolerance saves little here: columns are sorted all the same")
-    parts = _seconds(problem, rates, widths, moved, layers)
-    work = sum(parts[name] for name in ("sorting", "windows", "products"))
+    parts = _seconds(problem, rates, widths, moved, layers, drops=way.drops)
+    work = sum(parts[name] for name in ("counts", "sorting", "windows", "products"))
     # Nothing can be done before the first block is there.
     ahead = parts["copies"] / blocks + max(parts["copies"], work)
     held = problem.nbytes if problem.held and not on_device else 0
@@ -120,10 +127,11 @@ def plan_cuda(
 
 
 def _seconds(
-    problem: Problem, rates: DeviceRates, widths: device.Widths, moved: int, layers: int
+    problem: Problem, rates: DeviceRates, widths: device.Widths, moved: int, layers: int, *, drops: bool
 ) -> dict[str, float]:
     """By parts; copies run while the device works."""
     n, values, itemsize = problem.n_points, problem.values, problem.itemsize
+    solved = 0 if drops else values
     batches = layers * (_batches(problem.n_features, widths.batch))
     products = problem.stored_entries + n
     attributes = 0 if problem.on_device else problem.nbytes
@@ -131,8 +139,9 @@ def _seconds(
     return {
         "first pass": 0.0 if problem.on_device else problem.nbytes / rates.scan,
         "copies": attributes / feed + (moved - attributes) / rates.copy,
-        "sorting": values * rates.sort[itemsize],
-        "windows": values * rates.window[itemsize] + batches * rates.batch,
+        "counts": (values - solved) * rates.counts,
+        "sorting": solved * rates.sort[itemsize],
+        "windows": solved * rates.window[itemsize] + (0 if drops else batches) * rates.batch,
         "products": products * problem.n_features * (problem.hops or 0) * problem.products * rates.product,
         "results": n * max(rates.finish, rates.finish_layer * layers),
     }

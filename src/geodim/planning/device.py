@@ -6,6 +6,7 @@ allocated.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 from geodim.errors import DeviceMemoryError
@@ -20,6 +21,16 @@ WAVES = (
 SORTING = 24  # bytes per point that PyTorch's sort takes beside its input
 USABLE = 0.95  # of the memory that is free: the rest goes to the allocator's rounding
 RESIDENT = 0.5  # the graph stays on the device if its entries take no more than this part of it
+# Many short columns are dropped by counts, see `geodim.backends.cuda.dominated`.
+SHORT_FROM, SHORT_POINTS = 128, (256, 1 << 21)  # columns and points
+SHORT_BATCH = 64  # columns that are solved together,
+SHORT_BLOCK = 1 << 31  # bytes of those that are counted together,
+SHORT_FIRST = 128  # few in the first block,
+SHORT_MOST = 1 << 15  # and so many at most: they are one side of a grid of programs
+SHORT_CELLS = 1 << 13  # at most
+DENSE = 4  # every fourth value is sorted, the densest, before all of them are
+SORTED_AT_ONCE = 1 << 26  # values of several rows that are sorted together:
+SORTING_ROWS = {4: 32, 8: 40}  # bytes per value then, by those of a value
 STAGE = 1 << 26  # bytes of a pinned buffer for rows
 BLOCK_ENTRIES = 1 << 26  # entries of a block of rows that is streamed: 256 MiB of ids
 COEFFICIENTS = 1 << 24  # entries of a block of rows whose coefficients are formed together: 128 MiB
@@ -77,6 +88,60 @@ def widths_for(n_points: int, itemsize: int, n_features: int, budget: int, *, on
     if on_device:
         return Widths(batch, batch)
     return Widths(batch, max(batch, min(WIDEST, batch + spare // (2 * n_points * itemsize))))
+
+
+def short_cells(n_points: int) -> int:
+    """Cells that the values of a short column are counted in, a power of two."""
+    return min(max(1 << max(n_points.bit_length() - 2, 0), 64), SHORT_CELLS)
+
+
+def dense_room(n_points: int) -> int:
+    """Values of a short column that are sorted first, with some more for cells that hold many."""
+    return n_points // DENSE + n_points // (4 * DENSE)
+
+
+def is_short(n_points: int, n_features: int) -> bool:
+    """Whether columns are so many and so short that they are dropped by counts."""
+    return n_features >= SHORT_FROM and SHORT_POINTS[0] <= n_points <= SHORT_POINTS[1]
+
+
+def short_blocks(n_features: int, width: int) -> list[int]:
+    """Sizes of blocks, small ones first: what their best columns reach lets more of the next be dropped."""
+    sizes, size, left = [], min(SHORT_FIRST, width), n_features
+    while left > 0:
+        sizes.append(min(size, left))
+        left -= size
+        size = min(2 * size, width)
+    return sizes
+
+
+def short_widths(n_points: int, itemsize: int, n_features: int, budget: int, *, on_device: bool) -> Widths:
+    """Columns that are solved together, and counted together, of many short ones."""
+    width = max(min(SHORT_BLOCK // (n_points * itemsize), SHORT_MOST, n_features), 1)
+    widths = Widths(min(SHORT_BATCH, n_features), width)
+    while widths.width > 1:
+        if peak_of_short(n_points, n_features, itemsize, widths, on_device=on_device) <= budget:
+            break
+        width = -(-widths.width // 2)
+        widths = Widths(min(widths.batch, width), width)
+    return widths
+
+
+def peak_of_short(n_points: int, n_features: int, itemsize: int, widths: Widths, *, on_device: bool) -> int:
+    """What a pass over many short columns takes.
+
+    A block of them, and the next if they come from the host; its counts, twice; the densest values, and what
+    sorts them; and the solver with its columns.
+    """
+    sizes = [*short_blocks(n_features, widths.width), 0]
+    counts, dense = 8 * (short_cells(n_points) + 3), dense_room(n_points)
+    solver = solver_bytes(n_points, 1, widths.batch) + widths.batch * n_points * (2 * itemsize + WAVES)
+    most = 0
+    for size, following in pairwise(sizes):
+        held = (size + (0 if on_device else following)) * n_points * itemsize
+        sorting = SORTING_ROWS[itemsize] * min(max(size * dense, n_points), SORTED_AT_ONCE)
+        most = max(most, held + size * (dense * itemsize + counts) + max(sorting, solver))
+    return most
 
 
 def hop_widths(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 # t threads are t^0.9 times as fast as one: 12.1 for 16; 13.1 measured, benchmarks/results/scaling.json.
@@ -62,7 +63,7 @@ class CoreRates:
 
     def masses(self, n_points: int, n_columns: int) -> float:
         """Columns of points with masses, exactly, on one core."""
-        return n_points * n_columns * self.mass * (n_points / 1e5) ** 0.5
+        return n_points * n_columns * self.mass * math.sqrt(n_points / 1e5)
 
     def counted_masses(self, n_points: int, n_columns: int, steps: float) -> float:
         """The same if their mass is counted."""
@@ -83,9 +84,8 @@ class DeviceRates:
         Per value, by the bytes of a value.
     batch : float
         Per batch of columns.
-    mass, counted_mass : float
-        Per value of points with masses: in columns of 10^5 of them, and longer ones take longer by the root
-        of their length; and if they are counted.
+    counts : float
+        Per value of many short columns, which are dropped by counts.
     product : float
         Per stored entry and column.
     feed, copy : float
@@ -100,6 +100,7 @@ class DeviceRates:
     sort: dict[int, float]
     window: dict[int, float]
     batch: float
+    counts: float
     product: float
     feed: float
     copy: float
@@ -114,6 +115,7 @@ H200 = DeviceRates(
     sort={4: 46e-12, 8: 110e-12},
     window={4: 68e-12, 8: 120e-12},
     batch=0.025,
+    counts=190e-12,
     product=5.0e-12,
     feed=18e9,
     copy=10e9,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
 
 def plot_accuracy(
@@ -94,7 +95,9 @@ def plot_accuracy(
     return ax
 
 
-def _number_points(ax: Axes, hops: list[int], x: Any, y: Any, color: str) -> None:
+def _number_points(
+    ax: Axes, hops: list[int], x: NDArray[np.float64], y: NDArray[np.float64], color: str
+) -> None:
     """Write k beside its point, unless it would run into the number of the point before."""
     wide = float(np.ptp(x)) if x.size else 0.0
     high = float(np.ptp(y)) if y.size else 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from geodim.khop_result import KHopResult
+
+
+class HopCurveOptions(TypedDict, total=False):
+    """How `plot_khop_dimensions` may be asked to draw."""
+
+    label: str | None
+    color: str
+    title: str | None
+    log: bool | None
 
 
 def plot_khop_dimensions(

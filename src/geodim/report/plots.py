@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -36,7 +36,10 @@ from geodim.report.style import (
 from geodim.report.thinning import group_ends
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from geodim.result import IDResult
@@ -63,6 +66,15 @@ FORMATS = {
 LEAST_SHARE = 0.001  # what has less is not seen
 SMALL = 3.2  # inches: narrower axes have room for fewer words
 NARROWEST = 1.0 / 150.0  # of the axis: what is narrower takes the colour of its neighbour
+
+
+class CurveOptions(TypedDict, total=False):
+    """How `plot_observable_diameter` may be asked to draw."""
+
+    label: str | None
+    color: str | None
+    title: str | None
+    by_feature: bool | None
 
 
 def plot_observable_diameter(
@@ -211,13 +223,15 @@ def check_plot_path(path: str | Path) -> None:
     require("matplotlib.figure", "plot", "plotting")
 
 
-def save_plot(result: IDResult, path: str | Path, **kwargs: Any) -> None:
+def save_plot(result: IDResult, path: str | Path, **options: Unpack[CurveOptions]) -> None:
     """Write the plot of a result to a .png, .pdf or .svg file, whole or not at all."""
     check_plot_path(path)
-    save_figure(plot_observable_diameter(result, **kwargs).figure, Path(path))
+    figure = plot_observable_diameter(result, **options).get_figure(root=True)
+    assert figure is not None
+    save_figure(figure, Path(path))
 
 
-def save_figure(figure: Any, path: Path) -> None:
+def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure whole or not at all, and without versions and dates."""
     kind = path.suffix.lower()
     picture = io.BytesIO()
@@ -309,7 +323,12 @@ def step_owners(
 
 
 def _sums_up_to(
-    support: NDArray[Any], phi: NDArray[np.float64], last: NDArray[np.intp], first: int, *, linear: bool
+    support: NDArray[np.generic],
+    phi: NDArray[np.float64],
+    last: NDArray[np.intp],
+    first: int,
+    *,
+    linear: bool,
 ) -> NDArray[np.float64]:
     """Sum of Phi over each group, infinite where a value is."""
     if not np.all(np.isfinite(phi)):
@@ -320,7 +339,7 @@ def _sums_up_to(
 
 
 def _partial_sums(
-    support: NDArray[Any], phi: NDArray[np.float64], first: int, *, linear: bool
+    support: NDArray[np.generic], phi: NDArray[np.float64], first: int, *, linear: bool
 ) -> NDArray[np.float64]:
     """Sum of Phi(2), ..., Phi(k) for the k in the support; or the integral up to each mass.
 

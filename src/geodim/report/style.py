@@ -55,7 +55,7 @@ def finish(ax: Axes, title: str | None, *, grid: str = "both") -> None:
     ax.set_axisbelow(True)
 
 
-def add_legend(ax: Axes, **options: Any) -> None:
+def add_legend(ax: Axes, **options: object) -> None:
     """A legend without a frame, if anything has a name."""
     if any(not str(text).startswith("_") for text in ax.get_legend_handles_labels()[1]):
         ax.legend(**{"facecolor": "white", "edgecolor": "none", "framealpha": 0.85, **options})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -36,7 +36,8 @@ __all__ = [
     "wholes",
 ]
 
-Check = Callable[[Any], Any]
+T = TypeVar("T")
+Check: TypeAlias = Callable[[object], T]
 MOST_WHOLE = 2**63 - 1
 DEEPEST = 4  # lists and objects within parameters; ours have one level
 
@@ -45,21 +46,21 @@ class UnfitError(ValueError):
     """Why a value is not what it should be; becomes a message of those who read it."""
 
 
-def unfit(what: str, value: Any) -> NoReturn:
+def unfit(what: str, value: object) -> NoReturn:
     """Refuse a value, which is shown as far as it can be read."""
     shown = "a very long number" if _too_long(value) else repr(value)
     raise UnfitError(f"{what}, not {shown[:80]}{'...' if len(shown) > 80 else ''}")
 
 
-def _too_long(value: Any) -> bool:
+def _too_long(value: object) -> bool:
     """Whether Python would refuse to write the number out."""
     return isinstance(value, int) and value.bit_length() > 1000
 
 
-def whole(least: int = 0, most: int = MOST_WHOLE) -> Check:
+def whole(least: int = 0, most: int = MOST_WHOLE) -> Check[int]:
     """A whole number within limits."""
 
-    def check(value: Any) -> int:
+    def check(value: object) -> int:
         if type(value) is not int or not least <= value <= most:
             unfit(f"a whole number from {least} to {most}", value)
         return value
@@ -67,13 +68,13 @@ def whole(least: int = 0, most: int = MOST_WHOLE) -> Check:
     return check
 
 
-def number(least: float = 0.0, most: float = math.inf, *, infinite: bool = False) -> Check:
+def number(least: float = 0.0, most: float = math.inf, *, infinite: bool = False) -> Check[float]:
     """A finite number within limits; also infinity, which is written "inf", where that is possible."""
 
-    def check(value: Any) -> float:
+    def check(value: object) -> float:
         if infinite and value == "inf":
             return math.inf
-        if type(value) not in (int, float) or _too_long(value):
+        if not isinstance(value, int | float) or type(value) not in (int, float) or _too_long(value):
             unfit("a number", value)
         if not (least <= value <= most and math.isfinite(value)):
             unfit(
@@ -85,25 +86,25 @@ def number(least: float = 0.0, most: float = math.inf, *, infinite: bool = False
     return check
 
 
-def flag(value: Any) -> bool:
+def flag(value: object) -> bool:
     """True or false."""
     return value if isinstance(value, bool) else unfit("true or false", value)
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """Text."""
     return value if isinstance(value, str) else unfit("text", value)
 
 
-def optional(check: Check) -> Check:
+def optional(check: Check[T]) -> Check[T | None]:
     """Such a value, or nothing."""
     return lambda value: None if value is None else check(value)
 
 
-def list_of(check: Check) -> Check:
+def list_of(check: Check[T]) -> Check[list[T]]:
     """A list, every entry of which is such a value."""
 
-    def each(value: Any) -> list[Any]:
+    def each(value: object) -> list[T]:
         if not isinstance(value, list):
             unfit("a list", value)
         return [_within(f"entry {at}", check, one) for at, one in enumerate(value)]
@@ -111,36 +112,35 @@ def list_of(check: Check) -> Check:
     return each
 
 
-def wholes(least: int, most: int = MOST_WHOLE) -> Check:
+def wholes(least: int, most: int = MOST_WHOLE) -> Check[NDArray[np.int64]]:
     """A list of whole numbers within limits, as an array."""
     each = list_of(whole(least, most))
     return lambda value: np.array(each(value), np.int64)
 
 
-def numbers(least: float = 0.0, *, infinite: bool = False) -> Check:
+def numbers(least: float = 0.0, *, infinite: bool = False) -> Check[NDArray[np.float64]]:
     """A list of numbers, as an array."""
     each = list_of(number(least, infinite=infinite))
     return lambda value: np.array(each(value), np.float64)
 
 
-def sizes_or_masses(least: int) -> Check:
+def sizes_or_masses(least: int) -> Check[NDArray[np.generic]]:
     """Sizes, whole numbers from ``least`` on; or, if all are written as floats, masses.
 
     As an array of the one or the other.
     """
 
-    def each(value: Any) -> NDArray[Any]:
+    def each(value: object) -> NDArray[np.generic]:
         masses = isinstance(value, list) and value and all(isinstance(one, float) for one in value)
-        array: NDArray[Any] = (numbers() if masses else wholes(least))(value)
-        return array
+        return numbers()(value) if masses else wholes(least)(value)
 
     return each
 
 
-def mapping_of(check: Check, **known: Check) -> Check:
+def mapping_of(check: Check[object], **known: Check[object]) -> Check[dict[str, object]]:
     """An object of such values; those of some names may have checks of their own."""
 
-    def each(value: Any) -> dict[str, Any]:
+    def each(value: object) -> dict[str, object]:
         if not isinstance(value, dict):
             unfit("an object", value)
         return {name: _within(repr(name), known.get(name, check), one) for name, one in value.items()}
@@ -148,7 +148,7 @@ def mapping_of(check: Check, **known: Check) -> Check:
     return each
 
 
-def plain(value: Any, depth: int = DEEPEST) -> Any:
+def plain(value: object, depth: int = DEEPEST) -> object:
     """What a parameter may be.
 
     Text, a number, true or false, nothing, and few levels of lists and objects of these.
@@ -166,7 +166,7 @@ def plain(value: Any, depth: int = DEEPEST) -> Any:
     return mapping_of(lambda one: plain(one, depth - 1))(value)
 
 
-def _within(where: str, check: Check, value: Any) -> Any:
+def _within(where: str, check: Check[T], value: object) -> T:
     try:
         return check(value)
     except UnfitError as error:
@@ -174,7 +174,7 @@ def _within(where: str, check: Check, value: Any) -> Any:
 
 
 def fields(
-    values: Mapping[str, Any], table: Mapping[str, Check], others: Mapping[str, Check]
+    values: Mapping[str, object], table: Mapping[str, Check[object]], others: Mapping[str, Check[object]]
 ) -> dict[str, Any]:
     """The fields of the table, checked; all must be there.
 
@@ -192,10 +192,10 @@ def fields(
     return {name: _within(f"the field {name!r}", check, values[name]) for name, check in table.items()}
 
 
-def record(table: Mapping[str, Check]) -> Check:
+def record(table: Mapping[str, Check[object]]) -> Check[dict[str, Any]]:
     """A mapping with just these fields."""
 
-    def check(value: Any) -> dict[str, Any]:
+    def check(value: object) -> dict[str, Any]:
         if not isinstance(value, dict):
             unfit("a record", value)
         return fields(value, table, {})

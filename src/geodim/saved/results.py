@@ -58,7 +58,7 @@ PARAMETERS = mapping_of(
 VERSIONS = mapping_of(text)
 AT_MOST_INFINITE = number(infinite=True)
 
-WAY: dict[str, Check] = {
+WAY: dict[str, Check[object]] = {
     "method": text,
     "steps": optional(whole()),
     "left_out": whole(),
@@ -72,18 +72,22 @@ WAY: dict[str, Check] = {
     "resident": flag,
     "drops": flag,
 }
-COST: dict[str, Check] = {"memory": optional(whole()), "seconds": optional(number()), "passes": whole()}
-PLAN: dict[str, Check] = {
+COST: dict[str, Check[object]] = {
+    "memory": optional(whole()),
+    "seconds": optional(number()),
+    "passes": whole(),
+}
+PLAN: dict[str, Check[object]] = {
     "backend": text, "method": text, "way": record(WAY), "predicted": record(COST), "happened": record(COST)
 }  # fmt: skip
 
 
-def plan_record(value: Any) -> PlanRecord:
+def plan_record(value: object) -> PlanRecord:
     """What was planned and what happened."""
     return PlanRecord.from_dict(record(PLAN)(value))
 
 
-ID_RESULT: dict[str, Check] = {
+ID_RESULT: dict[str, Check[object]] = {
     "n_points": whole(1),
     "n_features": whole(1),
     "normalized": flag,
@@ -110,24 +114,24 @@ ID_RESULT: dict[str, Check] = {
     "mass": number(),
     "stepwise": flag,
 }
-ID_DERIVED: dict[str, Check] = {
+ID_DERIVED: dict[str, Check[object]] = {
     "format": text, **dict.fromkeys(("dimension", "lower", "upper", "error"), AT_MOST_INFINITE)
 }  # fmt: skip
 
-KHOP_RESULT: dict[str, Check] = {
+KHOP_RESULT: dict[str, Check[object]] = {
     "results": list_of(lambda value: value),  # each a result, with a table of its own
     "operator": mapping_of(plain, operator=text),
     "graph": mapping_of(plain, n_edges=whole(), n_nodes=whole(1)),
     "plan": optional(plan_record),
 }
 DROP = number(-math.inf, 1.0)
-KHOP_DERIVED: dict[str, Check] = {
+KHOP_DERIVED: dict[str, Check[object]] = {
     "format": text,
     "dimensions": list_of(AT_MOST_INFINITE),
     "drops": list_of(lambda value: -math.inf if value == "-inf" else DROP(value)),
 }
 
-SELECTION: dict[str, Check] = {
+SELECTION: dict[str, Check[object]] = {
     "names": list_of(text),
     "columns": list_of(whole()),
     "curve": list_of(number()),
@@ -141,7 +145,7 @@ SELECTION: dict[str, Check] = {
     "parameters": PARAMETERS,
     "versions": VERSIONS,
 }
-SELECTION_DERIVED: dict[str, Check] = {
+SELECTION_DERIVED: dict[str, Check[object]] = {
     "format": text,
     "fractions": list_of(number()),
     "dimensions": list_of(AT_MOST_INFINITE),
@@ -151,7 +155,7 @@ SELECTION_DERIVED: dict[str, Check] = {
 }
 
 
-def read_saved(source: str | Path, rebuild: Callable[[Any], T]) -> T:
+def read_saved(source: str | Path, rebuild: Callable[[object], T]) -> T:
     """A result from JSON text or a JSON file, which is named in errors."""
     values = read_json(source)
     try:
@@ -163,9 +167,9 @@ def read_saved(source: str | Path, rebuild: Callable[[Any], T]) -> T:
 
 
 def checked(
-    values: Mapping[str, Any],
-    table: Mapping[str, Check],
-    derived: Mapping[str, Check],
+    values: Mapping[str, object],
+    table: Mapping[str, Check[object]],
+    derived: Mapping[str, Check[object]],
     make: Callable[[dict[str, Any]], T],
     related: Callable[[T], None],
 ) -> T:
@@ -188,15 +192,16 @@ def checked(
     return result
 
 
-def _agrees(name: str, said: Any, found: Any) -> None:
+def _agrees(name: str, said: object, found: object) -> None:
     """Raise unless a number, or a list of some, is what follows from the others.
 
     Another version may round otherwise.
     """
-    several = isinstance(found, list)
-    pairs = zip(said, found, strict=False) if several else [(said, found)]
+    theirs: list[Any] = said if isinstance(said, list) else [said]
+    ours: list[Any] = found if isinstance(found, list) else [found]
+    pairs = zip(theirs, ours, strict=False)
     close = all(math.isclose(float(one), other, rel_tol=1e-9, abs_tol=1e-9) for one, other in pairs)
-    if not close or (several and len(said) != len(found)):
+    if not close or len(theirs) != len(ours):
         raise UnfitError(f"the field {name!r}: {said!r:.60}, but the others give {found!r:.60}")
 
 

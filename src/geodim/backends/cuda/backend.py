@@ -15,10 +15,11 @@ from geodim.optional import require
 from geodim.planning.cuda import plan_cuda
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     import torch
+    from numpy.typing import NDArray
 
     from geodim.backends.hop_pass import HopPass
     from geodim.backends.meters import Meter
@@ -45,7 +46,7 @@ class CudaBackend(LocalBackend):
         self.device = device
 
     @classmethod
-    def of(cls, X: Any) -> CudaBackend:
+    def of(cls, X: object) -> CudaBackend:
         """The device that holds the data, or else the current one."""
         require("triton", "gpu", "the CUDA backend")
         if isinstance(X, torch.Tensor) and X.is_cuda:
@@ -59,7 +60,7 @@ class CudaBackend(LocalBackend):
         msg = f"backend='cuda' needs an NVIDIA GPU, but {why}: use backend='cpu', which gives the same result"
         raise BackendError(msg)
 
-    def open(self, X: Any, *, weights: Any, names: Sequence[str] | None) -> ColumnSource:
+    def open(self, X: object, *, weights: object, names: Sequence[str] | None) -> ColumnSource:
         """Tensors on the device stay there; everything else is read on the host."""
         if (
             weights is None
@@ -119,6 +120,26 @@ class CudaBackend(LocalBackend):
                 n_threads=plan.threads, driver=driver,
             )  # fmt: skip
 
+    def solve_made(
+        self,
+        source: ColumnSource,
+        *,
+        profile: Profile,
+        ends: NDArray[np.float64],
+        threads: int,
+        driver: Driver,
+    ) -> None:
+        """Solve columns that are made."""
+        from geodim.backends.cuda.made import MadeOnDevice, can_make  # noqa: PLC0415 - imports Triton
+        from geodim.backends.cuda.short import short_profile  # noqa: PLC0415
+
+        way = self.plan(self.problem(source, 0.0), threads).way
+        with current(self.device):
+            there = MadeOnDevice(source, self.device) if can_make(source) else source
+            short_profile(
+                there, self.device, way, n_threads=threads, driver=driver, profile=profile, ends=ends
+            )
+
     def meter(self) -> Meter:
         """Of the device."""
         if self.device.type != "cuda":
@@ -126,8 +147,14 @@ class CudaBackend(LocalBackend):
         return PeakMeter(lambda: int(torch.cuda.max_memory_allocated(self.device)))
 
     def operator(
-        self, graph: Any, operator: Any, parameters: dict[str, Any], weights: Any, n_nodes: int, threads: int
-    ) -> tuple[Operator, dict[str, Any]]:
+        self,
+        graph: object,
+        operator: object,
+        parameters: Mapping[str, object],
+        weights: object,
+        n_nodes: int,
+        threads: int,
+    ) -> tuple[Operator, dict[str, object]]:
         """Build the graph on the device if its edges are there, else on the host, to be copied when used."""
         from geodim.backends.cuda.graphs import DeviceGraph, build_device_graph  # noqa: PLC0415
         from geodim.backends.cuda.operators import device_operator  # noqa: PLC0415
@@ -137,7 +164,8 @@ class CudaBackend(LocalBackend):
                 with current(self.device):
                     graph = build_device_graph(graph, n_nodes)
             if isinstance(graph, DeviceGraph):
-                return device_operator(graph, operator, **parameters), graph.to_dict()
+                own: dict[str, Any] = dict(parameters)  # checked by name where they are used
+                return device_operator(graph, operator, **own), graph.to_dict()
         return super().operator(graph, operator, parameters, weights, n_nodes, threads)
 
     def hop_pass(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import torch
+    from numpy.typing import NDArray
 
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
@@ -93,13 +94,7 @@ class Batches:
             return
         columns = [column for part, _ in self.ends for column in part]
         found = torch.cat([ends for _, ends in self.ends]).double().cpu().numpy()
-        expected = np.stack([ranges.least[columns], ranges.greatest[columns]], axis=1)
-        same = np.all(np.abs(found - expected) <= self.step, axis=1)
-        if not same.all():
-            from geodim.engine.column import changed  # noqa: PLC0415 - imports Numba
-
-            at = int(np.argmin(same))
-            raise changed(columns[at], tuple(expected[at].tolist()), tuple(found[at].tolist()))
+        check_ends(columns, found, ranges, self.step)
 
     def next_size(self, layer: int, left: int) -> int:
         """How many of the columns that are left make the next batch."""
@@ -144,6 +139,10 @@ def compute_profile(
     driver: Driver | None = None,
 ) -> Profile:
     """Solve every column; see `geodim.engine.solve.compute_profile`."""
+    if way.drops:
+        from geodim.backends.cuda.short import short_profile  # noqa: PLC0415 - imports this module
+
+        return short_profile(source, device, way, ranges=ranges, n_threads=n_threads, driver=driver)
     n, d, itemsize = source.n_points, source.n_features, source.dtype.itemsize
     driver = driver or Driver()
     check_points(n)
@@ -177,6 +176,17 @@ def compute_profile(
     batches.timing.log(f"{d} columns, {feed.bytes_moved / 1e9:.1f} GB moved")
     profile.work[:2] = batches.solver.tests, batches.solver.windows
     return profile
+
+
+def check_ends(columns: list[int], found: NDArray[np.float64], ranges: Ranges, step: float = 0.0) -> None:
+    """Least and greatest values, shape (columns, 2), are those of the first pass, up to a step."""
+    expected = np.stack([ranges.least[columns], ranges.greatest[columns]], axis=1)
+    same = np.all(np.abs(found - expected) <= step, axis=1)
+    if not same.all():
+        from geodim.engine.column import changed  # noqa: PLC0415 - imports Numba
+
+        at = int(np.argmin(same))
+        raise changed(columns[at], tuple(expected[at].tolist()), tuple(found[at].tolist()))
 
 
 def in_blocks(d: int, width: int, leaders: Sequence[int] = ()) -> list[list[int]]:

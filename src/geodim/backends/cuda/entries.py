@@ -65,9 +65,9 @@ def to_tensor(array: NDArray[Any], device: torch.device, dtype: torch.dtype) -> 
     return result
 
 
-def _event() -> Any:
-    make: Any = torch.cuda.Event  # PyTorch's own has no types
-    return make()
+def _event() -> torch.cuda.Event:
+    event: torch.cuda.Event = torch.cuda.Event()  # type: ignore[no-untyped-call] # PyTorch's own has no types
+    return event
 
 
 def _fill(target: torch.Tensor, source: NDArray[Any]) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.backends.cuda.device import release
-from geodim.backends.cuda.tensors import TensorSource
+from geodim.backends.cuda.tensors import DeviceSource
 from geodim.data.sources import ArraySource, as_slice
 from geodim.errors import DeviceMemoryError
 from geodim.memory import GUESS, machine_memory
@@ -38,7 +38,7 @@ class Feed:
 
     Parameters
     ----------
-    source : ColumnSource
+    source : ColumnSource or DeviceSource
         Where the columns are.
     device : torch.device
         Where they shall be.
@@ -49,12 +49,16 @@ class Feed:
     """
 
     def __init__(
-        self, source: ColumnSource, device: torch.device, kind: np.dtype[np.floating], threads: int
+        self,
+        source: ColumnSource | DeviceSource,
+        device: torch.device,
+        kind: np.dtype[np.floating],
+        threads: int,
     ) -> None:
         self.source, self.device, self.kind = source, device, kind
         self.type = torch.float32 if kind == np.float32 else torch.float64
         self.threads = threads
-        self.on_device = isinstance(source, TensorSource)
+        self.on_device = isinstance(source, DeviceSource)
         self.bytes_moved = 0
         self.waited = 0.0  # seconds for which nothing could be solved
         self._stream: torch.cuda.Stream | None = None
@@ -97,7 +101,7 @@ class Feed:
                 del block
 
     def _load(self, group: list[int], by_row: bool) -> torch.Tensor:
-        if isinstance(self.source, TensorSource):
+        if isinstance(self.source, DeviceSource):
             rows = self.source.rows(group).to(self.type)
             return rows.T.contiguous() if by_row else rows
         with nullcontext() if self._stream is None else torch.cuda.stream(self._stream):
@@ -107,7 +111,7 @@ class Feed:
                 self._by_rows(self.source.array, group, block, by_row)
                 self.source.watch.check()
             else:
-                self._by_columns(group, block, by_row)
+                self._by_columns(self.source, group, block, by_row)
             self.bytes_moved += block.numel() * block.element_size()
             if self._stream is not None:
                 self._stream.synchronize()
@@ -125,7 +129,12 @@ class Feed:
                 target = buffer.numpy()
                 edges = np.linspace(0, len(target), self.threads + 1).astype(int)
 
-                def copy(piece: int, target: Any = target, rows: slice = rows, edges: Any = edges) -> None:
+                def copy(
+                    piece: int,
+                    target: NDArray[Any] = target,
+                    rows: slice = rows,
+                    edges: NDArray[np.intp] = edges,
+                ) -> None:
                     some = slice(edges[piece], edges[piece + 1])
                     target[some] = array[rows][some, columns]
 
@@ -136,27 +145,29 @@ class Feed:
                 else:
                     block[:, rows] = there.T
 
-    def _by_columns(self, group: list[int], block: torch.Tensor, by_row: bool) -> None:
-        """Read columns one by one, several at a time, from sources stored by columns or that make them."""
-        n = self.source.n_points
-        slots = max(
-            1, min(self.threads, int(PINNED * (machine_memory() or GUESS)) // (n * self.kind.itemsize))
-        )
+    def _by_columns(self, source: ColumnSource, group: list[int], block: torch.Tensor, by_row: bool) -> None:
+        """Read columns from sources stored by columns or that make them, several threads at a time."""
+        n, width = source.n_points, int(getattr(source, "at_once", 1))
+        room = int(PINNED * (machine_memory() or GUESS)) // (n * self.kind.itemsize)
+        width = max(1, min(width, room, -(-len(group) // self.threads)))
+        slots = max(1, min(self.threads, room // width))
         with ThreadPoolExecutor(slots) as pool:
-            for first in range(0, len(group), slots):
-                some = group[first : first + slots]
-                buffers = [self._buffer(slot, n).view(1, n) for slot in range(len(some))]
+            for first in range(0, len(group), slots * width):
+                stop = min(first + slots * width, len(group))
+                parts = [slice(at, min(at + width, stop)) for at in range(first, stop, width)]
+                sizes = [part.stop - part.start for part in parts]
+                buffers = [self._buffer(slot, m * n).view(m, n) for slot, m in enumerate(sizes)]
 
-                def read(slot: int, some: list[int] = some, buffers: list[torch.Tensor] = buffers) -> None:
-                    self.source.read([some[slot]], buffers[slot].numpy())
+                def read(part: slice, buffer: torch.Tensor) -> None:
+                    source.read(group[part], buffer.numpy())
 
-                list(pool.map(read, range(len(some))))
-                for slot, buffer in enumerate(buffers):
-                    there = self._sent(slot, buffer)[0]
+                list(pool.map(read, parts, buffers))
+                for slot, (part, buffer) in enumerate(zip(parts, buffers, strict=True)):
+                    there = self._sent(slot, buffer)
                     if by_row:
-                        block[:, first + slot] = there
+                        block[:, part] = there.T
                     else:
-                        block[first + slot] = there
+                        block[part] = there
 
     def _buffer(self, slot: int, size: int) -> torch.Tensor:
         """A pinned buffer; what was copied from it the last time has arrived."""

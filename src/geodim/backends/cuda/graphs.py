@@ -94,7 +94,7 @@ class DeviceGraph:
 
 
 def build_device_graph(
-    edges: Any,
+    edges: torch.Tensor | tuple[torch.Tensor, torch.Tensor],
     n_nodes: int | None = None,
     *,
     directed: bool | None = None,
@@ -157,7 +157,7 @@ def build_device_graph(
     return DeviceGraph(n_nodes, indptr, indices[:written], isolated, notes)
 
 
-def _ends(edges: Any) -> tuple[torch.Tensor, torch.Tensor]:
+def _ends(edges: torch.Tensor | tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
     """Return sources and targets, after a look at their types and shapes."""
     if isinstance(edges, torch.Tensor) and (edges.ndim != 2 or edges.shape[0] != 2):
         raise ShapeError(f"edges have the shape (2, E), not {tuple(edges.shape)}")

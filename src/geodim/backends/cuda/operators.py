@@ -313,7 +313,7 @@ class DeviceSeries(DeviceOperator):
 
 def to_device(
     operator: Operator,
-    device: Any = "cuda",
+    device: torch.device | str = "cuda",
     *,
     resident: bool | None = None,
     budget: int | None = None,
@@ -400,7 +400,7 @@ def _copy_matrix(
 
 
 def device_operator(
-    graph: DeviceGraph, operator: Any = "sym", *, split: int = SPLIT, **parameters: Any
+    graph: DeviceGraph, operator: object = "sym", *, split: int = SPLIT, **parameters: object
 ) -> DeviceOperator:
     """Make a diffusion operator on a graph that is on a device.
 

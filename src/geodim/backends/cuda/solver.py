@@ -156,7 +156,13 @@ class DeviceSolver:
     """
 
     def __init__(
-        self, n_points: int, device: Any, *, layers: int = 1, batch: int = 1, most_entries: int = MOST_ENTRIES
+        self,
+        n_points: int,
+        device: torch.device | str,
+        *,
+        layers: int = 1,
+        batch: int = 1,
+        most_entries: int = MOST_ENTRIES,
     ) -> None:
         self.device = torch.device(device)
         self.layout = Layout(n_points, self.device)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from geodim.data.checks import Moments, raise_not_finite, ranges_of
 from geodim.data.shapes import check_shape
+from geodim.data.sources import as_slice
 from geodim.errors import InputTypeError
 from geodim.optional import require
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import torch
     from numpy.typing import NDArray
@@ -30,6 +31,21 @@ LONG = (torch.int64, torch.uint64)  # not every value is a float64, see `geodim.
 def tensor_type(tensor: torch.Tensor) -> torch.dtype:
     """As `geodim.data.shapes.working_type`, for tensors: bfloat16 has no name in NumPy."""
     return torch.float32 if tensor.dtype in SHORT else torch.float64
+
+
+@runtime_checkable
+class DeviceSource(Protocol):
+    """Columns that lie on the device, or are made there."""
+
+    n_points: int
+    n_features: int
+    dtype: np.dtype[np.floating]
+
+    def rows(self, columns: Sequence[int]) -> torch.Tensor:
+        """Some columns as the rows of a new tensor, float32 or float64."""
+
+    def at_points(self, points: NDArray[np.intp]) -> Iterator[torch.Tensor]:
+        """All columns at some points, as rows, in blocks of columns."""
 
 
 class TensorSource:
@@ -68,8 +84,16 @@ class TensorSource:
 
     def rows(self, columns: Sequence[int]) -> torch.Tensor:
         """Columns as the rows of a new tensor on the device."""
+        some = as_slice(list(columns))
+        if isinstance(some, slice):
+            return self.tensor[:, some].T.to(self.kind, memory_format=torch.contiguous_format, copy=True)
         chosen = torch.as_tensor(columns, device=self.tensor.device)
         return self.tensor.index_select(1, chosen).to(self.kind).T.contiguous()
+
+    def at_points(self, points: NDArray[np.intp]) -> Iterator[torch.Tensor]:
+        """All columns at some points, together."""
+        some = self.tensor[torch.as_tensor(points, device=self.tensor.device)]
+        yield some.T.to(self.kind).contiguous()
 
     def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
         """Copy some columns to the host."""

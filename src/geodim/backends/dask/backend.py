@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from geodim.backends.dask.cells import CellPass
 from geodim.backends.dask.cluster import Cluster
 from geodim.backends.dask.columns import WholePass, new_token, weights_of
 from geodim.backends.dask.histograms import CountPass
-from geodim.backends.dask.source import DaskSource
+from geodim.backends.dask.made import solve_made
+from geodim.backends.dask.source import DaskSource, is_dask
 from geodim.backends.dask.tasks import Job
 from geodim.backends.local import LocalBackend
 from geodim.backends.meters import PeakMeter
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
 from geodim.errors import ClusterError, InputValueError
+from geodim.families.solve import leading
 from geodim.planning.cluster import plan_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
+    from numpy.typing import NDArray
 
     from geodim.backends.hop_pass import HopPass
     from geodim.backends.meters import Meter
@@ -49,13 +52,13 @@ class DaskBackend(LocalBackend):
         self._cells: CellPass | None = None  # a pass with finer steps goes on where the one before ended
 
     @classmethod
-    def of(cls, X: Any) -> DaskBackend:  # noqa: ARG003 - the client is the same for all data
+    def of(cls, X: object) -> DaskBackend:  # noqa: ARG003 - the client is the same for all data
         """On the active client."""
         return cls(Cluster.active())
 
-    def open(self, X: Any, *, weights: Any, names: Sequence[str] | None) -> ColumnSource:
+    def open(self, X: object, *, weights: object, names: Sequence[str] | None) -> ColumnSource:
         """Leave Dask arrays and frames on the cluster; anything else travels when columns are solved."""
-        if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
+        if is_dask(X):
             return DaskSource(X, self.cluster, weights, names)
         return as_source(X, weights=weights, names=names)
 
@@ -113,6 +116,18 @@ class DaskBackend(LocalBackend):
         )
         kind = CountPass if way.by_chunk else WholePass
         return kind(self.cluster, source, way, job, ranges, driver).run(leaders)
+
+    def solve_made(
+        self,
+        source: ColumnSource,
+        *,
+        profile: Profile,
+        ends: NDArray[np.float64],
+        threads: int,
+        driver: Driver,
+    ) -> None:
+        """Solve columns that are made."""
+        solve_made(self.cluster, source, leading(source, threads), profile, ends, driver)
 
     def meter(self) -> Meter:
         """Of the worker that took most."""

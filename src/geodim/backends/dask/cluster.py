@@ -7,7 +7,7 @@ import queue
 from asyncio import CancelledError
 from contextlib import contextmanager, suppress
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from geodim.backends.dask.tasks import forget
 from geodim.errors import ClusterError, GeodimError, InputValueError
@@ -18,6 +18,10 @@ from geodim.planning.capacity import Capacity, Worker
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from dask.delayed import Delayed
+    from distributed import Client, Future
+
+T = TypeVar("T")
 WORKERS_WITHIN = 10.0  # seconds to wait for a first worker
 
 
@@ -30,7 +34,7 @@ class Cluster(Capacity):
         Whose cluster to use.
     """
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Client) -> None:
         self.client = client
         super().__init__(self._workers())
 
@@ -51,9 +55,10 @@ class Cluster(Capacity):
     def _workers(self) -> list[Worker]:
         try:
             self.client.wait_for_workers(1, timeout=WORKERS_WITHIN)
+            scheduler: Any = self.client.scheduler  # of a client that is connected
             # Not `scheduler_info`: it returns what the client keeps, which a callback may
             # have replaced meanwhile.
-            found = self.client.sync(self.client.scheduler.identity)["workers"].items()
+            found = self.client.sync(scheduler.identity)["workers"].items()
         except (TimeoutError, OSError) as error:
             raise self._without_workers() from error
         if not found:  # the last one left meanwhile
@@ -77,33 +82,37 @@ class Cluster(Capacity):
         return cycle([w.address for turn in range(most) for w in self.workers if turn < w.threads])
 
     def submit(
-        self, function: Callable[..., Any], *arguments: Any, soon: bool = False, home: str | None = None
-    ) -> Any:
+        self, function: Callable[..., T], *arguments: object, soon: bool = False, home: str | None = None
+    ) -> Future[T]:
         """One task, before others that wait if ``soon``; on one worker, if there is a ``home`` and it lives.
 
         Without a key made of its arguments: hashing data costs more than it ever saves.
         """
         place = {} if home is None else {"workers": [home], "allow_other_workers": True}
         with self._losses():
-            return self.client.submit(function, *arguments, pure=False, priority=int(soon), **place)
+            future: Future[T] = self.client.submit(
+                function, *arguments, pure=False, priority=int(soon), **place
+            )
+        return future
 
-    def compute(self, delayed: list[Any]) -> list[Any]:
+    def compute(self, delayed: list[Delayed]) -> list[Future[Any]]:
         """Many tasks at once, so that the scheduler sees what depends on what."""
         with self._losses():
-            futures: list[Any] = self.client.compute(delayed)
+            futures: list[Future[Any]] = self.client.compute(delayed)
         return futures
 
-    def hold(self, value: Any) -> Any:
+    def hold(self, value: T) -> Future[T]:
         """A value of this process as a task: it travels with the graph, so no worker's death loses it."""
         import dask  # noqa: PLC0415
 
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
             return self.submit(_itself, value)
 
-    def broadcast(self, value: Any) -> Any:
+    def broadcast(self, value: T) -> Future[T]:
         """A large value of this process on every worker, sent once; it lives as long as one of them does."""
         with self._losses():
-            return self.client.scatter(value, broadcast=True, hash=False)
+            future: Future[T] = self.client.scatter(value, broadcast=True, hash=False)
+        return future
 
     def highest(self) -> int | None:
         """Peak bytes of the worker that took most so far; None if nobody can tell."""
@@ -119,19 +128,19 @@ class Cluster(Capacity):
 
     def finished(
         self,
-        futures: Iterable[Any],
+        futures: Iterable[Future[T]],
         stop: Callable[[], bool],
-        more: Callable[[], Iterable[Any]] = tuple,
-    ) -> Iterator[Any]:
+        more: Callable[[], Iterable[Future[T]]] = tuple,
+    ) -> Iterator[Future[T]]:
         """Futures as their tasks end, until ``stop`` says so; then the others are given up.
 
         After each one ``more`` is asked for further futures.  Raises what a task raised, or `ClusterError`
         where the scheduler is lost.
         """
-        ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        ended: queue.SimpleQueue[Future[T]] = queue.SimpleQueue()
         waiting = set()
 
-        def wait_for(some: Iterable[Any]) -> None:
+        def wait_for(some: Iterable[Future[T]]) -> None:
             for future in some:
                 waiting.add(future)
                 future.add_done_callback(ended.put)
@@ -149,12 +158,12 @@ class Cluster(Capacity):
             for future in waiting:  # what nobody wants is not begun
                 future.release()
 
-    def results(self, futures: list[Any]) -> list[Any]:
+    def results(self, futures: list[Future[T]]) -> list[T]:
         """What the tasks returned."""
         for _ in self.finished(futures, lambda: False):
             pass
         with self._losses():
-            found: list[Any] = self.client.gather(futures)
+            found: list[T] = self.client.gather(futures)
         return found
 
     @contextmanager
@@ -167,7 +176,7 @@ class Cluster(Capacity):
         except (OSError, RuntimeError, CancelledError) as error:
             raise self._lost(error) from error
 
-    def check(self, future: Any) -> None:
+    def check(self, future: Future[Any]) -> None:
         """Raise unless the task ended well."""
         status = future.status
         if status == "finished":
@@ -190,5 +199,5 @@ class Cluster(Capacity):
         )
 
 
-def _itself(value: Any) -> Any:
+def _itself(value: T) -> T:
     return value

@@ -16,6 +16,10 @@ from geodim.data.sources import SparseSource, WeightedSource
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
+    from distributed import Future
+    from numpy.typing import NDArray
+    from scipy.sparse import csc_array
+
     from geodim.backends.dask.cluster import Cluster
     from geodim.backends.dask.tasks import Job, Part
     from geodim.data.sources import ColumnSource
@@ -66,7 +70,9 @@ class WholePass:
         reduction = Reduction(self.cluster, profile.phi.size)
         done, total = 0, self.source.n_features
         self.driver.report(0, total)
-        leading: dict[tuple[int, ...], Any] = {}  # leaders by their blocks, until the others tell of them
+        leading: dict[
+            tuple[int, ...], Future[Part]
+        ] = {}  # leaders by their blocks, until the others tell of them
         with self.driver.heeding():
             first, passes = self.plan(leaders)
             futures = self._submitted(first, None, {})
@@ -123,7 +129,7 @@ class WholePass:
         parts = [(group, *split(group, leading)) for group in groups]
         return [(group, lead) for group, lead, _ in parts], [[(group, others) for group, _, others in parts]]
 
-    def _bar(self, leading: list[Any]) -> Any:
+    def _bar(self, leading: list[Future[Part]]) -> Future[NDArray[np.float64]]:
         """What the leaders reached, made small where they were solved, and sent to every worker once."""
         size = self.profile.phi.size
         small = [self.cluster.submit(tasks.bar_of, part, self.job, size, soon=True) for part in leading]
@@ -136,8 +142,11 @@ class WholePass:
         return [every[at : at + width] for at in range(0, len(every), width)]
 
     def _submitted(
-        self, stage: Stage, bar: Any, leading: dict[tuple[int, ...], Any]
-    ) -> dict[Any, tuple[tuple[int, ...], int]]:
+        self,
+        stage: Stage,
+        bar: Future[NDArray[np.float64]] | None,
+        leading: dict[tuple[int, ...], Future[Part]],
+    ) -> dict[Future[Part], tuple[tuple[int, ...], int]]:
         """Futures of a stage, each with the columns of its block and how many of them it solves."""
         stage = [(columns, todo) for columns, todo in stage if todo]
         blocks = self.blocks([columns for columns, _ in stage])
@@ -164,7 +173,7 @@ def split(columns: Iterable[int], some: Collection[int]) -> tuple[list[int], lis
     ]
 
 
-def block_of(source: ColumnSource, columns: list[int]) -> Any:
+def block_of(source: ColumnSource, columns: list[int]) -> NDArray[np.floating] | csc_array:
     """Some columns of data in this process, ready to travel; points of weight 0 stay here."""
     if isinstance(source, WeightedSource):
         block = block_of(source.source, columns)
@@ -176,7 +185,7 @@ def block_of(source: ColumnSource, columns: list[int]) -> Any:
     return block
 
 
-def weights_of(source: ColumnSource) -> Any:
+def weights_of(source: ColumnSource) -> NDArray[np.int64] | None:
     """Multiplicities of the points of its blocks, if it has any."""
     return source.weights if isinstance(source, DaskSource | WeightedSource) else None
 

@@ -27,9 +27,11 @@ from geodim.planning.cluster import AHEAD
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from distributed import Future
     from numpy.typing import NDArray
 
     from geodim.backends.dask.cluster import Cluster
+    from geodim.backends.dask.reading import Block
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
     from geodim.features.operators import Operator
@@ -58,7 +60,7 @@ class _Classes:
 
 
 def solve_hops(
-    block: Any,
+    block: Block,
     bars: list[NDArray[np.float64]] | None,
     operator: Operator,
     job: Job,
@@ -147,7 +149,7 @@ class DaskHopPass(HopPass):
             self.cluster.forget(job.token)
             driver.keep(layers.profiles)
 
-    def _solved(self, job: Job, layers: Layers, driver: Driver, home: _Home) -> Iterator[Any]:
+    def _solved(self, job: Job, layers: Layers, driver: Driver, home: _Home) -> Iterator[Future[LayerParts]]:
         """Yield the futures of the blocks as they finish.
 
         Only so many are on the way that later ones still learn from earlier ones.
@@ -157,9 +159,11 @@ class DaskHopPass(HopPass):
             blocks = self._blocks(wave)
             waiting = list(zip(wave, blocks, strict=True))
             at_once = max(1, AHEAD * job.slots * len(self.cluster.workers))
-            running: dict[Any, list[int]] = {}
+            running: dict[Future[LayerParts], list[int]] = {}
 
-            def more(waiting: list[Any] = waiting, running: dict[Any, list[int]] = running) -> list[Any]:
+            def more(
+                waiting: list[Any] = waiting, running: dict[Future[LayerParts], list[int]] = running
+            ) -> list[Future[LayerParts]]:
                 new = []
                 while waiting and len(running) < at_once:  # noqa: B023 - used before the next wave only
                     columns, block = waiting.pop(0)
@@ -217,11 +221,11 @@ class _Home:
         self.reduction = Reduction(cluster, 1, merge_layers)
         self.taken = time.monotonic()
         self.pause = TAKE_HOME
-        self._bars: Any = None
+        self._bars: Future[list[NDArray[np.float64]]] | None = None
         if layers.profiles[0].done.any():
             self._renew_bars()
 
-    def add(self, future: Any) -> None:
+    def add(self, future: Future[LayerParts]) -> None:
         """A block is solved."""
         self.reduction.add(future)
         due = self.driver.due()
@@ -243,7 +247,7 @@ class _Home:
         self.taken = time.monotonic()
         self.pause = max(TAKE_HOME, 10 * (self.taken - started))
 
-    def bars(self) -> Any:
+    def bars(self) -> Future[list[NDArray[np.float64]]] | None:
         """The future of a small lower bound on every layer, or None."""
         return self._bars
 

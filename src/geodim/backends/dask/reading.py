@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -20,11 +20,16 @@ from geodim.data.sparse import checked_sparse
 from geodim.errors import InputTypeError, NonFiniteError, ShapeError
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import NDArray
+    from scipy.sparse import csc_array
 
     from geodim.data.sources import ColumnSource
+    from geodim.data.sparse import SparseMatrix
 
+    Chunk: TypeAlias = NDArray[Any] | pd.DataFrame | SparseMatrix
     Pieces = list[list[NDArray[np.floating]]]
+    Block: TypeAlias = list[list[NDArray[np.floating] | csc_array]]  # of data that came from the client
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Declared:
         return replace(self, columns=count)
 
 
-def as_declared(chunk: Any, declared: Declared) -> Any:
+def as_declared(chunk: Chunk, declared: Declared) -> Chunk:
     """The chunk, if it is what was declared: sizes of buffers and the type of all values follow from that."""
     shape = tuple(np.shape(chunk))
     if len(shape) != 2 or shape[1] != declared.columns or declared.rows not in (None, shape[0]):
@@ -73,7 +78,7 @@ def as_declared(chunk: Any, declared: Declared) -> Any:
     return chunk
 
 
-def as_numbers(chunk: Any, declared: Declared) -> NDArray[Any]:
+def as_numbers(chunk: Chunk, declared: Declared) -> NDArray[Any]:
     """The values of a chunk: an array as it is, a frame or a sparse matrix made dense."""
     dtype = declared.dtype
     chunk = as_declared(chunk, declared)
@@ -99,7 +104,7 @@ def as_numbers(chunk: Any, declared: Declared) -> NDArray[Any]:
     return out.T
 
 
-def look(chunk: Any, declared: Declared, rows: NDArray[np.intp], weights: NDArray[np.int64] | None) -> Look:
+def look(chunk: Chunk, declared: Declared, rows: NDArray[np.intp], weights: NDArray[np.int64] | None) -> Look:
     """First pass over one chunk; ``rows`` are those of the sample."""
     values = as_numbers(chunk, declared)
     sample = values[rows].astype(declared.dtype)
@@ -128,7 +133,7 @@ def look_at_columns(
     return look(chunk.T, declared, rows, weights)
 
 
-def take_sample(chunk: Any, declared: Declared, rows: NDArray[np.intp]) -> NDArray[np.floating]:
+def take_sample(chunk: Chunk, declared: Declared, rows: NDArray[np.intp]) -> NDArray[np.floating]:
     """Some rows of a chunk."""
     return as_numbers(chunk, declared)[rows].astype(declared.dtype)
 
@@ -142,7 +147,7 @@ def rows_of(pieces: Pieces, rows: NDArray[np.intp]) -> NDArray[np.floating]:
     ).T
 
 
-def turned(chunk: Any, declared: Declared, columns: NDArray[np.intp]) -> NDArray[np.floating]:
+def turned(chunk: Chunk, declared: Declared, columns: NDArray[np.intp]) -> NDArray[np.floating]:
     """Some columns of a chunk, one after the other; not copied if that is how they lie."""
     dtype = declared.dtype
     chunk = as_declared(chunk, declared)
@@ -209,7 +214,7 @@ def put_together(pieces: Pieces) -> NDArray[np.floating]:
     return block
 
 
-def digest(chunk: Any, declared: Declared) -> bytes:
+def digest(chunk: Chunk, declared: Declared) -> bytes:
     """What tells the values of one chunk from others."""
     values = np.ascontiguousarray(as_numbers(chunk, declared))
     return blake2b(values.tobytes(), digest_size=16).digest()

@@ -14,6 +14,8 @@ from geodim.backends.dask.tasks import cut_part, merge_parts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from distributed import Future
+
     from geodim.backends.dask.cluster import Cluster
 
 FAN_IN = 4
@@ -36,9 +38,11 @@ class Reduction:
     def __init__(self, cluster: Cluster, size: int, merge: Callable[[list[Any]], Any] = merge_parts) -> None:
         self.cluster = cluster
         self.merge = merge
-        self.trees: list[list[list[Any]]] = [[] for _ in range(0, size, SEGMENT)]  # by segment, by height
+        self.trees: list[list[list[Future[Any]]]] = [
+            [] for _ in range(0, size, SEGMENT)
+        ]  # by segment, by height
 
-    def add(self, part: Any) -> None:
+    def add(self, part: Future[Any]) -> None:
         """Take in the future of a part."""
         for segment, tree in enumerate(self.trees):
             one = part

@@ -6,7 +6,7 @@ It is read once where the workers can hold it, else pass by pass.
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
@@ -18,18 +18,27 @@ from geodim.engine.pilot import sample_rows
 from geodim.optional import require
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from dask.array import Array
+    from dask.dataframe import DataFrame, Series
+    from dask.delayed import Delayed
     from numpy.typing import NDArray
 
     from geodim.backends.dask.cluster import Cluster
     from geodim.data.checks import Ranges
 
+    DaskData: TypeAlias = Array | DataFrame | Series
     Pieces = list[list[Any]]  # of one block: by rows of chunks, in each by columns of chunks
 
 ROUNDS = 4  # in which the pieces of a block travel, where all columns fit the workers
 SMALL_BYTES = 16 << 20  # chunks of less are taken together with their neighbours
 MOST_SAMPLED = 1 << 22  # entries of a sample that is taken along in the first pass
+
+
+def is_dask(data: object) -> TypeGuard[DaskData]:
+    """Whether data lies on a cluster."""
+    return type(data).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
 class DaskSource:
@@ -49,7 +58,13 @@ class DaskSource:
 
     row_major = False
 
-    def __init__(self, data: Any, cluster: Cluster, weights: Any = None, names: Any = None) -> None:
+    def __init__(
+        self,
+        data: DaskData,
+        cluster: Cluster,
+        weights: object = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
         self.cluster = cluster
         self.resident: dict[tuple[int, ...], Any] = {}  # blocks that the workers hold
         self.weights: NDArray[np.int64] | None = None
@@ -58,7 +73,7 @@ class DaskSource:
         self._looks: list[reading.Look] | None = None
         self._sampled: tuple[NDArray[np.intp], NDArray[np.floating]] | None = None
         if hasattr(data, "to_dask_array"):
-            self._open_frame(data, counted=weights is not None)
+            self._open_frame(cast("DataFrame | Series", data), counted=weights is not None)
         else:
             self._open_array(data)
         if weights is not None:
@@ -70,7 +85,7 @@ class DaskSource:
         check_shape((self.n_rows, self.n_features))
         set_names(self, names)
 
-    def _open_array(self, array: Any) -> None:
+    def _open_array(self, array: Array) -> None:
         check_type(array.dtype)
         if array.ndim != 2:
             check_shape(array.shape)
@@ -86,7 +101,7 @@ class DaskSource:
         self.first_rows: list[int] | None = _edges(array.chunks[0])
         self.parts: list[list[Any]] = [list(row) for row in array.to_delayed()]
 
-    def _open_frame(self, frame: Any, *, counted: bool) -> None:
+    def _open_frame(self, frame: DataFrame | Series, *, counted: bool) -> None:
         """Open a frame; the lengths of its partitions are counted in the first pass.
 
         They are not known before, and to count them is to read them.
@@ -255,7 +270,7 @@ class DaskSource:
         arrive while others are still being read, which takes more memory.
         """
         homes = self.cluster.homes()
-        found = []
+        found: list[Any] = []
         for block in blocks:
             if len(block) == len(block[0]) == 1:
                 found.append(block)
@@ -271,7 +286,14 @@ class DaskSource:
             found += rounds
         return found
 
-    def counts(self, group: list[int], count: Any, add: Any, fan_in: int, *shared: Any) -> Any:
+    def counts(
+        self,
+        group: list[int],
+        count: Callable[..., object],
+        add: Callable[..., object],
+        fan_in: int,
+        *shared: object,
+    ) -> Delayed:
         """``count`` of the group's columns in every row of chunks, ``add``ed up as a tree; delayed."""
         edges = np.asarray(self.first_columns)
         where = np.searchsorted(edges, group, side="right") - 1
@@ -378,13 +400,14 @@ class DaskSource:
             [np.concatenate(samples[at : at + width], axis=1) for at in range(0, len(samples), width)]
         )
 
-    def _delayed(self, function: Any) -> Any:
+    def _delayed(self, function: Callable[..., object]) -> Callable[..., Delayed]:
         from dask.delayed import delayed  # noqa: PLC0415
 
-        return delayed(function, pure=False)
+        made: Callable[..., Delayed] = delayed(function, pure=False)
+        return made
 
 
-def _with_fewer_chunks(array: Any) -> Any:
+def _with_fewer_chunks(array: Array) -> Array:
     """Join small chunks that lie side by side.
 
     Every chunk is several tasks, and each of those costs a millisecond.
@@ -393,7 +416,8 @@ def _with_fewer_chunks(array: Any) -> Any:
     small = array.chunksize[0] * columns * array.dtype.itemsize
     if len(array.chunks[1]) == 1 or not 0 < small < SMALL_BYTES:
         return array
-    return array.rechunk({1: min(columns * (2 * SMALL_BYTES // small), array.shape[1])})
+    joined: Array = array.rechunk({1: min(columns * (2 * SMALL_BYTES // small), array.shape[1])})
+    return joined
 
 
 def _edges(lengths: Sequence[int]) -> list[int]:

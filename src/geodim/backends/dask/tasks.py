@@ -14,7 +14,7 @@ from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from geodim.backends.dask.reading import Block
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
     from geodim.engine.column import ColumnSolver
@@ -170,7 +171,7 @@ def forget(token: str) -> None:
         _benches.pop(token, None)
 
 
-def open_block(block: Any, weights: NDArray[np.int64] | None) -> ColumnSource:
+def open_block(block: Block, weights: NDArray[np.int64] | None) -> ColumnSource:
     """A block as the engine reads it: pieces of columns, or a sparse matrix."""
     if not isinstance(block[0][0], np.ndarray):
         return as_source(block[0][0], weights=weights)
@@ -178,7 +179,7 @@ def open_block(block: Any, weights: NDArray[np.int64] | None) -> ColumnSource:
 
 
 def solve_block(
-    block: Any,
+    block: Block,
     bar: NDArray[np.float64] | None,
     job: Job,
     columns: list[int],

@@ -10,7 +10,7 @@ import contextlib
 import json
 import logging
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from geodim.errors import DataFileError
@@ -18,8 +18,10 @@ from geodim.optional import require
 from geodim.output import make_folder, naming, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+
+    import requests
 
 __all__ = ["ResumingDownloader"]
 
@@ -28,7 +30,7 @@ _log = logging.getLogger(__name__)
 PIECE_BYTES = 64 << 10
 
 
-def _check_redirect(response: Any, **_settings: Any) -> None:
+def _check_redirect(response: requests.Response, **_settings: object) -> None:
     """Refuse redirects to files of this machine, and from encrypted addresses to ones that are not."""
     if response.is_redirect:
         target = urljoin(response.url, response.headers["Location"])
@@ -85,7 +87,7 @@ class ResumingDownloader:
         self,
         url: str,
         output_file: str,
-        pooch: Any = None,  # noqa: ARG002 - part of pooch's interface
+        pooch: object = None,  # noqa: ARG002 - part of pooch's interface
         check_only: bool = False,
     ) -> bool | None:
         """Download ``url`` to ``output_file``, as pooch asks.
@@ -120,7 +122,7 @@ class ResumingDownloader:
             self.mark.unlink(missing_ok=True)
         return None
 
-    def _continue(self, session: Any, url: str) -> None:
+    def _continue(self, session: requests.Session, url: str) -> None:
         """Make one request, and append what arrives to the part."""
         have, validator = self._state(url)
         # Without compression: a range counts bytes of what is sent.
@@ -151,7 +153,7 @@ class ResumingDownloader:
                 self._remember(url, response.headers)
             self._receive(response, url, have)
 
-    def _receive(self, response: Any, url: str, have: int) -> None:
+    def _receive(self, response: requests.Response, url: str, have: int) -> None:
         length = response.headers.get("Content-Length", "")
         total = have + int(length) if length.isdecimal() else None
         self._check_size(url, total or 0)
@@ -188,7 +190,7 @@ class ResumingDownloader:
                 return self.part.stat().st_size, str(mark["validator"])
         return 0, ""
 
-    def _remember(self, url: str, headers: Any) -> None:
+    def _remember(self, url: str, headers: Mapping[str, str]) -> None:
         etag = headers.get("ETag", "")
         # A weak mark says "equivalent", not "byte for byte the same", and must not be
         # used with ranges (RFC 9110).

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
     from pathlib import Path
+    from types import ModuleType
 
 __all__ = ["fetch", "missing_files", "not_found"]
 
@@ -181,7 +182,7 @@ def _unpack(remote: Remote, path: Path, folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _quiet(pooch: Any) -> Iterator[None]:
+def _quiet(pooch: ModuleType) -> Iterator[None]:
     """Keep pooch from printing to standard error what our own messages say."""
     logger = pooch.get_logger()
     level = logger.level

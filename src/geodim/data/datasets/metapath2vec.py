@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     import os
     from pathlib import Path
 
+    import torch
     from numpy.typing import NDArray
+    from torch.utils.data import DataLoader
+    from torch_geometric.nn import MetaPath2Vec
 
 __all__ = ["train_metapath2vec"]
 
@@ -144,7 +147,13 @@ def _edges_both_ways(folder: Path, counts: dict[str, int]) -> dict[tuple[str, st
     return edges
 
 
-def _train_epoch(model: Any, loader: Any, optimizer: Any, device: str, max_steps: int | None) -> float:
+def _train_epoch(
+    model: MetaPath2Vec,
+    loader: DataLoader[Any],
+    optimizer: torch.optim.Optimizer,
+    device: str,
+    max_steps: int | None,
+) -> float:
     model.train()
     total, steps = 0.0, 0
     for positive, negative in loader:

@@ -152,7 +152,7 @@ def _count(
     for chunk in checked_chunks(source, n_nodes, weighted=weighted):
         u, v = chunk.sources, chunk.targets
 
-        def task(rows: tuple[int, int], u: Any = u, v: Any = v) -> int:
+        def task(rows: tuple[int, int], u: NDArray[Any] = u, v: NDArray[Any] = v) -> int:
             return count_entries(u, v, rows[0], rows[1], counts)
 
         self_loops += sum(run_tasks(task, ranges, threads))
@@ -183,12 +183,14 @@ def _fill(
         task: Callable[[tuple[int, int]], None]
         if w is None:
 
-            def task(rows: tuple[int, int], u: Any = u, v: Any = v) -> None:
+            def task(rows: tuple[int, int], u: NDArray[Any] = u, v: NDArray[Any] = v) -> None:
                 fill_entries(u, v, rows[0], rows[1], cursor, keys)
 
         else:
 
-            def task(rows: tuple[int, int], u: Any = u, v: Any = v, w: Any = w) -> None:
+            def task(
+                rows: tuple[int, int], u: NDArray[Any] = u, v: NDArray[Any] = v, w: NDArray[Any] = w
+            ) -> None:
                 fill_weighted(u, v, w, rows[0], rows[1], cursor, keys, weights, loops)
 
         run_tasks(task, ranges, threads)

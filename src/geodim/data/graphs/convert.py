@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from geodim.arguments import one_of, whole_number
 from geodim.data.boundary import boundary
@@ -22,10 +22,10 @@ __all__ = ["as_graph"]
 
 
 def as_graph(
-    graph: Any,
+    graph: object,
     n_nodes: int | None = None,
     *,
-    weights: Any = None,
+    weights: object = None,
     directed: bool | None = None,
     orientation: Orientation = "auto",
     threads: int | None = None,
@@ -115,7 +115,7 @@ def as_graph(
 
 
 @contextmanager
-def _naming(graph: Any) -> Iterator[None]:
+def _naming(graph: object) -> Iterator[None]:
     """Errors about a file name it."""
     if not isinstance(graph, str | os.PathLike):
         yield

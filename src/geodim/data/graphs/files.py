@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
+    from numpy.lib.npyio import NpzFile
     from numpy.typing import NDArray
 
 __all__ = ["open_file"]
@@ -84,8 +85,9 @@ def _open_npz(path: Path, weights: bool | str, orientation: Orientation) -> Open
     return OpenedGraph(edges, n_nodes)
 
 
-def _declared(archive: Any, name: str) -> int:
+def _declared(archive: NpzFile, name: str) -> int:
     """Bytes that an array of an archive says it takes: a small file may hold many zeros."""
+    assert archive.zip is not None  # as long as it is open
     member = name if name in archive.zip.namelist() else f"{name}.npy"
     return int(archive.zip.getinfo(member).file_size)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
 __all__ = ["Graph", "GraphNotes", "freeze"]
 
@@ -113,7 +114,7 @@ class Graph:
         """Return deg(v) = ``|N(v)|`` of every node, the node itself counted, as the paper defines it."""
         return np.diff(self.indptr) + 1
 
-    def to_scipy(self) -> Any:
+    def to_scipy(self) -> csr_array:
         """Return the adjacency as a ``scipy.sparse.csr_array`` of float64, without self-loops."""
         from scipy.sparse import csr_array  # noqa: PLC0415
 

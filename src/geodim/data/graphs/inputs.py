@@ -10,7 +10,7 @@ import os
 import sys
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 import numpy as np
 
@@ -19,9 +19,14 @@ from geodim.data.sparse import checked_sparse
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 
 if TYPE_CHECKING:
+    import networkx as nx
+    import torch
     from numpy.typing import NDArray
+    from torch_geometric.data import Data, HeteroData
+    from torch_geometric.data.storage import BaseStorage
 
     from geodim.data.graphs.edges import EdgeSource
+    from geodim.data.sparse import SparseMatrix
 
 __all__ = ["OpenedGraph", "Orientation", "open_graph", "to_numpy"]
 
@@ -40,7 +45,7 @@ class OpenedGraph:
     directed: bool | None = None
 
 
-def open_graph(graph: Any, weights: bool | str, orientation: Orientation) -> OpenedGraph:
+def open_graph(graph: object, weights: bool | str, orientation: Orientation) -> OpenedGraph:
     """Open `graph` for reading.
 
     `weights` names the container's own weights to read, True for its usual ones.
@@ -55,24 +60,24 @@ def open_graph(graph: Any, weights: bool | str, orientation: Orientation) -> Ope
         return _from_pyg(graph, weights)
     if _is_instance(graph, "networkx", "Graph"):
         return _from_networkx(graph, weights)
-    if _is_instance(graph, "torch", "Tensor"):
+    if _is_tensor(graph):
         return _from_tensor(graph, weights, orientation)
     if hasattr(graph, "tocoo"):
         return from_scipy(graph, weights)
     return from_array(graph, weights, orientation)
 
 
-def to_numpy(values: Any) -> NDArray[Any]:
+def to_numpy(values: object) -> NDArray[Any]:
     """Return an array or a tensor on any device as a numpy array, copying only if it must.
 
     A memory map stays one.
     """
-    if _is_instance(values, "torch", "Tensor"):
+    if _is_tensor(values):
         return np.asarray(values.detach().cpu().numpy())
     return values if isinstance(values, np.ndarray) else np.asarray(values)
 
 
-def from_array(graph: Any, weights: bool | str, orientation: Orientation) -> OpenedGraph:
+def from_array(graph: object, weights: bool | str, orientation: Orientation) -> OpenedGraph:
     """Open an edge array of shape (2, m) or (m, 2), a pair of sequences, or a list of pairs."""
     if weights is not False:
         raise InputValueError(
@@ -112,7 +117,7 @@ def _pair(sources: NDArray[Any], targets: NDArray[Any]) -> PairEdges:
     return PairEdges(sources, targets)
 
 
-def from_scipy(matrix: Any, weights: bool | str) -> OpenedGraph:
+def from_scipy(matrix: SparseMatrix, weights: bool | str) -> OpenedGraph:
     """Open a square scipy sparse matrix or array as adjacency: a stored non-zero at (i, j) is an edge.
 
     Stored zeros are not edges. With weights, repeated entries are summed first, which is
@@ -143,7 +148,7 @@ def from_scipy(matrix: Any, weights: bool | str) -> OpenedGraph:
     return OpenedGraph(edges, n_rows)
 
 
-def _from_tensor(tensor: Any, weights: bool | str, orientation: Orientation) -> OpenedGraph:
+def _from_tensor(tensor: torch.Tensor, weights: bool | str, orientation: Orientation) -> OpenedGraph:
     """Open a torch tensor: dense ones are edge arrays, sparse ones adjacency matrices."""
     layout = str(tensor.layout)
     if layout == "torch.strided":
@@ -163,7 +168,7 @@ def _from_tensor(tensor: Any, weights: bool | str, orientation: Orientation) -> 
     )
 
 
-def _store_weights(store: Any, weights: bool | str, where: str) -> NDArray[Any] | None:
+def _store_weights(store: Data | BaseStorage, weights: bool | str, where: str) -> NDArray[Any] | None:
     """Return the weights kept in a PyG store: attribute `weights`, or ``edge_weight``, or ``edge_attr``."""
     if weights is False:
         return None
@@ -181,7 +186,7 @@ def _store_weights(store: Any, weights: bool | str, where: str) -> NDArray[Any] 
     raise InputValueError(f"{where} has no {' or '.join(names)}: name the attribute that holds the weights")
 
 
-def _store_nodes(store: Any) -> int | None:
+def _store_nodes(store: Data | BaseStorage) -> int | None:
     """Return a PyG store's number of nodes, or None where PyG itself would only guess from the largest id."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -192,7 +197,9 @@ def _store_nodes(store: Any) -> int | None:
     return None if count is None else int(count)
 
 
-def _store_edges(store: Any, weights: bool | str, where: str, offsets: tuple[int, int] = (0, 0)) -> PairEdges:
+def _store_edges(
+    store: Data | BaseStorage, weights: bool | str, where: str, offsets: tuple[int, int] = (0, 0)
+) -> PairEdges:
     """Return the edges of one PyG store."""
     if "edge_index" not in store or store["edge_index"] is None:
         raise InputValueError(f"{where} has no edge_index")
@@ -205,12 +212,12 @@ def _store_edges(store: Any, weights: bool | str, where: str, offsets: tuple[int
     return PairEdges(index[0], index[1], values, offsets)
 
 
-def _from_pyg(data: Any, weights: bool | str) -> OpenedGraph:
+def _from_pyg(data: Data, weights: bool | str) -> OpenedGraph:
     """Open a PyG ``Data``."""
     return OpenedGraph(_store_edges(data, weights, "Data"), _store_nodes(data))
 
 
-def _from_hetero(data: Any, weights: bool | str) -> OpenedGraph:
+def _from_hetero(data: HeteroData, weights: bool | str) -> OpenedGraph:
     """Open a PyG ``HeteroData`` as one graph.
 
     The node types are numbered one after the other; all edge types are taken together.
@@ -250,7 +257,7 @@ def _from_hetero(data: Any, weights: bool | str) -> OpenedGraph:
     return OpenedGraph(JoinedEdges(parts), total)
 
 
-def _from_networkx(graph: Any, weights: bool | str) -> OpenedGraph:
+def _from_networkx(graph: nx.Graph, weights: bool | str) -> OpenedGraph:
     """Open a networkx graph; its nodes are numbered in the order of ``graph.nodes``.
 
     As everywhere in networkx, an edge without the weight attribute has weight 1, but at
@@ -269,7 +276,11 @@ def _from_networkx(graph: Any, weights: bool | str) -> OpenedGraph:
     return OpenedGraph(PairEdges(ends[::2], ends[1::2], values), len(number), bool(graph.is_directed()))
 
 
-def _is_instance(value: Any, module: str, name: str) -> bool:
+def _is_tensor(value: object) -> TypeGuard[torch.Tensor]:
+    return _is_instance(value, "torch", "Tensor")
+
+
+def _is_instance(value: object, module: str, name: str) -> bool:
     """Tell whether `value` is of a class of an optional package, without importing that package."""
     loaded = sys.modules.get(module)
     kind = getattr(loaded, name, None)

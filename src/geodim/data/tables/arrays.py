@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
+    from geodim.data.sparse import SparseMatrix
     from geodim.data.tables.columns import Choose
 
 NAME_BYTES = 64  # of a column, once it has one
@@ -28,7 +31,7 @@ SPARSE = {"format", "shape", "data"}  # members of what scipy.sparse.save_npz wr
 POSITIONS = {"indices", "indptr", "row", "col", "coords", "offsets", "shape"}
 
 
-def open_npy(file: Path) -> Any:
+def open_npy(file: Path) -> np.memmap[Any, Any]:
     """Map an .npy file into memory, for reading."""
     watch = Watch.of(file)
     with boundary(file, ".npy file"):
@@ -43,7 +46,7 @@ def open_npy(file: Path) -> Any:
         return array
 
 
-def open_npz(file: Path, key: str) -> Any:
+def open_npz(file: Path, key: str) -> NDArray[Any] | SparseMatrix:
     """Load one array, or a matrix written by `scipy.sparse.save_npz`."""
     with boundary(file, ".npz file"), ZipFile(file) as archive:
         keys = [name.removesuffix(".npy") for name in archive.namelist()]
@@ -60,7 +63,7 @@ def open_npz(file: Path, key: str) -> Any:
             return np.lib.format.read_array(stream, allow_pickle=False)
 
 
-def _open_sparse(file: Path, archive: ZipFile, keys: list[str]) -> Any:
+def _open_sparse(file: Path, archive: ZipFile, keys: list[str]) -> SparseMatrix:
     """A matrix that compiled code can take: positions are integers, and none is out of range."""
     import scipy.sparse  # noqa: PLC0415
 
@@ -110,7 +113,7 @@ def _check_members(file: Path, archive: ZipFile, names: Iterable[str]) -> dict[s
     return kinds
 
 
-def from_array(array: Any, choose: Choose, where: str) -> Table:
+def from_array(array: NDArray[Any] | SparseMatrix, choose: Choose, where: str) -> Table:
     """Check the array and take the chosen columns, as a view where they are evenly spaced."""
     check_table(array.shape, array.dtype, where)
     names = [str(number) for number in range(array.shape[1])]

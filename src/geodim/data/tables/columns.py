@@ -5,13 +5,23 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from geodim.errors import InputValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    import dask.array
+    import dask.dataframe
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from geodim.data.sparse import SparseMatrix
+
+    TableData: TypeAlias = (
+        NDArray[Any] | SparseMatrix | pa.Table | dask.array.Array | dask.dataframe.DataFrame
+    )
     Columns = str | int | Sequence[str | int]
     Choose = Callable[[Sequence[str]], list[int]]
 
@@ -20,7 +30,7 @@ if TYPE_CHECKING:
 class Table:
     """Data read from a file, and what its columns are called there."""
 
-    data: Any
+    data: TableData
     names: list[str]
     note: str = ""  # what was decided on the way, where it might have been decided otherwise
 

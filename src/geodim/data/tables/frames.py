@@ -10,7 +10,7 @@ import warnings
 from collections import Counter
 from dataclasses import replace
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from geodim.data.boundary import boundary
 from geodim.data.tables.columns import Table
@@ -21,9 +21,15 @@ from geodim.text import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from io import BufferedReader
     from pathlib import Path
 
+    import pyarrow as pa
+    from pyarrow.parquet import FileMetaData, ParquetFile
+
     from geodim.data.tables.columns import Choose
+
+    Values: TypeAlias = pa.Array | pa.ChunkedArray
 
 UNNAMED = "unnamed"
 COUNTERS = (UNNAMED, "Unnamed: 0")  # as pandas calls an index that was saved twice
@@ -57,11 +63,11 @@ def read_parquet(file: Path, choose: Choose) -> Table:
     return _checked_frame(table, file)
 
 
-def _rows_of_groups(metadata: Any) -> int:
+def _rows_of_groups(metadata: FileMetaData) -> int:
     return sum(metadata.row_group(group).num_rows for group in range(metadata.num_row_groups))
 
 
-def _example_of(opened: Any, column: int) -> Any:
+def _example_of(opened: ParquetFile, column: int) -> pa.Array | None:
     """The first values of a column of a Parquet file, or None if it is not known how large they are."""
     metadata = opened.metadata
     if column < 0 or not metadata.num_row_groups or metadata.num_columns != len(opened.schema_arrow):
@@ -142,11 +148,11 @@ def _check_text(file: Path, suffix: str, n_columns: int, n_chosen: int) -> None:
                 raise too_large(f"{file}, of which a part has been read, already", need, ENOUGH)
 
 
-def _opened(file: Path, suffix: str) -> Any:
+def _opened(file: Path, suffix: str) -> gzip.GzipFile | BufferedReader:
     return gzip.open(file, "rb") if suffix.endswith(".gz") else file.open("rb")
 
 
-def _lines(stream: Any, file: Path) -> Iterator[str]:
+def _lines(stream: TextIOWrapper, file: Path) -> Iterator[str]:
     """Lines of a text, none of them longer than could be taken apart in memory."""
     while piece := stream.readline(PIECE):
         if len(piece) == PIECE:
@@ -239,7 +245,7 @@ def _check_unique(names: list[str], file: Path) -> None:
         raise DataFileError(msg)
 
 
-def _checked_frame(table: Any, file: Path) -> Table:
+def _checked_frame(table: pa.Table, file: Path) -> Table:
     """Refuse a table without points, or with columns that hold no numbers."""
     if table.num_rows == 0:
         msg = f"{file} has no points: there are names of columns, but no values"
@@ -248,7 +254,7 @@ def _checked_frame(table: Any, file: Path) -> Table:
     return Table(table, list(table.schema.names))
 
 
-def _check_numbers(fields: list[Any], file: Path, values_of: Callable[[str], Any]) -> None:
+def _check_numbers(fields: list[pa.Field], file: Path, values_of: Callable[[str], Values | None]) -> None:
     """Refuse columns that hold no numbers, all in one message with an example.
 
     For the example the values of a column may be looked at.
@@ -271,9 +277,9 @@ def _check_numbers(fields: list[Any], file: Path, values_of: Callable[[str], Any
     raise InputTypeError(msg)
 
 
-def _example(values: Any, name: str) -> str:
+def _example(values: Values, name: str) -> str:
     """Where a column shows that it is not numeric."""
-    first: tuple[int, Any] | None = None
+    first: tuple[int, object] | None = None
     for row, scalar in enumerate(values):
         if scalar.is_valid:
             first = first or (row, scalar.as_py())

@@ -18,6 +18,9 @@ from geodim.optional import require
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+    from zarr import Array
+
     from geodim.data.tables.columns import Choose, Columns
 
 
@@ -36,7 +39,7 @@ def read_zarr(folder: Path, choose: Choose) -> Table:
         return Table(_values(array, chosen), [names[at] for at in chosen])
 
 
-def _values(array: Any, columns: list[int]) -> Any:
+def _values(array: Array[Any], columns: list[int]) -> NDArray[Any]:
     """Read some columns, a few thousand chunks at a time.
 
     Zarr asks for all of a request at once, and goes on after a failure.
@@ -47,11 +50,11 @@ def _values(array: Any, columns: list[int]) -> Any:
     values = np.empty((n_points, len(columns)), array.dtype)
     for row in range(0, n_points, step):
         some = slice(row, min(row + step, n_points))
-        values[some] = array[some] if len(columns) == n_features else array.oindex[some, columns]
+        values[some] = array[some] if len(columns) == n_features else array.oindex[some, np.array(columns)]
     return values
 
 
-def open_zarr(folder: Path) -> Any:
+def open_zarr(folder: Path) -> Array[Any]:
     """A table of numbers whose metadata names nothing that runs code; nothing of it is read yet.
 
     It is opened in the folder itself: zarr would take some names for addresses or archives.
@@ -60,7 +63,7 @@ def open_zarr(folder: Path) -> Any:
         check_metadata(folder)
         zarr = require("zarr", "zarr", "reading zarr arrays")
         store = require("zarr.storage", "zarr", "reading zarr arrays").LocalStore(folder, read_only=True)
-        array = zarr.open_array(store=store, mode="r")
+        array: Array[Any] = zarr.open_array(store=store, mode="r")
         check_table(array.shape, array.dtype, str(folder))
         return array
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from geodim.data.boundary import boundary, check_regular
 from geodim.data.tables.arrays import from_array, open_npy, open_npz
@@ -17,7 +17,7 @@ from geodim.errors import DataFileError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from geodim.data.tables.columns import Columns, Table
+    from geodim.data.tables.columns import Columns, Table, TableData
 
 SUFFIXES = (".npy", ".npz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".zarr")
 
@@ -28,7 +28,7 @@ def read_table(
     *,
     exclude: Columns | None = None,
     header: bool | None = None,
-) -> Any:
+) -> TableData:
     r"""Read a file into something `geodim.intrinsic_dimension` accepts.
 
     Parameters

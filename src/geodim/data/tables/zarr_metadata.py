@@ -105,7 +105,7 @@ def _check_version_3(path: Path) -> int:
     return _check_sizes(path, document, chunks, NUMBERS[kind])
 
 
-def _check_codecs(path: Path, codecs: Any, shape: tuple[int, ...], depth: int = 0) -> None:
+def _check_codecs(path: Path, codecs: object, shape: tuple[int, ...], depth: int = 0) -> None:
     """All codecs, those inside of shards included."""
     if not isinstance(codecs, list) or depth > 4:
         msg = f"{path}: the codecs are not listed as in the zarr format"
@@ -127,7 +127,7 @@ def _check_codecs(path: Path, codecs: Any, shape: tuple[int, ...], depth: int = 
                 _check_codecs(path, inside.get(one, []), inner, depth + 1)
 
 
-def _check_codec(path: Path, codec: Any, key: str, known: frozenset[str]) -> str:
+def _check_codec(path: Path, codec: object, key: str, known: frozenset[str]) -> str:
     name = codec.get(key) if isinstance(codec, dict) else codec
     if not isinstance(name, str) or name not in known:
         msg = (
@@ -135,7 +135,7 @@ def _check_codec(path: Path, codec: Any, key: str, known: frozenset[str]) -> str
             f"({', '.join(sorted(known))}): others may run any code; save the array anew with one of these"
         )
         raise DataFileError(msg)
-    settings = codec.get("configuration") or {} if key == "name" else codec
+    settings = codec.get("configuration") or {} if key == "name" and isinstance(codec, dict) else codec
     if not isinstance(settings, dict):
         msg = f"{path}: the configuration of codec {name!r} is no list of settings"
         raise DataFileError(msg)
@@ -150,7 +150,7 @@ def _check_codec(path: Path, codec: Any, key: str, known: frozenset[str]) -> str
     return name
 
 
-def _check_sizes(path: Path, document: dict[str, Any], chunks: Any, dtype: np.dtype[Any]) -> int:
+def _check_sizes(path: Path, document: dict[str, Any], chunks: object, dtype: np.dtype[Any]) -> int:
     """The number of chunks; raises if one of them does not fit memory."""
     shape, chunk = _sizes(path, "shape", document.get("shape")), _sizes(path, "chunks", chunks)
     if len(shape) != len(chunk) or 0 in chunk:
@@ -170,7 +170,7 @@ def _check_count(path: Path, count: int) -> int:
     return count
 
 
-def _sizes(path: Path, name: str, sizes: Any) -> tuple[int, ...]:
+def _sizes(path: Path, name: str, sizes: object) -> tuple[int, ...]:
     if not isinstance(sizes, list) or not all(type(size) is int and 0 <= size < 2**63 for size in sizes):
         msg = f"{path}: {name} is {str(sizes)[:100]}, not a list of sizes"
         raise DataFileError(msg)
@@ -203,7 +203,7 @@ def _document(path: Path) -> dict[str, Any]:
     return document
 
 
-def _refused_type(path: Path, kind: Any) -> InputTypeError:
+def _refused_type(path: Path, kind: object) -> InputTypeError:
     return InputTypeError(
         f"{path} declares the type {str(kind)[:100]}, not real numbers: save the array as float32, "
         "float64, integers or booleans"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from geodim._version import __version__
 from geodim.optional import require
@@ -37,17 +37,17 @@ def environment() -> Environment:
     return made
 
 
-def _shown(value: Any) -> Any:
+def _shown(value: object) -> object:
     """What HTML does not allow becomes a box; markup was made from texts that have been here already."""
     return boxed(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
-def render_page(template: str, **values: Any) -> str:
+def render_page(template: str, **values: object) -> str:
     """A page from one of the templates."""
     return environment().get_template(template).render(values)
 
 
-def json_inside(values: Any) -> str:
+def json_inside(values: object) -> str:
     r"""JSON as markup that stays inside its element, whatever names it holds.
 
     All but ASCII is written as escapes, so that half a character, which UTF-8 cannot hold, does no harm.

@@ -176,7 +176,7 @@ def _words(name: str) -> str:
     return str(name).replace("_", " ")
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

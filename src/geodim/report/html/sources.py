@@ -79,7 +79,7 @@ def read_item(path: str | Path) -> Item:
     return Item(data, result) if isinstance(data, str) and data else item
 
 
-def as_result(values: Any) -> Result:
+def as_result(values: object) -> Result:
     """Turn what a JSON file holds back into a result of its kind."""
     found = values.get("format") if isinstance(values, dict) else None
     kind = found if isinstance(found, str) else ""
