@@ -58,14 +58,19 @@ def check_shape(shape: tuple[int, ...]) -> None:
         raise ShapeError(msg)
 
 
-def check_masses(weights: Any, n_points: int) -> NDArray[Any]:
+def check_masses(weights: object, n_points: int) -> NDArray[Any]:
     """Weights, one per point: real numbers, not negative, not all zero, with a finite sum.
 
     As float64, or as int64 or uint64 where they are integers.
     """
     if isinstance(weights, np.ma.MaskedArray):
         raise InputTypeError("weights are a masked array: fill the masked values in, 0 leaves a point out")
-    array = as_array(weights)
+    try:
+        array = as_array(weights)
+    except InputValueError:
+        raise
+    except ValueError as error:  # numpy cannot make an array of it
+        raise ShapeError(f"weights must be a list of {n_points} numbers: {error}") from error
     if array.shape != (n_points,):
         msg = f"weights must have one entry per point ({n_points}), got shape {array.shape}"
         raise ShapeError(msg)
