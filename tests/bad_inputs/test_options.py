@@ -166,7 +166,7 @@ class TestManyPoints:
 
     @pytest.mark.parametrize("rtol", [0.0, 0.01, 1e-4])
     def test_none_is_repeated(self, rtol, monkeypatch):
-        """A common divisor changes nothing; and 2^41 points in one of 10^5 steps are counted in larger units."""
+        """A common divisor changes nothing; and 2^41 points in one of 10^5 steps have larger units."""
         monkeypatch.setattr("geodim.engine.ways.worth_counting", lambda steps, _: steps <= 1 << 21)
         few = geodim.intrinsic_dimension(self.X, weights=self.weights // 2**40)
         many = geodim.intrinsic_dimension(self.X, weights=self.weights, rtol=rtol)

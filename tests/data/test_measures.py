@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 
 import geodim
 from engine.oracle import assert_same_bits, solve
-from geodim.data.measures import FEW_POINTS, TIMES, MassSource, weighted_source
+from geodim.data.measures import FEW_POINTS, TIMES, MassSource, UnitSource, weighted_source
 from geodim.data.sources import WeightedSource, as_source
 from geodim.errors import DataChangedError, InternalError, NonFiniteError
 from masses import Truth, check
@@ -24,25 +25,33 @@ WEIGHTS = np.where(RNG.random(40) < 0.2, 0.0, RNG.random(40))
 
 
 @pytest.mark.parametrize(
-    ("weights", "repeated"),
+    ("weights", "kind", "n_points"),
     [
-        (np.ones(1000, int), True),
-        (np.full(1000, float(TIMES)), True),
-        (np.append(np.ones(999), FEW_POINTS), True),
-        (np.full(1000, TIMES + 1), False),
-        (np.append(np.ones(999), 10**12), False),
-        (np.full(1000, 0.5), False),
-        (np.ones(1000, bool), True),
+        (np.ones(1000, int), WeightedSource, 1000),
+        (np.full(1000, float(TIMES)), WeightedSource, 1000 * TIMES),
+        (np.append(np.ones(96), FEW_POINTS - 96), WeightedSource, FEW_POINTS),
+        (np.ones(1000, bool), WeightedSource, 1000),
+        (np.full(1000, TIMES + 1), UnitSource, 1000),
+        (np.full(1000, 0.1), UnitSource, 1000),
+        (np.append(np.full(999, 0.75), 3.0), UnitSource, 1003),
+        (np.append(np.full(999, 10**12), 0), UnitSource, 999),
+        (np.append(np.ones(999), 10**12), MassSource, 1000),
+        (np.append(np.full(999, 0.1), 0.3), MassSource, 1000),
+        (np.append(np.full(999, 1e-300), 1e300), MassSource, 1000),
     ],
 )
-def test_small_whole_weights_are_repeated(weights, repeated):
-    source = weighted_source(as_source(np.zeros((1000, 1))), weights)
-    assert type(source) is (WeightedSource if repeated else MassSource)
-    assert source.n_points == (int(weights.sum()) if repeated else 1000)
+def test_small_multiples_are_repeated(weights, kind, n_points):
+    source = weighted_source(as_source(np.zeros((weights.size, 1))), weights)
+    assert type(source) is kind
+    assert source.n_points == n_points
+    if kind is UnitSource:
+        units = Fraction(source.unit) * Fraction(2) ** source.measure.exponent
+        given = [Fraction(weight) for weight in weights[weights > 0].tolist()]
+        assert [units * int(times) for times in source.weights] == given
 
 
 def test_points_with_masses_are_never_repeated():
-    source = MassSource(as_source(X), WEIGHTS)
+    source = weighted_source(as_source(X), WEIGHTS)
     with pytest.raises(InternalError, match="repeated"):
         source.read([0], np.empty((1, 40)))
     with pytest.raises(InternalError, match="counted"):
@@ -51,7 +60,10 @@ def test_points_with_masses_are_never_repeated():
 
 def test_samples_follow_the_masses():
     """A point of half the mass is half of the sample."""
-    source = MassSource(as_source(np.arange(100.0)[:, np.newaxis]), np.append(np.ones(99), 99.0) * 0.3)
+    source = weighted_source(
+        as_source(np.arange(100.0)[:, np.newaxis]), np.append(RNG.random(99) + 0.5, 99.0)
+    )
+    assert isinstance(source, MassSource)
     sample = source.sample(np.array([0]), np.arange(100))
     assert 49 <= np.count_nonzero(sample == 99.0) <= 51
 
@@ -61,7 +73,7 @@ def test_a_large_weight_costs_no_memory(weight):
     weights = np.ones(40, int)
     weights[7] = weight
     for rtol in (0.0, 0.1):
-        geodim.intrinsic_dimension(X, weights=np.full(40, 0.3), rtol=rtol)  # compiled
+        geodim.intrinsic_dimension(X, weights=WEIGHTS, rtol=rtol)  # compiled
         tracemalloc.start()
         try:
             result = geodim.intrinsic_dimension(X, weights=weights, rtol=rtol)

@@ -12,7 +12,7 @@ from geodim.engine.driver import Driver
 from geodim.engine.kernels import masses as kernels
 from geodim.engine.mass_profile import MassProfile
 from geodim.engine.mass_solve import ColumnSteps, counting_unit
-from geodim.engine.masses import BITS, Measure, differences, integral, mean_over_mass, parts_of
+from geodim.engine.masses import BITS, Measure, differences, integral, mean_over_mass, parts_of, products
 from masses import KINDS, Truth, some_weights
 
 RNG = np.random.default_rng(0)
@@ -81,6 +81,34 @@ def test_a_width_that_is_not_known_has_no_mean():
     apart = np.array([1, 2]), np.array([0, 0])
     assert mean_over_mass(np.array([0.0, np.inf]), apart, 3 << 62, 1.0) == np.inf
     assert mean_over_mass(np.array([0.0, 1e308]), apart, 3 << 62, 1e-10) == np.inf
+
+
+@pytest.mark.parametrize("factor", [1, 3, 2**31 - 1, 2**31 + 1, 2**53 - 1, 2**61 - 1])
+def test_products_are_not_rounded(factor):
+    numbers = np.array([0, 1, 2, 12345, 2**31 - 1] + [2**52 - 1] * (factor == 1))
+    assert whole(*products(numbers, factor)) == [factor * int(number) for number in numbers]
+
+
+@pytest.mark.parametrize(
+    ("weights", "counts"),
+    [
+        ([0.1, 0.1], [1, 1]),
+        ([0.5, 1.5, 2.0], [1, 3, 4]),
+        ([7, 21, 70], [1, 3, 10]),
+        ([3e-300, 3e-300], [1, 1]),
+        ([10**18, 2 * 10**18], [1, 2]),
+        ([0.1, 0.3], None),
+        ([1.0, 1e30], None),
+        ([1, 101], None),
+    ],
+)
+def test_common_divisors(weights, counts):
+    measure = Measure.of(np.array(weights))
+    found = measure.counts(100)
+    assert (found is None) == (counts is None)
+    if found is not None:
+        assert found[0].tolist() == counts
+        assert [found[1] * count for count in counts] == whole(measure.high, measure.low)
 
 
 # ---------------------------------------------------------------- steps of a column
@@ -196,11 +224,11 @@ def test_whole_weights_are_counted_as_they_are():
 
 def test_a_driver_that_is_late_starts_no_column():
     from geodim.data.checks import scan_ranges
-    from geodim.data.measures import MassSource
+    from geodim.data.measures import weighted_source
     from geodim.data.sources import as_source
     from geodim.engine.ways import mass_way
 
-    source = MassSource(as_source(RNG.normal(size=(50, 3))), RNG.random(50))
+    source = weighted_source(as_source(RNG.normal(size=(50, 3))), RNG.random(50))
     driver = Driver(deadline=0.0)
     way = mass_way(50, 3, 1, steps=np.inf, leave_out=False)
     profile = mass_solve.mass_profile(

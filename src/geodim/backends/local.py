@@ -10,7 +10,7 @@ from geodim.backends.hop_pass import HopPass
 from geodim.backends.meters import ProcessMeter
 from geodim.data.checks import scan_ranges
 from geodim.data.describe import longest_runs, stored_rows
-from geodim.data.measures import MassSource, measured_source
+from geodim.data.measures import MassSource, UnitSource, measured_source
 from geodim.engine.solve import compute_profile
 from geodim.engine.ways import MOST_COLUMNS
 from geodim.errors import InputValueError
@@ -78,9 +78,14 @@ class LocalBackend:
                 source, plan.way, step=step, ranges=ranges, leaders=leaders, n_threads=plan.threads,
                 driver=driver,
             )  # fmt: skip
-        return compute_profile(
+        profile = compute_profile(
             source, plan.way, step=step, ranges=ranges, leaders=leaders, n_threads=plan.threads, driver=driver
         )
+        if isinstance(source, UnitSource):
+            from geodim.engine.mass_units import in_units  # noqa: PLC0415 - imports Numba
+
+            return in_units(profile, source.measure, source.unit)
+        return profile
 
     def solve_made(
         self,

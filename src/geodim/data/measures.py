@@ -1,8 +1,9 @@
 """Points with weights of any kind: which way they are measured, decided in one place.
 
 Whole weights are multiplicities.  Where they are small, points are repeated within the column that is being
-solved: the engine is at its fastest there.  All others, whole or not, are masses of points that stay single;
-what they cost depends on the number of points alone (see `geodim.engine.mass_solve`).
+solved: the engine is at its fastest there.  So are those whose weights are small multiples of anything, as
+equal ones are.  All others, whole or not, are masses of points that stay single; what they cost depends on
+the number of points alone (see `geodim.engine.mass_solve`).
 """
 
 from __future__ import annotations
@@ -21,11 +22,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from geodim.data.sources import ColumnSource
+    from geodim.engine.masses import Measure
 
 # Up to so many repetitions on average the engine is several times as fast as masses are, and takes about
 # twice the memory; from some 64 on it would be slower.  And so few points are repeated in no time.
 TIMES = 16
 FEW_POINTS = 1 << 12
+
+
+class UnitSource(WeightedSource):
+    """Another source whose points have masses that are few times a unit each: they count that often.
+
+    ``n_points`` is the number of all units; ``unit`` is what one is, in those of ``measure``.
+    """
+
+    def __init__(self, source: ColumnSource, counts: NDArray[np.int64], measure: Measure, unit: int) -> None:
+        super().__init__(source, counts)
+        self.measure, self.unit = measure, unit
 
 
 class MassSource(WeightedSource):
@@ -34,12 +47,10 @@ class MassSource(WeightedSource):
     ``n_points`` is the number of points that have any; what they weigh is ``measure``.
     """
 
-    def __init__(self, source: ColumnSource, weights: NDArray[Any]) -> None:
-        from geodim.engine.masses import Measure  # noqa: PLC0415 - imports Numba
-
+    def __init__(self, source: ColumnSource, weights: NDArray[Any], measure: Measure) -> None:
         super().__init__(source, weights)
         self.n_points = self.present.size
-        self.measure = Measure.of(self.weights)
+        self.measure = measure
 
     def read_masses(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
         """Ascending values, and the mass of each in two parts."""
@@ -67,13 +78,21 @@ class MassSource(WeightedSource):
 
 
 def weighted_source(source: ColumnSource, weights: object) -> ColumnSource:
-    """A source with weights, as `MassSource` or, where whole ones are small, with its points repeated."""
+    """A source with weights: `WeightedSource`, `UnitSource` or `MassSource`, whichever is quickest."""
+    from geodim.engine.masses import Measure  # noqa: PLC0415 - imports Numba
+
     masses = check_masses(weights, source.n_points)
-    total = float(masses.sum(dtype=np.float64))
-    few = is_whole(masses) and total <= max(TIMES * int(np.count_nonzero(masses)), FEW_POINTS)
-    if few:
+    present = np.flatnonzero(masses)
+    few = max(TIMES * present.size, FEW_POINTS)
+    if is_whole(masses) and float(masses.sum(dtype=np.float64)) <= few:
         return WeightedSource(source, masses.astype(np.int64))
-    return MassSource(source, masses)
+    measure = Measure.of(masses[present])
+    found = measure.counts(few)
+    if found is None:
+        return MassSource(source, masses, measure)
+    counts = np.zeros(masses.size, np.int64)
+    counts[present] = found[0]
+    return UnitSource(source, counts, measure, found[1])
 
 
 def measured_source(

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.engine.mass_profile import EVERY_SIZE, CountedMass, MassProfile
+from geodim.engine.mass_profile import EVERY_SIZE, MassProfile
+from geodim.engine.mass_units import in_units
 from geodim.engine.masses import BITS
 from geodim.engine.profile import Profile
 from geodim.engine.steps import steps_needed
@@ -250,6 +251,4 @@ def _counted(
         return solver().solve_counts(counts, column, profile, driver.late)
 
     _run(profile, solve, leaders, n_threads, driver)
-    if measure.whole and not rounded and shift == -measure.exponent:
-        return profile
-    return CountedMass.of(profile, measure, measure.exponent + shift, rounded=rounded)
+    return in_units(profile, measure, 1 << shift, rounded=rounded)

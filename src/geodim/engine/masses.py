@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 BITS = 122  # of all masses together; rounding up adds less than one
 LOW_MASK = (1 << LOW_BITS) - 1
 CHUNK = 26  # bits that float64 multiplies without rounding, twice as many being less than 53 of them
+MOST_FACTOR = (1 << LOW_BITS // 2) - 1  # of which `products` takes one
 HUGE = 2.0**900  # widths whose products might overflow
 
 
@@ -104,12 +105,43 @@ class Measure:
 
     def masses(self, high: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[np.float64]:
         """Units as masses, each the nearest float64."""
-        up = LOW_BITS - np.frexp(high.astype(np.float64))[1].astype(np.int64)  # room before the leading digit
-        rest = LOW_BITS - up
-        leading = (high << up) | (low >> rest)
-        # What is cut off only matters if the others are half way between two floats.
-        leading |= (low & ((np.int64(1) << rest) - 1)) > 0
-        return np.ldexp(leading.astype(np.float64), (rest + self.exponent).astype(np.int32))
+        return nearest(high, low, self.exponent)
+
+    def counts(self, most: int) -> tuple[NDArray[np.int64], int] | None:
+        """The masses as multiples of a common divisor, and that; None if these are more than ``most`` in all.
+
+        Equal weights have one, and weights of few decimal digits that are fractions of a power of two.
+        """
+        grain = self.grain
+        if int(self.high.max()) >> max(grain - 1, 0):  # the numbers below would not fit
+            return None
+        if grain < LOW_BITS:
+            numbers = (self.high << (LOW_BITS - grain)) | (self.low >> grain)
+        else:
+            numbers = self.high >> (grain - LOW_BITS)
+        divisor = int(np.gcd.reduce(numbers))
+        unit = divisor << grain
+        return None if self.total // unit > min(most, MOST_FACTOR) else (numbers // divisor, unit)
+
+
+def nearest(high: NDArray[np.int64], low: NDArray[np.int64], exponent: int) -> NDArray[np.float64]:
+    """The float64 nearest to whole numbers in two parts, times a power of two."""
+    up = LOW_BITS - np.frexp(high.astype(np.float64))[1].astype(np.int64)  # room before the leading digit
+    rest = LOW_BITS - up
+    leading = (high << up) | (low >> rest)
+    # What is cut off only matters if the others are half way between two floats.
+    leading |= (low & ((np.int64(1) << rest) - 1)) > 0
+    return np.ldexp(leading.astype(np.float64), (rest + exponent).astype(np.int32))
+
+
+def products(numbers: NDArray[np.int64], factor: int) -> Parts:
+    """Numbers times another one, in two parts; one of the two is less than 2^31, or the factor is 1."""
+    if factor == 1:
+        return numbers >> LOW_BITS, numbers & LOW_MASK
+    half = LOW_BITS // 2
+    upper, lower = numbers * (factor >> half), numbers * (factor & ((1 << half) - 1))
+    low = ((upper & ((1 << half) - 1)) << half) + lower
+    return (upper >> half) + (low >> LOW_BITS), low & LOW_MASK
 
 
 def _times_power(number: int, exponent: int) -> float:
