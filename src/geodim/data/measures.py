@@ -92,7 +92,7 @@ def weighted_source(source: ColumnSource, weights: object) -> ColumnSource:
         return MassSource(source, masses, measure)
     counts = np.zeros(masses.size, np.int64)
     counts[present] = found[0]
-    return UnitSource(source, counts, measure, found[1])
+    return UnitSource(source, counts, measure.bare(), found[1])
 
 
 def measured_source(

@@ -137,7 +137,7 @@ class MassProfile(Profile):
         """
         if not self.measure.rounded:
             return 0.0
-        return math.nextafter(4.0 * widest * (self.measure.high.size / float(self.measure.total)), math.inf)
+        return math.nextafter(4.0 * widest * (self.measure.size / float(self.measure.total)), math.inf)
 
     def shown(self, support: NDArray[Any], lower: Widths, upper: Widths, widest: float) -> Bounds:  # noqa: ARG002
         """What a result holds: k from 2 on, or masses that float64 tells apart; whoever attains a width."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.engine.mass_profile import EVERY_SIZE
-from geodim.engine.masses import nearest, products
+from geodim.engine.masses import PART, nearest, products
 from geodim.engine.profile import Profile
 
 if TYPE_CHECKING:
@@ -131,7 +131,11 @@ class UnitProfile(Profile):
 
     def _masses(self, units: NDArray[np.int64]) -> NDArray[np.float64]:
         zeros = (self.unit & -self.unit).bit_length() - 1
-        return nearest(*products(units, self.unit >> zeros), self.measure.exponent + zeros)
+        masses = np.empty(units.size)
+        for at in range(0, units.size, PART):  # what is made on the way is longer than the masses
+            part = slice(at, at + PART)
+            masses[part] = nearest(*products(units[part], self.unit >> zeros), self.measure.exponent + zeros)
+        return masses
 
     def shown(self, support: NDArray[Any], lower: Widths, upper: Widths, widest: float) -> Bounds:
         """Sizes or masses, and bounds that hold from after the one before to each.

@@ -12,7 +12,7 @@ Weights with smaller digits are rounded up to units: of n points, no set is then
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 BITS = 122  # of all masses together; rounding up adds less than one
 LOW_MASK = (1 << LOW_BITS) - 1
+PART = 1 << 16  # weights that are converted at a time
 CHUNK = 26  # bits that float64 multiplies without rounding, twice as many being less than 53 of them
 MOST_FACTOR = (1 << LOW_BITS // 2) - 1  # of which `products` takes one
 HUGE = 2.0**900  # widths whose products might overflow
@@ -49,6 +50,8 @@ class Measure:
         Whether weights are multiplicities: whole numbers, not too many in all.
     rounded : bool
         Whether some weight was rounded to units.
+    size : int
+        The number of points.
     """
 
     high: NDArray[np.int64]
@@ -57,31 +60,38 @@ class Measure:
     total: int
     whole: bool
     rounded: bool
+    size: int
 
     @classmethod
     def of(cls, weights: NDArray[Any]) -> Measure:
         """Of weights that are positive and finite, with a finite sum: float64, int64 or uint64."""
+        parts = [slice(at, at + PART) for at in range(0, weights.size, PART)]
         if weights.dtype.kind == "f":
-            fractions, exponents = np.frexp(weights)
-            digits = np.ldexp(fractions, 53).astype(np.uint64)
-            exponents = exponents.astype(np.int64) - 53
             units = exact_sum(np.ascontiguousarray(weights, np.float64))
             assert units is not None
             exponent = units.bit_length() - 1074 - BITS
-            whole = units <= MOST_POINTS << 1074 and bool(np.all(weights == np.floor(weights)))
+            whole = units <= MOST_POINTS << 1074 and all(
+                bool(np.all(weights[part] == np.floor(weights[part]))) for part in parts
+            )
         else:
-            digits, exponents = weights.astype(np.uint64), np.zeros(weights.size, np.int64)
-            # In halves, so that no sum overflows.
-            units = (int((digits >> np.uint64(32)).sum()) << 32) + int((digits & np.uint64(2**32 - 1)).sum())
+            units = sum(_whole_sum(*_digits(weights[part])) for part in parts)
             exponent = units.bit_length() - BITS
             whole = units <= MOST_POINTS
-        high, low, rounded = _shifted(digits, exponents - exponent)
-        return cls(high, low, exponent, _whole_sum(high, low), whole, rounded)
+        high, low, rounded = np.empty(weights.size, np.int64), np.empty(weights.size, np.int64), False
+        for part in parts:
+            high[part], low[part], lost = _shifted(*_digits_and_exponents(weights[part], exponent))
+            rounded |= lost
+        return cls(high, low, exponent, _whole_sum(high, low), whole, rounded, weights.size)
+
+    def bare(self) -> Measure:
+        """The same without what each point weighs, where nobody asks for that any more."""
+        nothing = np.empty(0, np.int64)
+        return replace(self, high=nothing, low=nothing)
 
     @property
     def n_points(self) -> int:
         """Points, counted as often as they are there if weights are multiplicities."""
-        return self.of_whole(self.total) if self.whole else self.high.size
+        return self.of_whole(self.total) if self.whole else self.size
 
     @property
     def mass(self) -> float:
@@ -147,6 +157,22 @@ def products(numbers: NDArray[np.int64], factor: int) -> Parts:
 def _times_power(number: int, exponent: int) -> float:
     """A whole number times a power of two, rounded once."""
     return float(number << exponent) if exponent >= 0 else number / (1 << -exponent)
+
+
+def _digits_and_exponents(
+    weights: NDArray[Any], exponent: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Weights as whole numbers times powers of two, of units of 2^exponent."""
+    if weights.dtype.kind != "f":
+        return weights.astype(np.uint64), np.full(weights.size, -exponent)
+    fractions, exponents = np.frexp(weights)
+    return np.ldexp(fractions, 53).astype(np.uint64), exponents.astype(np.int64) - (53 + exponent)
+
+
+def _digits(weights: NDArray[Any]) -> Parts:
+    """Integers of up to 64 bits in two parts."""
+    digits = weights.astype(np.uint64)
+    return (digits >> np.uint64(LOW_BITS)).astype(np.int64), (digits & np.uint64(LOW_MASK)).astype(np.int64)
 
 
 def _shifted(digits: NDArray[np.uint64], shifts: NDArray[np.int64]) -> tuple[Any, Any, bool]:

@@ -24,11 +24,12 @@ from geodim.planning.rates import CORE, CoreRates, speed_up
 
 RECORDS = 4.75  # bytes per point: a record of 64 for every 16 points, and a list of 12
 RUN = 50  # bytes per value of a column that is read as values with multiplicities, as measured
+WEIGHT = 25  # bytes per row that has one, as measured
 FINISH = 28  # bytes per point of an exact result: profile, support, and what is summed up
 FINISH_BOUNDS = 52  # of bounds that are not counted, with lower and upper
 # Of points with masses, as measured: bytes per row for the weights; per point for a column that is solved,
 # and for all steps of Phi, of which there are about two a point; if counted, per point and per step.
-MASSES, MASS_COLUMN, MASS_STEPS, COUNTED_MASS, COUNTED_STEP = 130, 512, 240, 30, 30
+MASSES, MASS_COLUMN, MASS_STEPS, COUNTED_MASS, COUNTED_STEP = 45, 500, 90, 23, 62
 
 
 def column_way(problem: Problem, threads: int) -> Way:
@@ -59,7 +60,7 @@ def column_memory(problem: Problem, threads: int) -> int:
         # The run of zeros of a sparse column is cut to the length of all others together.
         expanded = n if problem.n_rows is not None else min(n, 2 * problem.runs)
         solved, known = min(size, expanded), known + 8  # repeated, and then copied to their place
-        read = way.solvers * RUN * problem.runs
+        read = way.solvers * RUN * problem.runs + WEIGHT * (problem.n_rows or 0)
     work = way.solvers * solved * (8 + 2 * kind + RECORDS + known) + 12 * size + read
     finish = size * (FINISH if problem.rtol == 0.0 else FINISH_BOUNDS)
     return PROCESS_BYTES + int(max(work, finish)) + (problem.nbytes if problem.held else 0)
@@ -70,8 +71,7 @@ def _mass_memory(problem: Problem, way: Way) -> int:
     n = problem.n_points
     weights = MASSES * (n if problem.n_rows is None else problem.n_rows)
     if way.steps is not None:
-        work = way.solvers * (COUNTED_MASS * n + COUNTED_STEP * way.steps) + FINISH_BOUNDS * way.steps
-        return weights + work
+        return weights + way.solvers * (COUNTED_MASS * n + COUNTED_STEP * way.steps)
     return weights + way.solvers * MASS_COLUMN * n + MASS_STEPS * n
 
 
