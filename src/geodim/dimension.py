@@ -88,8 +88,10 @@ def intrinsic_dimension(
         floats cannot express (below 1e-13) gives the exact value too.
     normalize : bool, default True
         Divide all features by d_max, the largest range of a column (the paper's choice for graph data).
-    weights : array-like of int, optional
-        Multiplicity of each point; the same result as repeating the points.
+    weights : array-like of numbers, optional
+        What each point weighs, 0 or more.  Whole numbers are multiplicities: the same result as repeating the
+        points, at the cost of not doing so, whatever they are.  Others are masses, and Delta is the mean of
+        Phi over all mass; on this machine's cores only.
     feature_names : sequence of str, optional
         Names of the features for the result and for messages, where the data has none; for distances, names
         of the points.
@@ -140,7 +142,9 @@ def intrinsic_dimension(
         opened = Opened(source, source)
     else:
         _refuse(place, X, weights, rtol, count_indistinguishable)
-        opened = open_family(family, X, weights=weights, names=feature_names, n_threads=threads)
+        opened = open_family(
+            family, X, weights=weights, names=feature_names, n_threads=threads, masses=place.name == "cpu"
+        )
     if checkpoint is not None and place.name != "cpu":
         raise InputValueError(f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}")
     run = _Run(place, opened, rtol, threads, normalize, started)

@@ -220,7 +220,7 @@ def _carried(
     first = np.flatnonzero(np.append(True, by_size[1:] != by_size[:-1]))
     starts, owners = first + 2, by_size[first]
     if starts.size > MOST_RUNS:
-        starts, owners = shortened(starts, owners, m, MOST_RUNS)
+        starts, owners = shortened(starts, owners, m + 1, MOST_RUNS)
     return shares, starts, owners
 
 

@@ -27,6 +27,7 @@ from geodim.saved.kinds import (
     optional,
     plain,
     record,
+    sizes_or_masses,
     text,
     whole,
     wholes,
@@ -94,7 +95,7 @@ ID_RESULT: dict[str, Check[object]] = {
     "discriminability": number(),
     "discriminability_lower": number(),
     "discriminability_upper": AT_MOST_INFINITE,
-    "support": wholes(2),
+    "support": sizes_or_masses(2),
     "phi_lower": numbers(),
     "phi_upper": numbers(infinite=True),
     "shares": mapping_of(number(0.0, 1.0)),
@@ -106,10 +107,12 @@ ID_RESULT: dict[str, Check[object]] = {
     "seconds": number(),
     "parameters": PARAMETERS,
     "versions": VERSIONS,
-    "attained_from": wholes(2),
+    "attained_from": sizes_or_masses(2),
     "attained_by": wholes(-1),
     "feature_error": AT_MOST_INFINITE,
     "plan": optional(plan_record),
+    "mass": number(),
+    "stepwise": flag,
 }
 ID_DERIVED: dict[str, Check[object]] = {
     "format": text, **dict.fromkeys(("dimension", "lower", "upper", "error"), AT_MOST_INFINITE)
@@ -219,8 +222,10 @@ def related_in_result(result: IDResult) -> None:
     for name in ("support", "attained_from"):
         sizes_of = getattr(result, name)
         ascending(sizes_of, f"the field {name!r}", strictly=True)
-        if sizes_of.size and sizes_of[-1] > n:
-            raise UnfitError(f"the field {name!r} goes beyond the {n} points")
+        if sizes_of.size and sizes_of[-1] > (result.mass if result.measured else n):
+            raise UnfitError(f"the field {name!r} goes beyond the {n} points, or their mass")
+    if not result.measured and result.mass != float(n):
+        raise UnfitError(f"the mass is {result.mass!r}, but n_points {n}")
     for name in ("phi_lower", "phi_upper"):
         ascending(getattr(result, name), f"the field {name!r}")
     if np.any(result.phi_lower > result.phi_upper):
