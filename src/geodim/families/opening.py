@@ -18,6 +18,8 @@ from geodim.families.union import is_divided
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from geodim.data.sources import ColumnSource
     from geodim.families.protocol import Family
 
@@ -41,7 +43,7 @@ class Opened:
     said: dict[str, Any] | None = None
 
     @property
-    def weights(self) -> Any:
+    def weights(self) -> NDArray[np.int64] | None:
         """How often each point counts; None if each does once."""
         if self.source is self.plain:
             return None
@@ -52,7 +54,12 @@ class Opened:
 
 
 def open_family(
-    family: Family, X: Any, *, weights: Any = None, names: Sequence[str] | None = None, n_threads: int = 1
+    family: Family,
+    X: object,
+    *,
+    weights: object = None,
+    names: Sequence[str] | None = None,
+    n_threads: int = 1,
 ) -> Opened:
     """The columns of a family on these points.
 
@@ -78,12 +85,12 @@ def open_family(
 
 
 def open_features(
-    X: Any,
-    features: Any = "coordinates",
-    metric: Any = None,
-    landmarks: Any = None,
+    X: object,
+    features: object = "coordinates",
+    metric: object = None,
+    landmarks: object = None,
     *,
-    weights: Any = None,
+    weights: object = None,
     names: Sequence[str] | None = None,
     n_threads: int = 1,
 ) -> Opened:

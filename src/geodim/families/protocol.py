@@ -69,7 +69,7 @@ class Family(Protocol):
     """
 
     def source(
-        self, X: Any, *, names: Sequence[str] | None = None, n_threads: int | None = None
+        self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> ColumnSource:
         """The functions' values on these points, as columns.
 
@@ -85,7 +85,7 @@ class Family(Protocol):
 
 
 def opened(
-    family: Family, X: Any, names: Sequence[str] | None = None, n_threads: int | None = None
+    family: Family, X: object, names: Sequence[str] | None = None, n_threads: int | None = None
 ) -> ColumnSource:
     """The columns of a family on these points, with an error where that is none."""
     made: Any = family.source(X, names=names, n_threads=n_threads)
