@@ -10,6 +10,7 @@ import typer
 
 from geodim.cli.console import err, notes, out, print_json, print_written
 from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, chosen_family, named_features
+from geodim.cli.objects import is_table, only_for_tables, opened_objects
 from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
 from geodim.cli.tables import Columns, Exclude, Header, Threads, opened
 from geodim.output import check_outputs
@@ -32,7 +33,7 @@ def select(
         typer.Argument(
             metavar="FILE",
             help="Points in rows: .npy, .npz (points.npz:key for one of several "
-            "arrays), .csv, .tsv, .parquet.",
+            "arrays), .csv, .tsv, .parquet; for families of other things as compute takes it.",
         ),
     ],
     m: Annotated[
@@ -92,6 +93,9 @@ def select(
     if named is None:
         raise typer.BadParameter(f"{family!r} is no family of features", param_hint="--family")
     features = chosen_family(named, metric, landmarks, by)
+    table = is_table(features, file)
+    if not table:
+        only_for_tables({"--columns": columns, "--exclude": exclude, "--header": header})
     check_report(report)
     check_outputs({"--json": json, "--report": report}, [file])
     with notes(console, quiet=quiet):
@@ -102,6 +106,7 @@ def select(
             header,
             console,
             quiet=quiet,
+            table=table,
             m=m,
             fraction=fraction,
             features=features or "coordinates",
@@ -132,6 +137,7 @@ def _choose(
     console: Console,
     *,
     quiet: bool,
+    table: bool,
     m: int | None,
     fraction: float | None,
     features: object,
@@ -142,7 +148,7 @@ def _choose(
     from geodim.explain.select import select_features
 
     with (
-        opened(file, columns, exclude, header=header) as (data, names),
+        opened(file, columns, exclude, header=header) if table else opened_objects(file) as (data, names),
         _passes(console, quiet=quiet) as progress,
     ):
         made = features != "coordinates"  # then columns are coordinates of points, not features

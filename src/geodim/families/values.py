@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -150,7 +151,9 @@ class _Fresh(ArraySource):
 
 
 def _count(X: object) -> int | None:
-    """How many points there are, if that can be told."""
+    """How many points there are, if that can be told; a path says nothing of it."""
+    if isinstance(X, str | bytes | PathLike):
+        return None
     shape = getattr(X, "shape", None)
     if isinstance(shape, tuple) and shape:
         return int(shape[0])
