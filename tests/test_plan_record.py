@@ -93,7 +93,7 @@ def test_memory_on_one_machine():
         [sys.executable, "-c", CHILD, str(N)], check=True, capture_output=True, text=True
     ).stdout
     found = [json.loads(line) for line in output.splitlines()]
-    assert len(found) == 12
+    assert len(found) == 14
     off = {name: predicted / happened - 1.0 for name, predicted, happened in found}
     assert {name: ratio for name, ratio in off.items() if abs(ratio) > WITHIN} == {}
 
