@@ -9,6 +9,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from geodim.alerts import find_alerts
 from geodim.arguments import real_number
 from geodim.backends import choose_backend, where_it_lies
 from geodim.certificate.remembered import remember
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from geodim.alerts import Alert
     from geodim.backends import Executor
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
@@ -153,7 +155,7 @@ def intrinsic_dimension(
         result = run.result(driver)
     seconds = time.monotonic() - started
     record = PlanRecord.of(run.plan, memory=meter.taken(), seconds=seconds, attempts=run.attempts)
-    result = replace(result, plan=record)
+    result = replace(result, plan=record, alerts=run.alerts(result))
     if count_indistinguishable:
         result = replace(result, n_indistinguishable=_count_equal_rows(X, weights))
     if family is None:
@@ -222,7 +224,7 @@ class _Run:
         self.plan: Plan
         self.profile: Profile
         if not self.once:
-            ranges = place.scan_ranges(self.source, threads)
+            self.given = ranges = place.scan_ranges(self.source, threads)
             self.source, self.ranges, off = measured_exactly(
                 self.source, ranges, lambda other: place.scan_ranges(other, threads)
             )
@@ -263,6 +265,12 @@ class _Run:
             result, discriminability=min(max(result.discriminability, lower), upper),
             discriminability_lower=lower, discriminability_upper=upper, exact=False,
         )  # fmt: skip
+
+    def alerts(self, result: IDResult) -> tuple[Alert, ...]:
+        """What to know before the result is believed; of features that are no columns, only what it says."""
+        if self.once or self.opened.said is not None:
+            return find_alerts(result)
+        return find_alerts(result, self.source, self.ranges, given=self.given)
 
     def summary(
         self, profile: Profile, ranges: Ranges | None = None, d_max_error: float | None = None

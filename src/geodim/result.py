@@ -14,7 +14,7 @@ import numpy as np
 from geodim._version import __version__
 from geodim.engine.parts import divisor
 from geodim.errors import DataFileError, InputValueError
-from geodim.text import html_table, visible
+from geodim.text import html_list, html_table, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from geodim.alerts import Alert
     from geodim.certificate import Certificate
+    from geodim.gauge import Gauge
     from geodim.planning.record import PlanRecord
     from geodim.report.plots import CurveOptions
 
 FORMAT = "geodim.IDResult/5"
 RUNS = ("attained_from", "attained_by")
-_COUNTED = {"mass": 0.0, "stepwise": False}
+_COUNTED: dict[str, Any] = {"mass": 0.0, "stepwise": False, "alerts": []}
 _UNPLANNED = {"plan": None, **_COUNTED}
 LACKING: dict[str, dict[str, Any]] = {  # formats that are still read, with what they do not hold yet
     "geodim.IDResult/1": {"attained_from": [], "attained_by": [], "feature_error": 0.0, **_UNPLANNED},
@@ -85,6 +87,8 @@ class IDResult:
         where there are more; empty if stopped early.
     plan : PlanRecord or None
         How it was computed: what was predicted, and what happened.
+    alerts : tuple of Alert
+        What to know before the number is believed, see `geodim.alerts`; the warnings first.
     """
 
     n_points: int
@@ -112,6 +116,7 @@ class IDResult:
     plan: PlanRecord | None = None
     mass: float = 0.0  # that of n_points which weigh 1 each, if not given
     stepwise: bool = False
+    alerts: tuple[Alert, ...] = ()
 
     def __post_init__(self) -> None:
         if self.mass == 0.0:
@@ -144,6 +149,16 @@ class IDResult:
             return 0.0
         bounded = self.upper < np.inf and self.lower > 0.0
         return (self.upper - self.lower) / self.lower if bounded else np.inf
+
+    @property
+    def gauge(self) -> Gauge | None:
+        """The number among those of evenly spaced, uniform, normal and Laplace columns of the same size.
+
+        None where the features are taken as they are, or no upper bound is known.
+        """
+        from geodim.gauge import Gauge  # noqa: PLC0415 - needs SciPy
+
+        return Gauge.of(self)
 
     @property
     def phi_exact(self) -> bool:
@@ -242,6 +257,7 @@ class IDResult:
         values["plan"] = None if self.plan is None else self.plan.to_dict()
         # Steps that are left out end somewhere in between.
         values["stepwise"] = self.stepwise and len(values["support"]) == size
+        values["alerts"] = [alert.to_dict() for alert in self.alerts]
         return {name: to_json_value(value) for name, value in values.items()}
 
     def to_json(self, path: str | Path | None = None, *, max_support: int | None = JSON_SUPPORT) -> str:
@@ -323,10 +339,14 @@ class IDResult:
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{label}={text}" for label, text in self.summary()[:4])
-        return f"IDResult({inner})"
+        codes = f", alerts={', '.join(alert.code for alert in self.alerts)}" if self.alerts else ""
+        return f"IDResult({inner}{codes})"
 
     def _repr_html_(self) -> str:
-        return html_table("geodim", self.summary())
+        rows = self.summary()
+        if self.gauge is not None:
+            rows.insert(1, ("among columns of this size", self.gauge.line))
+        return html_table("geodim", rows) + html_list(map(str, self.alerts))
 
 
 def format_of(values: object) -> str:

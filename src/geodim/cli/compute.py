@@ -19,6 +19,7 @@ from geodim.cli.console import (
     err,
     notes,
     out,
+    print_alerts,
     print_json,
     print_written,
     progress_bar,
@@ -252,6 +253,7 @@ def compute(
         print(f"{result.dimension:.10g}")
     else:
         terminal.print(summary_table(result, str(file)))
+        print_alerts(terminal, result.alerts)
         if result.shares:
             terminal.print()
             terminal.print(shares_table(result))
@@ -307,4 +309,5 @@ def _document(result: IDResult, file: Path) -> dict[str, Any]:
     values = result.to_dict(max_support=1)
     for curve in ("support", "phi_lower", "phi_upper", "attained_from", "attained_by"):
         del values[curve]
-    return {**values, "format": FORMAT, "file": str(file)}
+    gauge = None if result.gauge is None else result.gauge.to_dict()
+    return {**values, "format": FORMAT, "file": str(file), "gauge": gauge}

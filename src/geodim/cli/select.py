@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_json, print_written
+from geodim.cli.console import err, notes, out, print_alerts, print_json, print_written
 from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, chosen_family, named_features
 from geodim.cli.objects import is_table, only_for_tables, opened_objects
 from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
@@ -215,6 +215,9 @@ def _show(selection: FeatureSelection, title: str, terminal: Console) -> None:
     if more > 0:
         last = selection.rows()[-1]
         table.add_row("", f"{more} more", f"{last['fraction']:.2%}", f"{last['dimension']:.6g}", "")
+    print_alerts(terminal, selection.alerts)
+    if selection.alerts:
+        terminal.print()
     terminal.print(table)
     threads = selection.parameters["n_threads"]
     if selection.useful < len(selection.names):

@@ -236,6 +236,12 @@ class SparseSource:
         self.watch.check()
         return some
 
+    def row_sums(self) -> NDArray[np.float64]:
+        """What the values of every point add up to."""
+        sums = np.asarray(self.csc.sum(axis=1, dtype=np.float64)).ravel()
+        self.watch.check()
+        return sums
+
 
 class FrameSource:
     """A pandas, polars or pyarrow frame, column by column through narwhals; names are kept."""
@@ -289,8 +295,8 @@ class FrameSource:
         values[~series.is_null().to_numpy()] = series.drop_nulls().to_numpy()
         return values
 
-    def _column(self, column: int) -> NDArray[np.floating]:
-        values = self.own_values(column)
+    def _column(self, column: int, rows: NDArray[np.intp] | slice = slice(None)) -> NDArray[np.floating]:
+        values = self.own_values(column)[rows]
         least = None if self._least is None else self._least[column]
         if least is not None:
             from geodim.data.integers import from_least  # noqa: PLC0415 - they know each other
@@ -323,7 +329,7 @@ class FrameSource:
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """A few rows of a few columns."""
-        return np.stack([self._column(int(column))[rows].astype(np.float64) for column in columns], axis=1)
+        return np.stack([self._column(int(column), rows).astype(np.float64) for column in columns], axis=1)
 
     def own_sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[Any]:
         """A few rows of a few columns of one type, as they are."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from geodim.alerts.alert import SEVERITIES, Alert
 from geodim.data.files import is_path, read_json
 from geodim.errors import DataFileError
 from geodim.planning.record import PlanRecord
@@ -24,9 +25,11 @@ from geodim.saved.kinds import (
     mapping_of,
     number,
     numbers,
+    one_of,
     optional,
     plain,
     record,
+    sequence_of,
     sizes_or_masses,
     text,
     whole,
@@ -87,6 +90,20 @@ def plan_record(value: object) -> PlanRecord:
     return PlanRecord.from_dict(record(PLAN)(value))
 
 
+ALERT: dict[str, Check[object]] = {
+    "code": text,
+    "severity": one_of(SEVERITIES),
+    "message": text,
+    "evidence": mapping_of(plain),
+    "way_out": text,
+}
+
+
+def alert(value: object) -> Alert:
+    """A finding; codes of later versions are kept as they are."""
+    return Alert(**record(ALERT)(value))
+
+
 ID_RESULT: dict[str, Check[object]] = {
     "n_points": whole(1),
     "n_features": whole(1),
@@ -113,6 +130,7 @@ ID_RESULT: dict[str, Check[object]] = {
     "plan": optional(plan_record),
     "mass": number(),
     "stepwise": flag,
+    "alerts": sequence_of(alert),
 }
 ID_DERIVED: dict[str, Check[object]] = {
     "format": text, **dict.fromkeys(("dimension", "lower", "upper", "error"), AT_MOST_INFINITE)
@@ -144,6 +162,7 @@ SELECTION: dict[str, Check[object]] = {
     "seconds": number(),
     "parameters": PARAMETERS,
     "versions": VERSIONS,
+    "alerts": sequence_of(alert),
 }
 SELECTION_DERIVED: dict[str, Check[object]] = {
     "format": text,

@@ -11,9 +11,9 @@ from geodim.explain.advice import advise
 from geodim.khop_result import KHopResult
 from geodim.report.html import figures, text
 from geodim.report.html.static import curve_picture, line_picture
-from geodim.report.style import counted, number, percent
 from geodim.report.table import ReportTable
 from geodim.result import IDResult
+from geodim.words import counted, number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

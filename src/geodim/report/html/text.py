@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from geodim.report.style import counted, feature_label, number, percent
 from geodim.result import at_most
+from geodim.words import counted, feature_label, number, percent
 
 if TYPE_CHECKING:
     from geodim.explain.select import FeatureSelection
