@@ -14,6 +14,7 @@ import numpy as np
 from geodim._version import __version__
 from geodim.engine.parts import divisor
 from geodim.errors import DataFileError, InputValueError
+from geodim.removal import TIE_RULE
 from geodim.text import html_table, visible
 
 if TYPE_CHECKING:
@@ -26,14 +27,22 @@ if TYPE_CHECKING:
 
     from geodim.certificate import Certificate
     from geodim.planning.record import PlanRecord
+    from geodim.removal import Removal
     from geodim.report.plots import CurveOptions
 
-FORMAT = "geodim.IDResult/4"
+FORMAT = "geodim.IDResult/5"
 RUNS = ("attained_from", "attained_by")
 LACKING: dict[str, dict[str, Any]] = {  # formats that are still read, with what they do not hold yet
-    "geodim.IDResult/1": {"attained_from": [], "attained_by": [], "feature_error": 0.0, "plan": None},
-    "geodim.IDResult/2": {"feature_error": 0.0, "plan": None},
-    "geodim.IDResult/3": {"plan": None},
+    "geodim.IDResult/1": {
+        "attained_from": [],
+        "attained_by": [],
+        "feature_error": 0.0,
+        "plan": None,
+        "removal": None,
+    },
+    "geodim.IDResult/2": {"feature_error": 0.0, "plan": None, "removal": None},
+    "geodim.IDResult/3": {"plan": None, "removal": None},
+    "geodim.IDResult/4": {"removal": None},
 }
 JSON_SUPPORT = 2049  # points of Phi kept in JSON; the sums are kept exactly
 
@@ -76,6 +85,8 @@ class IDResult:
         there are more; empty if stopped early.
     plan : PlanRecord or None
         How it was computed: what was predicted, and what happened.
+    removal : Removal or None
+        The dimension without each feature, and what several features attain at once, where it was asked for.
     """
 
     n_points: int
@@ -101,6 +112,7 @@ class IDResult:
     attained_by: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     feature_error: float = 0.0
     plan: PlanRecord | None = None
+    removal: Removal | None = None
 
     @property
     def dimension(self) -> float:
@@ -213,6 +225,7 @@ class IDResult:
                 kept = value if name in RUNS else value[keep]
                 values[name] = [to_json_value(number) for number in kept.tolist()]
         values["plan"] = None if self.plan is None else self.plan.to_dict()
+        values["removal"] = None if self.removal is None else self.removal.to_dict()
         return {name: to_json_value(value) for name, value in values.items()}
 
     def to_json(self, path: str | Path | None = None, *, max_support: int | None = JSON_SUPPORT) -> str:
@@ -283,7 +296,10 @@ class IDResult:
             leading = list(self.shares.items())[:3]
             text = ", ".join(f"{visible(name)} {share:.1%}" for name, share in leading)
             more = len(self.shares) - len(leading)
-            rows.append(("carried by", text + (f" and {more} more" if more else "")))
+            text += f" and {more} more" if more else ""
+            if self.removal is not None:  # first what cannot mislead
+                rows.append(("without a feature", self.removal.sentence()))
+            rows.append(("carried by", text + (f" ({TIE_RULE})" if len(self.shares) > 1 else "")))
         if self.n_indistinguishable is not None:
             rows.append(("indistinguishable points", f"{self.n_indistinguishable:,}"))
         if self.stopped:

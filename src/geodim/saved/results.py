@@ -14,6 +14,7 @@ import numpy as np
 from geodim.data.files import is_path, read_json
 from geodim.errors import DataFileError
 from geodim.planning.record import PlanRecord
+from geodim.removal import Removal
 from geodim.saved.kinds import (
     Check,
     UnfitError,
@@ -86,6 +87,19 @@ def plan_record(value: object) -> PlanRecord:
     return PlanRecord.from_dict(record(PLAN)(value))
 
 
+REMOVAL: dict[str, Check[object]] = {
+    "dimension": AT_MOST_INFINITE,
+    "without": mapping_of(AT_MOST_INFINITE),
+    "alone": mapping_of(number(0.0, 1.0)),
+    "tied": number(0.0, 1.0),
+}
+
+
+def removal_record(value: object) -> Removal:
+    """What removals of features cost."""
+    return Removal(**record(REMOVAL)(value))
+
+
 ID_RESULT: dict[str, Check[object]] = {
     "n_points": whole(1),
     "n_features": whole(1),
@@ -110,6 +124,7 @@ ID_RESULT: dict[str, Check[object]] = {
     "attained_by": wholes(-1),
     "feature_error": AT_MOST_INFINITE,
     "plan": optional(plan_record),
+    "removal": optional(removal_record),
 }
 ID_DERIVED: dict[str, Check[object]] = {
     "format": text, **dict.fromkeys(("dimension", "lower", "upper", "error"), AT_MOST_INFINITE)
@@ -229,6 +244,10 @@ def related_in_result(result: IDResult) -> None:
         raise UnfitError("attained_by names a feature without a share")
     if result.shares and not math.isclose(sum(result.shares.values()), 1.0, abs_tol=1e-6):
         raise UnfitError("the shares do not add up to 1")
+    if result.removal is not None and not (
+        list(result.removal.without) == list(result.removal.alone) == list(result.shares)
+    ):
+        raise UnfitError("the removals are not those of the features with a share")
     if result.n_indistinguishable is not None and result.n_indistinguishable > n:
         raise UnfitError("there are more indistinguishable points than points")
     if result.exact and not (
