@@ -20,15 +20,17 @@ from geodim.engine.driver import Driver
 from geodim.engine.parts import thread_count
 from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.refine import Attempt, refine
+from geodim.engine.solve import compute_profile
 from geodim.engine.steps import resolution, steps_needed, tolerance
+from geodim.engine.toptwo import TopTwo
 from geodim.errors import DegenerateDataWarning, InputValueError, InterruptedWarning
 from geodim.families.bounds import Part, family_bounds
 from geodim.families.choose import family_of
 from geodim.families.opening import Opened, open_family
 from geodim.families.protocol import error_of, is_made, part_of
-from geodim.families.solve import family_profile, solver_of_others
+from geodim.families.solve import family_profile, leading, solver_of_others
 from geodim.planning.record import PlanRecord
-from geodim.summary import summarise
+from geodim.summary import removal_of, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,6 +62,7 @@ def intrinsic_dimension(
     n_threads: int | None = None,
     time_limit: float | None = None,
     count_indistinguishable: bool = False,
+    removal: bool = False,
     backend: str = "auto",
     checkpoint: str | Path | None = None,
     save_every: float = SAVE_EVERY,
@@ -103,6 +106,9 @@ def intrinsic_dimension(
         Seconds after which the bounds known by then are returned, with a warning.
     count_indistinguishable : bool, default False
         Also count the points that no feature tells apart from another point.
+    removal : bool, default False
+        Also find the dimension without each feature, and how many features tie (``result.removal``), for up
+        to half as much time again.  Of exact values on this machine's cores only.
     backend : {"auto", "cpu", "cuda", "dask"}
         Where to compute: on this machine's cores, on a GPU, or on the active Dask client.  "auto" goes where
         the data is: CUDA tensors are solved on their device, Dask arrays on their cluster, everything else
@@ -149,7 +155,9 @@ def intrinsic_dimension(
         )
     if checkpoint is not None and place.name != "cpu":
         raise InputValueError(f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}")
-    run = _Run(place, opened, rtol, threads, normalize, started)
+    if removal:
+        _refuse_removal(place, rtol, checkpoint)
+    run = _Run(place, opened, rtol, threads, normalize, started, removal=removal)
     with checkpoint_for(checkpoint, run.job) as store:
         driver = Driver(None if time_limit is None else started + time_limit, progress, store, save_every)
         result = run.result(driver)
@@ -180,6 +188,20 @@ def _refuse(place: Executor, X: object, weights: object, rtol: float, equal_rows
     ):
         if given:
             raise InputValueError(f"features that are no columns are {why}")
+
+
+def _refuse_removal(place: Executor, rtol: float, checkpoint: object) -> None:
+    """What the costs of removals are not found with."""
+    for given, what in (
+        (place.name != "cpu", f"backend={place.name!r}"),
+        (tolerance(rtol) > 0.0, "rtol"),
+        (checkpoint is not None, "checkpoint"),
+    ):
+        if given:
+            raise InputValueError(
+                f"what removals cost is found exactly, on this machine's cores and without a checkpoint: "
+                f"leave out removal=True, or {what}"
+            )
 
 
 def _warn(profile: Profile, result: IDResult, off: float) -> None:
@@ -215,10 +237,12 @@ class _Run:
     """
 
     def __init__(
-        self, place: Executor, opened: Opened, rtol: float, threads: int, normalize: bool, started: float
-    ) -> None:
+        self, place: Executor, opened: Opened, rtol: float, threads: int, normalize: bool, started: float,
+        *, removal: bool = False,
+    ) -> None:  # fmt: skip
         self.place, self.opened, self.rtol, self.threads = place, opened, rtol, threads
         self.normalize, self.started = normalize, started
+        self.two = TopTwo.of(opened.source.n_points, opened.source.n_features) if removal else None
         self.source, self.off, self.attempts = opened.source, 0.0, 1
         self.once = is_made(self.source) and tolerance(rtol) == 0.0
         self.plan: Plan
@@ -244,13 +268,24 @@ class _Run:
             self.profile, self.off, part = solved.profile, solved.feature_error, solved.part
             self.plan = self.place.plan(self.place.problem(self.source, 0.0), self.threads)
             result = self.summary(solved.profile, solved.ranges, solved.d_max_error)
+            if self.two is not None and solved.profile.stopped is None:  # they are made a second time
+                compute_profile(
+                    solved.source, leaders=leading(solved.source, self.threads), n_threads=self.threads,
+                    driver=driver, profile=self.two,
+                )  # fmt: skip
         else:
             solver = _Solver(
-                self.place, self.source, self.ranges, tolerance(self.rtol), self.threads, driver, self.summary
-            )
+                self.place, self.source, self.ranges, tolerance(self.rtol), self.threads, driver,
+                self.summary, self.two,
+            )  # fmt: skip
             result = solver.run()
             self.profile, self.plan, self.attempts = solver.profile, solver.plan, solver.attempts
             part = None
+        if self.two is not None and self.profile.stopped is None and self.two.stopped is None:
+            removal = removal_of(
+                self.two, self.source.names, normalize=self.normalize, n_threads=self.threads
+            )
+            result = replace(result, removal=removal)
         if part_of(self.opened.plain) is None:
             return result
         if part is None:
@@ -301,10 +336,12 @@ class _Solver:
         threads: int,
         driver: Driver,
         summary: Callable[[Profile], IDResult],
+        two: TopTwo | None = None,
     ) -> None:
         self.place, self.source, self.ranges, self.rtol = place, source, ranges, rtol
         self.threads, self.driver, self.summary = threads, driver, summary
-        self.problem = place.problem(source, rtol)
+        self.two = two
+        self.problem = replace(place.problem(source, rtol), removal=two is not None)
         self.attempts = 0
         self._plans: dict[tuple[float, bool, bool], Plan] = {}
         self.plan: Plan
@@ -353,10 +390,17 @@ class _Solver:
     def attempt(self, step: float) -> Attempt:
         """One pass."""
         self.plan = self.plan_at(step, negligible=self.negligible(step))
-        self.profile = self.place.solve(
-            self.source, self.plan, step=step, ranges=self.ranges, leaders=self.pilot.leaders,
-            driver=self.driver,
-        )  # fmt: skip
+        if self.two is not None:  # on these cores only
+            compute_profile(
+                self.source, self.plan.way, ranges=self.ranges, leaders=self.pilot.leaders,
+                n_threads=self.plan.threads, driver=self.driver, profile=self.two,
+            )  # fmt: skip
+            self.profile = self.two.winner()
+        else:
+            self.profile = self.place.solve(
+                self.source, self.plan, step=step, ranges=self.ranges, leaders=self.pilot.leaders,
+                driver=self.driver,
+            )  # fmt: skip
         self.attempts += 1
         return Attempt.of(self.profile, [self.summary(self.profile)], self.threads)
 

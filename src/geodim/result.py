@@ -14,6 +14,7 @@ import numpy as np
 from geodim._version import __version__
 from geodim.engine.parts import divisor
 from geodim.errors import DataFileError, InputValueError
+from geodim.removal import TIE_RULE
 from geodim.text import html_list, html_table, visible
 
 if TYPE_CHECKING:
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
     from geodim.certificate import Certificate
     from geodim.gauge import Gauge
     from geodim.planning.record import PlanRecord
+    from geodim.removal import Removal
     from geodim.report.plots import CurveOptions
 
 FORMAT = "geodim.IDResult/5"
 RUNS = ("attained_from", "attained_by")
-_COUNTED: dict[str, Any] = {"mass": 0.0, "stepwise": False, "alerts": []}
+_COUNTED: dict[str, Any] = {"mass": 0.0, "stepwise": False, "alerts": [], "removal": None}
 _UNPLANNED = {"plan": None, **_COUNTED}
 LACKING: dict[str, dict[str, Any]] = {  # formats that are still read, with what they do not hold yet
     "geodim.IDResult/1": {"attained_from": [], "attained_by": [], "feature_error": 0.0, **_UNPLANNED},
@@ -89,6 +91,8 @@ class IDResult:
         How it was computed: what was predicted, and what happened.
     alerts : tuple of Alert
         What to know before the number is believed, see `geodim.alerts`; the warnings first.
+    removal : Removal or None
+        The dimension without each feature, and what several features attain at once, where it was asked for.
     """
 
     n_points: int
@@ -117,6 +121,7 @@ class IDResult:
     mass: float = 0.0  # that of n_points which weigh 1 each, if not given
     stepwise: bool = False
     alerts: tuple[Alert, ...] = ()
+    removal: Removal | None = None
 
     def __post_init__(self) -> None:
         if self.mass == 0.0:
@@ -258,6 +263,7 @@ class IDResult:
         # Steps that are left out end somewhere in between.
         values["stepwise"] = self.stepwise and len(values["support"]) == size
         values["alerts"] = [alert.to_dict() for alert in self.alerts]
+        values["removal"] = None if self.removal is None else self.removal.to_dict()
         return {name: to_json_value(value) for name, value in values.items()}
 
     def to_json(self, path: str | Path | None = None, *, max_support: int | None = JSON_SUPPORT) -> str:
@@ -330,7 +336,10 @@ class IDResult:
             leading = list(self.shares.items())[:3]
             text = ", ".join(f"{visible(name)} {share:.1%}" for name, share in leading)
             more = len(self.shares) - len(leading)
-            rows.append(("carried by", text + (f" and {more} more" if more else "")))
+            text += f" and {more} more" if more else ""
+            if self.removal is not None:  # first what cannot mislead
+                rows.append(("without a feature", self.removal.sentence()))
+            rows.append(("carried by", text + (f" ({TIE_RULE})" if len(self.shares) > 1 else "")))
         if self.n_indistinguishable is not None:
             rows.append(("indistinguishable points", f"{self.n_indistinguishable:,}"))
         if self.stopped:

@@ -1,7 +1,7 @@
 """`WhatIf`: the dimension if features were removed, rescaled, clipped or replaced.
 
 The rest is not computed again.  Phi is a maximum over features, so it is enough to know the two best at every
-k (`geodim.explain.toptwo`, 24 bytes per point): without any one feature Phi is the second best where that
+k (`geodim.engine.toptwo`, 28 bytes per point): without any one feature Phi is the second best where that
 feature was best, and a changed feature is merged into that.  Where several features are removed that hold
 both places at some k, the features that could take the third are solved again, at those k; coarse profiles,
 made once, tell which these are.
@@ -25,10 +25,10 @@ from geodim.data.sources import WeightedSource, as_source
 from geodim.engine.parts import thread_count
 from geodim.engine.pilot import look_ahead
 from geodim.engine.profile import Profile
+from geodim.engine.toptwo import TopTwo
 from geodim.errors import InputValueError, ShapeError
 from geodim.explain.coarse import CoarseProfiles
 from geodim.explain.passes import Column, ColumnPass, Slot
-from geodim.explain.toptwo import TopTwo
 from geodim.families.opening import open_features
 from geodim.families.protocol import error_of, part_of
 from geodim.families.union import is_divided
@@ -108,12 +108,13 @@ class WhatIf:
         self.source, self.ranges, off = self._measured(self.original)
         self.off = off + error_of(opened.plain, self.ranges)
         self.columns = ColumnPass(self.source, self.threads, self.ranges)
-        self.two = TopTwo(self.source.n_points)
+        self.two = TopTwo.of(self.source.n_points, self.source.n_features)
         self._coarse: CoarseProfiles | None = None
         leaders = look_ahead(self.source, self.ranges).leaders
-        self.two.solve(self.columns, leaders)
-        self.two.solve(self.columns, sorted(set(range(self.source.n_features)).difference(leaders)))
-        self.result = self._summary(self.two.best.copy(), self.two.owner.copy(), self.ranges.d_max, started)
+        self.columns.merge_into(self.two, leaders)
+        others = sorted(set(range(self.source.n_features)).difference(leaders))
+        self.columns.merge_into(self.two, others)
+        self.result = self._summary(self.two.best.copy(), self.two.holder.copy(), self.ranges.d_max, started)
 
     def remove(self, *features: str | int) -> IDResult:
         """The result without some features, given by name or column.
@@ -194,9 +195,9 @@ class WhatIf:
     def _without(self, gone: list[int]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """Phi and its owners without several features."""
         two = self.two
-        best_gone, second_gone = np.isin(two.owner, gone), np.isin(two.runner, gone)
+        best_gone, second_gone = np.isin(two.holder, gone), np.isin(two.runner, gone)
         phi = np.where(best_gone, two.second, two.best)
-        owner = np.where(best_gone, two.runner, two.owner)
+        owner = np.where(best_gone, two.runner, two.holder)
         unknown = best_gone & second_gone
         if not unknown.any():
             return phi, owner

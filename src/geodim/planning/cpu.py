@@ -18,6 +18,7 @@ import math
 
 from geodim.engine.dominated import SORT_ALL_UP_TO
 from geodim.engine.steps import MOST_STEPS
+from geodim.engine.toptwo import TWO_BYTES
 from geodim.engine.ways import CACHE_LINE, Way, local_way, mass_way
 from geodim.errors import InputValueError
 from geodim.memory import machine_memory
@@ -31,6 +32,7 @@ WEIGHT = 25  # bytes per row that has one, as measured
 FINISH = 28  # bytes per point of an exact result: profile, support, and what is summed up
 FINISH_BOUNDS = 52  # of bounds that are not counted, with lower and upper
 FINISH_PART = 92  # of a part of a larger family, for which there are bounds, too
+REMOVAL = 48  # of what removals cost: the two best, who holds them, and where
 DROP, DROP_LONG = 36, 15  # bytes per point of `geodim.engine.dominated`
 # Of points with masses, as measured: bytes per row for the weights; per point for a column that is solved,
 # and for all steps of Phi, of which there are about two a point; if counted, per point and per step.
@@ -72,6 +74,8 @@ def column_memory(problem: Problem, threads: int) -> int:
     finish = size * (FINISH if problem.rtol == 0.0 else FINISH_BOUNDS)
     if problem.part is not None:
         finish = size * FINISH_PART + problem.part
+    if problem.removal:
+        work, finish = work + TWO_BYTES * n, finish + REMOVAL * n
     kept = (problem.nbytes if problem.held else 0) + (problem.made_from or 0)
     return PROCESS_BYTES + int(max(work, finish)) + kept
 

@@ -76,6 +76,8 @@ class Problem:
         Whether a pass with a coarser step came before.
     negligible : bool
         Whether windows of the fewest points hardly matter at this tolerance, as a sample tells.
+    removal : bool
+        Whether the two best columns of every size are kept, for what the removal of a feature costs.
     """
 
     n_points: int
@@ -108,6 +110,7 @@ class Problem:
     far: bool = False
     again: bool = False
     negligible: bool = False
+    removal: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("n_points", 1), ("n_features", 1), ("stored_entries", 0)):

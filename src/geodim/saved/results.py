@@ -15,6 +15,7 @@ from geodim.alerts.alert import SEVERITIES, Alert
 from geodim.data.files import is_path, read_json
 from geodim.errors import DataFileError
 from geodim.planning.record import PlanRecord
+from geodim.removal import Removal
 from geodim.saved.kinds import (
     Check,
     UnfitError,
@@ -104,6 +105,19 @@ def alert(value: object) -> Alert:
     return Alert(**record(ALERT)(value))
 
 
+REMOVAL: dict[str, Check[object]] = {
+    "dimension": AT_MOST_INFINITE,
+    "without": mapping_of(AT_MOST_INFINITE),
+    "alone": mapping_of(number(0.0, 1.0)),
+    "tied": number(0.0, 1.0),
+}
+
+
+def removal_record(value: object) -> Removal:
+    """What removals of features cost."""
+    return Removal(**record(REMOVAL)(value))
+
+
 ID_RESULT: dict[str, Check[object]] = {
     "n_points": whole(1),
     "n_features": whole(1),
@@ -131,6 +145,7 @@ ID_RESULT: dict[str, Check[object]] = {
     "mass": number(),
     "stepwise": flag,
     "alerts": sequence_of(alert),
+    "removal": optional(removal_record),
 }
 ID_DERIVED: dict[str, Check[object]] = {
     "format": text, **dict.fromkeys(("dimension", "lower", "upper", "error"), AT_MOST_INFINITE)
@@ -253,6 +268,10 @@ def related_in_result(result: IDResult) -> None:
         raise UnfitError("attained_by names a feature without a share")
     if result.shares and not math.isclose(sum(result.shares.values()), 1.0, abs_tol=1e-6):
         raise UnfitError("the shares do not add up to 1")
+    if result.removal is not None and not (
+        list(result.removal.without) == list(result.removal.alone) == list(result.shares)
+    ):
+        raise UnfitError("the removals are not those of the features with a share")
     if result.n_indistinguishable is not None and result.n_indistinguishable > n:
         raise UnfitError("there are more indistinguishable points than points")
     if result.exact and not (

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from geodim.removal import TIE_RULE
 from geodim.result import at_most
 from geodim.words import counted, feature_label, number, percent
 
@@ -179,6 +180,10 @@ def features_words(result: IDResult, *, hops: bool = False) -> str:
             f"{len(shares):,} of {counted(result.n_features, 'feature')} carry the "
             f"discriminability; most of all {listed}."
         )
+    if result.removal is not None:
+        words = f"{removal_words(result)} {words}"
+    if len(shares) > 1:
+        words += f" Mind that {TIE_RULE}."
     idle = result.n_features - len(shares)
     if result.phi_exact and idle > 0 and not result.stopped:
         who = "The other one never is" if idle == 1 else f"The other {idle:,} never are"
@@ -189,6 +194,24 @@ def features_words(result: IDResult, *, hops: bool = False) -> str:
             " With bounds instead of exact values, features that lie close together "
             "may have each other's share."
         )
+    return words
+
+
+def removal_words(result: IDResult) -> str:
+    """What the removal of single features costs."""
+    removal = result.removal
+    assert removal is not None
+    costs = list(removal.costs)
+    if not costs:
+        return "No single feature matters: without any one of them the dimension stays the same, others tie."
+    listed = ", ".join(
+        f"without {feature_label(name, 60)} {number(removal.without[name])}" for name in costs[:NAMES]
+    )
+    words = f"What single features are worth: the dimension is {listed}."
+    first = next(iter(result.shares))
+    if first not in removal.costs:
+        name = feature_label(first, 60)
+        words += f" Without {name}, which has the largest share, it stays the same: others tie."
     return words
 
 
