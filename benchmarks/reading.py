@@ -1,9 +1,10 @@
 """The numbers of docs/reading.md and of the pages beside it: what units, outliers, ties and sizes do.
 
-    python benchmarks/reading.py             # everything, about a minute on two cores
-    python benchmarks/reading.py --quick     # what takes no time: all but the largest samples
+    python benchmarks/reading.py                       # about a minute on two cores
+    python benchmarks/reading.py --root planetoid      # with Cora, whose files are needed for that
 
 Every number is that of a fixed seed, rounded to four digits; ``benchmarks/results/reading.json`` holds them.
+Without its files the numbers of Cora stay as they are there.
 """
 
 from __future__ import annotations
@@ -49,14 +50,10 @@ def repeated(shape: str, size: tuple[int, int], times: int) -> list[float]:
     return [dimension(SHAPES[shape](np.random.default_rng([seed, *size]), size)) for seed in range(times)]
 
 
-def references(largest: int) -> dict[str, dict[str, float]]:
+def references() -> dict[str, dict[str, float]]:
     """The median over some samples of ten columns, by shape and number of points."""
     return {
-        shape: {
-            str(n): rounded(float(np.median(repeated(shape, (n, 10), REPETITIONS))))
-            for n in SIZES
-            if n <= largest
-        }
+        shape: {str(n): rounded(float(np.median(repeated(shape, (n, 10), REPETITIONS)))) for n in SIZES}
         for shape in SHAPES
     }
 
@@ -123,6 +120,25 @@ def ties() -> dict[str, object]:
     }
 
 
+def rows_of_cora(root: Path) -> dict[str, float | int]:
+    """Words of papers as 0 and 1, and divided by the number of words; what hops in two types allow for."""
+    data = geodim.load_dataset("cora", root=root)
+    words = np.asarray(data.x.toarray() if hasattr(data.x, "toarray") else data.x, np.float64)
+    counts = words.sum(axis=1, keepdims=True)
+
+    def error(kind: str) -> float:
+        return rounded(geodim.khop_dimensions(data.x, data.edge_index, hops=5, dtype=kind)[5].error)
+
+    return {
+        "0 and 1": rounded(dimension(words)),
+        "rows divided by their sums": rounded(dimension(words / counts)),
+        "fewest words": int(counts.min()),
+        "median of words": int(np.median(counts)),
+        "error after five hops, float32": error("float32"),
+        "error after five hops, float64": error("float64"),
+    }
+
+
 def support_errors() -> dict[str, dict[str, float]]:
     """The error of a support sequence over 2 ln(n/2) / (l - 1), for n = 10^5 and some l."""
     n = 100_000
@@ -148,17 +164,19 @@ def support_errors() -> dict[str, dict[str, float]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--root", type=Path, help="where the files of Cora are")
     parser.add_argument("--json", type=Path, default=RESULTS)
     chosen = parser.parse_args()
+    before = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     found = {
-        "references": references(10_000 if chosen.quick else max(SIZES)),
+        "references": references(),
         "columns": columns(),
         "spread": spreads(),
         "units": units(),
         "mistakes": mistakes(),
         "ties": ties(),
         "support": support_errors(),
+        "cora": rows_of_cora(chosen.root) if chosen.root else before.get("cora"),
     }
     chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(found, indent=1))

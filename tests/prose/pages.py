@@ -29,7 +29,7 @@ UNIT = re.compile(
 )
 ALWAYS = [
     # Constants of number formats and of proofs: powers of two, and multiples of the roundoff u.
-    r"2\^[-−]?\(?\d+",
+    r"2\^(?:[-−]?\d+|\([^)]*\))",
     r"\d+ ?u(?:M|²|\b)",
     # Sizes of data that is described, not found.
     r"10\^\d+(?: [x×] [\d,]+)?",

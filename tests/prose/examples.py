@@ -1,0 +1,20 @@
+"""docs/examples.md; tests/test_examples.py runs the examples."""
+
+from __future__ import annotations
+
+from sklearn.datasets import load_digits
+
+import geodim
+from prose.pages import Page
+
+
+def check(page: Page) -> None:
+    X = load_digits().data
+    found = geodim.explain_dimension(X)
+    page.says(
+        "The dimension of {} images, which pixels carry it ({} of {}, a core of {})",
+        f"{len(X):,}",
+        len(found.shares),
+        X.shape[1],
+        len(found.core),
+    )

@@ -1,0 +1,11 @@
+"""docs/glossary.md."""
+
+from __future__ import annotations
+
+import math
+
+from prose.pages import Page
+
+
+def check(page: Page) -> None:
+    page.says("between 0 and {} for normalised columns", f"{math.pi**2 / 6 - 1:.3f}")

@@ -1,0 +1,9 @@
+"""docs/planning.md."""
+
+from __future__ import annotations
+
+from prose.pages import Page
+
+
+def check(page: Page) -> None:
+    pass

@@ -1,0 +1,17 @@
+"""docs/when-not.md."""
+
+from __future__ import annotations
+
+from prose.pages import Page
+from prose.sources import benchmark
+
+
+def check(page: Page) -> None:
+    table = benchmark("reading")["references"]
+    page.says(
+        "{} points have {} in ten uniform columns and {} in ten normal ones",
+        "1,000",
+        f"{table['uniform']['1000']:g}",
+        f"{table['normal']['1000']:g}",
+    )
+    page.allows("few points, say below 50", "advice; docs/reading.md has the spread")
