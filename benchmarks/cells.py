@@ -2,8 +2,8 @@
 
     python benchmarks/cells.py
 
-Steps are equal, range over the step that the tolerance asks for; cells are small where a sample has many points
-and large in the tails, as the first pass over a cluster chooses them.
+Steps are equal, range over the step that the tolerance asks for; cells are small where a sample has many
+points and large in the tails, as the first pass over a cluster chooses them.
 """
 
 from __future__ import annotations

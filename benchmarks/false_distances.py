@@ -2,8 +2,8 @@
 
     python benchmarks/false_distances.py --root planetoid     # two minutes on two cores
 
-Needs the files of Cora and PubMed.  Some of it depends on the version of scikit-learn and, through the order in
-which products are summed, on the processor; ``benchmarks/results/false_distances.json`` says which they were.
+Needs the files of Cora and PubMed.  Some of it depends on the version of scikit-learn and, through the order
+in which products are summed, on the processor; ``benchmarks/results/false_distances.json`` names both.
 """
 
 from __future__ import annotations
@@ -78,7 +78,11 @@ def by_float32_hops(root: Path) -> dict[str, object]:
         elif np.array_equal(attributes[i], attributes[j]):
             others = min(others, float(apart[i, j]))
     positive = [one for one in false if one > 0.0]
-    return {"equal pairs": len(false), "false distances": [min(positive), max(positive)], "nearest others": others}
+    return {
+        "equal pairs": len(false),
+        "false distances": [min(positive), max(positive)],
+        "nearest others": others,
+    }
 
 
 def by_kernels(root: Path) -> dict[str, list[float]]:

@@ -2,8 +2,8 @@
 
     python benchmarks/sign_choices.py --root planetoid     # about ten minutes of one core
 
-The means over ten runs beside the printed ones (docs/sign.md), for Cora, CiteSeer and PubMed and k = 0, ..., 5;
-three runs for normalised rows.  ``benchmarks/results/sign_choices.json`` holds them.
+The means over ten runs beside the printed ones (docs/sign.md), for Cora, CiteSeer and PubMed and
+k = 0, ..., 5; three runs for normalised rows.  ``benchmarks/results/sign_choices.json`` holds them.
 """
 
 from __future__ import annotations
@@ -70,7 +70,12 @@ def main() -> None:
             settings = replace(paper_settings(name), optimizer=optimizer, tested=tested)
             runs += run_grid(name, settings=settings, root=chosen.root, threads=1)
         found[f"{optimizer}, {tested}"] = compared(summarise_runs(runs))
-        print(optimizer, tested, {k: v for k, v in found[f"{optimizer}, {tested}"].items() if k != "cells"}, flush=True)
+        print(
+            optimizer,
+            tested,
+            {k: v for k, v in found[f"{optimizer}, {tested}"].items() if k != "cells"},
+            flush=True,
+        )
     runs = []
     for name in NAMES:
         runs += run_grid(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from typing import TYPE_CHECKING
 
 from geodim.baselines import two_nn
 from geodim.baselines.mle import PAPER_SAMPLE
 from geodim.experiments.printed import printed
-from prose.pages import Page
 from prose.sources import benchmark, rows
+
+if TYPE_CHECKING:
+    from prose.pages import Page
 
 PRINTED = printed()["khop_mle"]
 
@@ -17,7 +20,9 @@ def check(page: Page) -> None:
     false = benchmark("false_distances")
     zeros = false["Cora, zeros"]
     assert f"{zeros['left out']:.4f}" == PRINTED["Cora"][0]
-    page.says("{} is printed; it would be {} with zeros counted", PRINTED["Cora"][0], f"{zeros['counted']:.4f}")
+    page.says(
+        "{} is printed; it would be {} with zeros counted", PRINTED["Cora"][0], f"{zeros['counted']:.4f}"
+    )
     page.says("For more than {} points a seeded sample", f"{PAPER_SAMPLE:,}")
     left_out = inspect.signature(two_nn).parameters["discard"].default
     page.says("the largest {} % are left out", f"{left_out:.0%}".rstrip("%"))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from typing import TYPE_CHECKING
 
 from geodim import checker
 from geodim.result import IDResult
-from prose.pages import Page
 from prose.sources import benchmark
+
+if TYPE_CHECKING:
+    from prose.pages import Page
 
 CASES = {
     "digits": "digits, 1,797 × 64",
@@ -32,7 +35,10 @@ def check(page: Page) -> None:
                 f"{one['check_cpu_ns_per_value']:.0f}",
                 f"{one['check_peak_bytes'] / 1e6:.0f}",
             )
-    page.says("{} unless another is asked for", f"{inspect.signature(IDResult.certificate).parameters['rtol'].default:.0e}".replace("e-03", "e-3"))
+    page.says(
+        "{} unless another is asked for",
+        f"{inspect.signature(IDResult.certificate).parameters['rtol'].default:.0e}".replace("e-03", "e-3"),
+    )
     page.says("reads no more than {} MiB of JSON", checker.MOST_BYTES >> 20)
     page.allows("and 150 lines of code", "at least so many are counted in tests/test_checker.py")
     page.allows("[0, 1e-15] say", "an example")

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from functools import cache
+from typing import TYPE_CHECKING
 
-import numpy as np
-from sklearn.datasets import load_digits
+from prose.sources import benchmark, found as all_of, significant
 
-import geodim
-from prose.pages import Page
-from prose.sources import benchmark, significant
+if TYPE_CHECKING:
+    from prose.pages import Page
 
 
 def check(page: Page) -> None:
     found = benchmark("concepts")["rows"]
     cases = {row["case"]: row for row in found if row["case"] != "transactions"}
     grey = {level: cases[f"digits, pixels darker than {level} of 16"] for level in (4, 8, 12)}
-    page.says("on its own, {} becomes {}.", f"{grey[8]['lower']:.0f}", f"{shuffled():.0f}")
+    session = page.text.partition("## What the number told")[2]  # which test_examples runs
+    apart, ones = (float(shown) for shown in all_of(r"(?m)^(\d+\.\d)$", session)[:2])
+    page.says("on its own, {} becomes {}.", f"{grey[8]['lower']:.0f}", f"{apart:.0f}")
+    page.says("ones alone have {}.", f"{ones:.0f}")
     page.says(
-        "zeros {}, ones {} and sevens {}", *(f"{one:.0f}" for one in single_digits())
+        "the dimension is {}, at three quarters {}.", f"{grey[4]['lower']:.0f}", f"{grey[12]['lower']:,.0f}"
     )
-    page.says("the dimension is {}, at three quarters {}.", f"{grey[4]['lower']:.0f}", f"{grey[12]['lower']:,.0f}")
     transactions(page, [row for row in found if row["case"] == "transactions"])
     scale, dense = cases["contranominal scale"], cases["random, density 0.9"]
-    page.says("{} attributes and its 2²⁰⁰⁰ concepts at once: {}.", f"{scale['attributes']:,}", f"{scale['lower']:.4f}")
+    page.says(
+        "{} attributes and its 2²⁰⁰⁰ concepts at once: {}.",
+        f"{scale['attributes']:,}",
+        f"{scale['lower']:.4f}",
+    )
     page.says(
         "The images above take {} s, the contranominal scale of {} attributes {} s.",
         f"{grey[8]['seconds']:.1f}",
@@ -32,7 +36,8 @@ def check(page: Page) -> None:
     )
     assert dense["objects"] == 500, "half a thousand"
     page.says(
-        "{} % of {} attributes each have more concepts of nearly the same support than can be told apart in {} s; "
+        "{} % of {} attributes each have more concepts of nearly the same support than "
+        "can be told apart in {} s; "
         "the bounds are then {} and {}.",
         90,
         dense["attributes"],
@@ -60,21 +65,8 @@ def transactions(page: Page, found: list[dict[str, float]]) -> None:
         )
     last = by_support[1]
     assert last["exact"]
-    page.says("| none | {} | the same | {} | | |", f"{last['lower']:.3e}".replace("e+0", "e"), significant(last["seconds"]))
-
-
-@cache
-def dark() -> np.ndarray:
-    return load_digits().data > 8
-
-
-@cache
-def shuffled() -> float:
-    rng = np.random.default_rng(0)
-    return geodim.binary_dimension(np.array([rng.permutation(pixel) for pixel in dark().T]).T).dimension
-
-
-@cache
-def single_digits() -> list[float]:
-    target = load_digits().target
-    return [geodim.binary_dimension(dark()[target == digit]).dimension for digit in (0, 1, 7)]
+    page.says(
+        "| none | {} | the same | {} | | |",
+        f"{last['lower']:.3e}".replace("e+0", "e"),
+        significant(last["seconds"]),
+    )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sklearn.datasets import load_digits
 
 import geodim
-from prose.pages import Page
+
+if TYPE_CHECKING:
+    from prose.pages import Page
 
 
 def check(page: Page) -> None:

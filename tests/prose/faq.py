@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from prose.pages import Page
 from prose.sources import benchmark
+
+if TYPE_CHECKING:
+    from prose.pages import Page
 
 
 def check(page: Page) -> None:

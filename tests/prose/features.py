@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from prose.pages import Page
+from typing import TYPE_CHECKING
+
 from prose.sources import benchmark
+
+if TYPE_CHECKING:
+    from prose.pages import Page
 
 FOUND = benchmark("features")
 
@@ -15,14 +19,18 @@ def check(page: Page) -> None:
         "line": "on a line in 50 dimensions",
         "shuffled": "the same, each column shuffled by itself",
     }.items():
-        page.says(f"| {words} | {{}} | {{}} |", *(f"{FOUND[kind][name]:g}" for kind in ("columns", "distances")))
+        page.says(
+            f"| {words} | {{}} | {{}} |", *(f"{FOUND[kind][name]:g}" for kind in ("columns", "distances"))
+        )
     for name, words in {
         "clusters": "3,000 points in 40 tight clusters, 6 dimensions",
         "digits": "1,797 images of digits, 64 pixels",
     }.items():
         found = FOUND["landmarks"][name]
         ends = [f"{end:g}" for count in ("40", "256") for end in found[count]]
-        page.says(f"| {words} | {{}} | between {{}} and {{}} | between {{}} and {{}} |", f"{found['all']:g}", *ends)
+        page.says(
+            f"| {words} | {{}} | between {{}} and {{}} | between {{}} and {{}} |", f"{found['all']:g}", *ends
+        )
         assert found["256"][0] <= found["all"] <= found["256"][1]
         page.allows(f"| {words} |", "the data")
     for name, words in {

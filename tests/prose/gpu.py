@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from geodim.backends.cuda.operators import SPLIT
+from typing import TYPE_CHECKING
+
 from geodim.planning.device import COEFFICIENTS
-from prose.pages import Page
-from prose.sources import between, found, section, units
+from prose.sources import between, constant, found, section, units
+
+if TYPE_CHECKING:
+    from prose.pages import Page
 
 LOG, SECOND = "docs/results/gpu.log", "docs/results/gpu-papers.log"
 
@@ -49,14 +52,19 @@ def normal(page: Page) -> None:
     page.says("The rest of the {} s is columns cut", f"{device:.1f}")
     page.says("{} of the {} s are waiting for columns", f"{waiting[0]:.1f}", f"{host:.1f}")
     (sort,) = numbers(r"torch.sort of all columns: ([\d.]+) s", log)
-    page.says("`torch.sort` of the {} columns of 10^8 values alone, from the row-major array, takes {} s", 128, f"{sort:.1f}")
+    page.says(
+        "`torch.sort` of the {} columns of 10^8 values alone, from the row-major array, takes {} s",
+        128,
+        f"{sort:.1f}",
+    )
 
 
 def graph(page: Page) -> None:
     first, second = (section(log, "== R-MAT") for log in (LOG, SECOND))
     took = [numbers(r"hops 0..5, rtol 0.0: ([\d.]+) s", log)[0] for log in (first, second)]
     sorting, products, copies, waiting = (
-        numbers(rf"{what} ([\d.]+) s", first)[0] for what in ("sorting", "products", "copies", "waiting for data")
+        numbers(rf"{what} ([\d.]+) s", first)[0]
+        for what in ("sorting", "products", "copies", "waiting for data")
     )
     windows = [numbers(r"windows ([\d.]+) s", log)[0] for log in (first, second)]
     page.says(
@@ -67,7 +75,9 @@ def graph(page: Page) -> None:
         f"{products:.1f}",
         f"{numbers(r'peak GPU memory ([0-9.]+) GiB', first)[1]:.0f}",
     )
-    with_bounds = {what: numbers(rf"{what} ([\d.]+) s", second)[1] for what in ("sorting", "windows", "products")}
+    with_bounds = {
+        what: numbers(rf"{what} ([\d.]+) s", second)[1] for what in ("sorting", "windows", "products")
+    }
     page.says(
         "| the same, rtol 1e-4 ([a second log](results/gpu-papers.log)) | {} | {} | {} | {} | {} GiB |",
         f"{numbers(r'rtol 0.0001: ([0-9.]+) s', second)[0]:.0f}",
@@ -79,7 +89,9 @@ def graph(page: Page) -> None:
     (attributes,) = numbers(r"attributes, ([\d.]+) GB in host memory", first)
     page.says("the first pass over {} GB of them", f"{attributes:.0f}")
     page.says("Products take {} s because", f"{products:.0f}")
-    page.says("allows for {} % in the dimensions", f"{100 * numbers(r'largest error ([0-9.]+)', first)[0]:.1f}")
+    page.says(
+        "allows for {} % in the dimensions", f"{100 * numbers(r'largest error ([0-9.]+)', first)[0]:.1f}"
+    )
     hosts = numbers(r"host ([\d.]+) GiB", second)
     page.says(
         "Host memory: {} GiB, the {} GB of attributes included; {} GiB with bounds.",
@@ -107,11 +119,17 @@ def random_data(page: Page) -> None:
     errors = numbers(r"E = ([\d.]+), dimension", log)
     assert len({f"{one:.3e}" for one in errors}) == 1
     page.says("give E = {};", f"{errors[0]:.3e}".replace("e-04", "e-4"))
-    page.says("each took {} to {} s on 16 cores", *between([unit["seconds"] for unit in units("random", n=10**8, d=250)]))
+    page.says(
+        "each took {} to {} s on 16 cores",
+        *between([unit["seconds"] for unit in units("random", n=10**8, d=250)]),
+    )
 
 
 def constants(page: Page) -> None:
-    page.says("rows of more than {} neighbours are summed in pieces", f"{SPLIT:,}")
+    page.says(
+        "rows of more than {} neighbours are summed in pieces",
+        f"{constant('src/geodim/backends/cuda/operators.py', 'SPLIT'):,}",
+    )
     page.says("up to {} MiB of coefficients", COEFFICIENTS * 8 >> 20)
     page.allows("blocks of 32 columns through pinned buffers", "how data is fed")
     page.allows("Up to 16 sorted columns together", "how columns are batched")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from geodim import paper
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.steps import SMALLEST
-from prose.pages import Page
 from prose.sources import benchmark, between
+
+if TYPE_CHECKING:
+    from prose.pages import Page
 
 
 def check(page: Page) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from prose.pages import Page
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prose.pages import Page
 
 
 def check(page: Page) -> None:

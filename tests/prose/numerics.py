@@ -1,15 +1,18 @@
-"""docs/numerics.md: what it says of floats is tried here, its proofs are checked in tests/engine/test_rounding.py."""
+"""docs/numerics.md: what it says of floats is tried here; tests/engine/test_rounding.py checks its proofs."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from geodim.backends.cuda.operators import SPLIT
 from geodim.engine.column import lattice
 from geodim.engine.steps import CLOSEST
 from geodim.features.operators import LARGEST_DEGREE, LEAST_DEGREE
-from prose.pages import Page
-from prose.sources import benchmark
+from prose.sources import benchmark, constant
+
+if TYPE_CHECKING:
+    from prose.pages import Page
 
 
 def check(page: Page) -> None:
@@ -39,7 +42,9 @@ def check(page: Page) -> None:
     )
     page.allows("against 60 decimal digits", "tests/exact_hops.py")
     page.says("Weighted degrees outside of {} .. {} are refused", power(LEAST_DEGREE), power(LARGEST_DEGREE))
-    page.says("rows have at most {} neighbours", f"{SPLIT:,}")
+    page.says(
+        "rows have at most {} neighbours", f"{constant('src/geodim/backends/cuda/operators.py', 'SPLIT'):,}"
+    )
 
 
 def power(value: float) -> str:

@@ -1,11 +1,11 @@
-"""Numbers in prose: where they stand, which of them a claim or an allowance covers, and which nobody answers for.
+"""Numbers in prose: where they stand, which of them something answers for, and which are left alone.
 
 A page has numbers in its text, its tables, and the comments of its code; other code is not looked at, since
 the examples are run.  Three things cover a number:
 
-* a **claim** of `Page.says`: a piece of the page with a gap for every number, and the numbers themselves, taken from
-  a committed result or computed on the spot.  The piece must stand in the page exactly so, but for line
-  breaks; only what filled a gap is covered;
+* a **claim** of `Page.says`: a piece of the page with a gap for every number, and the numbers themselves,
+  taken from a committed result or computed on the spot.  The piece must stand in the page exactly so, but
+  for line breaks; only what filled a gap is covered;
 * an **allowance** of `Page.allows`: a piece of the page whose numbers are no findings (sizes of examples,
   constants of a definition, options), with the reason.  It must stand there, too, so that none outlives
   what it allowed;
@@ -27,6 +27,10 @@ UNIT = re.compile(
     r"\s?(?:s|ms|µs|ns|ps|min|minutes?|seconds?|hours?|days?|%|per\s?cent|points?|times|x|×|[kMGT]i?B|bytes?|"
     r"decimals?|digits?)(?!\w)"
 )
+NAMES = (
+    "Python|[Nn]um[Pp]y|[Nn]umba|[Pp]andas|[Ss]ci[Pp]y|(?:[Pp]y)?[Tt]orch|Triton|CUDA|scikit-learn|CPython issue|"
+    "Chrome|Firefox|Safari"
+)
 ALWAYS = [
     # Constants of number formats and of proofs: powers of two, and multiples of the roundoff u.
     r"2\^(?:[-−]?\d+|\([^)]*\))",
@@ -42,8 +46,7 @@ ALWAYS = [
     r"\bk (?:=|≥|<=|≤|>=) \d(?:, \d)*(?:, …)?(?:, \d)?",
     r"hops? \d\.\.\d",
     # Versions and the years of publications, which come with names or dates.
-    r"(?:Python|[Nn]um[Pp]y|[Nn]umba|[Pp]andas|[Ss]ci[Pp]y|[Pp]y?[Tt]orch|Triton|CUDA|scikit-learn|CPython issue|Chrome|Firefox|Safari)"
-    r"(?: before)? \d[\d.]*",
+    rf"(?:{NAMES})(?: before)? \d[\d.]*",
     r"\b(?:19|20)\d\d\b",
 ]
 RULES = re.compile("|".join(f"(?:{rule})" for rule in ALWAYS))
@@ -69,6 +72,7 @@ class Page:
     name: str
     text: str
     covered: list[tuple[int, int]] = field(default_factory=list)
+    claimed: list[tuple[int, int]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
     @classmethod
@@ -87,7 +91,7 @@ class Page:
         if not found:
             self.missing.append(template.format(*values))
         for match in found:
-            self.covered += [match.span(group) for group in range(1, len(values) + 1)]
+            self.claimed += [match.span(group) for group in range(1, len(values) + 1)]
 
     def allows(self, piece: str, why: str) -> None:
         """Allow the numbers in a piece of the page, which are no findings, for a reason."""
@@ -100,7 +104,9 @@ class Page:
     def allows_section(self, heading: str, why: str) -> None:
         """Allow all numbers of a section, for a reason."""
         assert why
-        found = re.search(rf"^(#+) {re.escape(heading)}$.*?(?=^#{{1,6}} |\Z)", self.text, re.MULTILINE | re.DOTALL)
+        found = re.search(
+            rf"^(#+) {re.escape(heading)}$.*?(?=^#{{1,6}} |\Z)", self.text, re.MULTILINE | re.DOTALL
+        )
         if not found:
             self.missing.append(heading)
         else:
@@ -123,7 +129,7 @@ class Page:
         return [
             one
             for one in self.numbers()
-            if not any(start <= one.start < end for start, end in self.covered)
+            if not any(start <= one.start < end for start, end in self.covered + self.claimed)
         ]
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from geodim import paper
-from prose.pages import Page
 from prose.sources import benchmark
+
+if TYPE_CHECKING:
+    from prose.pages import Page
 
 FOUND = benchmark("reading")
 F, G = [0, 1, 3, 6, 10], [8, 0, 4, 8, 0]
@@ -21,7 +24,11 @@ def check(page: Page) -> None:
     units(page)
     mistakes(page)
     sizes(page)
-    page.says("1,000 points in a hundred uniform columns have {}, in a single normal column {}.", four(FOUND["columns"]["uniform"]["100"]), four(FOUND["columns"]["normal"]["1"]))
+    page.says(
+        "1,000 points in a hundred uniform columns have {}, in a single normal column {}.",
+        four(FOUND["columns"]["uniform"]["100"]),
+        four(FOUND["columns"]["normal"]["1"]),
+    )
     page.allows("1,000 points in a hundred uniform columns", "what was drawn")
     cube = benchmark("features")["columns"]
     page.says("goes from {} to {} when it is turned", four(cube["cube"]), four(cube["rotated"]))
@@ -31,7 +38,11 @@ def check(page: Page) -> None:
 
 
 def four(value: float) -> str:
-    return f"{value:,.{max(0, 3 - int(math.log10(value)))}f}".rstrip("0").rstrip(".") if value < 1e4 else f"{value:,.0f}"
+    return (
+        f"{value:,.{max(0, 3 - int(math.log10(value)))}f}".rstrip("0").rstrip(".")
+        if value < 1e4
+        else f"{value:,.0f}"
+    )
 
 
 def five_points(page: Page) -> None:
@@ -48,7 +59,16 @@ def five_points(page: Page) -> None:
         owner = "f" if narrowest[0] >= narrowest[1] else "g"
         sums.append(max(narrowest))
         by[owner] += max(narrowest)
-        page.says("| {} | {} | {} | {} | {} | {}, by {} |", k, texts[0], narrowest[0], texts[1], narrowest[1], sums[-1], owner)
+        page.says(
+            "| {} | {} | {} | {} | {} | {}, by {} |",
+            k,
+            texts[0],
+            narrowest[0],
+            texts[1],
+            narrowest[1],
+            sums[-1],
+            owner,
+        )
     total = sum(sums)
     page.says("The sum of Phi is {} = {}.", " + ".join(map(str, sums)), total)
     page.says("Delta = {} / (5 · 10) = {}.", total, total / 50)
@@ -69,7 +89,11 @@ def references(page: Page) -> None:
     table = FOUND["references"]
     for n in (100, 1_000, 10_000, 100_000, 1_000_000):
         values = [table[shape][str(n)] for shape in ("even", "uniform", "normal", "laplace", "student_t_2")]
-        page.says("| {} | {} | {} | {} | {} | {} |", f"{n:,}", *(f"{one:,.4g}" if one < 1e3 else f"{one:,.0f}" for one in values))
+        page.says(
+            "| {} | {} | {} | {} | {} | {} |",
+            f"{n:,}",
+            *(f"{one:,.4g}" if one < 1e3 else f"{one:,.0f}" for one in values),
+        )
     page.says("**It cannot fall below {}** = 1/(π²/6 − 1)²", f"{1 / (math.pi**2 / 6 - 1) ** 2:.3f}")
     page.allows("So 3.9 is a very good spread", "the question of the heading")
     page.allows("## Is 3.9 good?", "a question")
@@ -89,12 +113,20 @@ def units(page: Page) -> None:
         "ranks": "rank",
     }.items():
         one = FOUND["units"][key]
-        page.says(f"| {name} | {{}} | {one['leader']}, {{}} % |", f"{one['dimension']:g}", f"{100 * one['share']:.1f}")
+        page.says(
+            f"| {name} | {{}} | {one['leader']}, {{}} % |",
+            f"{one['dimension']:g}",
+            f"{100 * one['share']:.1f}",
+        )
 
 
 def mistakes(page: Page) -> None:
     found, ties, cora = FOUND["mistakes"], FOUND["ties"], FOUND["cora"]
-    page.says("Iris has {}; with a single 5.1 typed as 510 it has {}.", f"{found['as it is']:g}", f"{found['typing error']:,.0f}")
+    page.says(
+        "Iris has {}; with a single 5.1 typed as 510 it has {}.",
+        f"{found['as it is']:g}",
+        f"{found['typing error']:,.0f}",
+    )
     page.allows("with a single 5.1 typed as 510", "the typing error")
     page.says("iris with its row numbers left in has {}", f"{found['row numbers']:g}")
     page.says("as 0 and 1 have {}; divided", f"{cora['0 and 1']:g}")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from prose.pages import Page
+from typing import TYPE_CHECKING
+
 from prose.sources import benchmark, between, found, result, rows, section, units
+
+if TYPE_CHECKING:
+    from prose.pages import Page
 
 GPU = "docs/results/gpu.log"
 
@@ -42,7 +46,11 @@ def speed(page: Page) -> None:
             form = ".0f" if name.startswith("grid") else ".2f"
             page.says(
                 f"| {name} | {{}} s = {{}} × sort | {{}} s = {{}} × sort |",
-                *(format(case[key], form if key == "ratio" else ".2f") for case in (one, two) for key in ("ours_s", "ratio")),
+                *(
+                    format(case[key], form if key == "ratio" else ".2f")
+                    for case in (one, two)
+                    for key in ("ours_s", "ratio")
+                ),
             )
     page.allows("| grid + N(0, 0.3) 10^6 float32 |", "the data of the case")
     scaling = benchmark("scaling")
@@ -59,7 +67,9 @@ def speed(page: Page) -> None:
     page.says(
         "exact: {} to {} s on 16 cores, {} to {} s with a GPU",
         *between([unit["seconds"] for unit in units("random", n=10**8, d=250)]),
-        *between([float(one) for one in found(r"with drawing 200 GB: ([\d.]+) s", section(GPU, "== random data"))]),
+        *between(
+            [float(one) for one in found(r"with drawing 200 GB: ([\d.]+) s", section(GPU, "== random data"))]
+        ),
     )
     page.says("took {} s together on two cores", f"{sum(unit['seconds'] for unit in units('khop')):.1f}")
     cpu = {row["what"]: row for row in benchmark("planning")["compared"]["cpu"]}

@@ -34,7 +34,9 @@ def rows(experiment: str, **key: object) -> list[dict[str, Any]]:
     for unit in result(experiment)["units"]:
         if all(unit["key"].get(name) == value for name, value in key.items()):
             names = unit["rows"]["columns"]
-            found += [unit["key"] | dict(zip(names, values, strict=True)) for values in unit["rows"]["values"]]
+            found += [
+                unit["key"] | dict(zip(names, values, strict=True)) for values in unit["rows"]["values"]
+            ]
     return found
 
 
@@ -57,6 +59,12 @@ def found(pattern: str, where: str) -> list[str]:
     all_of_them = re.findall(pattern, where)
     assert all_of_them, pattern
     return all_of_them
+
+
+def constant(path: str, name: str) -> int:
+    """A whole number that a module states, without importing it: some need packages that may be missing."""
+    value, _, shift = found(rf"(?m)^{name} = (\d+(?: << \d+)?)", text(path))[0].partition(" << ")
+    return int(value) << int(shift or 0)
 
 
 def significant(value: float, digits: int = 2) -> str:

@@ -14,8 +14,9 @@ from prose.pages import ROOT, Page
 PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 
 
-def checked(name: str) -> Page:
-    page = Page.read(name)
+def checked(name: str, text: str | None = None) -> Page:
+    """The page, or another text in its place, with all that is claimed of it."""
+    page = Page.read(name) if text is None else Page(name, text)
     module = name.removeprefix("docs/").removesuffix(".md").lower().replace("-", "_")
     importlib.import_module(f"prose.{module}").check(page)
     return page
@@ -31,5 +32,6 @@ def test_numbers_are_those_of_the_results(name: str) -> None:
 def test_somebody_answers_for_every_number(name: str) -> None:
     alone = checked(name).uncovered()
     assert not alone, (
-        f"{name} quotes numbers that no claim or allowance of tests/prose covers:\n" + "\n".join(map(str, alone))
+        f"{name} quotes numbers that no claim or allowance of tests/prose covers:\n"
+        + "\n".join(map(str, alone))
     )

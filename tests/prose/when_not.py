@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from prose.pages import Page
+from typing import TYPE_CHECKING
+
 from prose.sources import benchmark
+
+if TYPE_CHECKING:
+    from prose.pages import Page
 
 
 def check(page: Page) -> None:
