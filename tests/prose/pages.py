@@ -28,8 +28,8 @@ UNIT = re.compile(
     r"decimals?|digits?)(?!\w)"
 )
 NAMES = (
-    "Python|[Nn]um[Pp]y|[Nn]umba|[Pp]andas|[Ss]ci[Pp]y|(?:[Pp]y)?[Tt]orch|Triton|CUDA|scikit-learn|CPython issue|"
-    "Chrome|Firefox|Safari"
+    "Python|[Nn]um[Pp]y|[Nn]umba|[Pp]andas|[Ss]ci[Pp]y|(?:[Pp]y)?[Tt]orch|Triton|CUDA|scikit-learn|"
+    "CPython issue|Chrome|Firefox|Safari"
 )
 ALWAYS = [
     # Constants of number formats and of proofs: powers of two, and multiples of the roundoff u.
