@@ -10,12 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from geodim.arguments import real_number
-from geodim.backends import choose_backend
+from geodim.backends import choose_backend, where_it_lies
 from geodim.certificate.remembered import remember
 from geodim.data.describe import digest_of
 from geodim.data.integers import measured_exactly
-from geodim.data.shapes import check_weights
-from geodim.data.sources import WeightedSource
 from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
 from geodim.engine.driver import Driver
 from geodim.engine.parts import thread_count
@@ -23,8 +21,11 @@ from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.refine import Attempt, refine
 from geodim.engine.steps import resolution, steps_needed, tolerance
 from geodim.errors import DegenerateDataWarning, InputValueError, InterruptedWarning
-from geodim.families.choose import described, family_of, is_part, source_of, whole_bounds
-from geodim.families.solve import family_profile
+from geodim.families.bounds import Part, family_bounds
+from geodim.families.choose import family_of
+from geodim.families.opening import Opened, open_family
+from geodim.families.protocol import error_of, is_made, part_of
+from geodim.families.solve import family_profile, solver_of_others
 from geodim.planning.record import PlanRecord
 from geodim.summary import summarise
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
     from geodim.engine.profile import Profile
-    from geodim.families.choose import Family
     from geodim.planning.problem import Plan
     from geodim.result import IDResult
 
@@ -75,12 +75,14 @@ def intrinsic_dimension(
     X : array-like of shape (n_points, n_features)
         Numbers in any form: numpy arrays of any real type and layout, memory maps (never copied
         whole), scipy.sparse (never densified), torch tensors, pandas, polars or pyarrow frames
-        (column names are kept), lists.
-    features : {"coordinates", "distances", "directions"}, `Distances` or `Directions`
-        Which functions on the points: the columns, the distances from every point, or projections.  With
-        landmarks, and with directions, the bounds hold the value for all points, or for all directions.
+        (column names are kept), lists.  For other features also texts, images and graphs.
+    features : {"coordinates", "distances", "directions", "pixels", "patches", "terms"}, family, or list
+        Which functions on the points: the columns, the distances from every point, or projections; of images
+        the pixels, or means over patches; of texts the terms; any `geodim.features.Family`, as `Distances`,
+        `Directions`, `Pixels`, `Values` or one of your own; several in a list are a `Union`.  With landmarks,
+        and with directions, the bounds hold the value for all points, or for all directions.
     metric, landmarks : optional
-        For distances, see `geodim.families.Distances`: "euclidean" by default, and from all points.
+        For distances, see `geodim.features.Distances`: "euclidean" by default, and from all points.
     rtol : float, default 0.0
         0 gives the exact value.  A positive value stops as soon as (upper - lower) / lower <= rtol; one that
         floats cannot express (below 1e-13) gives the exact value too.
@@ -89,7 +91,8 @@ def intrinsic_dimension(
     weights : array-like of int, optional
         Multiplicity of each point; the same result as repeating the points.
     feature_names : sequence of str, optional
-        Names of the features for the result and for messages, where the data has none.
+        Names of the features for the result and for messages, where the data has none; for distances, names
+        of the points.
     n_threads : int, optional
         Threads to use; all available cores by default.  The result does not depend on it.
     time_limit : float, optional
@@ -131,55 +134,46 @@ def intrinsic_dimension(
     place = choose_backend(backend, X)
     meter = place.meter()
     family = family_of(features, metric, landmarks)
-    if family is not None:
-        for given, why in (
-            (place.name != "cpu", f"made on backend='cpu' only, not {place.name!r}"),
-            (checkpoint is not None, "not kept in a checkpoint yet"),
-            (count_indistinguishable, "not looked at for equal rows: count them with features='coordinates'"),
-        ):
-            if given:
-                raise InputValueError(f"features that are no columns are {why}")
-        driver = Driver(None if time_limit is None else started + time_limit, progress)
-        made = _Made(place, family, X, weights, feature_names, tolerance(rtol), threads, driver, normalize)
-        result, plan, profile = made.result(rtol, started)
-        record = PlanRecord.of(
-            plan, memory=meter.taken(), seconds=time.monotonic() - started, attempts=made.attempts
-        )
-        result = replace(result, plan=record)
-        _warn(profile, result, 0.0)
-        return result
-    source = place.open(X, weights=weights, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-    ranges = place.scan_ranges(source, threads)
-    source, ranges, off = measured_exactly(source, ranges, lambda other: place.scan_ranges(other, threads))
-
-    def summary(profile: Profile) -> IDResult:
-        return summarise(
-            profile,
-            ranges,
-            normalize=normalize,
-            names=source.names,
-            rtol=rtol,
-            seconds=time.monotonic() - started,
-            n_threads=threads,
-            feature_error=off,
-            d_max_error=2.0 * off,
-        )
-
+    if family is None:
+        source = place.open(X, weights=weights, names=feature_names)
+        opened = Opened(source, source)
+    else:
+        _refuse(place, X, weights, rtol, count_indistinguishable)
+        opened = open_family(family, X, weights=weights, names=feature_names, n_threads=threads)
     if checkpoint is not None and place.name != "cpu":
         raise InputValueError(f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}")
-    with checkpoint_for(checkpoint, lambda: {"rtol": rtol, **digest_of(source)}) as store:
+    run = _Run(place, opened, rtol, threads, normalize, started)
+    with checkpoint_for(checkpoint, run.job) as store:
         driver = Driver(None if time_limit is None else started + time_limit, progress, store, save_every)
-        solver = _Solver(place, source, ranges, tolerance(rtol), threads, driver, summary)
-        result = solver.run()
+        result = run.result(driver)
     seconds = time.monotonic() - started
-    record = PlanRecord.of(solver.plan, memory=meter.taken(), seconds=seconds, attempts=solver.attempts)
+    record = PlanRecord.of(run.plan, memory=meter.taken(), seconds=seconds, attempts=run.attempts)
     result = replace(result, plan=record)
     if count_indistinguishable:
         result = replace(result, n_indistinguishable=_count_equal_rows(X, weights))
-    remember(result, data=X, weighted=weights is not None)
-    _warn(solver.profile, result, off)
+    if family is None:
+        remember(result, data=X, weighted=weights is not None)
+    _warn(run.profile, result, run.off)
     return result
+
+
+def _refuse(place: Executor, X: object, weights: object, rtol: float, equal_rows: bool) -> None:
+    """What families of features do not do."""
+    there = place.name == "dask"
+    for given, why in (
+        (
+            there and where_it_lies(X) == "dask",
+            "made of all points, which every worker needs: give X.compute(), with backend='dask'",
+        ),
+        (
+            there and (rtol > 0.0 or weights is not None),
+            "made on the workers exactly and without weights: leave out rtol and weights, or backend='dask'",
+        ),
+        (equal_rows, "not looked at for equal rows: count them with features='coordinates'"),
+    ):
+        if given:
+            raise InputValueError(f"features that are no columns are {why}")
 
 
 def _warn(profile: Profile, result: IDResult, off: float) -> None:
@@ -208,68 +202,76 @@ def check_arguments(rtol: Any, n_threads: Any, time_limit: Any) -> tuple[float, 
     )
 
 
-class _Made:
-    """Features that are made: distances, directions.  Exact ones are made once, others as any columns."""
+class _Run:
+    """From columns to a result.
+
+    Those that are made are made once if they are solved exactly; others are looked at first.
+    """
 
     def __init__(
-        self,
-        place: Executor,
-        family: Family,
-        X: Any,
-        weights: Any,
-        names: Sequence[str] | None,
-        rtol: float,
-        threads: int,
-        driver: Driver,
-        normalize: bool,
+        self, place: Executor, opened: Opened, rtol: float, threads: int, normalize: bool, started: float
     ) -> None:
-        import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-        self.place, self.family, self.rtol, self.threads, self.driver = place, family, rtol, threads, driver
-        self.normalize, self.weights = normalize, weights
-        self.source = source_of(family, X, names, threads)
-        self.attempts = 1
-        if is_part(self.source) and (rtol > 0.0 or weights is not None):
-            raise InputValueError(
-                "bounds for all points from landmarks, or for all directions from some, are computed without "
-                "rtol and weights: leave these out, or take distances from all points"
+        self.place, self.opened, self.rtol, self.threads = place, opened, rtol, threads
+        self.normalize, self.started = normalize, started
+        self.source, self.off, self.attempts = opened.source, 0.0, 1
+        self.once = is_made(self.source) and tolerance(rtol) == 0.0
+        self.plan: Plan
+        self.profile: Profile
+        if not self.once:
+            ranges = place.scan_ranges(self.source, threads)
+            self.source, self.ranges, off = measured_exactly(
+                self.source, ranges, lambda other: place.scan_ranges(other, threads)
             )
+            self.off = off + error_of(opened.plain, self.ranges)
 
-    def result(self, rtol: float, started: float) -> tuple[IDResult, Plan, Profile]:
-        """The result, the plan that was followed, and the profile."""
+    def job(self) -> dict[str, Any]:
+        """What a checkpoint is of."""
+        said = {} if self.opened.said is None else {"features": self.opened.said}
+        return {"rtol": self.rtol, **said, **digest_of(self.source)}
 
-        def summary(profile: Profile, ranges: Ranges, error: float, d_max_error: float) -> IDResult:
-            found = summarise(
-                profile, ranges, normalize=self.normalize, names=self.source.names, rtol=rtol,
-                seconds=time.monotonic() - started, n_threads=self.threads, feature_error=error,
-                d_max_error=d_max_error,
-            )  # fmt: skip
-            return replace(
-                found, parameters=found.parameters | {"features": described(self.family, self.source)}
+    def result(self, driver: Driver) -> IDResult:
+        """The result; plan and profile are kept."""
+        if self.once:
+            solved = family_profile(
+                self.source, n_threads=self.threads, driver=driver, solve=self.place.solve_made
             )
-
-        if self.rtol == 0.0 and self.weights is None:
-            solved = family_profile(self.source, n_threads=self.threads, driver=self.driver)
-            result = summary(solved.profile, solved.ranges, solved.feature_error, solved.d_max_error)
-            if is_part(self.source) and solved.profile.stopped is None:
-                bounds = whole_bounds(self.source, solved, normalize=self.normalize)
-                lower, upper = bounds.discriminability_lower, bounds.discriminability_upper
-                result = replace(
-                    result, discriminability=min(max(result.discriminability, lower), upper),
-                    discriminability_lower=lower, discriminability_upper=upper, exact=False,
-                )  # fmt: skip
-            return result, self.place.plan(self.place.problem(self.source, 0.0), self.threads), solved.profile
-        source: ColumnSource = self.source
-        if self.weights is not None:
-            source = WeightedSource(source, check_weights(self.weights, source.n_points))
-        ranges = self.place.scan_ranges(source, self.threads)
-        error = self.source.error(ranges.magnitude)
-        solver = _Solver(
-            self.place, source, ranges, self.rtol, self.threads, self.driver,
-            lambda profile: summary(profile, ranges, error, 2.0 * error),
+            self.profile, self.off, part = solved.profile, solved.feature_error, solved.part
+            self.plan = self.place.plan(self.place.problem(self.source, 0.0), self.threads)
+            result = self.summary(solved.profile, solved.ranges, solved.d_max_error)
+        else:
+            solver = _Solver(
+                self.place, self.source, self.ranges, tolerance(self.rtol), self.threads, driver, self.summary
+            )
+            result = solver.run()
+            self.profile, self.plan, self.attempts = solver.profile, solver.plan, solver.attempts
+            part = None
+        if part_of(self.opened.plain) is None:
+            return result
+        if part is None:
+            weights = self.opened.weights
+            others = solver_of_others(driver, self.threads, weights)
+            part = Part.of(
+                self.profile, self.ranges, self.off, n_threads=self.threads, weights=weights, solve=others
+            )
+        bounds = family_bounds(self.opened.plain, part, normalize=self.normalize)
+        lower, upper = bounds.discriminability_lower, bounds.discriminability_upper
+        return replace(
+            result, discriminability=min(max(result.discriminability, lower), upper),
+            discriminability_lower=lower, discriminability_upper=upper, exact=False,
         )  # fmt: skip
-        result = solver.run()
-        self.attempts = solver.attempts
-        return result, solver.plan, solver.profile
+
+    def summary(
+        self, profile: Profile, ranges: Ranges | None = None, d_max_error: float | None = None
+    ) -> IDResult:
+        """What a profile says of the features as they were made."""
+        found = summarise(
+            profile, ranges or self.ranges, normalize=self.normalize, names=self.source.names, rtol=self.rtol,
+            seconds=time.monotonic() - self.started, n_threads=self.threads, feature_error=self.off,
+            d_max_error=2.0 * self.off if d_max_error is None else d_max_error,
+        )  # fmt: skip
+        if self.opened.said is None:
+            return found
+        return replace(found, parameters=found.parameters | {"features": self.opened.said})
 
 
 class _Solver:

@@ -131,6 +131,13 @@ class IDResult:
         return self.phi_lower is self.phi_upper
 
     @property
+    def part_of(self) -> str | None:
+        """What larger family the bounds are about, "all points" or "all directions"; None if all was made."""
+        features = self.parameters.get("features")
+        part = features.get("part_of") if isinstance(features, dict) else None
+        return part if isinstance(part, str) else None
+
+    @property
     def one_number(self) -> bool:
         """Whether one number says it all.
 
@@ -264,12 +271,11 @@ class IDResult:
             rows = [("intrinsic dimension", f"between {self.lower:.6g} and {self.upper:.6g} (stopped early)")]
         else:
             rows = [("intrinsic dimension", f"{self.dimension:.6g}" + (" (exact)" if self.exact else ""))]
-        if not self.stopped and self.phi_exact and self.feature_error > 0.0:
+        if not self.stopped and self.phi_exact and self.feature_error > 0.0 and self.part_of is None:
             rows.append(("rounding of features", f"relative error at most {at_most(self.error)}"))
         elif not self.exact and not self.stopped:
-            rows.append(
-                ("certified bounds", f"{self.lower:.6g} .. {self.upper:.6g}  (error {self.error:.2g})")
-            )
+            label = "certified bounds" if self.part_of is None else f"bounds for {self.part_of}"
+            rows.append((label, f"{self.lower:.6g} .. {self.upper:.6g}  (error {self.error:.2g})"))
         rows.append(("discriminability", f"{self.discriminability:.6g}"))
         rows.append(("points x features", f"{self.n_points:,} x {self.n_features:,}"))
         rows.append(("normalised by d_max", f"{self.d_max:.6g}" if self.normalized else "no"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import geodim
 from distributions import column
 from geodim.data.sources import as_source
 from geodim.engine.solve import compute_profile
@@ -160,3 +161,16 @@ def test_what_is_made_on_the_host():
     assert not can_make(Distances(metric="minkowski", p=3).source(X))
     assert not can_make(Distances().source(X * 1e200))
     assert not can_make(Distances(metric=lambda x, y: float(abs(x - y).sum())).source(X))
+
+
+@pytest.mark.parametrize(
+    "features", ["distances", Distances(landmarks=6), Distances(metric="minkowski", p=3)]
+)
+def test_families_end_to_end(features):
+    n = 2000 if ON_GPU else 40
+    X = np.random.default_rng(7).integers(-9, 9, size=(n, 3)).astype(float)
+    there = geodim.intrinsic_dimension(X, features=features, backend="cuda")
+    here = geodim.intrinsic_dimension(X, features=features)
+    assert (there.lower, there.dimension, there.upper) == (here.lower, here.dimension, here.upper)
+    assert there.plan.backend == "cuda"
+    np.testing.assert_array_equal(there.phi_lower, here.phi_lower)

@@ -13,7 +13,7 @@ from geodim.backends.meters import ProcessMeter
     [
         (100, (120, 170), 70),
         (100, (120, 120), None),  # an earlier peak hides this one
-        (100, (80, 90), 0),  # two counters of the system that do not agree
+        (100, (80, 90), None),  # two counters of the system that do not agree
         (None, (80, 90), None),
         (100, (None, None), None),
     ],

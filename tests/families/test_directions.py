@@ -11,7 +11,7 @@ from geodim import paper
 from geodim.engine.driver import Driver
 from geodim.errors import InputTypeError, InputValueError, NonFiniteError
 from geodim.families import Directions
-from geodim.families.bounds import direction_bounds
+from geodim.families.bounds import family_bounds
 from geodim.families.solve import family_profile
 from geodim.families.spread import chain_bound, largest_squares, spread_bound
 
@@ -60,7 +60,7 @@ def test_the_bounds_hold_every_direction(seed, n, kind):
         "clump": lambda: np.repeat(rng.standard_normal((3, 2)), n, axis=0)[rng.permutation(3 * n)[:n]],
     }[kind]()
     source = Directions(random=4).source(X)
-    bounds = direction_bounds(source, family_profile(source), normalize=False)
+    bounds = family_bounds(source, family_profile(source).part, normalize=False)
     every = paper.phi_all(X @ on_circle(400).T)
     above = np.minimum(spread_bound(source.panels), bounds.d_max_upper)
     assert np.all(every <= above * (1.0 + 1e-12) + 1e-300)
@@ -108,7 +108,7 @@ def test_rotations_and_shifts_change_nothing_beyond_rounding():
     X = points("outlier", 300)
     Q = np.linalg.qr(np.random.default_rng(1).standard_normal((4, 4)))[0]
     one, other = (Directions(random=0).source(Y) for Y in (X, X @ Q + 5.0))
-    a, b = (direction_bounds(s, family_profile(s)) for s in (one, other))
+    a, b = (family_bounds(s, family_profile(s).part) for s in (one, other))
     assert a.lower == pytest.approx(b.lower, rel=1e-6)
     assert a.d_max_upper == pytest.approx(b.d_max_upper, rel=1e-9)
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+import geodim
 from families.cases import POINTS, assert_exact, matrix_of, points
-from geodim.errors import InputTypeError, InputValueError, ShapeError
+from geodim.errors import InputTypeError, InputValueError, InterruptedWarning, ShapeError
 from geodim.families import Distances
-from geodim.families.bounds import net_bounds
+from geodim.families.bounds import family_bounds, net_bounds
 from geodim.families.solve import family_profile
 
 
@@ -56,11 +57,11 @@ def test_the_net_bound_holds(name, landmarks):
     few = family_profile(source)
     assert np.all(few.profile.phi <= every.profile.phi)
     assert np.all(every.profile.phi <= few.profile.phi + 2.0 * few.radius + 1e-9)
-    raw = net_bounds(source, few, normalize=False)
+    raw = family_bounds(few.source, few.part, normalize=False)
     assert raw.discriminability_lower <= delta <= raw.discriminability_upper
     assert raw.d_max_lower <= every.d_max <= raw.d_max_upper
     if every.d_max > 0.0:
-        scaled = net_bounds(source, few)
+        scaled = family_bounds(few.source, few.part)
         assert scaled.discriminability_lower <= delta / every.d_max <= scaled.discriminability_upper
         assert scaled.lower <= (every.d_max / delta) ** 2 <= scaled.upper
 
@@ -72,19 +73,37 @@ def test_the_net_bound_holds_for_other_points(seed, n, m):
     X, others = rng.standard_normal((n, 2)), rng.standard_normal((m, 2))
     every = family_profile(Distances(metric="manhattan").source(X))
     source = Distances(metric="manhattan", landmarks=others).source(X)
-    bounds = net_bounds(source, family_profile(source))
+    solved = family_profile(source)
+    bounds = family_bounds(solved.source, solved.part)
     delta = every.profile.phi.sum() / n / every.d_max
     assert bounds.discriminability_lower <= delta <= bounds.discriminability_upper
     assert bounds.d_max_lower <= every.d_max <= bounds.d_max_upper
+
+
+def test_stopped_early_the_bounds_are_still_those_of_all_points():
+    """A landmark in the middle sees a smaller diameter than other points do."""
+    angles = np.linspace(0.0, 2.0 * np.pi, 60, endpoint=False)
+    X = np.concatenate([np.zeros((60, 2)), np.stack([np.cos(angles), np.sin(angles)], axis=1)])
+
+    def interrupt(done, total):
+        if done == total:
+            raise KeyboardInterrupt
+
+    with pytest.warns(InterruptedWarning):
+        stopped = geodim.intrinsic_dimension(
+            X, features=Distances(landmarks=[0]), progress=interrupt, n_threads=1
+        )
+    assert stopped.lower <= geodim.intrinsic_dimension(X, features="distances").dimension <= stopped.upper
 
 
 def test_all_landmarks_leave_nothing_open():
     X = points("lattice", 100)
     source = Distances(metric="manhattan", landmarks=range(100)).source(X)
     solved = family_profile(source)
-    bounds = net_bounds(source, solved)
     assert solved.feature_error == 0.0
-    assert bounds.upper == pytest.approx(bounds.lower, rel=1e-14)
+    assert source.part_of is None
+    bounds = net_bounds(solved.part, solved.radius, among_points=True)
+    np.testing.assert_allclose(bounds.upper, bounds.lower, rtol=1e-14)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 def check(page: Page) -> None:
     X = load_digits().data
+    page.allows(
+        "into a small world of dimension 34",
+        "tests/test_examples.py compares it with what the example prints",
+    )
     found = geodim.explain_dimension(X)
     page.says(
         "The dimension of {} images, which pixels carry it ({} of {}, a core of {})",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from geodim.planning.device import COEFFICIENTS
+from geodim.planning.device import COEFFICIENTS, SHORT_BATCH, SHORT_FROM
 from prose.sources import between, constant, found, section, units
 
 if TYPE_CHECKING:
@@ -131,6 +131,8 @@ def constants(page: Page) -> None:
         f"{constant('src/geodim/backends/cuda/operators.py', 'SPLIT'):,}",
     )
     page.says("up to {} MiB of coefficients", COEFFICIENTS * 8 >> 20)
+    page.says("**Many short columns** ({} and more", SHORT_FROM)
+    page.says("is solved in batches of {}.", SHORT_BATCH)
     page.allows("blocks of 32 columns through pinned buffers", "how data is fed")
     page.allows("Up to 16 sorted columns together", "how columns are batched")
     page.allows("pieces of 128 blocks", "how work is cut")

@@ -107,6 +107,8 @@ def formulas(page: Page) -> None:
         ),
         "230 MiB + 2 n d b / workers + 61 n (73 n) for each column in work",
         "230 MiB + 2 chunks per thread + 73 S for each column in work",
+        "| 64 columns or more of at most 131,072 points | 36 n T more",
+        "8 n d in the place of n m b, and 36 n T (15 n T for more points)",
         "| client | 28 n exact, 28 S counted |",
     ):
         page.allows(piece, held)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy as np
+    from numpy.typing import NDArray
 
     from geodim.backends.hop_pass import HopPass
     from geodim.backends.meters import Meter
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from geodim.features.operators import Operator
     from geodim.planning.problem import Plan, Problem
 
-__all__ = ["BACKENDS", "Executor", "choose_backend"]
+__all__ = ["BACKENDS", "Executor", "choose_backend", "where_it_lies"]
 
 BACKENDS = ("auto", "cpu", "cuda", "dask")
 
@@ -61,6 +62,21 @@ class Executor(Protocol):
     ) -> Profile:
         """Solve every column the way that was planned, see `geodim.engine.solve.compute_profile`."""
 
+    def solve_made(
+        self,
+        source: ColumnSource,
+        *,
+        profile: Profile,
+        ends: NDArray[np.float64],
+        threads: int,
+        driver: Driver,
+    ) -> None:
+        """Solve columns that are made, each once and exactly, into an empty profile.
+
+        No first pass comes before it: ``ends``, of shape (n_features, 2), takes the extremes of the columns
+        that were made in time.
+        """
+
     def operator(
         self,
         graph: object,
@@ -97,7 +113,7 @@ def choose_backend(backend: object, X: object) -> Executor:
         msg = f"unknown backend {backend!r}: choose one of {', '.join(BACKENDS)}"
         raise InputValueError(msg)
     if backend == "auto":
-        backend = _where_it_lies(X)
+        backend = where_it_lies(X)
     if backend == "cuda":
         from geodim.backends.cuda.backend import CudaBackend  # noqa: PLC0415 - imports PyTorch
 
@@ -111,8 +127,11 @@ def choose_backend(backend: object, X: object) -> Executor:
     return LocalBackend()
 
 
-def _where_it_lies(X: object) -> str:
-    """Without importing anything: data on a device or a cluster has brought its package along."""
+def where_it_lies(X: object) -> str:
+    """The backend where data is.
+
+    Without importing anything: data on a device or a cluster has brought its package along.
+    """
     module = type(X).__module__.partition(".")[0]
     if module == "dask":
         return "dask"

@@ -10,15 +10,19 @@ from geodim.backends.hop_pass import HopPass
 from geodim.backends.meters import ProcessMeter
 from geodim.data.checks import scan_ranges
 from geodim.data.describe import longest_runs, stored_rows
-from geodim.data.sources import as_source
+from geodim.data.sources import WeightedSource, as_source
 from geodim.engine.solve import compute_profile
 from geodim.engine.ways import MOST_COLUMNS
 from geodim.errors import InputValueError
+from geodim.families.protocol import is_made, part_of
+from geodim.families.solve import solve_here
 from geodim.planning.cpu import plan_cpu
 from geodim.planning.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from geodim.backends.meters import Meter
     from geodim.data.checks import Ranges
@@ -46,10 +50,14 @@ class LocalBackend:
         """Sizes and place of data that lies here."""
         # A file that is mapped is let go of page by page.
         mapped = isinstance(getattr(source, "array", None), np.memmap)
+        plain: ColumnSource = source.source if isinstance(source, WeightedSource) else source
+        made = getattr(plain, "held", 0) if is_made(plain) else None
+        part = None if part_of(plain) is None else getattr(plain, "held_for_bounds", 0)
         return Problem(
             source.n_points, source.n_features, source.dtype.itemsize, rtol, row_major=source.row_major,
             by_rows=hasattr(source, "read_rows"), held=not mapped, apart=False, n_rows=stored_rows(source),
-            runs=longest_runs(source), at_once=getattr(source, "at_once", MOST_COLUMNS),
+            runs=longest_runs(source), at_once=getattr(source, "at_once", MOST_COLUMNS), made_from=made,
+            fresh=getattr(plain, "fresh", False), part=part,
         )  # fmt: skip
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:
@@ -70,6 +78,18 @@ class LocalBackend:
         return compute_profile(
             source, plan.way, step=step, ranges=ranges, leaders=leaders, n_threads=plan.threads, driver=driver
         )
+
+    def solve_made(
+        self,
+        source: ColumnSource,
+        *,
+        profile: Profile,
+        ends: NDArray[np.float64],
+        threads: int,
+        driver: Driver,
+    ) -> None:
+        """Solve columns that are made."""
+        solve_here(source, profile=profile, ends=ends, threads=threads, driver=driver)
 
     def meter(self) -> Meter:
         """Of this process."""

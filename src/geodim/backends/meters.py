@@ -31,7 +31,8 @@ class ProcessMeter:
         peak = peak_resident_memory()
         if peak is None or self.held is None or self.peak is None or peak <= self.peak:
             return None
-        return max(peak - self.held, 0)  # the system counts both, but not at the same moment
+        # The system counts pages in batches, and by two counters: of very little, one cannot tell.
+        return peak - self.held if peak > self.held else None
 
 
 class PeakMeter:

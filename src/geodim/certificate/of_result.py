@@ -38,7 +38,8 @@ def certify(
         raise CertificateError("only columns and hops can be certified, not the concepts of binary data")
     if "features" in layers[0].parameters:
         raise CertificateError(
-            "certificates are about columns and hops, not yet about features that are made"
+            "certificates are about columns and hops: of few points, make a matrix of the features, measure "
+            "its columns, and certify that result"
         )
     operator = None
     if isinstance(result, KHopResult) and result.hops:

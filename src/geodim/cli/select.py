@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geodim.cli.console import err, notes, out, print_json, print_written
+from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, chosen_family, named_features
 from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
 from geodim.cli.tables import Columns, Exclude, Header, Threads, opened
 from geodim.output import check_outputs
@@ -37,6 +38,12 @@ def select(
     m: Annotated[
         int | None, typer.Option("-m", "--features", metavar="M", min=1, help="How many features to choose.")
     ] = None,
+    family: Annotated[
+        str, typer.Option(metavar="FAMILY", help=f"What to choose from: {FAMILY_HELP}.")
+    ] = "coordinates",
+    metric: Metric = None,
+    landmarks: Landmarks = None,
+    by: By = None,
     fraction: Annotated[
         float | None,
         typer.Option(
@@ -74,12 +81,17 @@ def select(
     * `geodim select embeddings.npy` until 95 % are reached
     * `geodim select iris.csv --exclude species -m 2`
     * `geodim select points.parquet --fraction 0.99 | jq -r .names[]`
+    * `geodim select embeddings.npy --family distances --metric cosine -m 20` the points that tell most
     """
     console = err()
     if m is not None and fraction is not None:
         raise typer.BadParameter("give -m or --fraction, not both")
     if fraction is not None and not 0.0 < fraction <= 1.0:
         raise typer.BadParameter(f"--fraction must be above 0 and at most 1, not {fraction:g}")
+    named = named_features(family, by, "--family")
+    if named is None:
+        raise typer.BadParameter(f"{family!r} is no family of features", param_hint="--family")
+    features = chosen_family(named, metric, landmarks, by)
     check_report(report)
     check_outputs({"--json": json, "--report": report}, [file])
     with notes(console, quiet=quiet):
@@ -92,6 +104,7 @@ def select(
             quiet=quiet,
             m=m,
             fraction=fraction,
+            features=features or "coordinates",
             normalize=not no_normalize,
             n_threads=threads,
         )
@@ -121,6 +134,7 @@ def _choose(
     quiet: bool,
     m: int | None,
     fraction: float | None,
+    features: object,
     normalize: bool,
     n_threads: int | None,
 ) -> FeatureSelection:
@@ -131,9 +145,10 @@ def _choose(
         opened(file, columns, exclude, header=header) as (data, names),
         _passes(console, quiet=quiet) as progress,
     ):
+        made = features != "coordinates"  # then columns are coordinates of points, not features
         return select_features(
-            data, m, fraction=fraction, normalize=normalize, n_threads=n_threads, feature_names=names,
-            progress=progress,
+            data, m, fraction=fraction, features=features, normalize=normalize, n_threads=n_threads,
+            feature_names=None if made else names, progress=progress,
         )  # fmt: skip
 
 

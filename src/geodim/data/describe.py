@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 
 def digest_of(source: ColumnSource) -> dict[str, Any]:
-    """What tells data from other data: sizes, type and a digest of all values."""
+    """What tells data from other data: sizes, type and a digest of all values, and of weights."""
+    if isinstance(source, WeightedSource):
+        counts = np.zeros(source.source.n_points, source.weights.dtype)
+        counts[source.present] = source.weights
+        weights = hashlib.blake2b(counts.tobytes(), digest_size=16).hexdigest()
+        return digest_of(source.source) | {"weights": weights}
     digest = hashlib.blake2b(digest_size=16)
     elsewhere = getattr(source, "digest", None)  # computed where the data lies
     if elsewhere is not None:

@@ -79,10 +79,13 @@ class Checkpoint:
 
         One profile of columns, or one for every number of hops.
         """
+        # First of all: a column that others finish meanwhile may have been noted too late.
+        done = profiles[0].done.copy()
         arrays: dict[str, Any] = {"job": np.frombuffer(self.job.encode(), np.uint8)}
         for k, profile in enumerate(profiles):
             arrays |= {f"phi{k}": profile.phi, f"owner{k}": profile.owner, f"work{k}": profile.work}
-        arrays |= {"done": profiles[0].done, "step": np.float64(profiles[0].step)}
+        arrays |= {f"note {name}": noted for name, noted in profiles[0].notes.items()}
+        arrays |= {"done": done, "step": np.float64(profiles[0].step)}
         with writing(self.folder / NAME) as stream:
             np.savez(stream, **arrays)
 
@@ -106,6 +109,8 @@ class Checkpoint:
             if float(read_array(saved, "step", (), np.float64)) != profiles[0].step:
                 return False
             done = read_array(saved, "done", profiles[0].done.shape, np.bool_)
+            for name, noted in profiles[0].notes.items():
+                noted[:] = read_array(saved, f"note {name}", noted.shape, noted.dtype)
             for k, profile in enumerate(profiles):
                 read_profile(saved, profile, str(k))
                 profile.done[:] = np.tile(done, k + 1)  # an attribute is done at all hops or at none

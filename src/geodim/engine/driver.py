@@ -55,6 +55,11 @@ class Driver:
         self._save_every = save_every
         self._saved = time.monotonic()
 
+    @classmethod
+    def until(cls, deadline: float | None) -> Driver:
+        """One that stops at a time given in seconds since the epoch, as `deadline_everywhere` tells it."""
+        return cls(None if deadline is None else time.monotonic() + deadline - time.time())
+
     @property
     def deadline_everywhere(self) -> float | None:
         """The deadline in seconds since the epoch: other clocks differ from machine to machine."""

@@ -43,6 +43,7 @@ class Profile:
     bytes_read: int = 0
     stopped: str | None = None
     unsolved: dict[int, dict[Piece, Sizes]] = field(default_factory=dict, repr=False)
+    notes: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)  # kept in checkpoints
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod

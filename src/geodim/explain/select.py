@@ -9,11 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from geodim.arguments import real_number, whole_number
-from geodim.data.sources import as_source
 from geodim.engine.parts import divisor, thread_count
 from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError
 from geodim.explain.greedy import Greedy
 from geodim.explain.passes import exact_source
+from geodim.families.opening import open_features
 from geodim.result import format_of, inverse_square, to_json_value, unique_names, versions
 from geodim.saved.results import SELECTION, SELECTION_DERIVED, checked, related_in_selection
 from geodim.text import html_table, visible
@@ -179,6 +179,9 @@ def select_features(
     m: int | None = None,
     *,
     fraction: float | None = None,
+    features: Any = "coordinates",
+    metric: Any = None,
+    landmarks: Any = None,
     normalize: bool = True,
     weights: Any = None,
     feature_names: Sequence[str] | None = None,
@@ -204,6 +207,9 @@ def select_features(
     fraction : float, optional
         Instead of ``m``: choose until Delta is at least this part of Delta of all features;
         0.95 if neither is given.
+    features, metric, landmarks
+        As for `geodim.intrinsic_dimension`.  From distances this chooses landmarks, the points that tell most
+        of the others apart.  What is a part of a larger family is taken as it is: "all features" are those.
     normalize : bool, default True
         Divide Delta by d_max, the largest range of all features (not only of the chosen ones).  The
         choice does not depend on it.
@@ -235,10 +241,12 @@ def select_features(
     started = time.monotonic()
     threads = thread_count(n_threads)
     memory = whole_number(memory, "memory (bytes)", 1)
-    source = as_source(X, weights=weights, names=feature_names)
-    most, part = _check_size(m, fraction, source.n_features)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-    source, ranges = exact_source(source, threads)
+    opened = open_features(
+        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads
+    )
+    most, part = _check_size(m, fraction, opened.source.n_features)
+    source, ranges = exact_source(opened.source, threads)
     scale = divisor(ranges.d_max, normalize)
     greedy = Greedy(source, ranges, threads, memory, progress, scale)
     while not greedy.chosen or (
@@ -268,6 +276,7 @@ def select_features(
             "normalize": bool(normalize),
             "n_threads": threads,
             "memory": memory,
+            **({} if opened.said is None else {"features": opened.said}),
         },
         versions=versions(),
     )

@@ -16,6 +16,8 @@ from geodim.dimension import intrinsic_dimension
 from geodim.engine.parts import divisor, mean, thread_count
 from geodim.explain.core import CoreFinder
 from geodim.explain.passes import ColumnPass, exact_source
+from geodim.families.choose import Ready
+from geodim.families.opening import open_features
 from geodim.result import to_json_value, unique_names
 from geodim.text import html_table, visible
 
@@ -74,6 +76,7 @@ class Explanation:
             "discriminability": self.result.discriminability,
             "n_points": self.result.n_points,
             "n_features": self.result.n_features,
+            "features": self.result.parameters.get("features", {"family": "coordinates"}),
             "shares": self.shares,
             "hop_shares": {str(hop): share for hop, share in self.hop_shares.items()},
             "core": self.core,
@@ -114,6 +117,9 @@ class Explanation:
 def explain_dimension(
     X: Any,
     *,
+    features: Any = "coordinates",
+    metric: Any = None,
+    landmarks: Any = None,
     normalize: bool = True,
     weights: Any = None,
     feature_names: Sequence[str] | None = None,
@@ -127,8 +133,10 @@ def explain_dimension(
     ----------
     X : array-like of shape (n_points, n_features)
         Numbers in any form that `geodim.intrinsic_dimension` takes.
-    normalize, weights, feature_names, n_threads
-        As for `geodim.intrinsic_dimension`.
+    features, metric, landmarks, normalize, weights, feature_names, n_threads
+        As for `geodim.intrinsic_dimension`.  Of distances this names the points that carry the dimension, of
+        directions the directions.  What is a part of a larger family is explained as it is: which of these
+        landmarks carry what all of these reach.
 
     Returns
     -------
@@ -144,12 +152,17 @@ def explain_dimension(
     >>> explanation.core
     ['a', 'b']
     """
-    source = as_source(X, weights=weights, names=feature_names)
-    names = _distinct(source)
-    result = intrinsic_dimension(
-        X, normalize=normalize, weights=weights, feature_names=names, n_threads=n_threads
-    )
     threads = thread_count(n_threads)
+    opened = open_features(
+        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads
+    )
+    source = opened.source
+    names = _distinct(source)
+    how: dict[str, Any] = {"feature_names": names}
+    if opened.said is not None:  # the same columns, even if some were drawn at random
+        opened.plain.names = source.names = names
+        how = {"features": Ready(opened.plain, opened.said)}
+    result = intrinsic_dimension(X, normalize=normalize, weights=weights, n_threads=n_threads, **how)
     if np.any(getattr(source, "long_integers", False)):
         source, _ = exact_source(source, threads)
     finder = CoreFinder(source, threads, normalize=normalize)
@@ -225,6 +238,9 @@ def explain_hops(
 def feature_ranking(
     X: Any,
     *,
+    features: Any = "coordinates",
+    metric: Any = None,
+    landmarks: Any = None,
     normalize: bool = True,
     weights: Any = None,
     feature_names: Sequence[str] | None = None,
@@ -242,7 +258,7 @@ def feature_ranking(
         Numbers in any form that `geodim.intrinsic_dimension` takes.
     normalize : bool, default True
         Divide by d_max, the largest range of all features.
-    weights, feature_names, n_threads
+    features, metric, landmarks, weights, feature_names, n_threads
         As for `geodim.intrinsic_dimension`.
 
     Returns
@@ -257,10 +273,12 @@ def feature_ranking(
     >>> geodim.feature_ranking([[0.0, 0.0], [0.0, 1.0], [1.0, 2.0], [1.0, 4.0]], feature_names=["a", "b"])
     {'b': 0.4375, 'a': 0.125}
     """
-    source = as_source(X, weights=weights, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     threads = thread_count(n_threads)
-    source, ranges = exact_source(source, threads)
+    opened = open_features(
+        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads
+    )
+    source, ranges = exact_source(opened.source, threads)
     scale = divisor(ranges.d_max, normalize)
     own = np.zeros(source.n_features)
     nothing = np.zeros(source.n_points)

@@ -29,6 +29,9 @@ from geodim.errors import InputValueError, ShapeError
 from geodim.explain.coarse import CoarseProfiles
 from geodim.explain.passes import Column, ColumnPass, Slot
 from geodim.explain.toptwo import TopTwo
+from geodim.families.opening import open_features
+from geodim.families.protocol import error_of, part_of
+from geodim.families.union import is_divided
 from geodim.summary import summarise
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
+    from geodim.families.opening import Opened
     from geodim.result import IDResult
 
 NOBODY = np.iinfo(np.int32).max  # an owner that every column comes before
@@ -55,8 +59,10 @@ class WhatIf:
     X : array-like of shape (n_points, n_features)
         Numbers in any form that `geodim.intrinsic_dimension` takes; it must not change
         while questions are asked.
-    normalize, weights, feature_names, n_threads
-        As for `geodim.intrinsic_dimension`.
+    features, metric, landmarks, normalize, weights, feature_names, n_threads
+        As for `geodim.intrinsic_dimension`.  To remove a distance feature is to measure from that point no
+        more; the point itself stays.  Features must be all there are: landmarks and directions stand for
+        others, and members of a union that are divided by their diameters change with each other.
 
     Attributes
     ----------
@@ -81,6 +87,9 @@ class WhatIf:
         self,
         X: Any,
         *,
+        features: Any = "coordinates",
+        metric: Any = None,
+        landmarks: Any = None,
         normalize: bool = True,
         weights: Any = None,
         feature_names: Sequence[str] | None = None,
@@ -88,11 +97,16 @@ class WhatIf:
     ) -> None:
         started = time.monotonic()
         self.threads = thread_count(n_threads)
-        self.original = self.source = as_source(X, weights=weights, names=feature_names)
         import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
+        opened = open_features(
+            X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=self.threads
+        )
+        _check_whole(opened)
+        self.original, self.said = opened.source, opened.said
         self.normalize = bool(normalize)
         self.weights = weights
-        self.source, self.ranges, self.off = self._measured(self.source)
+        self.source, self.ranges, off = self._measured(self.original)
+        self.off = off + error_of(opened.plain, self.ranges)
         self.columns = ColumnPass(self.source, self.threads, self.ranges)
         self.two = TopTwo(self.source.n_points)
         self._coarse: CoarseProfiles | None = None
@@ -218,7 +232,7 @@ class WhatIf:
         started: float,
         off: float = 0.0,
     ) -> IDResult:
-        return summarise(
+        result = summarise(
             self._profile(phi, owner),
             self.ranges,
             d_max=d_max,
@@ -230,11 +244,29 @@ class WhatIf:
             feature_error=max(self.off, off),
             d_max_error=2.0 * max(self.off, off),
         )
+        if self.said is None:
+            return result
+        return replace(result, parameters=result.parameters | {"features": self.said})
 
     def _measured(self, source: ColumnSource) -> tuple[ColumnSource, Ranges, float]:
         """The source to solve, its ranges, and how far it is off."""
         ranges = scan_ranges(source, self.threads)
         return measured_exactly(source, ranges, lambda other: scan_ranges(other, self.threads))
+
+
+def _check_whole(opened: Opened) -> None:
+    """Refuse features of which one cannot be changed alone, or that stand for others."""
+    part = part_of(opened.plain)
+    if part is not None:
+        raise InputValueError(
+            f"these features stand for {part}, and a change of one says nothing about those: take all "
+            "distances, or ask select_features which of them matter"
+        )
+    if is_divided(opened.plain):
+        raise InputValueError(
+            "a change of one feature may change what its whole family is divided by: take the union as it "
+            "is, without by='diameter'"
+        )
 
 
 def _find(feature: Any, names: list[str] | None, n_features: int) -> int:

@@ -1,4 +1,4 @@
-"""Which features: from what a caller types to a family, and from a part of it to bounds on all of it."""
+"""Which features: from what a caller types to a family."""
 
 from __future__ import annotations
 
@@ -6,20 +6,26 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from geodim.errors import InputTypeError, InputValueError
-from geodim.families.bounds import direction_bounds, net_bounds
-from geodim.families.directions import Directions, DirectionSource
+from geodim.families.directions import Directions
 from geodim.families.distances import Distances
+from geodim.families.images import Patches, Pixels
+from geodim.families.protocol import Family
+from geodim.families.terms import Terms
+from geodim.families.union import Union
+from geodim.families.values import Coordinates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
-    from geodim.families.bounds import FamilyBounds
-    from geodim.families.solve import SolvedFamily
-    from geodim.families.sources import MadeColumns
-
-    Family = Distances | Directions
-
-FAMILIES = ("coordinates", "distances", "directions")
+# What can be asked for by name.
+FAMILIES: dict[str, Callable[[], Family]] = {
+    "coordinates": Coordinates,
+    "distances": Distances,
+    "directions": Directions,
+    "pixels": Pixels,
+    "patches": Patches,
+    "terms": Terms,
+}
 
 
 def family_of(features: Any, metric: Any = None, landmarks: Any = None) -> Family | None:
@@ -27,58 +33,68 @@ def family_of(features: Any, metric: Any = None, landmarks: Any = None) -> Famil
 
     Parameters
     ----------
-    features : str, Distances or Directions
-        Its name, or the family with all its options.
+    features : str, Family, or list of these
+        Its name, or the family with all its options; several are a union.
     metric, landmarks : optional
-        For the name "distances": see `Distances`.
+        For the name "distances", alone or in a list: see `Distances`.
     """
-    if isinstance(features, Distances | Directions):
-        if metric is not None or landmarks is not None:
-            raise InputValueError("the family has its own options: give metric and landmarks to it")
-        return features
-    if not isinstance(features, str):
-        raise InputTypeError(f"features must be a name, Distances or Directions, not {features!r:.60}")
-    if features not in FAMILIES:
-        raise InputValueError(f"unknown features {features!r}: choose one of {', '.join(FAMILIES)}")
-    if features == "distances":
-        family = Distances(landmarks=landmarks)
-        return family if metric is None else replace(family, metric=metric)
-    for name, value in (("metric", metric), ("landmarks", landmarks)):
-        if value is not None:
+    options = {
+        name: value for name, value in (("metric", metric), ("landmarks", landmarks)) if value is not None
+    }
+    if isinstance(features, list | tuple):
+        if options and "distances" not in features:
+            raise InputValueError(
+                f"{next(iter(options))} is for 'distances', which is not among the features"
+            )
+        return Union([_named(one, options) if one == "distances" else one for one in features])
+    family = _named(features, options)
+    return None if isinstance(family, Coordinates) else family
+
+
+def member_of(features: Any) -> Family:
+    """A member of a union."""
+    return _named(features, {})
+
+
+def _named(features: Any, options: dict[str, Any]) -> Family:
+    if isinstance(features, str):
+        if features not in FAMILIES:
+            raise InputValueError(f"unknown features {features!r}: choose one of {', '.join(FAMILIES)}")
+        family = FAMILIES[features]()
+        if isinstance(family, Distances):
+            return replace(family, **options)
+        for name in options:
             raise InputValueError(f"{name} is for features='distances', not {features!r}")
-    return Directions() if features == "directions" else None
+        return family
+    if isinstance(features, type) or not isinstance(features, Family):
+        hint = ": wrap functions in Values(functions=[...])" if callable(features) else ""
+        raise InputTypeError(
+            f"features must be a name, a family (Distances, Directions, Values, Union, or anything with a "
+            f"method source), or a list of these, not {features!r:.60}{hint}"
+        )
+    if options:
+        raise InputValueError("the family has its own options: give metric and landmarks to it")
+    return features
 
 
-def source_of(family: Family, X: Any, names: Sequence[str] | None, n_threads: int) -> MadeColumns:
-    """The columns of a family on these points."""
-    if isinstance(family, Distances):
-        return family.source(X, names=names, n_threads=n_threads)
-    if names is not None:
-        raise InputValueError("directions have names of their own: leave feature_names out")
-    return family.source(X, n_threads=n_threads)
+class Ready:
+    """A family whose columns are there already: random choices are not made twice.
 
+    Parameters
+    ----------
+    source : ColumnSource
+        The columns.
+    said : dict
+        What a result says about them.
+    """
 
-def is_part(source: MadeColumns) -> bool:
-    """Whether these are some of the features that are meant: landmarks, or directions."""
-    landmarks = source.points is None or source.n_features < source.n_points
-    return isinstance(source, DirectionSource) or (landmarks and source.covers)
+    def __init__(self, source: Any, said: dict[str, Any]) -> None:
+        self._source, self._said = source, said
 
+    def source(self, X: Any, *, names: Any = None, n_threads: int | None = None) -> Any:  # noqa: ARG002
+        """The columns."""
+        return self._source
 
-def whole_bounds(source: MadeColumns, solved: SolvedFamily, *, normalize: bool) -> FamilyBounds:
-    """Bounds for all points, or all directions, from some of them."""
-    if isinstance(source, DirectionSource):
-        return direction_bounds(source, solved, normalize=normalize)
-    return net_bounds(source, solved, normalize=normalize)
-
-
-def described(family: Family, source: MadeColumns) -> dict[str, Any]:
-    """What a result says about its features."""
-    if isinstance(family, Directions):
-        return {"family": "directions", "directions": source.n_features}
-    metric = family.metric if isinstance(family.metric, str) else "a function"
-    found: dict[str, Any] = {"family": "distances", "metric": metric}
-    if family.p is not None:
-        found["p"] = float(family.p)
-    if family.landmarks is not None:
-        found["landmarks"] = source.n_features
-    return found
+    def described(self, source: Any) -> dict[str, Any]:  # noqa: ARG002
+        """As they were described before."""
+        return self._said

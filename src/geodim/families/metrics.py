@@ -49,6 +49,8 @@ NAMES = (
     "chord",
     "hamming",
     "jaccard",
+    "edit",
+    "shortest_path",
     "precomputed",
 )
 SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan", "cosine": "angle"}

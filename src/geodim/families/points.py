@@ -58,9 +58,20 @@ class Panels:
         some: NDArray[np.float64] = self.values[panel, :, at]
         return some
 
+    def parts(self) -> Iterator[NDArray[np.float64]]:
+        """All points, so many at a time that they take little room."""
+        step = max(CHUNK_VALUES // self.n_coordinates, PANEL)
+        for first in range(0, self.n_points, step):
+            yield self.rows(np.arange(first, min(first + step, self.n_points)))
+
     def some(self, points: NDArray[np.intp]) -> Panels:
         """The same for some of the points."""
         return Panels(packed(self.rows(points), PANEL), points.size, self.exponent, self.whole)
+
+
+def padded_bytes(n_points: int, n_coordinates: int) -> int:
+    """Bytes of so many points in panels."""
+    return -(-n_points // PANEL) * PANEL * n_coordinates * 8
 
 
 def packed(rows: NDArray[np.float64], size: int) -> NDArray[np.float64]:

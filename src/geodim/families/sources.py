@@ -5,6 +5,7 @@ Column i holds d(x_i, .) for the i-th centre, where the centres are all points, 
 
 from __future__ import annotations
 
+import hashlib
 import math
 import threading
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.data.sources import ArraySource
+from geodim.engine.ways import BLOCK_BYTES
 from geodim.errors import InputTypeError, InputValueError, NonFiniteError, RangeOverflowError
 from geodim.families.points import GROUP, packed
 from geodim.text import visible
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from geodim.families.points import Panels
 
 AT_ONCE = 32  # columns: the points are read once for all of them
+LOOKED_AT = 16  # rows of all columns, and whole columns, that tell points apart which nobody can hash
 ANTIPODAL = 1.9  # longer chords of unit vectors lose digits of the angle: measure from the opposite one
 
 
@@ -41,12 +44,15 @@ class MadeColumns:
         The name of the metric.
     names : list of str
         Names of the centres.
+    details : dict
+        What else a result should say about them.
     """
 
     dtype: np.dtype[np.floating] = np.dtype(np.float64)
     row_major = False
     runs = False
     at_once = AT_ONCE
+    made = True
     covers = True  # whether values tell how far points are from centres
 
     def __init__(
@@ -59,6 +65,15 @@ class MadeColumns:
     ) -> None:
         self.n_points, self.n_features = n_points, n_features
         self.points, self.metric, self.names = points, metric, names
+        self.details: dict[str, Any] = {}
+        self.lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, object]:
+        """It travels to the workers of a cluster, a lock does not."""
+        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
         self.lock = threading.Lock()
 
     def fill(
@@ -70,6 +85,34 @@ class MadeColumns:
     def error(self, greatest: float) -> float:
         """How far any value may be off, given the greatest of all values."""
         raise NotImplementedError
+
+    @property
+    def part_of(self) -> str | None:
+        """Distances from some points stand for those from all points."""
+        some = self.points is None or self.n_features < self.n_points
+        return "all points" if self.covers and some else None
+
+    @property
+    def held(self) -> int:
+        """Bytes that are kept to make columns from, besides the data as it was given."""
+        return 0
+
+    @property
+    def held_for_bounds(self) -> int:
+        """Bytes that are taken at the end to find bounds for a larger family."""
+        return 0
+
+    def digest(self) -> bytes:
+        """What tells the values from others.
+
+        Where what they are made from cannot be hashed, values of all columns at some points, and of some
+        columns at all points.
+        """
+        rows = np.unique(np.linspace(0, self.n_points - 1, LOOKED_AT).astype(np.intp))
+        columns = np.unique(np.linspace(0, self.n_features - 1, LOOKED_AT).astype(np.intp))
+        whole = np.empty((columns.size, self.n_points))
+        self.fill(columns.tolist(), whole)
+        return digest_of_parts(self.metric, self.sample(np.arange(self.n_features), rows), whole)
 
     def extents(self) -> NDArray[np.float64]:
         """Bounds on least and greatest value of every column, shape (n_features, 2).
@@ -96,9 +139,10 @@ class MadeColumns:
     def chunks(self) -> list[tuple[slice, slice]]:
         """Blocks of columns."""
         every = slice(0, self.n_points)
+        step = max(1, min(self.at_once, BLOCK_BYTES // (8 * self.n_points)))
         return [
-            (every, slice(first, min(first + self.at_once, self.n_features)))
-            for first in range(0, self.n_features, self.at_once)
+            (every, slice(first, min(first + step, self.n_features)))
+            for first in range(0, self.n_features, step)
         ]
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[np.float64]:
@@ -113,6 +157,19 @@ class MadeColumns:
         values = np.empty((columns.size, rows.size))
         self.fill(columns.tolist(), values, rows)
         return values.T
+
+
+def digest_of_parts(*parts: Any) -> bytes:
+    """One digest of arrays, texts and numbers; bits and shapes of arrays count, not their layout."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            digest.update(f"{part.dtype.str}{part.shape}".encode())
+            digest.update(np.ascontiguousarray(part).data)
+        else:
+            digest.update(repr(part).encode())
+        digest.update(b";")
+    return digest.digest()
 
 
 class CoordinateDistances(MadeColumns):
@@ -161,6 +218,15 @@ class CoordinateDistances(MadeColumns):
         """See `geodim.families.metrics`."""
         return self.how.error(self.panels, greatest)
 
+    @property
+    def held(self) -> int:
+        """The points in panels."""
+        return self.panels.values.nbytes
+
+    def digest(self) -> bytes:
+        """Of the points, the centres and the metric."""
+        return digest_of_parts(self.how, self.panels.exponent, self.panels.values, self.centres)
+
     def _to_angles(self, centres: NDArray[np.float64], panels: Panels, chords: NDArray[np.floating]) -> None:
         """Angles between unit vectors from their chords, 2 arcsin(c / 2).
 
@@ -168,16 +234,18 @@ class CoordinateDistances(MadeColumns):
         """
         from geodim.families._kernels import fill_distances  # noqa: PLC0415 - imports Numba
 
-        wide = chords > ANTIPODAL
-        others = None
-        if wide.any():
-            others = np.empty_like(chords)
-            fill_distances(panels.values, packed(-centres, GROUP), self.how.kind, self.how.power, others)
-        for angles in (chords, others) if others is not None else (chords,):
-            np.minimum(np.multiply(angles, 0.5, out=angles), 1.0, out=angles)
-            np.multiply(np.arcsin(angles, out=angles), 2.0, out=angles)
-        if others is not None:
-            np.copyto(chords, math.pi - others, where=wide)
+        scratch = np.empty((min(GROUP, len(chords)), chords.shape[1]))
+        for first in range(0, len(chords), GROUP):  # a few at a time, lest all are there twice
+            some, opposite = chords[first : first + GROUP], packed(-centres[first : first + GROUP], GROUP)
+            wide, others = some > ANTIPODAL, scratch[: len(some)]
+            opposed = bool(wide.any())
+            if opposed:
+                fill_distances(panels.values, opposite, self.how.kind, self.how.power, others)
+            for angles in (some, others) if opposed else (some,):
+                np.minimum(np.multiply(angles, 0.5, out=angles), 1.0, out=angles)
+                np.multiply(np.arcsin(angles, out=angles), 2.0, out=angles)
+            if opposed:
+                np.copyto(some, np.subtract(math.pi, others, out=others), where=wide)
 
     def _part(self, rows: NDArray[np.intp]) -> Panels:
         """Some of the points, kept while the same are asked for again, as samples do."""
@@ -185,52 +253,6 @@ class CoordinateDistances(MadeColumns):
         if kept is None or not np.array_equal(kept[0], rows):
             kept = self._some = rows, self.panels.some(rows)
         return kept[1]
-
-
-class SetDistances(MadeColumns):
-    """Jaccard distances between sets: 1 - |A and B| / |A or B|, and 0 between two empty sets.
-
-    Parameters
-    ----------
-    indptr, indices : arrays of int64, shape (n + 1,), and int32
-        The members of each set, as in a compressed sparse row matrix.
-    n_members : int
-        Members that exist.
-    centres : array of int, shape (m,)
-        Which sets to measure from.
-    names : list of str, optional
-        Their names.
-    """
-
-    def __init__(
-        self,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        n_members: int,
-        centres: NDArray[np.intp],
-        names: list[str] | None,
-    ) -> None:
-        super().__init__(len(indptr) - 1, len(centres), centres, "jaccard", names)
-        self.indptr, self.indices, self.n_members = indptr, indices, n_members
-        self.sizes = np.diff(indptr)
-
-    def fill(
-        self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
-    ) -> None:
-        """Mark the members of one set, and count them in all others."""
-        from geodim.families._kernels import fill_jaccard  # noqa: PLC0415 - imports Numba
-
-        assert self.points is not None
-        values = out if rows is None else np.empty((len(columns), self.n_points))
-        centres = self.points[np.asarray(columns, np.intp)].astype(np.int64)
-        present = np.zeros(self.n_members, np.uint8)
-        fill_jaccard(self.indptr, self.indices, self.sizes, centres, present, values)
-        if rows is not None:
-            out[:] = values[:, rows]
-
-    def error(self, greatest: float) -> float:
-        """Counts are exact, and one quotient of at most 1 is rounded: half a unit of 2^-53."""
-        return 0.0 if greatest == 0.0 else 2.0**-54
 
 
 class CalledDistances(MadeColumns):
@@ -334,3 +356,10 @@ class MatrixDistances(MadeColumns):
     def error(self, greatest: float) -> float:  # noqa: ARG002
         """The matrix is what it is."""
         return 0.0
+
+    def digest(self) -> bytes:
+        """Of the rows that are read."""
+        digest = hashlib.blake2b(self.metric.encode(), digest_size=16)
+        for chunk in self.chunks():
+            digest.update(np.ascontiguousarray(self.chunk(*chunk).T).data)
+        return digest.digest()

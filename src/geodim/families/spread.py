@@ -49,8 +49,14 @@ def chain_bound(s: int, k: NDArray[np.int64], squares: float) -> NDArray[np.floa
     return widest
 
 
-def spread_bound(panels: Panels, moved: float = 0.0) -> NDArray[np.float64]:
-    """Upper bounds on Phi(k) over all directions, for k from 2 to n, shape (n - 1,).
+def spread_bound(
+    panels: Panels,
+    moved: float = 0.0,
+    *,
+    weights: NDArray[np.int64] | None = None,
+    sizes: NDArray[np.int64] | None = None,
+) -> NDArray[np.float64]:
+    """Upper bounds on Phi(k) over all directions, for k from 2 to n, shape (n - 1,), or for some k.
 
     Parameters
     ----------
@@ -58,25 +64,44 @@ def spread_bound(panels: Panels, moved: float = 0.0) -> NDArray[np.float64]:
         Centred points.
     moved : float
         How far, at most, a point may lie from its place in ``panels``, in their units.
+    weights : array of int, optional
+        How often each point counts, from 1 on.
+    sizes : array of int, optional
+        The k that are wanted, ascending.
     """
     rows = panels.rows(np.arange(panels.n_points))
-    n, d = rows.shape
-    lengths = np.sqrt(np.square(rows).sum(axis=1)) * (1.0 + (d + 4.0) * UNIT) + moved
+    d = rows.shape[1]
+    counts = np.ones(len(rows), np.int64) if weights is None else np.asarray(weights)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows)) * (1.0 + (d + 4.0) * UNIT) + moved
     order = np.argsort(lengths, kind="stable")
-    k = np.arange(2, n + 1)
+    within = np.cumsum(counts[order])  # points, up to each one
+    n = int(within[-1])
+    k = np.arange(2, n + 1) if sizes is None else sizes
     # All k points of least length lie in a ball.
-    bound: NDArray[np.float64] = 2.0 * lengths[order][1:] * (1.0 + 2.0**-50)
+    bound: NDArray[np.float64] = 2.0 * lengths[order[np.searchsorted(within, k)]] * (1.0 + 2.0**-50)
     for share in SHARES:
-        s = math.ceil(share * n)
+        last = int(np.searchsorted(within, math.ceil(share * n)))
+        s, some = int(within[last]), order[: last + 1]
         if s < 2:
             continue
-        some = rows[order[:s]]
-        squares = largest_squares(some - some.mean(axis=0))
+        squares = _squares_apart(rows[some], counts[some])
         # Moved by so much, sums of squares grow as lengths of vectors with s entries do.
-        squares = (math.sqrt(squares) + math.sqrt(s) * (moved + 8.0 * UNIT * lengths[order[s - 1]])) ** 2
+        squares = (math.sqrt(squares) + math.sqrt(s) * (moved + 8.0 * UNIT * lengths[order[last]])) ** 2
         here = k[k <= s]
         np.minimum(bound[: here.size], chain_bound(s, here, squares), out=bound[: here.size])
     return np.ldexp(np.minimum.accumulate(bound[::-1])[::-1], panels.exponent)
+
+
+def _squares_apart(rows: NDArray[np.float64], counts: NDArray[np.integer]) -> float:
+    """More than the sum of squares of the rows' products with any unit vector, about the mean.
+
+    Rows count several times, and are overwritten.
+    """
+    times = counts.astype(np.float64)
+    rows -= (times @ rows) / times.sum()
+    if np.any(times != 1.0):
+        rows *= np.sqrt(times)[:, np.newaxis]
+    return largest_squares(rows)
 
 
 def largest_squares(rows: NDArray[np.float64]) -> float:

@@ -1,4 +1,4 @@
-"""Which functions make up F: the hops of a graph's attributes, distances (`Distances`), `Directions`.
+"""Which functions make up F: the hops of a graph's attributes, `Distances`, `Directions`, `Values`, `Union`.
 
 >>> import numpy as np
 >>> from geodim.features import hop_features, make_operator
@@ -27,7 +27,11 @@ __all__ = [
     "make_operator",
 ]
 
-_FAMILIES = ("Directions", "Distances")  # made from points, in a room above this one
+# Made from points, in a room above this one.
+_FAMILIES = (
+    "Coordinates", "Directions", "Distances", "Family", "Patches", "Pixels", "Terms", "Union", "Values",
+    "patches", "pixels", "terms",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

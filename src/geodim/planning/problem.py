@@ -48,6 +48,16 @@ class Problem:
     runs : int or None
         The most values that a column stores, where it is read as values with multiplicities: sparse, or of
         points that have weights.
+    made_from : int or None
+        Where columns are made from points whenever they are read (distances, directions): bytes that are kept
+        to make them from, besides the points as they were given; None where columns are stored.
+    points : int
+        Bytes of these points as they were given.
+    fresh : bool
+        Whether the columns, though stored, come into being only when they are measured.
+    part : int or None
+        Where these columns are a part of a larger family, for which bounds are found: bytes that this takes,
+        besides some numbers per point.
     resident : bool or None
         Whether a cluster holds all columns; None where that is yet to be decided.
     on_device, graph_on_device : bool
@@ -83,6 +93,10 @@ class Problem:
     chunks: int | None = None
     n_rows: int | None = None
     runs: int | None = None
+    made_from: int | None = None
+    points: int = 0
+    fresh: bool = False
+    part: int | None = None
     resident: bool | None = None
     on_device: bool = False
     graph_on_device: bool = False
@@ -109,7 +123,12 @@ class Problem:
     @property
     def nbytes(self) -> int:
         """Bytes of the data."""
-        return self.n_features * self.bytes_per_column
+        return self.n_features * self.bytes_per_column if self.made_from is None else self.points
+
+    @property
+    def made_once(self) -> bool:
+        """Whether columns are made, and solved without a first look at them."""
+        return self.made_from is not None and self.rtol == 0.0 and self.n_rows is None
 
     @property
     def bytes_per_column(self) -> int:

@@ -25,6 +25,9 @@ class CoreRates:
         Per value: of the first pass; of the first column, read, sorted and searched; of another column,
         most of which need not be searched; of a column that is counted in steps; in cells, whose size is
         not the same everywhere.
+    made, making : float
+        Per value of a column among many that are made, most of which are dropped by counts; and besides, per
+        value and coordinate of the points, of making it.
     product : float
         Per stored entry of a graph and column.
     rows : float
@@ -45,6 +48,8 @@ class CoreRates:
     later: float = 25e-9
     count: float = 3e-9
     cell: float = 9e-9
+    made: float = 12e-9
+    making: float = 0.05e-9
     product: float = 0.5e-9
     rows: float = 12e9
     storage: float = 1e9

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     import torch
+    from numpy.typing import NDArray
 
     from geodim.backends.hop_pass import HopPass
     from geodim.backends.meters import Meter
@@ -87,8 +88,12 @@ class CudaBackend(LocalBackend):
         """Sizes and place of data on the host or on the device."""
         from geodim.backends.cuda.tensors import TensorSource  # noqa: PLC0415
 
-        there = isinstance(source, TensorSource)
         found = super().problem(source, rtol)
+        if found.made_from is not None:
+            from geodim.backends.cuda.made import can_make  # noqa: PLC0415 - imports Triton
+
+            return replace(found, held=False, on_device=can_make(source))
+        there = isinstance(source, TensorSource)
         return replace(found, held=found.held and not there, on_device=there)
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:
@@ -117,6 +122,26 @@ class CudaBackend(LocalBackend):
                 source, self.device, plan.way, step=step, ranges=ranges, leaders=leaders,
                 n_threads=plan.threads, driver=driver,
             )  # fmt: skip
+
+    def solve_made(
+        self,
+        source: ColumnSource,
+        *,
+        profile: Profile,
+        ends: NDArray[np.float64],
+        threads: int,
+        driver: Driver,
+    ) -> None:
+        """Solve columns that are made."""
+        from geodim.backends.cuda.made import MadeOnDevice, can_make  # noqa: PLC0415 - imports Triton
+        from geodim.backends.cuda.short import short_profile  # noqa: PLC0415
+
+        way = self.plan(self.problem(source, 0.0), threads).way
+        with current(self.device):
+            there = MadeOnDevice(source, self.device) if can_make(source) else source
+            short_profile(
+                there, self.device, way, n_threads=threads, driver=driver, profile=profile, ends=ends
+            )
 
     def meter(self) -> Meter:
         """Of the device."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 
@@ -28,7 +28,7 @@ ROWS, COLUMNS = 16, 128  # of one program
 SAMPLED = 1 << 24  # values of a sample that are made together
 
 
-def can_make(source: ColumnSource) -> bool:
+def can_make(source: ColumnSource) -> TypeGuard[CoordinateDistances | DirectionSource]:
     """Whether the device makes these columns itself; others are made on the host and copied.
 
     Powers of Minkowski's distance would differ from the CPU's in the last bits, and scaled points are rare.

@@ -69,6 +69,7 @@ def short_profile(
     ranges: Ranges | None = None,
     n_threads: int = 1,
     driver: Driver | None = None,
+    profile: Profile | None = None,
     ends: NDArray[np.float64] | None = None,
 ) -> Profile:
     """Phi over many short columns, exactly; see `geodim.engine.solve.compute_profile`.
@@ -87,6 +88,8 @@ def short_profile(
         Threads that copy from the host.
     driver : Driver, optional
         Says when to stop, and hears (columns done, columns in all).
+    profile : Profile, optional
+        An empty one to fill.
     ends : array of shape (n_features, 2), optional
         For the extremes of the columns, where no first pass found them.
     """
@@ -96,7 +99,7 @@ def short_profile(
     feed = Feed(source, device, source.dtype, n_threads)
     batches = Batches(n, device, layers=1, batch=way.solvers, step=0.0)
     dominance = DeviceDominance(n, device)
-    profile = Profile.empty(n, d)
+    profile = Profile.empty(n, d) if profile is None else profile
 
     def finish(some: list[int]) -> None:
         profile.done[some] = True

@@ -9,6 +9,7 @@ from geodim.backends.dask.cells import CellPass
 from geodim.backends.dask.cluster import Cluster
 from geodim.backends.dask.columns import WholePass, new_token, weights_of
 from geodim.backends.dask.histograms import CountPass
+from geodim.backends.dask.made import solve_made
 from geodim.backends.dask.source import DaskSource, is_dask
 from geodim.backends.dask.tasks import Job
 from geodim.backends.local import LocalBackend
@@ -16,12 +17,14 @@ from geodim.backends.meters import PeakMeter
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
 from geodim.errors import ClusterError, InputValueError
+from geodim.families.solve import leading
 from geodim.planning.cluster import plan_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
+    from numpy.typing import NDArray
 
     from geodim.backends.hop_pass import HopPass
     from geodim.backends.meters import Meter
@@ -113,6 +116,18 @@ class DaskBackend(LocalBackend):
         )
         kind = CountPass if way.by_chunk else WholePass
         return kind(self.cluster, source, way, job, ranges, driver).run(leaders)
+
+    def solve_made(
+        self,
+        source: ColumnSource,
+        *,
+        profile: Profile,
+        ends: NDArray[np.float64],
+        threads: int,
+        driver: Driver,
+    ) -> None:
+        """Solve columns that are made."""
+        solve_made(self.cluster, source, leading(source, threads), profile, ends, driver)
 
     def meter(self) -> Meter:
         """Of the worker that took most."""

@@ -67,6 +67,8 @@ def kind_text(result: IDResult) -> str:
         return "exact"
     if result.stopped:
         return f"certified bounds; stopped early ({result.stopped})"
+    if result.part_of is not None:
+        return f"certified bounds for {result.part_of}, {100 * result.error:.2g} % apart"
     if result.phi_exact:
         return f"relative error at most {at_most(result.error)}, from rounded features"
     return f"certified bounds, {100 * result.error:.2g} % apart"
@@ -82,6 +84,7 @@ def describe_dimension(result: IDResult) -> list[str]:
                 "0 and the dimension infinite."
             )
         ]
+    among = "" if result.part_of is None else f", with the features of {result.part_of}"
     if result.exact:
         first = f"These {size} have intrinsic dimension {number(result.dimension)}, computed exactly."
     elif result.one_number:
@@ -97,7 +100,7 @@ def describe_dimension(result: IDResult) -> list[str]:
     else:
         first = (
             f"The intrinsic dimension of these {size} lies between {number(result.lower)} and "
-            f"{number(result.upper)}. These bounds are proven, not estimated."
+            f"{number(result.upper)}{among}. These bounds are proven, not estimated."
         )
     words = [first]
     if not result.stopped:

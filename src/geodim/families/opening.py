@@ -1,0 +1,95 @@
+"""From what a caller types to columns: the family, its source, and points that count several times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.data.shapes import check_weights
+from geodim.data.sources import WeightedSource, as_source
+from geodim.errors import InputValueError
+from geodim.families.choose import family_of
+from geodim.families.covering import covering
+from geodim.families.protocol import described, opened
+from geodim.families.union import is_divided
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from geodim.data.sources import ColumnSource
+    from geodim.families.protocol import Family
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Columns that are ready to be read.
+
+    Attributes
+    ----------
+    source : ColumnSource
+        The columns, of points as often as they count.
+    plain : ColumnSource
+        The same, each point once.
+    said : dict or None
+        What a result says about the features; None for the columns themselves.
+    """
+
+    source: ColumnSource
+    plain: ColumnSource
+    said: dict[str, Any] | None = None
+
+    @property
+    def weights(self) -> Any:
+        """How often each point counts; None if each does once."""
+        if self.source is self.plain:
+            return None
+        assert isinstance(self.source, WeightedSource)
+        weights = np.zeros(self.plain.n_points, self.source.weights.dtype)
+        weights[self.source.present] = self.source.weights
+        return weights
+
+
+def open_family(
+    family: Family, X: Any, *, weights: Any = None, names: Sequence[str] | None = None, n_threads: int = 1
+) -> Opened:
+    """The columns of a family on these points.
+
+    Parameters
+    ----------
+    family : Family
+        What makes them.
+    X, weights, names
+        As for `geodim.intrinsic_dimension`.
+    n_threads : int
+        Threads to use.
+    """
+    plain = covering(opened(family, X, names, n_threads))
+    said = described(family, plain)
+    if weights is None:
+        return Opened(plain, plain, said)
+    counts = check_weights(weights, plain.n_points)
+    if is_divided(plain) and not np.all(counts):
+        raise InputValueError(
+            "points of weight 0 would take part in the diameters that members are divided by: leave them out"
+        )
+    return Opened(WeightedSource(plain, counts), plain, said)
+
+
+def open_features(
+    X: Any,
+    features: Any = "coordinates",
+    metric: Any = None,
+    landmarks: Any = None,
+    *,
+    weights: Any = None,
+    names: Sequence[str] | None = None,
+    n_threads: int = 1,
+) -> Opened:
+    """The columns that a caller asks for, of data on this machine."""
+    family = family_of(features, metric, landmarks)
+    if family is not None:
+        return open_family(family, X, weights=weights, names=names, n_threads=n_threads)
+    source = as_source(X, weights=weights, names=names)
+    return Opened(source, source.source if isinstance(source, WeightedSource) else source)

@@ -1,0 +1,138 @@
+"""What a family of features is, whoever wrote it.
+
+`Family` is all that `features=` asks for.  What its source may say besides is optional, and read here, in one
+place: how far values are off, whether columns are dear to make, and which larger family they are a part of.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from geodim.data.sources import as_source
+from geodim.errors import InputTypeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from geodim.data.checks import Ranges
+    from geodim.data.sources import ColumnSource
+
+WANTED = (
+    "n_points", "n_features", "dtype", "row_major", "runs", "names",
+    "read", "read_runs", "chunks", "chunk", "sample",
+)  # fmt: skip
+
+
+@runtime_checkable
+class Family(Protocol):
+    """Functions on points, for ``features=``: any object with this method will do.
+
+    A family makes a source of columns from points: a column holds the values of one function on all points.
+    The source is a `geodim.data.sources.ColumnSource`, which hands out columns block by block as they are
+    asked for, always with the same values, so that nothing need be stored whole; or it is simply a matrix,
+    points by features, in any form that `geodim.intrinsic_dimension` takes.
+
+    A family may have besides
+
+    * ``described(source)``: plain values that say in a result which features these were, with its name as
+      "family"; by default the name of its class.
+
+    and a source
+
+    * ``names``: of the functions, which shares and explanations use;
+    * ``error(greatest)``: how far, at most, a value may lie from that of its definition, given the greatest
+      magnitude of all values; 0 by default: the values are what they are.  Bounds of results include it;
+    * ``made``: True if columns are made anew whenever they are read.  Exact results then make each but once;
+      the values must be finite, and the source has ``at_once``, how many columns are made together at best,
+      and ``extents()``, bounds on the values of every column, shape (n_features, 2), for what was not made
+      in time;
+    * ``part_of``: what larger family these are a part of, "all points" or "all directions", and
+      ``whole(part)``, bounds for all of that (see `geodim.families.bounds`);
+    * ``digest()``: bytes that tell its values from others, for checkpoints; else all are read for that;
+    * ``held``: bytes that it keeps to make columns from, for plans.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> class Squares:
+    ...     def source(self, X, *, names=None, n_threads=None):
+    ...         return np.asarray(X) ** 2
+    >>> result = geodim.intrinsic_dimension([[0.0], [1.0], [2.0]], features=Squares())
+    >>> result.d_max, result.parameters["features"]
+    (4.0, {'family': 'squares'})
+    """
+
+    def source(
+        self, X: Any, *, names: Sequence[str] | None = None, n_threads: int | None = None
+    ) -> ColumnSource:
+        """The functions' values on these points, as columns.
+
+        Parameters
+        ----------
+        X
+            The points, as the caller gave them.
+        names : sequence of str, optional
+            Names that the caller gave: of points where functions belong to points, else of the functions.
+        n_threads : int, optional
+            Threads to use.
+        """
+
+
+def opened(
+    family: Family, X: Any, names: Sequence[str] | None = None, n_threads: int | None = None
+) -> ColumnSource:
+    """The columns of a family on these points, with an error where that is none."""
+    made: Any = family.source(X, names=names, n_threads=n_threads)
+    source: ColumnSource = made if hasattr(made, "read") else as_source(made)
+    missing = [name for name in WANTED if not hasattr(source, name)]
+    if missing:
+        raise InputTypeError(
+            f"the source of {type(family).__name__} is a {type(source).__name__} without {missing[0]}: see "
+            "geodim.data.sources.ColumnSource for what it must have, or let it be a matrix"
+        )
+    return source
+
+
+def described(family: Family, source: ColumnSource) -> dict[str, Any]:
+    """What a result says about its features: plain values."""
+    say = getattr(family, "described", None)
+    said: dict[str, Any] = {"family": type(family).__name__.lower()} if say is None else say(source)
+    try:
+        json.dumps(said, allow_nan=False)
+        if not isinstance(said["family"], str):
+            raise TypeError("its name is none")
+    except (TypeError, ValueError, KeyError) as error:
+        raise InputTypeError(
+            f"what {type(family).__name__}.described gives cannot be written to a result ({error}): plain "
+            "values in a dict are wanted, with a text as 'family'"
+        ) from error
+    part = part_of(source)
+    return said if part is None else said | {"part_of": part}
+
+
+def label_of(family: Family) -> str:
+    """The name of a family, for messages and to tell members of a union apart."""
+    label: str = getattr(family, "label", type(family).__name__.lower())
+    return label
+
+
+def is_made(source: ColumnSource) -> bool:
+    """Whether columns are made anew whenever they are read, so that they should be read but once."""
+    return bool(getattr(source, "made", False))
+
+
+def part_of(source: ColumnSource) -> str | None:
+    """Which larger family these are a part of, that bounds are wanted for; None if they are all."""
+    found: str | None = getattr(source, "part_of", None)
+    return found
+
+
+def error_of(source: ColumnSource, ranges: Ranges) -> float:
+    """How far any value may be off, given the ranges of the columns."""
+    within = getattr(source, "error_within", None)  # knows the columns one by one
+    if within is not None:
+        return float(within(ranges))
+    stated = getattr(source, "error", None)
+    return 0.0 if stated is None else float(stated(ranges.magnitude))
