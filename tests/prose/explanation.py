@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING
 
 from geodim.experiments.printed import printed
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 def check(page: Page) -> None:
     page.allows("a selection that keeps 95 % is at least 95 % of the best one of its size", "an example")
+    least = math.ceil(100 / (1 - 1 / math.e) ** 2) / 100
+    page.says("1/(1 − 1/e)² < {} times the least possible", f"{least:.2f}")
     page.says("counts every column in {} equal bins", f"{BINS:,}")
     page.says("{} MiB by default", MEMORY >> 20)
     page.allows("24 bytes per point, however many features", "two widths of 8 bytes and two owners of 4")
