@@ -72,8 +72,8 @@ def select(
     """Choose few features that tell the points apart almost as well as all of them.
 
     One feature after the other, always the one that adds most to the discriminability. Such a choice reaches
-    at least 63 % (1 - 1/e) of what the best possible choice of as many features reaches, and mostly far more:
-    the table shows how much of all features together. Labels are not looked at.
+    at least 63 % (1 - 1/e) of the discriminability of the best possible choice of as many features, and
+    mostly far more: the table shows how much of all features together. Labels are not looked at.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with **names** and **curve**.
 
@@ -227,7 +227,7 @@ def _show(selection: FeatureSelection, title: str, terminal: Console) -> None:
     terminal.print(
         f"\n{len(selection.names):,} of {selection.n_features:,} features, {selection.n_points:,} points; "
         f"all features: dimension {selection.dimension:.6g}; certified: at least {selection.guarantee:.1%} "
-        f"of the best choice of as many; {selection.seconds:.3g} s on {threads} "
+        f"of the discriminability of the best choice of as many; {selection.seconds:.3g} s on {threads} "
         f"thread{'' if threads == 1 else 's'}",
         soft_wrap=True,
     )
