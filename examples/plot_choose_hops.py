@@ -5,10 +5,7 @@ Choosing the number of hops before training
 A SIGN network looks at the attributes of a node and at their averages over 1, 2, ..., k hops.  How many
 are worth their price is mostly found out by training.  Here the intrinsic dimension is asked first,
 without labels; then the networks are trained, to see whether it was right.  The data set is Cora: 2,708
-papers, 1,433 words, citations.
-
-Cora's files are taken from the folder in ``GEODIM_DATA`` or from the cache (``geodim datasets fetch cora``
-puts them there).  Without them the digits and their neighbour graph are used.
+papers, 1,433 words, citations; it comes with the package.
 """
 
 # %%
@@ -23,18 +20,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import geodim
-from geodim.data.datasets import DatasetNotFoundError
 from geodim.gnn import SignSettings, run_grid, summarise_runs
 from geodim.report.accuracy import plot_accuracy
 
-try:
-    data = geodim.load_dataset("cora", offline=True)
-except DatasetNotFoundError:
-    data = geodim.load_dataset("digits")
-    print(
-        "note: the files of Cora are not here, so this is about the digits; what the "
-        "text says of Cora does not apply"
-    )
+data = geodim.load_dataset("cora")
 print(data)
 
 started = time.perf_counter()

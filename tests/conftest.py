@@ -85,9 +85,18 @@ def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(request.node.nodeid.encode())])
 
 
+_REAL_FILES = (_PLANETOID / "Cora" / "raw" / "ind.cora.graph").is_file()
+
+
 @pytest.fixture(scope="session")
-def planetoid_root() -> Path:
-    """The folder with the real Planetoid files."""
-    if not (_PLANETOID / "Cora" / "raw" / "ind.cora.graph").is_file():
-        pytest.skip(f"the real Planetoid files are not at {_PLANETOID} (set GEODIM_DATA)")
-    return _PLANETOID
+def planetoid_root() -> Path | None:
+    """The folder with the real Planetoid files; None, for the package's own, where there is none."""
+    return _PLANETOID if _REAL_FILES else None
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """PubMed does not come with the package."""
+    parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
+    wanted = any(isinstance(value, str) and value.lower() == "pubmed" for value in parameters)
+    if "planetoid_root" in getattr(item, "fixturenames", ()) and wanted and not _REAL_FILES:
+        pytest.skip(f"the files of PubMed are not at {_PLANETOID} (set GEODIM_DATA)")

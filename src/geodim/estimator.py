@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from geodim.dimension import intrinsic_dimension
+from geodim.families.choose import family_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -35,6 +36,17 @@ class DataEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has no 
         return tags
 
 
+def _is_table(X: object) -> bool:
+    """Whether it has rows and columns of numbers; functions may be of any other things, too."""
+    if hasattr(X, "shape"):
+        return len(X.shape) == 2
+    try:
+        array = np.asarray(X)
+    except ValueError:  # lists of different lengths
+        return False
+    return array.ndim == 2 and array.dtype.kind in "fiub"
+
+
 class IntrinsicDimension(DataEstimator):
     """Intrinsic dimension of a geometric data set, for pipelines and searches.
 
@@ -43,10 +55,10 @@ class IntrinsicDimension(DataEstimator):
 
     Parameters
     ----------
-    features : {"coordinates", "distances", "directions"}, `Distances` or `Directions`
-        Which functions on the points.
+    features : str, family, or list of these
+        Which functions on the points, as for `geodim.intrinsic_dimension`.
     metric, landmarks : optional
-        For distances, see `geodim.families.Distances`.
+        For distances, see `geodim.features.Distances`.
     rtol : float, default 0.0
         0 gives the exact value; a positive value stops as soon as (upper - lower) / lower <= rtol.
     normalize : bool, default True
@@ -67,9 +79,9 @@ class IntrinsicDimension(DataEstimator):
     discriminability_ : float
         Delta; the dimension is its inverse square.
     n_features_in_ : int
-        Number of features seen in `fit`.
+        Number of columns seen in `fit`, where X is a table; a list of words has none.
     feature_names_in_ : ndarray of str
-        Names of the features, where X has names that are all strings.
+        Names of the columns, where X has names that are all strings.
 
     Examples
     --------
@@ -104,18 +116,20 @@ class IntrinsicDimension(DataEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or frame of shape (n_points, n_features)
-            The data.
+            The data; where the features are those of texts, images or graphs, what these take.
         y : ignored
             Present by convention.
-        sample_weight : array-like of int of shape (n_points,), optional
-            Multiplicity of each point: whole numbers, the same as repeating the points.
+        sample_weight : array-like of numbers of shape (n_points,), optional
+            What each point weighs; whole numbers are the same as repeating the points.
 
         Returns
         -------
         IntrinsicDimension
             The estimator itself.
         """
-        data = self._validated(X)
+        family = family_of(self.features, self.metric, self.landmarks)
+        # Of texts, images and graphs scikit-learn knows no form.
+        data = X if family is not None and not _is_table(X) else self._validated(X)
         result = intrinsic_dimension(data, weights=sample_weight, **self.get_params(deep=False))
         self.result_ = result
         self.dimension_, self.lower_, self.upper_ = result.dimension, result.lower, result.upper

@@ -10,10 +10,12 @@ from geodim.backends.hop_pass import HopPass
 from geodim.backends.meters import ProcessMeter
 from geodim.data.checks import scan_ranges
 from geodim.data.describe import longest_runs, stored_rows
-from geodim.data.sources import as_source
+from geodim.data.measures import MassSource, UnitSource, measured_source
+from geodim.data.sources import WeightedSource
 from geodim.engine.solve import compute_profile
 from geodim.engine.ways import MOST_COLUMNS
 from geodim.errors import InputValueError
+from geodim.families.protocol import is_made, part_of
 from geodim.families.solve import solve_here
 from geodim.planning.cpu import plan_cpu
 from geodim.planning.problem import Problem
@@ -39,7 +41,7 @@ class LocalBackend:
 
     def open(self, X: object, *, weights: object, names: Sequence[str] | None) -> ColumnSource:
         """Anything that holds points by features."""
-        return as_source(X, weights=weights, names=names)
+        return measured_source(X, weights=weights, names=names)
 
     def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
         """First pass over the data."""
@@ -49,10 +51,15 @@ class LocalBackend:
         """Sizes and place of data that lies here."""
         # A file that is mapped is let go of page by page.
         mapped = isinstance(getattr(source, "array", None), np.memmap)
+        plain: ColumnSource = source.source if isinstance(source, WeightedSource) else source
+        made = getattr(plain, "held", 0) if is_made(plain) else None
+        part = None if part_of(plain) is None else getattr(plain, "held_for_bounds", 0)
         return Problem(
             source.n_points, source.n_features, source.dtype.itemsize, rtol, row_major=source.row_major,
             by_rows=hasattr(source, "read_rows"), held=not mapped, apart=False, n_rows=stored_rows(source),
-            runs=longest_runs(source), at_once=getattr(source, "at_once", MOST_COLUMNS),
+            runs=longest_runs(source), masses=isinstance(source, MassSource),
+            at_once=getattr(source, "at_once", MOST_COLUMNS), made_from=made,
+            fresh=getattr(plain, "fresh", False), part=part,
         )  # fmt: skip
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:
@@ -70,9 +77,21 @@ class LocalBackend:
         driver: Driver,
     ) -> Profile:
         """Solve every column."""
-        return compute_profile(
+        if isinstance(source, MassSource):
+            from geodim.engine.mass_solve import mass_profile  # noqa: PLC0415 - imports Numba
+
+            return mass_profile(
+                source, plan.way, step=step, ranges=ranges, leaders=leaders, n_threads=plan.threads,
+                driver=driver,
+            )  # fmt: skip
+        profile = compute_profile(
             source, plan.way, step=step, ranges=ranges, leaders=leaders, n_threads=plan.threads, driver=driver
         )
+        if isinstance(source, UnitSource):
+            from geodim.engine.mass_units import in_units  # noqa: PLC0415 - imports Numba
+
+            return in_units(profile, source.measure, source.unit)
+        return profile
 
     def solve_made(
         self,

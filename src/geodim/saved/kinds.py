@@ -31,6 +31,7 @@ __all__ = [
     "optional",
     "plain",
     "sequence_of",
+    "sizes_or_masses",
     "text",
     "unfit",
     "whole",
@@ -138,6 +139,19 @@ def numbers(least: float = 0.0, *, infinite: bool = False) -> Check[NDArray[np.f
     """A list of numbers, as an array."""
     each = list_of(number(least, infinite=infinite))
     return lambda value: np.array(each(value), np.float64)
+
+
+def sizes_or_masses(least: int) -> Check[NDArray[np.generic]]:
+    """Sizes, whole numbers from ``least`` on; or, if all are written as floats, masses.
+
+    As an array of the one or the other.
+    """
+
+    def each(value: object) -> NDArray[np.generic]:
+        masses = isinstance(value, list) and value and all(isinstance(one, float) for one in value)
+        return numbers()(value) if masses else wholes(least)(value)
+
+    return each
 
 
 def mapping_of(check: Check[object], **known: Check[object]) -> Check[dict[str, object]]:

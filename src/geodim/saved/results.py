@@ -15,6 +15,7 @@ from geodim.alerts.alert import SEVERITIES, Alert
 from geodim.data.files import is_path, read_json
 from geodim.errors import DataFileError
 from geodim.planning.record import PlanRecord
+from geodim.removal import Removal
 from geodim.saved.kinds import (
     Check,
     UnfitError,
@@ -30,6 +31,7 @@ from geodim.saved.kinds import (
     plain,
     record,
     sequence_of,
+    sizes_or_masses,
     text,
     whole,
     wholes,
@@ -104,6 +106,19 @@ def alert(value: object) -> Alert:
     return Alert(**record(ALERT)(value))
 
 
+REMOVAL: dict[str, Check[object]] = {
+    "dimension": AT_MOST_INFINITE,
+    "without": mapping_of(AT_MOST_INFINITE),
+    "alone": mapping_of(number(0.0, 1.0)),
+    "tied": number(0.0, 1.0),
+}
+
+
+def removal_record(value: object) -> Removal:
+    """What removals of features cost."""
+    return Removal(**record(REMOVAL)(value))
+
+
 ID_RESULT: dict[str, Check[object]] = {
     "n_points": whole(1),
     "n_features": whole(1),
@@ -112,7 +127,7 @@ ID_RESULT: dict[str, Check[object]] = {
     "discriminability": number(),
     "discriminability_lower": number(),
     "discriminability_upper": AT_MOST_INFINITE,
-    "support": wholes(2),
+    "support": sizes_or_masses(2),
     "phi_lower": numbers(),
     "phi_upper": numbers(infinite=True),
     "shares": mapping_of(number(0.0, 1.0)),
@@ -124,11 +139,14 @@ ID_RESULT: dict[str, Check[object]] = {
     "seconds": number(),
     "parameters": PARAMETERS,
     "versions": VERSIONS,
-    "attained_from": wholes(2),
+    "attained_from": sizes_or_masses(2),
     "attained_by": wholes(-1),
     "feature_error": AT_MOST_INFINITE,
     "plan": optional(plan_record),
+    "mass": number(),
+    "stepwise": flag,
     "alerts": sequence_of(alert),
+    "removal": optional(removal_record),
 }
 ID_DERIVED: dict[str, Check[object]] = {
     "format": text, **dict.fromkeys(("dimension", "lower", "upper", "error"), AT_MOST_INFINITE)
@@ -239,8 +257,10 @@ def related_in_result(result: IDResult) -> None:
     for name in ("support", "attained_from"):
         sizes_of = getattr(result, name)
         ascending(sizes_of, f"the field {name!r}", strictly=True)
-        if sizes_of.size and sizes_of[-1] > n:
-            raise UnfitError(f"the field {name!r} goes beyond the {n} points")
+        if sizes_of.size and sizes_of[-1] > (result.mass if result.measured else n):
+            raise UnfitError(f"the field {name!r} goes beyond the {n} points, or their mass")
+    if not result.measured and result.mass != float(n):
+        raise UnfitError(f"the mass is {result.mass!r}, but n_points {n}")
     for name in ("phi_lower", "phi_upper"):
         ascending(getattr(result, name), f"the field {name!r}")
     if np.any(result.phi_lower > result.phi_upper):
@@ -249,6 +269,10 @@ def related_in_result(result: IDResult) -> None:
         raise UnfitError("attained_by names a feature without a share")
     if result.shares and not math.isclose(sum(result.shares.values()), 1.0, abs_tol=1e-6):
         raise UnfitError("the shares do not add up to 1")
+    if result.removal is not None and not (
+        list(result.removal.without) == list(result.removal.alone) == list(result.shares)
+    ):
+        raise UnfitError("the removals are not those of the features with a share")
     if result.n_indistinguishable is not None and result.n_indistinguishable > n:
         raise UnfitError("there are more indistinguishable points than points")
     if result.exact and not (

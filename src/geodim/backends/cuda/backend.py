@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from geodim.backends.cuda.device import current, free_memory
 from geodim.backends.local import LocalBackend
 from geodim.backends.meters import PeakMeter
+from geodim.data.sources import as_source
 from geodim.errors import BackendError, DeviceMemoryError
 from geodim.optional import require
 from geodim.planning.cuda import plan_cuda
@@ -73,7 +74,7 @@ class CudaBackend(LocalBackend):
             source = TensorSource(X)
             set_names(source, names)
             return source
-        return super().open(X, weights=weights, names=names)
+        return as_source(X, weights=weights, names=names)
 
     def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
         """First pass over the data, where it lies."""
@@ -88,8 +89,12 @@ class CudaBackend(LocalBackend):
         """Sizes and place of data on the host or on the device."""
         from geodim.backends.cuda.tensors import TensorSource  # noqa: PLC0415
 
-        there = isinstance(source, TensorSource)
         found = super().problem(source, rtol)
+        if found.made_from is not None:
+            from geodim.backends.cuda.made import can_make  # noqa: PLC0415 - imports Triton
+
+            return replace(found, held=False, on_device=can_make(source))
+        there = isinstance(source, TensorSource)
         return replace(found, held=found.held and not there, on_device=there)
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:

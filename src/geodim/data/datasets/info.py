@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from geodim.data.datasets.bundled import is_bundled
 from geodim.data.datasets.cache import MANIFEST, candidates
 from geodim.data.datasets.fetch import missing_files
 from geodim.data.datasets.mag import has_embedding
@@ -31,7 +32,8 @@ class DatasetInfo:
     folder
         Where its files are expected; None for embedded data sets.
     present
-        Whether it can be loaded without a download: embedded, all files there, or already converted.
+        Whether it can be loaded without a download: embedded, in the package, all files there, or already
+        converted.
     missing
         The required files that are not in the folder.
     converted
@@ -102,7 +104,7 @@ def dataset_info(name: str, root: str | os.PathLike[str] | None = None) -> Datas
         edges=table.edges if table else None,
         attributes=table.attributes if table else None,
         folder=folder,
-        present=not missing or converted is not None,
+        present=not missing or converted is not None or (root is None and is_bundled(spec.name)),
         missing=tuple(missing),
         converted=converted,
         directed=spec.directed,

@@ -11,6 +11,7 @@ import numpy as np
 from geodim.arguments import whole_number
 from geodim.data.boundary import boundary
 from geodim.data.datasets import cache
+from geodim.data.datasets.bundled import is_bundled, load_bundled
 from geodim.data.datasets.errors import DatasetNotFoundError
 from geodim.data.datasets.fetch import fetch, missing_files, not_found
 from geodim.data.datasets.mag import embedding_places, has_embedding, write_mag_graph
@@ -57,7 +58,8 @@ def load_dataset(
         ``ogbn-papers100M``, ``digits``, ``sbm`` or ``rmat``; case does not matter.
     root
         The folder that holds one folder per data set, in the layouts of PyTorch Geometric and ogb. By default
-        the environment variable ``GEODIM_DATA``, otherwise the user's cache folder.
+        the environment variable ``GEODIM_DATA``, otherwise the user's cache folder; Cora and CiteSeer come
+        with the package where their files are not there.
     offline
         Never download. Otherwise missing files are fetched, except those of data sets beyond 5 GB, which
         :func:`fetch` must be asked for.
@@ -87,6 +89,8 @@ def load_dataset(
         raise InputValueError(f"{spec.name} takes no options, but got {', '.join(sorted(options))}")
     base = resolve_root(root)
     folder = base / spec.folder
+    if root is None and is_bundled(spec.name) and missing_files(spec, folder):
+        return _compare(spec, load_bundled(spec))
     if spec.family == "planetoid":
         _ensure_files(spec, base, folder, offline)
         return _compare(spec, load_planetoid(spec, folder))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from geodim.explain.advice import advise
 from geodim.khop_result import KHopResult
+from geodim.removal import TIE_RULE
 from geodim.report.html import figures, text
 from geodim.report.html.gauge import gauge_picture
 from geodim.report.html.static import curve_picture, line_picture
@@ -165,12 +166,22 @@ def _hop_table(result: KHopResult) -> ReportTable:
 def _feature_table(result: IDResult, *, hops: bool) -> ReportTable:
     rows = []
     total = 0.0
+    removal = result.removal
     for at, (name, share) in enumerate(list(result.shares.items())[:ROWS], 1):
         hop, attribute = figures.hop_of(name) if hops else (0, name)
         total += share
-        rows.append([attribute, str(at), *([str(hop)] if hops else []), percent(share), percent(total)])
+        worth = [] if removal is None else [number(removal.without[name], 6), percent(removal.alone[name])]
+        rows.append(
+            [attribute, str(at), *([str(hop)] if hops else []), *worth[:1], percent(share), *worth[1:],
+             percent(total)]
+        )  # fmt: skip
     head = ["feature", "rank", *(["hop"] if hops else []), "share", "together"]
+    if removal is not None:
+        at = head.index("share")
+        head[at : at + 1] = ["dimension without it", "share", "of it alone"]
     caption = _caption("Features by share of the discriminability", len(rows), len(result.shares))
+    if len(result.shares) > 1:
+        caption += f"; {TIE_RULE}"
     return ReportTable(head, rows, set(range(1, len(head))), caption)
 
 

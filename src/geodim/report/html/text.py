@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from geodim.removal import TIE_RULE
 from geodim.result import at_most
 from geodim.words import counted, feature_label, fine_percent, number, percent
 
@@ -55,6 +56,8 @@ def kind_text(result: IDResult) -> str:
         return "exact"
     if result.stopped:
         return f"certified bounds; stopped early ({result.stopped})"
+    if result.part_of is not None:
+        return f"certified bounds for {result.part_of}, {100 * result.error:.2g} % apart"
     if result.phi_exact:
         return f"relative error at most {at_most(result.error)}, from rounded features"
     return f"certified bounds, {100 * result.error:.2g} % apart"
@@ -70,6 +73,7 @@ def describe_dimension(result: IDResult) -> list[str]:
                 "0 and the dimension infinite."
             )
         ]
+    among = "" if result.part_of is None else f", with the features of {result.part_of}"
     if result.exact:
         first = f"These {size} have intrinsic dimension {number(result.dimension)}, computed exactly."
     elif result.one_number:
@@ -85,7 +89,7 @@ def describe_dimension(result: IDResult) -> list[str]:
     else:
         first = (
             f"The intrinsic dimension of these {size} lies between {number(result.lower)} and "
-            f"{number(result.upper)}. These bounds are proven, not estimated."
+            f"{number(result.upper)}{among}. These bounds are proven, not estimated."
         )
     words = [first]
     if not result.stopped:
@@ -148,6 +152,10 @@ def features_words(result: IDResult, *, hops: bool = False) -> str:
             f"{len(shares):,} of {counted(result.n_features, 'feature')} carry the "
             f"discriminability; most of all {listed}."
         )
+    if result.removal is not None:
+        words = f"{removal_words(result)} {words}"
+    if len(shares) > 1:
+        words += f" Mind that {TIE_RULE}."
     idle = result.n_features - len(shares)
     if result.phi_exact and idle > 0 and not result.stopped:
         who = "The other one never is" if idle == 1 else f"The other {idle:,} never are"
@@ -158,6 +166,24 @@ def features_words(result: IDResult, *, hops: bool = False) -> str:
             " With bounds instead of exact values, features that lie close together "
             "may have each other's share."
         )
+    return words
+
+
+def removal_words(result: IDResult) -> str:
+    """What the removal of single features costs."""
+    removal = result.removal
+    assert removal is not None
+    costs = list(removal.costs)
+    if not costs:
+        return "No single feature matters: without any one of them the dimension stays the same, others tie."
+    listed = ", ".join(
+        f"without {feature_label(name, 60)} {number(removal.without[name])}" for name in costs[:NAMES]
+    )
+    words = f"What single features are worth: the dimension is {listed}."
+    first = next(iter(result.shares))
+    if first not in removal.costs:
+        name = feature_label(first, 60)
+        words += f" Without {name}, which has the largest share, it stays the same: others tie."
     return words
 
 
