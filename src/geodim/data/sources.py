@@ -447,6 +447,4 @@ def _unweighted(data: object) -> ColumnSource:
     if module in ("pandas", "polars", "pyarrow"):
         frame = eager_frame(data)
         return _wide_frame(frame) or FrameSource(frame)
-    if module == "torch":
-        return ArraySource(array_of_tensor(data))
-    return ArraySource(plain_array(array_of(data)))
+    return ArraySource(array_of_tensor(data) if module == "torch" else plain_array(array_of(data)))
