@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["counted", "feature_label", "number", "percent", "short"]
+__all__ = ["counted", "feature_label", "fine_percent", "number", "percent", "short"]
 
 NAME_LENGTH = 24  # of a name in a plot
 
@@ -36,6 +36,17 @@ def percent(share: float) -> str:
     if 0.9995 < share < 1.0 - 1e-9:
         return "> 99.9 %"
     return f"{100.0 * share:.1f} %" if share else "0 %"
+
+
+def fine_percent(share: float) -> str:
+    """A share with two digits behind the point.
+
+    >>> fine_percent(0.125774), fine_percent(0.00001), fine_percent(0.0)
+    ('12.58 %', '< 0.01 %', '0 %')
+    """
+    if 0.0 < share < 0.00005:
+        return "< 0.01 %"
+    return f"{100.0 * share:.2f} %" if share else "0 %"
 
 
 def counted(count: int, noun: str) -> str:

@@ -127,7 +127,6 @@ def constant_columns(view: View) -> Alert | None:
         f"{'is' if len(constant) == 1 else 'are'} constant ({view.listed(constant)}): {them} no part in the "
         "number.",
         {"count": len(constant), "columns": [view.name(j) for j in constant[:NAMED]]},
-        "Nothing needs to be done.",
     )
 
 

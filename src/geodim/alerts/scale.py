@@ -101,9 +101,10 @@ def outliers(view: View) -> Alert | None:
     column = view.widest
     low, high = float(view.ranges.least[column]), float(view.ranges.greatest[column])
     single = found.points == 1
+    who = counted(found.points, "point") + ("" if found.columns == 1 else " or fewer")
     message = (
-        f"{counted(found.points, 'point')} of {n:,} {'sets' if single else 'set'} the range by "
-        f"which everything is divided: without {'it' if single else 'them'}, that range falls from "
+        f"{who} of {n:,} {'sets' if single else 'set'} the range by which everything is divided: "
+        f"without {'it' if single else 'them'}, that range falls from "
         f"{number(result.d_max)} to {number(found.d_max)} or less, and the dimension from "
         f"{number(result.dimension)} to {_between(found)}."
     )

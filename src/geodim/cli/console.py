@@ -185,7 +185,7 @@ def print_alerts(console: Console, alerts: Iterable[Alert]) -> None:
 
     for alert in alerts:
         style = "bold red" if alert.severity == "warning" else "bold yellow"
-        text = visible(f"{alert.message} {alert.way_out}")
+        text = visible(f"{alert.message} {alert.way_out}".strip())
         console.print()
         console.print(Text.assemble((f"{alert.severity}: ", style), text), soft_wrap=True)
 

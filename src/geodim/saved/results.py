@@ -55,6 +55,7 @@ PARAMETERS = mapping_of(
     dtype=text,
     data=text,
     command=text,
+    date=text,
     m=optional(whole(1)),
     fraction=optional(number(0.0, 1.0)),
     memory=whole(1),
