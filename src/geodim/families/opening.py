@@ -12,12 +12,13 @@ from geodim.data.sources import WeightedSource, as_source
 from geodim.errors import InputValueError
 from geodim.families.choose import family_of
 from geodim.families.covering import covering
-from geodim.families.protocol import described, opened
+from geodim.families.protocol import described, is_made, opened
 from geodim.families.union import is_divided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from geodim.data.scales import Scale
     from geodim.data.sources import ColumnSource
     from geodim.families.protocol import Family
 
@@ -77,6 +78,21 @@ def open_family(
     return Opened(WeightedSource(plain, counts), plain, said)
 
 
+def scaled(opened: Opened, scale: Scale, n_threads: int) -> Opened:
+    """The columns divided by units of their own, if that is what the scale says."""
+    if not scale.own:
+        return opened
+    if is_made(opened.plain):
+        raise InputValueError(
+            f"scale={scale.name!r} divides columns of a table; features that are made from points, "
+            "as distances are, have one unit: leave out scale, scale the points first, or give several "
+            "families to Union(..., by='diameter')"
+        )
+    source = scale.applied(opened.source, n_threads)
+    plain = source.source if isinstance(source, WeightedSource) else source
+    return Opened(source, plain, opened.said)
+
+
 def open_features(
     X: Any,
     features: Any = "coordinates",
@@ -86,10 +102,13 @@ def open_features(
     weights: Any = None,
     names: Sequence[str] | None = None,
     n_threads: int = 1,
+    scale: Scale | None = None,
 ) -> Opened:
     """The columns that a caller asks for, of data on this machine."""
     family = family_of(features, metric, landmarks)
     if family is not None:
-        return open_family(family, X, weights=weights, names=names, n_threads=n_threads)
-    source = as_source(X, weights=weights, names=names)
-    return Opened(source, source.source if isinstance(source, WeightedSource) else source)
+        found = open_family(family, X, weights=weights, names=names, n_threads=n_threads)
+    else:
+        source = as_source(X, weights=weights, names=names)
+        found = Opened(source, source.source if isinstance(source, WeightedSource) else source)
+    return found if scale is None else scaled(found, scale, n_threads)
