@@ -352,7 +352,7 @@ class WeightedSource:
     def over(self, source: ColumnSource) -> WeightedSource:
         """The same weights for other values of the same points."""
         other = copy(self)
-        other.source, other.long_integers = source, False
+        other.source, other.dtype, other.long_integers = source, source.dtype, False
         return other
 
     def _column(self, column: int) -> NDArray[np.floating]:

@@ -150,8 +150,8 @@ def _text(result: KHopResult, hops: int, tolerance: float, excess: list[float], 
     elif hops == 0:
         text = (
             "The graph hardly lowers the intrinsic dimension: without any hop it is within "
-            f"{fine_percent(tolerance)} of that of {result.hops} hops. By this measure aggregation tells few points "
-            "apart that the attributes do not."
+            f"{fine_percent(tolerance)} of that of {result.hops} hops. By this measure aggregation tells few "
+            "points apart that the attributes do not."
         )
     else:
         text = (
