@@ -15,6 +15,7 @@ from geodim.backends import choose_backend, where_it_lies
 from geodim.certificate.remembered import remember
 from geodim.data.describe import digest_of
 from geodim.data.integers import measured_exactly
+from geodim.data.scales import Scale
 from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
 from geodim.engine.driver import Driver
 from geodim.engine.parts import thread_count
@@ -26,7 +27,7 @@ from geodim.engine.toptwo import TopTwo
 from geodim.errors import DegenerateDataWarning, InputValueError, InterruptedWarning
 from geodim.families.bounds import Part, family_bounds
 from geodim.families.choose import family_of
-from geodim.families.opening import Opened, open_family
+from geodim.families.opening import Opened, open_family, scaled
 from geodim.families.protocol import error_of, is_made, part_of
 from geodim.families.solve import family_profile, leading, solver_of_others
 from geodim.planning.record import PlanRecord
@@ -56,7 +57,8 @@ def intrinsic_dimension(
     metric: object = None,
     landmarks: object = None,
     rtol: float = 0.0,
-    normalize: bool = True,
+    scale: object = None,
+    normalize: bool | None = None,
     weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
@@ -91,8 +93,14 @@ def intrinsic_dimension(
     rtol : float, default 0.0
         0 gives the exact value.  A positive value stops as soon as (upper - lower) / lower <= rtol; one that
         floats cannot express (below 1e-13) gives the exact value too.
-    normalize : bool, default True
-        Divide all features by d_max, the largest range of a column (the paper's choice for graph data).
+    scale : str, number or sequence, default "global"
+        What features are divided by, so that they can be compared.  "global": all by d_max, the largest
+        range of a column (the paper's choice for graph data); "none": by nothing.  "range", "iqr" (from
+        the first quartile to the third), "std" (over n) and "rank" (values become ranks, equal ones
+        their mean rank) give each column a unit of its own first; constant columns stay constant.  A positive
+        number, or one for each column, is a unit that is known: nothing else is divided.
+    normalize : bool, optional
+        Older alias: True is scale="global", False is scale="none".
     weights : array-like of numbers, optional
         What each point weighs, 0 or more.  Whole numbers are multiplicities: the same result as repeating the
         points, at the cost of not doing so, whatever they are.  Others are masses, and Delta is the mean of
@@ -141,6 +149,8 @@ def intrinsic_dimension(
     """
     started = time.monotonic()
     rtol, threads, time_limit = check_arguments(rtol, n_threads, time_limit)
+    chosen = Scale.of(scale, normalize)
+    _refuse_scale(where_it_lies(X) if backend == "auto" else backend, chosen)
     place = choose_backend(backend, X)
     meter = place.meter()
     family = family_of(features, metric, landmarks)
@@ -153,11 +163,12 @@ def intrinsic_dimension(
         opened = open_family(
             family, X, weights=weights, names=feature_names, n_threads=threads, masses=place.name == "cpu"
         )
+    opened = scaled(opened, chosen, threads)
     if checkpoint is not None and place.name != "cpu":
         raise InputValueError(f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}")
     if removal:
         _refuse_removal(place, rtol, checkpoint)
-    run = _Run(place, opened, rtol, threads, normalize, started, removal=removal)
+    run = _Run(place, opened, rtol, threads, chosen, started, removal=removal)
     with checkpoint_for(checkpoint, run.job) as store:
         driver = Driver(None if time_limit is None else started + time_limit, progress, store, save_every)
         result = run.result(driver)
@@ -166,7 +177,7 @@ def intrinsic_dimension(
     result = replace(result, plan=record, alerts=run.alerts(result))
     if count_indistinguishable:
         result = replace(result, n_indistinguishable=_count_equal_rows(X, weights))
-    if family is None:
+    if family is None and not chosen.own:
         remember(result, data=X, weighted=weights is not None)
     _warn(run.profile, result, run.off)
     return result
@@ -188,6 +199,16 @@ def _refuse(place: Executor, X: object, weights: object, rtol: float, equal_rows
     ):
         if given:
             raise InputValueError(f"features that are no columns are {why}")
+
+
+def _refuse_scale(where: str, scale: Scale) -> None:
+    """Units of columns are found here."""
+    if scale.own and where in ("cuda", "dask"):
+        raise InputValueError(
+            f"scale={scale.told()!r:.60} is done on this machine's cores, not with backend={where!r}, and "
+            "nothing is brought here unasked: divide the columns where they lie, or bring the data here and "
+            "leave out backend; scale='global' and 'none' work everywhere"
+        )
 
 
 def _refuse_removal(place: Executor, rtol: float, checkpoint: object) -> None:
@@ -237,11 +258,11 @@ class _Run:
     """
 
     def __init__(
-        self, place: Executor, opened: Opened, rtol: float, threads: int, normalize: bool, started: float,
+        self, place: Executor, opened: Opened, rtol: float, threads: int, scale: Scale, started: float,
         *, removal: bool = False,
     ) -> None:  # fmt: skip
         self.place, self.opened, self.rtol, self.threads = place, opened, rtol, threads
-        self.normalize, self.started = normalize, started
+        self.chosen, self.normalize, self.started = scale, scale.normalize, started
         self.two = TopTwo.of(opened.source.n_points, opened.source.n_features) if removal else None
         self.source, self.off, self.attempts = opened.source, 0.0, 1
         self.once = is_made(self.source) and tolerance(rtol) == 0.0
@@ -303,7 +324,7 @@ class _Run:
 
     def alerts(self, result: IDResult) -> tuple[Alert, ...]:
         """What to know before the result is believed; of features that are no columns, only what it says."""
-        if self.once or self.opened.said is not None:
+        if self.once or self.opened.said is not None or self.chosen.name == "rank":  # each is a row number
             return find_alerts(result)
         return find_alerts(result, self.source, self.ranges, given=self.given)
 
@@ -316,9 +337,8 @@ class _Run:
             seconds=time.monotonic() - self.started, n_threads=self.threads, feature_error=self.off,
             d_max_error=2.0 * self.off if d_max_error is None else d_max_error,
         )  # fmt: skip
-        if self.opened.said is None:
-            return found
-        return replace(found, parameters=found.parameters | {"features": self.opened.said})
+        said = {} if self.opened.said is None else {"features": self.opened.said}
+        return replace(found, parameters=found.parameters | {"scale": self.chosen.told(), **said})
 
 
 class _Solver:

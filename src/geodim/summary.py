@@ -113,7 +113,12 @@ def summarise(
         evaluations=int(profile.work[0] + profile.work[1]),
         bytes_read=profile.bytes_read,
         seconds=seconds,
-        parameters={"rtol": float(rtol), "normalize": bool(normalize), "n_threads": int(n_threads)},
+        parameters={
+            "rtol": float(rtol),
+            "scale": "global" if normalize else "none",
+            "normalize": bool(normalize),
+            "n_threads": int(n_threads),
+        },
         versions=versions(),
         attained_from=starts,
         attained_by=_positions(owners, order),

@@ -309,3 +309,9 @@ def test_codes_are_known_and_sentences_are_whole():
         assert alert.message.endswith(".")
         assert alert.way_out.endswith(".") or alert.code == "constant-columns"
         assert str(alert).startswith(f"{alert.severity}: {alert.message}")
+
+
+def test_ranks_are_no_row_numbers():
+    """They were asked for."""
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    assert geodim.intrinsic_dimension(X, scale="rank").alerts == ()

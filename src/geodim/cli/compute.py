@@ -57,13 +57,15 @@ from geodim.cli.tables import (
     Columns,
     Exclude,
     Header,
+    NoNormalize,
     Rtol,
     SaveEvery,
+    ScaleOption,
     Threads,
     TimeLimit,
     opened,
+    scale_given,
 )
-from geodim.engine.steps import tolerance
 from geodim.output import check_outputs
 
 if TYPE_CHECKING:
@@ -100,10 +102,8 @@ def compute(
     edge_weights: EdgeWeights = None,
     disconnected: Disconnected = None,
     rtol: Rtol = 0.0,
-    no_normalize: Annotated[
-        bool,
-        typer.Option("--no-normalize", help="Take features as they are; else the largest range becomes 1."),
-    ] = False,
+    scale: ScaleOption = None,
+    no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
     header: Header = None,
@@ -165,6 +165,7 @@ def compute(
     * `geodim compute sentences.txt --features terms`
     * `geodim compute photographs/ --features pixels --blur 2`
     * `geodim compute edges.csv --features distances --metric shortest_path --disconnected component`
+    * `geodim compute measurements.csv --scale iqr`, where columns have units of their own
     * `geodim compute iris.csv --exclude species --plot iris.png --report iris.html`
     * `geodim compute big.npy --rtol 0.01 --time-limit 600 --checkpoint state --json big.json`
     * `geodim compute points.parquet | jq .dimension`
@@ -174,6 +175,7 @@ def compute(
     * `geodim compute --dry-run --points 1e5 --features distances --coordinates 100`
     """
     console = err()
+    by_unit = scale_given(scale, no_normalize)
     named, width = family_or_width(features, by)
     family = with_options(
         chosen_family(named, metric, landmarks, by),
@@ -238,7 +240,7 @@ def compute(
             features=family or "coordinates",
             rtol=rtol,
             removal=_finds_removal(where, scheduler, family, rtol, checkpoint),
-            normalize=not no_normalize,
+            scale=by_unit,
             n_threads=threads,
             time_limit=time_limit,
             count_indistinguishable=count_duplicates,
@@ -270,6 +272,8 @@ def _finds_removal(
     where: dict[str, Any], scheduler: str | None, family: object, rtol: float, checkpoint: Path | None
 ) -> bool:
     """Whether what removals of features cost comes at little more: of columns, exactly, on these cores."""
+    from geodim.engine.steps import tolerance
+
     here = where.get("backend", "auto") in ("auto", "cpu") and scheduler is None
     return here and family is None and tolerance(rtol) == 0.0 and checkpoint is None
 

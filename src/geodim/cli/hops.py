@@ -39,7 +39,18 @@ from geodim.cli.planning import (
 )
 from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
 from geodim.cli.scheduler import Scheduler, connected
-from geodim.cli.tables import SAVE_EVERY, Checkpoint, Header, Rtol, SaveEvery, Threads, TimeLimit
+from geodim.cli.tables import (
+    SAVE_EVERY,
+    Checkpoint,
+    Header,
+    HopScale,
+    NoNormalize,
+    Rtol,
+    SaveEvery,
+    Threads,
+    TimeLimit,
+    scale_given,
+)
 from geodim.errors import InputTypeError, InputValueError
 from geodim.output import check_outputs
 from geodim.text import visible
@@ -106,12 +117,8 @@ def hops(
         ),
     ] = None,
     rtol: Rtol = 0.0,
-    no_normalize: Annotated[
-        bool,
-        typer.Option(
-            "--no-normalize", help="Take attributes as they are; else their largest range becomes 1."
-        ),
-    ] = False,
+    scale: HopScale = None,
+    no_normalize: NoNormalize = False,
     edge_weights: Annotated[
         str | None,
         typer.Option(
@@ -217,7 +224,7 @@ def hops(
                 "operator": operator.value,
                 "operator_parameters": parameters,
                 "rtol": rtol,
-                "normalize": not no_normalize,
+                "scale": scale_given(scale, no_normalize),
                 "edge_weights": weights,
                 "dtype": kind,
                 "n_threads": threads,

@@ -12,7 +12,16 @@ from geodim.cli.console import err, notes, out, print_alerts, print_json, print_
 from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, chosen_family, named_features
 from geodim.cli.objects import is_table, only_for_tables, opened_objects
 from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
-from geodim.cli.tables import Columns, Exclude, Header, Threads, opened
+from geodim.cli.tables import (
+    Columns,
+    Exclude,
+    Header,
+    NoNormalize,
+    ScaleOption,
+    Threads,
+    opened,
+    scale_given,
+)
 from geodim.output import check_outputs
 from geodim.text import visible
 
@@ -53,10 +62,8 @@ def select(
             "and at most 1; 0.95 by default.",
         ),
     ] = None,
-    no_normalize: Annotated[
-        bool,
-        typer.Option("--no-normalize", help="Report widths as they are; else the largest range becomes 1."),
-    ] = False,
+    scale: ScaleOption = None,
+    no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
     header: Header = None,
@@ -81,10 +88,12 @@ def select(
 
     * `geodim select embeddings.npy` until 95 % are reached
     * `geodim select iris.csv --exclude species -m 2`
+    * `geodim select measurements.csv --scale iqr` where columns have units of their own
     * `geodim select points.parquet --fraction 0.99 | jq -r .names[]`
     * `geodim select embeddings.npy --family distances --metric cosine -m 20` the points that tell most
     """
     console = err()
+    by_unit = scale_given(scale, no_normalize)
     if m is not None and fraction is not None:
         raise typer.BadParameter("give -m or --fraction, not both")
     if fraction is not None and not 0.0 < fraction <= 1.0:
@@ -110,7 +119,7 @@ def select(
             m=m,
             fraction=fraction,
             features=features or "coordinates",
-            normalize=not no_normalize,
+            scale=by_unit,
             n_threads=threads,
         )
         selection = with_provenance(selection, str(file))
@@ -141,7 +150,7 @@ def _choose(
     m: int | None,
     fraction: float | None,
     features: object,
-    normalize: bool,
+    scale: object,
     n_threads: int | None,
 ) -> FeatureSelection:
     """Read and select; names and numbers are those of the file."""
@@ -153,7 +162,7 @@ def _choose(
     ):
         made = features != "coordinates"  # then columns are coordinates of points, not features
         return select_features(
-            data, m, fraction=fraction, features=features, normalize=normalize, n_threads=n_threads,
+            data, m, fraction=fraction, features=features, scale=scale, n_threads=n_threads,
             feature_names=None if made else names, progress=progress,
         )  # fmt: skip
 

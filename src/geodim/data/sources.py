@@ -352,7 +352,7 @@ class WeightedSource:
     def over(self, source: ColumnSource) -> WeightedSource:
         """The same weights for other values of the same points."""
         other = copy(self)
-        other.source, other.long_integers = source, False
+        other.source, other.dtype, other.long_integers = source, source.dtype, False
         return other
 
     def _column(self, column: int) -> NDArray[np.floating]:
@@ -447,6 +447,4 @@ def _unweighted(data: object) -> ColumnSource:
     if module in ("pandas", "polars", "pyarrow"):
         frame = eager_frame(data)
         return _wide_frame(frame) or FrameSource(frame)
-    if module == "torch":
-        return ArraySource(array_of_tensor(data))
-    return ArraySource(plain_array(array_of(data)))
+    return ArraySource(array_of_tensor(data) if module == "torch" else plain_array(array_of(data)))

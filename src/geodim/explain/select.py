@@ -12,8 +12,9 @@ import numpy as np
 
 from geodim.alerts import find_alerts
 from geodim.arguments import real_number, whole_number
+from geodim.data.scales import Scale, one_unit_decides, unit_warning
 from geodim.engine.parts import divisor, thread_count
-from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError
+from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError, ScaleWarning
 from geodim.explain.greedy import Greedy
 from geodim.explain.passes import exact_source
 from geodim.families.opening import open_features
@@ -197,7 +198,8 @@ def select_features(
     features: Any = "coordinates",
     metric: Any = None,
     landmarks: Any = None,
-    normalize: bool = True,
+    scale: Any = None,
+    normalize: bool | None = None,
     weights: Any = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
@@ -225,9 +227,10 @@ def select_features(
     features, metric, landmarks
         As for `geodim.intrinsic_dimension`.  From distances this chooses landmarks, the points that tell most
         of the others apart.  What is a part of a larger family is taken as it is: "all features" are those.
-    normalize : bool, default True
-        Divide Delta by d_max, the largest range of all features (not only of the chosen ones).  The
-        choice does not depend on it.
+    scale, normalize
+        As for `geodim.intrinsic_dimension`; d_max is the largest range of all features, not only of the
+        chosen ones.  The choice is the same for "global", "none" and a number, and another where columns have
+        units of their own.
     weights : array-like of int, optional
         Multiplicity of each point.
     feature_names : sequence of str, optional
@@ -257,13 +260,14 @@ def select_features(
     threads = thread_count(n_threads)
     memory = whole_number(memory, "memory (bytes)", 1)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
+    chosen = Scale.of(scale, normalize)
     opened = open_features(
-        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads
+        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads, scale=chosen
     )
     most, part = _check_size(m, fraction, opened.source.n_features)
     source, ranges = exact_source(opened.source, threads)
-    scale = divisor(ranges.d_max, normalize)
-    greedy = Greedy(source, ranges, threads, memory, progress, scale)
+    by = divisor(ranges.d_max, chosen.normalize)
+    greedy = Greedy(source, ranges, threads, memory, progress, by)
     while not greedy.chosen or (
         len(greedy.chosen) < most if part is None else greedy.delta < part * greedy.total
     ):
@@ -274,21 +278,26 @@ def select_features(
             DegenerateDataWarning,
             stacklevel=2,
         )
+    names = unique_names(source.names, greedy.chosen)
+    first = greedy.curve[0] / greedy.whole_delta if greedy.whole_delta > 0.0 else 0.0
+    if opened.said is None and one_unit_decides(chosen, ranges.widths, first):
+        warnings.warn(unit_warning(names[0], first), ScaleWarning, stacklevel=2)
     return FeatureSelection(
-        names=unique_names(source.names, greedy.chosen),
+        names=names,
         columns=greedy.chosen,
         curve=greedy.curve,
         total=greedy.whole_delta,
         n_points=source.n_points,
         n_features=source.n_features,
-        normalized=bool(normalize),
+        normalized=chosen.normalize,
         d_max=ranges.d_max,
         evaluations=greedy.evaluations,
         seconds=time.monotonic() - started,
         parameters={
             "m": None if m is None else int(m),
             "fraction": part,
-            "normalize": bool(normalize),
+            "scale": chosen.told(),
+            "normalize": chosen.normalize,
             "n_threads": threads,
             "memory": memory,
             **({} if opened.said is None else {"features": opened.said}),

@@ -5,16 +5,20 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.data.checks import scan_ranges
+from geodim.data.scales import Scale, one_unit_decides, unit_warning
 from geodim.data.sources import as_source
 from geodim.dimension import intrinsic_dimension
 from geodim.engine.parts import divisor, mean, thread_count
 from geodim.engine.toptwo import TopTwo
+from geodim.errors import ScaleWarning
 from geodim.explain.core import CoreFinder
 from geodim.explain.passes import ColumnPass, exact_source
 from geodim.families.choose import Ready
@@ -156,7 +160,8 @@ def explain_dimension(
     features: Any = "coordinates",
     metric: Any = None,
     landmarks: Any = None,
-    normalize: bool = True,
+    scale: Any = None,
+    normalize: bool | None = None,
     weights: Any = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
@@ -171,7 +176,7 @@ def explain_dimension(
     ----------
     X : array-like of shape (n_points, n_features)
         Numbers in any form that `geodim.intrinsic_dimension` takes.
-    features, metric, landmarks, normalize, weights, feature_names, n_threads
+    features, metric, landmarks, scale, normalize, weights, feature_names, n_threads
         As for `geodim.intrinsic_dimension`.  Of distances this names the points that carry the dimension, of
         directions the directions.  What is a part of a larger family is explained as it is: which of these
         landmarks carry what all of these reach.
@@ -193,21 +198,26 @@ def explain_dimension(
     {'a': 0.8847510044914442}
     """
     threads = thread_count(n_threads)
+    chosen = Scale.of(scale, normalize)
     opened = open_features(
-        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads
+        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads, scale=chosen
     )
     source = opened.source
     names = _distinct(source)
     how: dict[str, Any] = {"feature_names": names}
-    if opened.said is not None:  # the same columns, even if some were drawn at random
+    if opened.said is not None and not chosen.own:  # the same columns, even if some were drawn at random
         opened.plain.names = source.names = names
         how = {"features": Ready(opened.plain, opened.said)}
     result = intrinsic_dimension(
-        X, normalize=normalize, weights=weights, n_threads=n_threads, removal=True, **how
+        X, scale=_again(scale, normalize), weights=weights, n_threads=n_threads, removal=True, **how
     )
     if np.any(getattr(source, "long_integers", False)):
         source, _ = exact_source(source, threads)
-    finder = CoreFinder(source, threads, normalize=normalize)
+    if opened.said is None and result.shares:
+        name, share = next(iter(result.shares.items()))
+        if one_unit_decides(chosen, scan_ranges(source, threads).widths, share):
+            warnings.warn(unit_warning(name, share), ScaleWarning, stacklevel=2)
+    finder = CoreFinder(source, threads, normalize=chosen.normalize)
     return _explanation(result, result.removal, source, names, finder, source.n_features)
 
 
@@ -218,7 +228,8 @@ def explain_hops(
     *,
     operator: Any = "sym",
     operator_parameters: dict[str, Any] | None = None,
-    normalize: bool = True,
+    scale: Any = None,
+    normalize: bool | None = None,
     edge_weights: Any = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
@@ -229,7 +240,7 @@ def explain_hops(
 
     Parameters
     ----------
-    X, graph, hops, operator, operator_parameters, normalize, edge_weights, feature_names, n_threads
+    X, graph, hops, operator, operator_parameters, scale, normalize, edge_weights, feature_names, n_threads
         As for `geodim.khop_dimensions`.
 
     Returns
@@ -257,6 +268,7 @@ def explain_hops(
         hops,
         operator=operator,
         operator_parameters=operator_parameters,
+        scale=scale,
         normalize=normalize,
         edge_weights=edge_weights,
         feature_names=names,
@@ -272,7 +284,7 @@ def explain_hops(
     }
     one_hop = make_operator(graph, operator, **plain)
     source = HopSource(X, one_hop, whole.hops, names)
-    finder = CoreFinder(source, threads, normalize=normalize, scale=result.scale)
+    finder = CoreFinder(source, threads, normalize=result.normalized, scale=result.scale)
     labels = [hop_label(name, hop) for hop in range(whole.hops + 1) for name in names]
     removal = None if result.stopped else _hop_removal(result, source, labels, threads)
     return _explanation(result, removal, source, labels, finder, attributes.n_features)
@@ -284,7 +296,8 @@ def feature_ranking(
     features: Any = "coordinates",
     metric: Any = None,
     landmarks: Any = None,
-    normalize: bool = True,
+    scale: Any = None,
+    normalize: bool | None = None,
     weights: Any = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
@@ -299,9 +312,7 @@ def feature_ranking(
     ----------
     X : array-like of shape (n_points, n_features)
         Numbers in any form that `geodim.intrinsic_dimension` takes.
-    normalize : bool, default True
-        Divide by d_max, the largest range of all features.
-    features, metric, landmarks, weights, feature_names, n_threads
+    features, metric, landmarks, scale, normalize, weights, feature_names, n_threads
         As for `geodim.intrinsic_dimension`.
 
     Returns
@@ -318,21 +329,27 @@ def feature_ranking(
     """
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     threads = thread_count(n_threads)
+    chosen = Scale.of(scale, normalize)
     opened = open_features(
-        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads
+        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads, scale=chosen
     )
     source, ranges = exact_source(opened.source, threads)
-    scale = divisor(ranges.d_max, normalize)
+    by = divisor(ranges.d_max, chosen.normalize)
     own = np.zeros(source.n_features)
     nothing = np.zeros(source.n_points)
 
     def visit(slot: Slot, column: Column) -> None:
-        own[column.index] = mean(slot.raised(column, nothing)[1:], source.n_points, scale)
+        own[column.index] = mean(slot.raised(column, nothing)[1:], source.n_points, by)
 
     ColumnPass(source, threads, ranges).run(range(source.n_features), visit)
     order = np.argsort(-own, kind="stable").tolist()
     labels = unique_names(source.names, order)
     return {label: float(own[column]) for label, column in zip(labels, order, strict=True)}
+
+
+def _again(scale: Any, normalize: bool | None) -> Any:
+    """The same scale by its newer name."""
+    return scale if normalize is None else "global" if normalize else "none"
 
 
 def _distinct(source: ColumnSource) -> list[str]:

@@ -21,6 +21,7 @@ import numpy as np
 from geodim.arguments import real_number
 from geodim.data.checks import scan_ranges
 from geodim.data.integers import measured_exactly
+from geodim.data.scales import Scale
 from geodim.data.sources import WeightedSource, as_source
 from geodim.engine.parts import thread_count
 from geodim.engine.pilot import look_ahead
@@ -59,7 +60,7 @@ class WhatIf:
     X : array-like of shape (n_points, n_features)
         Numbers in any form that `geodim.intrinsic_dimension` takes; it must not change
         while questions are asked.
-    features, metric, landmarks, normalize, weights, feature_names, n_threads
+    features, metric, landmarks, scale, normalize, weights, feature_names, n_threads
         As for `geodim.intrinsic_dimension`.  To remove a distance feature is to measure from that point no
         more; the point itself stays.  Features must be all there are: landmarks and directions stand for
         others, and members of a union that are divided by their diameters change with each other.
@@ -90,7 +91,8 @@ class WhatIf:
         features: Any = "coordinates",
         metric: Any = None,
         landmarks: Any = None,
-        normalize: bool = True,
+        scale: Any = None,
+        normalize: bool | None = None,
         weights: Any = None,
         feature_names: Sequence[str] | None = None,
         n_threads: int | None = None,
@@ -98,12 +100,18 @@ class WhatIf:
         started = time.monotonic()
         self.threads = thread_count(n_threads)
         import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
+        chosen = Scale.of(scale, normalize)
+        if chosen.own:  # a changed feature would have another unit
+            raise InputValueError(
+                "what-if questions change columns, and with them units of their own: scale the data first, "
+                "and leave out scale, or take 'global' or 'none'"
+            )
         opened = open_features(
             X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=self.threads
         )
         _check_whole(opened)
         self.original, self.said = opened.source, opened.said
-        self.normalize = bool(normalize)
+        self.normalize = chosen.normalize
         self.weights = weights
         self.source, self.ranges, off = self._measured(self.original)
         self.off = off + error_of(opened.plain, self.ranges)
