@@ -17,12 +17,15 @@ from typing import TYPE_CHECKING
 from geodim._version import __version__
 
 _WHERE = {
+    "Alert": "geodim.alerts",
     "Certificate": "geodim.certificate",
+    "Comparison": "geodim.sampling",
     "Directions": "geodim.families",
     "DiscriminabilitySelector": "geodim.explain.selector",
     "Distances": "geodim.families",
     "Explanation": "geodim.explain.shares",
     "FeatureSelection": "geodim.explain.select",
+    "Gauge": "geodim.gauge",
     "HopAdvice": "geodim.explain.advice",
     "IDResult": "geodim.result",
     "IntrinsicDimension": "geodim.estimator",
@@ -33,16 +36,20 @@ _WHERE = {
     "Terms": "geodim.families",
     "Union": "geodim.families",
     "Values": "geodim.families",
+    "SampleCurve": "geodim.sampling",
     "WhatIf": "geodim.explain.whatif",
     "advise": "geodim.explain.advice",
     "binary_dimension": "geodim.concepts.dimension",
+    "compare": "geodim.sampling",
     "explain_dimension": "geodim.explain.shares",
     "explain_hops": "geodim.explain.shares",
     "feature_ranking": "geodim.explain.shares",
     "intrinsic_dimension": "geodim.dimension",
     "khop_dimensions": "geodim.khop",
     "load_dataset": "geodim.data.datasets",
+    "reference_marks": "geodim.gauge",
     "select_features": "geodim.explain.select",
+    "subsampled_dimensions": "geodim.sampling",
 }
 _MODULES = {
     "baselines",
@@ -54,12 +61,15 @@ _MODULES = {
 }  # torch needs PyTorch, so it is not in __all__
 
 __all__ = [
+    "Alert",
     "Certificate",
+    "Comparison",
     "Directions",
     "DiscriminabilitySelector",
     "Distances",
     "Explanation",
     "FeatureSelection",
+    "Gauge",
     "HopAdvice",
     "IDResult",
     "IntrinsicDimension",
@@ -67,6 +77,7 @@ __all__ = [
     "KHopResult",
     "Patches",
     "Pixels",
+    "SampleCurve",
     "Terms",
     "Union",
     "Values",
@@ -75,6 +86,7 @@ __all__ = [
     "advise",
     "baselines",
     "binary_dimension",
+    "compare",
     "errors",
     "explain_dimension",
     "explain_hops",
@@ -85,11 +97,14 @@ __all__ = [
     "khop_dimensions",
     "load_dataset",
     "paper",
+    "reference_marks",
     "select_features",
+    "subsampled_dimensions",
 ]
 
 if TYPE_CHECKING:
     from geodim import baselines, errors, features, gnn, paper, torch as torch
+    from geodim.alerts import Alert
     from geodim.certificate import Certificate
     from geodim.concepts.dimension import binary_dimension
     from geodim.data.datasets import load_dataset
@@ -101,10 +116,12 @@ if TYPE_CHECKING:
     from geodim.explain.shares import Explanation, explain_dimension, explain_hops, feature_ranking
     from geodim.explain.whatif import WhatIf
     from geodim.families import Directions, Distances, Patches, Pixels, Terms, Union, Values
+    from geodim.gauge import Gauge, reference_marks
     from geodim.khop import khop_dimensions
     from geodim.khop_estimator import KHopIntrinsicDimension
     from geodim.khop_result import KHopResult
     from geodim.result import IDResult
+    from geodim.sampling import Comparison, SampleCurve, compare, subsampled_dimensions
 
 
 def __getattr__(name: str) -> object:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from geodim.planning.record import PlanRecord
     from geodim.removal import Removal
     from geodim.report.plots import CurveOptions
+    from geodim.sampling import SampleCurve
+    from geodim.sampling.again import Subsampling
 
 FORMAT = "geodim.IDResult/5"
 RUNS = ("attained_from", "attained_by")
@@ -314,6 +316,22 @@ class IDResult:
         from geodim.certificate import certify  # noqa: PLC0415 - imports Numba
 
         return certify(self, data, rtol=rtol)
+
+    def subsampled(self, data: object = None, **options: Unpack[Subsampling]) -> SampleCurve:
+        """The dimension of random parts of the points, ever larger ones: whether it has settled, or grows.
+
+        Parameters
+        ----------
+        data : optional
+            What the result was computed from; needed if that is gone, was scaled column by column, or the
+            result was read from JSON.
+        **options
+            ``sizes``, ``repeats``, ``seed``, ``n_threads`` and ``progress``, as for
+            `geodim.subsampled_dimensions`.
+        """
+        from geodim.sampling.again import subsampled  # noqa: PLC0415
+
+        return subsampled(self, data, **options)
 
     def plot(self, ax: Axes | None = None, **options: Unpack[CurveOptions]) -> Axes:
         """Observable diameter against alpha, the area Delta shaded; returns the matplotlib Axes."""

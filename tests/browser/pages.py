@@ -54,7 +54,10 @@ def write_reports(folder: Path) -> dict[str, Path]:
     }  # fmt: skip
     for name, items in written.items():
         write_report(items, folder / f"{name}.html")
-    return {name: folder / f"{name}.html" for name in written}
+    compared = geodim.compare({"all columns": X, "half of them": X[:, ::2]}, repeats=5)
+    pair = [Item(*pair) for pair in zip(compared.names, compared.results, strict=True)]
+    write_report(pair, folder / "compared.html", comparison=compared)
+    return {name: folder / f"{name}.html" for name in (*written, "compared")}
 
 
 def large():

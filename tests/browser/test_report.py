@@ -37,6 +37,21 @@ def test_the_headline(window, reports):
     assert window.find_all(".gauge") == []
 
 
+@pytest.mark.parametrize("width", [390, 1400])
+def test_a_comparison_begins_with_its_verdict(window, reports, width):
+    window.open(reports["compared"], width=width)
+    verdict = window.texts("#comparison .verdict")
+    assert len(verdict) == 1
+    assert "all columns and half of them are" in verdict[0] or "all columns is" in verdict[0]
+    tables = window.find_all("#comparison table")
+    assert tables[0].get_attribute("aria-label") == "The dimension of parts of 150 points, 5 of each data set"
+    assert window.js("return document.documentElement.scrollWidth") <= width
+    for table in tables:
+        room = window.js("const r = arguments[0].parentElement; return r.scrollWidth - r.clientWidth", table)
+        assert room <= 0
+    assert window.console() == []
+
+
 def test_what_to_do_next_is_said_once(window, reports):
     window.open(reports["all"])
     assert window.texts(".advice h3").count("What to do next") == 1

@@ -1,252 +1,132 @@
-"""``geodim compare``: one row per estimator, each from its own process; failures, limits, names."""
+"""``geodim compare`` and ``geodim subsample``: verdicts on a terminal, in pipes, in files and in reports."""
 
 from __future__ import annotations
 
-import io
 import json
-import sys
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
 import geodim
-from cli.running import called, called_on_terminal, on_terminal
-from geodim import baselines, errors
-from geodim.cli import compare_child
+from cli.running import called_on_terminal
 from geodim.cli.app import app
-from geodim.cli.compare import parse_estimators
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
-X = np.random.default_rng(5).normal(size=(200, 6))
-X[:3] = X[3]
+RNG = np.random.default_rng(5)
+EVEN, BELL = RNG.random((200, 3)), RNG.normal(size=(300, 3))
 
 
 @pytest.fixture
-def points(tmp_path: Path) -> Path:
-    path = tmp_path / "points.npy"
-    np.save(path, X)
-    return path
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    np.save(tmp_path / "even.npy", EVEN)
+    pd.DataFrame(BELL, columns=["a", "b", "c"]).assign(kind="x").to_csv(tmp_path / "bell.csv", index=False)
+    return tmp_path / "even.npy", tmp_path / "bell.csv"
 
 
 def run(*arguments: object) -> Result:
-    """Run in this process; the estimators run in children anyway."""
-    return CliRunner().invoke(app, ["compare", *map(str, arguments)])
+    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
-def job(**more: object) -> dict[str, object]:
-    keys = (
-        "file",
-        "name",
-        "root",
-        "edges",
-        "columns",
-        "exclude",
-        "header",
-        "neighbors",
-        "threads",
-        "time_limit",
-    )
-    return {**dict.fromkeys(keys), "hops": 0, "rtol": 0.0, "seed": 0, **more}
+def one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
-def test_one_line_of_json_with_all_rows(points: Path, tmp_path: Path) -> None:
-    """The same rows are in the file, and in the report."""
-    pytest.importorskip("plotly", reason="the report needs plotly")
-    target, page = tmp_path / "rows.json", tmp_path / "report.html"
-    options = ("--estimators", "mle,twonn", "--neighbors", "4", "--json", target, "--report", page)
-    ended = called("compare", points, *options)
-    assert (ended.code, ended.err) == (0, "")
-    found = ended.json
-    check_report(page.read_text(), found["rows"])
-    assert json.loads(target.read_text()) == found
-    assert (found["format"], found["n_points"], found["n_features"]) == ("geodim.compare/1", 200, 6)
-    assert (found["file"], found["options"]["neighbors"]) == (str(points), 4)
-    ours, mle, twonn = found["rows"]
-    assert [row["estimator"] for row in found["rows"]] == ["geodim", "mle", "twonn"]
-    assert ours["value"] == ours["lower"] == ours["upper"] == geodim.intrinsic_dimension(X).dimension
-    expected = baselines.mle(X, 4)
-    assert mle["value"] == expected.dimension
-    assert mle["n_zero"] == expected.n_zero == 12
-    assert mle["note"] == "4 neighbours, 12 zero distances left out"
-    assert twonn["value"] == baselines.two_nn(X).dimension
-    for row in (ours, mle, twonn):
-        assert row["error"] is None
-        assert row["seconds"] > 0.0
-        assert row["peak_bytes"] is None or row["peak_bytes"] >= 0
+class TestCompare:
+    def test_in_a_pipe_and_a_file(self, files: tuple[Path, Path], tmp_path: Path) -> None:
+        even, bell = files
+        ended = run("compare", even, bell, "--exclude", "kind", "--repeats", 5, "--json", tmp_path / "c.json")
+        assert ended.exit_code == 3  # even.npy has no column of that name
+        ended = run("compare", even, bell, "--columns", "0-2", "--repeats", 5, "--json", tmp_path / "c.json")
+        values = json.loads(ended.stdout)
+        expected = geodim.compare({str(even): EVEN, str(bell): BELL}, repeats=5)
+        assert [one["verdict"] for one in values["verdicts"]] == ["lower"]
+        assert values["samples"] == json.loads(expected.to_json())["samples"]
+        assert json.loads((tmp_path / "c.json").read_text()) == values
 
+    def test_on_a_terminal(self, files: tuple[Path, Path]) -> None:
+        even, bell = files
+        shown = one_line(called_on_terminal("compare", even, bell, "--columns", "0-2", "--repeats", 3).err)
+        assert "at 100 points" in shown
+        assert "what differs" in shown
+        assert "is lower than" in shown
+        assert "and so in 3 of 3 draws" in shown
+        quiet = called_on_terminal("compare", even, bell, "--columns", "0-2", "--repeats", 3, "-q").err
+        assert quiet.strip().count("\n") == 0
 
-def test_named_graphs_and_scikit_dimension() -> None:
-    skdim = pytest.importorskip("skdim.id", reason="the extra compare is not installed")
-    result = run("digits", "--hops", "1", "--estimators", "skdim:MLE", "--neighbors", "12")
-    assert result.exit_code == 0
-    ours, theirs = json.loads(result.stdout)["rows"]
-    data = geodim.load_dataset("digits")
-    assert ours["value"] == geodim.khop_dimensions(data.x, data.edge_index, 1).dimensions[1]
-    matrix = baselines.khop_points(data.x, data.edge_index, 1).matrix(1)
-    assert theirs["estimator"] == "skdim:MLE"
-    assert theirs["value"] == pytest.approx(skdim.MLE().fit(matrix, n_neighbors=12).dimension_, rel=1e-6)
+    def test_not_comparable(self, files: tuple[Path, Path], tmp_path: Path) -> None:
+        typo = EVEN.copy()
+        typo[3, 1] = 1e4
+        np.save(tmp_path / "typo.npy", typo)
+        shown = one_line(called_on_terminal("compare", files[0], tmp_path / "typo.npy", "--repeats", 2).err)
+        assert "are not comparable" in shown
+        assert "warning: 1 point of 200 sets the range" in shown
 
+    def test_one_file_twice(self, files: tuple[Path, Path]) -> None:
+        values = json.loads(run("compare", files[0], files[0], "--repeats", 2).stdout)
+        assert values["verdicts"][0]["verdict"] == "not distinguishable"
+        assert [row["name"] for row in values["data"]] == [str(files[0]), f"{files[0]} (2)"]
 
-class TestFailures:
-    def test_data_that_nothing_can_use(self, tmp_path: Path) -> None:
-        np.save(tmp_path / "holes.npy", np.where(X > 2.0, np.nan, X))
-        result = run(tmp_path / "holes.npy")
-        assert (result.exit_code, result.stdout) == (3, "")
-        assert "holes.npy: row" in result.stderr
-
-    def test_no_file(self, tmp_path: Path) -> None:
-        result = run(tmp_path / "none.npy")
-        assert (result.exit_code, result.stdout) == (4, "")
-        assert "none.npy" in result.stderr
-
-    def test_target_is_checked_first(self, points: Path, tmp_path: Path) -> None:
-        result = run(points, "--json", tmp_path / "no" / "rows.json")
-        assert result.exit_code == 4
-        assert "there is no folder" in result.stderr
+    def test_a_report(self, files: tuple[Path, Path], tmp_path: Path) -> None:
+        pytest.importorskip("plotly", reason="the report needs plotly")
+        pytest.importorskip("jinja2", reason="the report needs jinja2")
+        page = tmp_path / "both.html"
+        ended = run("compare", *files, "--columns", "0-2", "--repeats", 3, "--report", page)
+        assert ended.exit_code == 0, ended.output
+        text = page.read_text()
+        assert "is lower than" in text
+        assert "The dimension of parts of 100 points, 3 of each data set" in text
 
     @pytest.mark.parametrize(
-        ("arguments", "text"),
+        "arguments",
         [
-            (["POINTS", "--hops", "1"], "hops need a graph"),
-            (["digits", "--columns", "1"], "go with a file"),
-            (["digits", "--edges", "edges.csv"], "go with a file"),
-            (["POINTS", "--edges", "edges.csv", "--columns", "1"], "all columns are used"),
-            (["nonsense"], "nonsense"),
-            (["POINTS", "--neighbors", "1"], "neighbors"),
+            ["x.npy"],
+            ["x.npy", "--estimators", "mle"],
+            ["cora", "--hops", "2"],
+            ["x", "y", "--neighbors", "3"],
         ],
     )
-    def test_wrong_arguments(self, points: Path, arguments: list[str], text: str) -> None:
-        result = run(*(points if word == "POINTS" else word for word in arguments))
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert text in " ".join(result.stderr.replace("│", " ").split())
+    def test_what_it_was_before(self, arguments: list[str]) -> None:
+        ended = run("compare", *arguments)
+        assert ended.exit_code == 2
+        assert f"geodim estimators {arguments[0]}" in one_line(ended.output.replace("│", " "))
 
-    def test_time_limit(self, tmp_path: Path) -> None:
-        """Ours stops by itself and has bounds; the other is ended, long before it would be done."""
-        np.save(tmp_path / "many.npy", np.random.default_rng(0).normal(size=(60_000, 40)).astype(np.float32))
-        started = time.monotonic()
-        result = run(tmp_path / "many.npy", "--estimators", "mle", "--time-limit", "0.05")
-        assert time.monotonic() - started < 40.0
-        ours, mle = json.loads(result.stdout)["rows"]
-        assert result.exit_code == 5
-        assert ours["lower"] <= float(ours["upper"])
-        assert mle["stopped"] == "time limit"
-        assert mle["value"] is None
+    def test_results_are_no_data(self, files: tuple[Path, Path]) -> None:
+        ended = run("compare", files[0], "result.json")
+        assert ended.exit_code == 2
+        assert "geodim report" in ended.output
+
+    def test_a_file_that_is_not_there(self, files: tuple[Path, Path]) -> None:
+        ended = run("compare", files[0], "missing.npy")
+        assert ended.exit_code == 4
+        assert "missing.npy" in ended.output
 
 
-class TestEstimators:
-    def test_names(self) -> None:
-        assert parse_estimators("TwoNN, mle,mle") == ["geodim", "twonn", "mle"]
-        assert parse_estimators("") == ["geodim"]
+class TestSubsample:
+    def test_in_a_pipe(self, files: tuple[Path, Path], tmp_path: Path) -> None:
+        ended = run("subsample", files[0], "--sizes", "40,80", "--repeats", 3, "--json", tmp_path / "s.json")
+        values = json.loads(ended.stdout)
+        expected = geodim.subsampled_dimensions(EVEN, sizes=[40, 80], repeats=3)
+        assert values["dimensions"] == expected.dimensions
+        assert values["verdict"] == expected.verdict
+        assert values["file"] == str(files[0])
+        assert json.loads((tmp_path / "s.json").read_text()) == values
 
-    def test_names_of_scikit_dimension(self) -> None:
-        pytest.importorskip("skdim.id", reason="the extra compare is not installed")
-        assert parse_estimators("lpca,skdim:twonn") == ["geodim", "skdim:lPCA", "skdim:TwoNN"]
-        with pytest.raises(typer.BadParameter, match="did you mean lPCA"):
-            parse_estimators("PCA")
+    def test_on_a_terminal(self, files: tuple[Path, Path]) -> None:
+        shown = one_line(called_on_terminal("subsample", files[1], "--exclude", "kind", "--repeats", 4).err)
+        assert "least – greatest" in shown
+        assert "all points" in shown
+        assert called_on_terminal("subsample", files[0], "-q").err.strip() in (
+            "settled",
+            "grows",
+            "falls",
+            "unclear",
+        )
 
-    def test_scikit_dimension_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, "skdim.id", None)
-        assert parse_estimators("lPCA") == ["geodim", "skdim:lPCA"]
-        with pytest.raises(errors.MissingExtraError) as caught:
-            compare_child.prepare(job(estimator="skdim:lPCA"), compare_child.Data(X))
-        assert compare_child.describe(caught.value)["kind"] == "extra"
-        assert "geodim[compare]" in str(caught.value)
-
-
-class TestChild:
-    """The part that runs in a child, called here."""
-
-    def test_files_of_a_graph(self, tmp_path: Path, points: Path) -> None:
-        edges = tmp_path / "edges.csv"
-        edges.write_text("source,target\n" + "".join(f"{i},{i + 1}\n" for i in range(199)))
-        data, sizes = compare_child.load(job(file=str(points), edges=str(edges), hops=2))
-        assert sizes == {"n_points": 200, "n_features": 18}
-        found = compare_child.ESTIMATORS["mle"](job(), data)
-        expected = baselines.khop_mle(X, [(i, i + 1) for i in range(199)], 2)[2]
-        assert found["value"] == expected.dimension
-
-    def test_columns(self, points: Path) -> None:
-        data, sizes = compare_child.load(job(file=str(points), columns="0-2"))
-        assert sizes["n_features"] == 3
-        assert compare_child.ESTIMATORS["twonn"](job(), data)["value"] == baselines.two_nn(X[:, :3]).dimension
-
-    def test_warnings_become_notes(self) -> None:
-        call = compare_child.prepare(job(estimator="mle"), compare_child.Data(np.eye(9)))
-        found = compare_child.run(call)
-        assert "the MLE is infinite" in found["note"]
-        out = io.StringIO()
-        compare_child._say(out, found)
-        assert json.loads(out.getvalue())["value"] == "inf"
-
-    def test_kinds_of_errors(self) -> None:
-        kinds = {
-            "file": errors.DataFileError("x"),
-            "data": errors.ShapeError("x"),
-            "unexpected": ZeroDivisionError("x"),
-        }
-        assert {kind: compare_child.describe(error)["kind"] for kind, error in kinds.items()} == {
-            kind: kind for kind in kinds
-        }
-        assert "not enough memory" in compare_child.describe(MemoryError())["message"]
-
-
-def test_on_a_terminal(points: Path) -> None:
-    """A table; an estimator that fails gets a row that says why, and the others go on."""
-    ended = called_on_terminal("compare", points, "--estimators", "mle", "--neighbors", "200")
-    assert ended.code == 0
-    assert "mle (2 of 2" in ended.err
-    table = " ".join(ended.err[ended.err.index("estimator") :].split())
-    for word in ("dimension", "bounds", "time", "memory", "note", "exact", "equal", "need at least"):
-        assert word in table
-    assert f"{geodim.intrinsic_dimension(X).dimension:.6g}" in table
-
-
-def test_ctrl_c_keeps_the_rows_so_far(tmp_path: Path) -> None:
-    import signal
-
-    np.save(tmp_path / "many.npy", np.random.default_rng(0).normal(size=(60_000, 40)).astype(np.float32))
-    sent = []
-
-    def watch(shown: str, process: subprocess.Popen[bytes]) -> None:
-        if "mle (2 of 2" in shown and not sent:
-            sent.append(process.send_signal(signal.SIGINT))
-
-    ended = on_terminal("compare", tmp_path / "many.npy", "--rtol", "0.1", "--estimators", "mle", watch=watch)
-    assert ended.code == 5
-    assert "not run: interrupted" in " ".join(ended.err.split())
-    assert "geodim" in ended.err
-
-
-def check_report(page: str, rows: list[dict[str, Any]]) -> None:
-    """It holds ours and the others."""
-    assert "Beside other estimates" in page
-    for row in rows:
-        assert f'<th scope="row">{row["estimator"]}</th>' in page
-        assert f"{row['value']:.4g}" in page
-        assert "result" not in row
-
-
-def test_report_of_a_graph(points: Path, tmp_path: Path) -> None:
-    pytest.importorskip("plotly", reason="the report needs plotly")
-    pytest.importorskip("jinja2", reason="the report needs jinja2")
-    target = tmp_path / "report.html"
-    edges = tmp_path / "edges.csv"
-    edges.write_text("".join(f"{i},{i + 1}\n" for i in range(199)))
-    ended = called(
-        "compare", points, "--edges", edges, "--hops", "1", "--estimators", "twonn", "--report", target
-    )
-    assert (ended.code, ended.err) == (0, "")
-    check_report(target.read_text(), ended.json["rows"])
-
-
-def test_report_that_cannot_be_written_is_found_out_first(points: Path, tmp_path: Path) -> None:
-    ended = run(points, "--report", tmp_path / "report.txt")
-    assert ended.exit_code == 3
-    assert "the name must end in .html" in ended.output
+    def test_errors(self, files: tuple[Path, Path]) -> None:
+        assert run("subsample", files[0], "--sizes", "a").exit_code == 2
+        assert run("subsample", files[0], "--sizes", "1000").exit_code == 3

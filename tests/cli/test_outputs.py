@@ -16,7 +16,7 @@ from cli.running import PROGRAM, called, environment
 COMMANDS = {
     "compute": (["in.npy"], ["--json", "--plot", "--report"]),
     "select": (["in.npy"], ["--json", "--report"]),
-    "compare": (["in.npy", "--estimators", "twonn"], ["--json", "--report"]),
+    "estimators": (["in.npy", "--estimators", "twonn"], ["--json", "--report"]),
     "hops": (["--features", "in.npy", "--edges", "edges.npy"], ["--json", "--report"]),
 }
 ENDINGS = {"--json": "json", "--plot": "png", "--report": "html"}
@@ -72,7 +72,7 @@ def test_nor_are_the_files_of_a_data_set_or_a_checkpoint(folder):
     raw = folder / "Cora" / "raw"
     raw.mkdir(parents=True)
     (raw / "ind.cora.x").write_text("data")
-    for command in (["hops", "cora"], ["compare", "cora"]):
+    for command in (["hops", "cora"], ["estimators", "cora"]):
         done = called(*command, "--root", folder, "--json", raw / "ind.cora.x")
         assert (done.code, "--json would overwrite" in done.err) == (4, True)
     assert (raw / "ind.cora.x").read_text() == "data"

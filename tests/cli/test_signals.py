@@ -76,17 +76,17 @@ def wait_until(condition, seconds=30.0):
     ("number", "code"),
     [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGKILL, -9)],
 )
-def test_compare_leaves_no_child(tmp_path, number, code):
+def test_estimators_leave_no_child(tmp_path, number, code):
     np.save(tmp_path / "slow.npy", 0.1 * np.arange(600_000)[:, np.newaxis])
     with subprocess.Popen(
-        [*PROGRAM, "compare", str(tmp_path / "slow.npy")],
+        [*PROGRAM, "estimators", str(tmp_path / "slow.npy")],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(),
     ) as process:
         (child,) = wait_until(lambda: children(process))
         # Until it has asked the system to tell it.
-        wait_until(lambda: b"geodim.cli.compare_child" in Path(f"/proc/{child}/cmdline").read_bytes())
+        wait_until(lambda: b"geodim.cli.estimators_child" in Path(f"/proc/{child}/cmdline").read_bytes())
         time.sleep(1.0)
         process.send_signal(number)
         process.communicate(timeout=20)

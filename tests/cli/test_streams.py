@@ -88,7 +88,7 @@ def evil_table(tmp_path):
         ["compute", "--dry-run"],
         ["select"],
         ["select", "-m", "2", "--quiet"],
-        ["compare", "--estimators", ""],
+        ["estimators", "--estimators", ""],
     ],
     ids=" ".join,
 )

@@ -98,7 +98,7 @@ def jobs() -> list[Job]:
             "c.json"),
         Job("select", ["select", "x.npy", "--json", "s.json"], ["s.json"], "s.json"),
         Job(
-            "compare", ["compare", "x.npy", "--estimators", "twonn", "--json", "m.json"], ["m.json"],
+            "estimators", ["estimators", "x.npy", "--estimators", "twonn", "--json", "m.json"], ["m.json"],
             "m.json", seldom=True
         ),
         Job(

@@ -25,6 +25,22 @@ class TestMarks:
         )
 
     @pytest.mark.parametrize("name", list(LAWS))
+    def test_columns_by_their_own_range(self, name):
+        rng = np.random.default_rng(3)
+        found = [
+            geodim.intrinsic_dimension(LAWS[name].draw(rng, (400, 25)), scale="range") for _ in range(15)
+        ]
+        dimensions = [result.dimension for result in found]
+        assert found[0].gauge.mark(name) == pytest.approx(np.median(dimensions), rel=0.08)
+        assert 3.5 < dict(reference_marks(10**9, 5, "range"))[name] < 1000.0
+
+    def test_scales(self):
+        X = np.random.default_rng(0).normal(size=(50, 3))
+        for scale, count in (("std", 4), ("iqr", 4), ("range", 4), ("rank", 1)):
+            assert len(geodim.intrinsic_dimension(X, scale=scale).gauge.marks) == count
+        assert geodim.intrinsic_dimension(X, scale=2.0).gauge is None
+
+    @pytest.mark.parametrize("name", list(LAWS))
     @pytest.mark.parametrize(("n", "d"), [(2, 1), (12, 5), (300, 2)])
     def test_the_reach(self, name, n, d):
         rng = np.random.default_rng(5)

@@ -1,9 +1,9 @@
 """Time and peak memory of a call, for a process of its own.
 
 tracemalloc does not see what compiled code allocates, and the largest resident size that the system reports
-never falls. So each estimator gets a fresh process (`geodim compare`), where the high-water mark is set back
-just before the call: what it rises above the resident size at that moment is the extra memory of the call,
-native buffers included, data already read not.
+never falls. So each estimator gets a fresh process (`geodim estimators`), where the high-water mark is set
+back just before the call: what it rises above the resident size at that moment is the extra memory of the
+call, native buffers included, data already read not.
 """
 
 from __future__ import annotations

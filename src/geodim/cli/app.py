@@ -20,12 +20,14 @@ from geodim.cli.console import print_error
 from geodim.cli.datasets import datasets
 from geodim.cli.demo import demo
 from geodim.cli.doctor import doctor
+from geodim.cli.estimators import compare_estimators
 from geodim.cli.exits import EPILOG, ExitCode, guarded
 from geodim.cli.hops import hops
 from geodim.cli.report import report
 from geodim.cli.reproduce import reproduce
 from geodim.cli.select import select
 from geodim.cli.streams import prepare_streams, silence
+from geodim.cli.subsample import subsample
 from geodim.cli.verify import VERIFY_EPILOG, verify
 from geodim.engine.interrupt import interruptible, terminated_by
 from geodim.errors import DataFileError
@@ -74,6 +76,8 @@ app.command(epilog=EPILOG)(guarded(compute))
 app.command(epilog=EPILOG)(guarded(hops))
 app.command(epilog=EPILOG)(guarded(binary))
 app.command(epilog=EPILOG)(guarded(compare))
+app.command(epilog=EPILOG)(guarded(subsample))
+app.command("estimators", epilog=EPILOG)(guarded(compare_estimators))
 app.command(epilog=EPILOG)(guarded(select))
 app.command(epilog=EPILOG)(guarded(report))
 app.command(epilog=VERIFY_EPILOG)(guarded(verify))
@@ -111,7 +115,9 @@ def geodim(
     * `geodim binary transactions.dat` measures binary data by its formal concepts
     * `geodim report result.json` makes a page of plots and words to look at and send
     * `geodim verify proof.json points.npy` proves a result anew from the data
-    * `geodim compare points.npy` sets MLE, TwoNN and others beside ours
+    * `geodim compare a.npy b.npy` compares data sets at equal numbers of points
+    * `geodim subsample points.npy` says whether the number has settled
+    * `geodim estimators points.npy` sets MLE, TwoNN and others beside ours
     * `geodim datasets list` shows the graphs known by name
     * `geodim reproduce --quick` runs the paper's experiments and compares
     * `geodim doctor` checks the installation

@@ -1,370 +1,211 @@
-"""``geodim compare``: our dimension beside those of MLE, TwoNN and scikit-dimension, with time and memory."""
+"""``geodim compare``: data sets at equal numbers of points, and what may be said of them."""
 
 from __future__ import annotations
 
-import json as json_
-import os
-import signal
-import subprocess
-import sys
-from contextlib import contextmanager, nullcontext, suppress
-from pathlib import Path  # noqa: TC003 - typer looks at the annotations
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geodim.arguments import MOST_HOPS, MOST_SECONDS, MOST_THREADS
-from geodim.cli.compare_child import ESTIMATORS, READY
-from geodim.cli.console import err, out, print_error, print_json, print_written
-from geodim.cli.datasets import Root, dataset_folder
-from geodim.cli.exits import ExitCode
+from geodim.cli.console import err, notes, out, print_alerts, print_json, print_written, progress_bar
+from geodim.cli.families import FAMILY_HELP, Landmarks, Metric
 from geodim.cli.reporting import Report, check_report, with_provenance
-from geodim.cli.tables import Columns, Exclude, Header  # noqa: TC001 - typer looks at the annotations
-from geodim.errors import InputValueError, MissingExtraError
-from geodim.output import check_outputs, write_text
+from geodim.cli.tables import (
+    Columns,
+    Exclude,
+    Header,
+    NoNormalize,
+    Rtol,
+    ScaleOption,
+    Threads,
+    opened,
+    scale_given,
+)
+from geodim.output import check_outputs
 from geodim.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rich.console import Console
 
-FORMAT = "geodim.compare/1"
-CODES = {"extra": ExitCode.EXTRA, "file": ExitCode.FILE, "data": ExitCode.DATA}
+    from geodim.sampling import Comparison
+
+HIDDEN = typer.Option(hidden=True)
 
 
 def compare(
-    data: Annotated[
-        str,
+    files: Annotated[
+        list[str],
         typer.Argument(
-            metavar="DATA",
-            help="Points in rows: .npy, .npz, .csv, .tsv, .parquet; or a graph that "
-            "`geodim datasets list` shows.",
+            metavar="DATA DATA...",
+            help="Points in rows: .npy, .npz, .csv, .tsv, .parquet; two files at least.",
         ),
     ],
-    estimators: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES",
-            help="mle, twonn, and any of scikit-dimension's by name: lPCA, FisherS, skdim:MLE, ...",
-        ),
-    ] = "mle,twonn",
-    hops: Annotated[
+    points: Annotated[
         int | None,
         typer.Option(
-            metavar="K",
-            min=0,
-            max=MOST_HOPS,
-            help="For graphs: attributes and their first K hops side by side.",
+            metavar="N", min=2, help="Points of each part; by default half of those of the smallest data set."
         ),
     ] = None,
-    root: Root = None,
-    edges: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Edges between the rows of DATA, pairs of rows counted from 0."),
-    ] = None,
+    repeats: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Parts that are drawn from each data set.")
+    ] = 20,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Which parts are drawn.")] = 0,
+    features: Annotated[str, typer.Option(metavar="FAMILY", help=FAMILY_HELP)] = "coordinates",
+    metric: Metric = None,
+    landmarks: Landmarks = None,
+    rtol: Rtol = 0.0,
+    scale: ScaleOption = None,
+    no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
     header: Header = None,
-    neighbors: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=2, help="Neighbours per point; by default 5 for mle, else their own."),
-    ] = None,
-    rtol: Annotated[
-        float, typer.Option(metavar="E", min=0.0, help="For ours: bounds this close will do; 0 is exact.")
-    ] = 0.0,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed for samples and random methods.")] = 0,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, max=MOST_THREADS, help="Threads per estimator; all cores by default."
-        ),
-    ] = None,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", min=0.0, help="Per estimator; ours then gives the bounds it has."),
-    ] = None,
+    threads: Threads = None,
     json: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="Write all rows, with options and versions, to a file."),
+        Path | None, typer.Option(metavar="PATH", help="Also write the comparison to a file.")
     ] = None,
     report: Report = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress; on a terminal only names and numbers.")
+        bool, typer.Option("--quiet", "-q", help="No progress, no notes; on a terminal only the verdicts.")
     ] = False,
+    estimators: Annotated[str | None, HIDDEN] = None,
+    neighbors: Annotated[str | None, HIDDEN] = None,
+    hops: Annotated[str | None, HIDDEN] = None,
+    edges: Annotated[str | None, HIDDEN] = None,
+    root: Annotated[str | None, HIDDEN] = None,
+    time_limit: Annotated[str | None, HIDDEN] = None,
 ) -> None:
-    """Compare our intrinsic dimension with other people's estimates, with time and memory.
+    """Compare data sets: what differs, and which has the lower dimension at equal numbers of points.
 
-    They answer different questions: ours is how little the features still tell the points apart, computed
-    with certified bounds; the others estimate of how many coordinates the points are a function, from
-    distances between neighbours.
+    The dimension depends on the number of points, on units and on outliers, so that two numbers alone say
+    little about each other. Here every data set is measured as a whole, then by random parts of equally many
+    points; one is called lower only if it is so in 95 % of the draws. Data sets with as many rows are drawn
+    alike, so that two representations of the same points are compared part by part.
 
-    Every estimator runs in a process of its own, one after the other. Its time starts when the data is read
-    and the code is compiled; its memory is what the process needs at its peak above what it holds at that
-    moment. One that fails gets a row that says why. In a pipe the answer is one line of JSON.
+    In a pipe the answer is one line of JSON with **verdicts**, **differences** and all draws.
 
     **Examples**
 
-    * `geodim compare embeddings.npy`
-    * `geodim compare iris.csv --exclude species --estimators mle,twonn,lPCA,FisherS --json iris.json`
-    * `geodim compare cora --root data --hops 2`
-    * `geodim compare points.parquet | jq '.rows[] | {estimator, value}'`
+    * `geodim compare raw.npy embedded.npy`
+    * `geodim compare before.csv after.csv --exclude id --scale range --report both.html`
+    * `geodim compare a.parquet b.parquet c.parquet --points 500 | jq -r .verdicts[].why`
+    * other estimators beside ours: `geodim estimators points.npy`
     """
+    _refuse_estimators(files, estimators, neighbors, hops, edges, root, time_limit)
+    for file in files:
+        if file.lower().endswith(".json"):
+            raise typer.BadParameter(
+                f"{file} is no data: results are compared by `geodim report`, data by this command",
+                param_hint="DATA",
+            )
     check_report(report)
-    names = parse_estimators(estimators)
-    job: dict[str, Any] = {
-        "parent": os.getpid(),
-        **_where(data, hops, root, edges, columns, exclude),
-        "header": header,
-        "neighbors": neighbors,
-        "rtol": rtol,
-        "seed": seed,
-        "threads": threads,
-        "time_limit": time_limit,
-    }
-    inputs = [edges, data if job["file"] else dataset_folder(data, root)]
-    check_outputs({"--json": json, "--report": report}, inputs)
-    rows, interrupted = _all_rows(job, names, quiet=quiet)
-    ours = rows[0].pop("result", None)
-    document = _document(job, rows)
-    if json is not None:
-        write_text(json, json_.dumps(document, indent=1, allow_nan=False) + "\n")
-    if report is not None and ours is not None:
-        from geodim.report.html.document import write_report
-        from geodim.report.html.sources import as_result
-
-        write_report([with_provenance(as_result(ours), data)], report, estimates=rows)
+    check_outputs({"--json": json, "--report": report}, [Path(file) for file in files])
+    console = err()
+    options: dict[str, Any] = {
+        "features": features, "metric": metric, "landmarks": landmarks, "rtol": rtol,
+        "scale": scale_given(scale, no_normalize), "n_threads": threads,
+    }  # fmt: skip
+    with notes(console, quiet=quiet):
+        found = _compared(
+            files, columns, exclude, header, options, console,
+            quiet=quiet, points=points, repeats=repeats, seed=seed,
+        )  # fmt: skip
+        if json is not None:
+            found.to_json(json)
+        if report is not None:
+            _report(found, report)
     terminal = out()
     if not terminal.is_terminal:
-        print_json(document)
+        print_json(found.to_dict())
     elif quiet:
-        print(*(f"{row['estimator']} {_number(row['value'])}" for row in rows), sep="\n")
+        print(*(visible(str(verdict)) for verdict in found.verdicts), sep="\n")
     else:
-        _show(rows, data if hops is None else f"{data}, hops 0 to {hops}", terminal)
-        for path in (json, report if ours is not None else None):
+        _show(found, terminal)
+        for path in (json, report):
             if path is not None:
                 print_written(terminal, path)
-    if interrupted or any(row["stopped"] for row in rows):
-        raise typer.Exit(int(ExitCode.STOPPED))
-    failed = [row["error"] for row in rows if row["error"] is not None]
-    if len(failed) == len(rows):
-        raise typer.Exit(int(CODES.get(failed[0]["kind"], ExitCode.UNEXPECTED)))
 
 
-def parse_estimators(text: str) -> list[str]:
-    """Names in their full form, ours first, each once; one that does not exist is a wrong argument.
-
-    >>> parse_estimators("TwoNN, mle")
-    ['geodim', 'twonn', 'mle']
-    """
-    names = ["geodim"]
-    for word in filter(None, (word.strip() for word in text.split(","))):
-        if word.lower() in ESTIMATORS:
-            names.append(word.lower())
-            continue
-        name = word[len("skdim:") :] if word.lower().startswith("skdim:") else word
-        try:
-            from geodim.baselines.skdim import find_skdim_name
-
-            names.append(f"skdim:{find_skdim_name(name)}")
-        except MissingExtraError:
-            names.append(f"skdim:{name}")  # its row will say what is missing
-        except InputValueError as error:
-            ours = ", ".join(list(ESTIMATORS)[1:])
-            raise typer.BadParameter(f"{error}; here are {ours}", param_hint="--estimators") from error
-    return list(dict.fromkeys(names))
+def _refuse_estimators(files: list[str], *options: str | None) -> None:
+    """What this command was before has a name of its own."""
+    if any(option is not None for option in options) or len(files) < 2:
+        data = " ".join(files[:1])
+        raise typer.BadParameter(
+            f"this compares data sets, two or more of them; other estimators are set beside ours by "
+            f"`geodim estimators {data}`",
+            param_hint="DATA",
+        )
 
 
-def _where(
-    data: str,
-    hops: int | None,
-    root: Path | None,
-    edges: Path | None,
+def _compared(
+    files: list[str],
     columns: str | None,
     exclude: str | None,
-) -> dict[str, Any]:
-    """Where the data is: a file with its columns, two files of a graph, or a name."""
-    from pathlib import Path
+    header: bool | None,
+    options: dict[str, Any],
+    console: Console,
+    *,
+    quiet: bool,
+    **draws: Any,  # noqa: ANN401 - handed on
+) -> Comparison:
+    """Read all of them and compare; errors name the file."""
+    from geodim.sampling.comparison import compare_points
+    from geodim.sampling.rows import Points
 
-    from geodim.data.tables import SUFFIXES
-
-    plain = data.partition(".npz:")[0] + ".npz" if ".npz:" in data else data
-    is_file = plain.lower().endswith(SUFFIXES) or Path(plain).exists() or "/" in data
-    choosing = columns is not None or exclude is not None
-    if not is_file and (edges is not None or choosing):
-        option = "--edges" if edges is not None else "--columns and --exclude"
-        raise typer.BadParameter(f"{option} go with a file, not with the name {data!r}", param_hint="DATA")
-    if is_file and edges is None and hops is not None:
-        raise typer.BadParameter(f"hops need a graph: give the --edges of {data}", param_hint="--hops")
-    if edges is not None and choosing:
-        raise typer.BadParameter("together with --edges all columns are used", param_hint="--columns")
-    if not is_file:
-        from geodim.cli.datasets import describe
-
-        describe(data, root)
-    return {
-        "file": data if is_file else None,
-        "name": None if is_file else data,
-        "root": None if root is None else str(root),
-        "edges": None if edges is None else str(edges),
-        "hops": hops or 0,
-        "columns": columns,
-        "exclude": exclude,
-    }
+    made = options["features"] != "coordinates"
+    with ExitStack() as stack:
+        named = {}
+        for file in files:
+            data, names = stack.enter_context(opened(Path(file), columns, exclude, header=header))
+            times = sum(other == file for other in files[: len(named) + 1])
+            name = file if times == 1 else f"{file} ({times})"
+            named[name] = Points(data, {**options, "feature_names": None if made else names})
+        with progress_bar(console, quiet=quiet, noun="parts") as progress:
+            return compare_points(named, progress=progress, **draws)
 
 
-def _all_rows(job: dict[str, Any], names: Sequence[str], *, quiet: bool) -> tuple[list[dict[str, Any]], bool]:
-    """Run one estimator after the other; Ctrl-C keeps the rows there are."""
-    rows: list[dict[str, Any]] = []
-    with _progress(quiet=quiet) as say:
-        for at, name in enumerate(names):
-            say(f"{name} ({at + 1} of {len(names)}, Ctrl-C keeps the rows so far)")
-            try:
-                rows.append(_one_row({**job, "estimator": name}))
-            except KeyboardInterrupt:
-                if not rows:
-                    raise
-                left = {"kind": "interrupted", "message": "not run: interrupted"}
-                rows.extend(_row(other, {"error": left}) for other in names[at:])
-                return rows, True
-    return rows, False
+def _report(found: Comparison, path: Path) -> None:
+    from geodim.report.html.document import write_report
+    from geodim.report.html.sources import Item
+
+    items = [
+        Item(name, with_provenance(result, name))
+        for name, result in zip(found.names, found.results, strict=True)
+    ]
+    write_report(items, path, comparison=found)
 
 
-def _one_row(job: dict[str, Any]) -> dict[str, Any]:
-    name = job["estimator"]
-    with subprocess.Popen(
-        [sys.executable, "-m", "geodim.cli.compare_child"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as child:
-        try:
-            return _row(name, _listen(child, job))
-        except BaseException:
-            child.kill()
-            raise
-
-
-def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]:
-    """Hand the job over, wait for the data to be read, then for the answer as long as the limit allows."""
-    from threading import Thread
-
-    assert child.stdin is not None
-    assert child.stdout is not None
-    assert child.stderr is not None
-    said: list[str] = []  # drained all the time: a full pipe would hold the child up
-    listener = Thread(target=said.extend, args=(child.stderr,), daemon=True)
-    listener.start()
-    with suppress(BrokenPipeError):  # it has ended already, and will not say why
-        child.stdin.write(json_.dumps(job))
-        child.stdin.close()
-    limit = None if job["time_limit"] is None else min(job["time_limit"], MOST_SECONDS)
-    first = child.stdout.readline().strip()
-    answers: list[str] = []
-    if first == READY:
-        reader = Thread(
-            target=lambda: answers.append(child.stdout.read() if child.stdout else ""), daemon=True
-        )
-        reader.start()
-        # Ours stops by itself and then has bounds to give: a little patience.
-        patience = 10.0 if job["estimator"] == "geodim" else 0.0
-        reader.join(None if limit is None else limit + patience)
-        if reader.is_alive():
-            child.kill()
-            reader.join()
-            return {"stopped": "time limit", "seconds": limit, "note": f"stopped after {limit:g} s"}
-        first = answers[0].strip()
-    code = child.wait()
-    listener.join()
-    if first:
-        found: dict[str, Any] = json_.loads(first)
-        if found.get("stage") == "load":
-            _raise(found["error"])
-        return found
-    if code == -signal.SIGINT:
-        raise KeyboardInterrupt
-    reason = f"killed by signal {-code}, perhaps for want of memory" if code < 0 else f"exit status {code}"
-    last = "".join(said).strip().rpartition("\n")[2]
-    return {"error": {"kind": "unexpected", "message": f"ended without an answer ({reason}) {last}".strip()}}
-
-
-def _raise(error: dict[str, str]) -> NoReturn:
-    """End with the exit code of `compute`: no estimator could read or use this data."""
-    print_error(error["message"])
-    raise typer.Exit(int(CODES.get(error["kind"], ExitCode.UNEXPECTED)))
-
-
-def _row(name: str, found: dict[str, Any]) -> dict[str, Any]:
-    keys = ("value", "lower", "upper", "seconds", "peak_bytes", "n_used", "n_zero", "n_neighbors", "seed")
-    row = {"estimator": name, **{key: found.get(key) for key in keys}}
-    row |= {"note": found.get("note", ""), "stopped": found.get("stopped"), "error": found.get("error")}
-    for key in ("n_points", "n_features", "parameters", "versions", "result"):
-        if key in found:
-            row[key] = found[key]
-    return row
-
-
-def _document(job: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Everything; sizes and versions once."""
-    sizes: dict[str, Any] = {}
-    versions: dict[str, str] = {}
-    for row in rows:
-        sizes |= {key: row.pop(key) for key in ("n_points", "n_features") if key in row}
-        versions |= row.pop("versions", {})
-    source = {
-        key: job[key]
-        for key in ("file", "name", "edges", "columns", "exclude", "header")
-        if job[key] is not None
-    }
-    if job["file"] is None or job["edges"] is not None:
-        source["hops"] = job["hops"]
-    options = {key: job[key] for key in ("neighbors", "rtol", "seed", "threads", "time_limit")}
-    return {"format": FORMAT, **source, **sizes, "options": options, "rows": rows, "versions": versions}
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Any]:
-    """Say which estimator runs, where somebody is looking."""
-    console = err()
-    if quiet or not console.is_terminal:
-        with nullcontext():
-            yield lambda text: None  # noqa: ARG005
-        return
-    with console.status("") as status:
-        yield status.update
-
-
-def _number(value: object) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.6g}" if isinstance(value, (int, float)) else str(value)
-
-
-def _show(rows: list[dict[str, Any]], title: str, terminal: Console) -> None:
+def _show(found: Comparison, terminal: Console) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        title=Text(visible(title), style="bold"), title_justify="left", box=None, header_style="bold"
-    )
-    for heading in ("estimator", "dimension", "bounds", "time", "memory"):
-        table.add_column(heading, justify="left" if heading == "estimator" else "right", no_wrap=True)
-    table.add_column("note", overflow="fold")
-    for row in rows:
-        bounds = ""
-        if row["lower"] is not None:
-            low, high = _number(row["lower"]), _number(row["upper"])
-            bounds = "equal" if row["lower"] == row["upper"] else f"{low} .. {high}"
-        failed = row["error"] is not None
+    from geodim.words import number
+
+    table = Table(box=None, header_style="bold")
+    at = f"at {found.points:,} points"
+    for heading in ("data", "points x features", "dimension", at, "least – greatest"):
+        table.add_column(heading, justify="left" if heading == "data" else "right", overflow="fold")
+    for row in found.rows():
         table.add_row(
-            Text(row["estimator"]),
-            Text(_number(row["value"]), style="bold green" if row["estimator"] == "geodim" else ""),
-            bounds,
-            "" if row["seconds"] is None else f"{row['seconds']:.3g} s",
-            "" if row["peak_bytes"] is None else f"{row['peak_bytes'] / 1e6:.3g} MB",
-            Text(
-                visible(row["error"]["message"] if failed else row["note"]), style="red" if failed else "dim"
-            ),
+            Text(visible(row["name"])),
+            f"{row['n_points']:,} x {row['n_features']:,}",
+            number(row["dimension"]),
+            Text(number(row["at_equal_points"]), style="bold green"),
+            f"{number(row['least'])} – {number(row['greatest'])}",
         )
     terminal.print(table)
+    if found.differences:
+        other = Table(title="what differs", title_justify="left", title_style="bold", box=None)
+        other.show_header = False
+        for what, texts in found.differences:
+            other.add_row(what, *(Text(visible(text)) for text in texts))
+        terminal.print()
+        terminal.print(other)
+    for verdict in found.verdicts:
+        terminal.print()
+        terminal.print(Text(visible(str(verdict)), style="bold"), soft_wrap=True)
+    for name, result in zip(found.names, found.results, strict=True):
+        if result.alerts:
+            terminal.print()
+            terminal.print(Text(visible(name), style="bold"))
+            print_alerts(terminal, result.alerts)

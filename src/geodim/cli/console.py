@@ -14,7 +14,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from geodim.errors import GeodimWarning
-from geodim.removal import TIE_RULE
 from geodim.text import visible, visible_lines
 
 if TYPE_CHECKING:
@@ -226,6 +225,8 @@ def shares_table(result: IDResult) -> Table:
 
 def shares_caption(result: IDResult) -> str:
     """How to read shares."""
+    from geodim.removal import TIE_RULE  # imports numpy
+
     if result.removal is None:
         return f"{TIE_RULE}" if len(result.shares) > 1 else ""
     words = f"{TIE_RULE}; "

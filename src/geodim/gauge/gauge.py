@@ -48,8 +48,8 @@ class Gauge:
         if not result.normalized or result.discriminability_upper == 0.0 or result.upper == math.inf:
             return None
         n, d = result.n_points, result.n_features
-        columns = "features" not in result.parameters and result.parameters.get("scale", "global") == "global"
-        marks = reference_marks(n, d) if columns else (Mark("evenly spaced", EVEN),)
+        scale = str(result.parameters.get("scale", "global"))
+        marks = reference_marks(n, d, "none" if "features" in result.parameters else scale)
         return cls(result.dimension, result.lower, result.upper, marks, n, d)
 
     def mark(self, name: str) -> float | None:

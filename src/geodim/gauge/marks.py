@@ -24,6 +24,8 @@ __all__ = ["EVEN", "Mark", "mark_of", "reference_marks"]
 
 # Of one column of evenly spaced values in the limit: Phi(k) = (k - 1)/(n - 1), so Delta = 1/2.
 EVEN = 4.0
+SCALES = ("global", "std", "iqr", "range")
+LEAST_PART = 0.05  # of the dimension, where each column is divided by its own range
 
 
 class Mark(NamedTuple):
@@ -33,13 +35,17 @@ class Mark(NamedTuple):
     dimension: float
 
 
-def reference_marks(n_points: int, n_features: int) -> tuple[Mark, ...]:
+def reference_marks(n_points: int, n_features: int, scale: str = "global") -> tuple[Mark, ...]:
     """What columns of known kinds have, for so many points and features.
 
     Parameters
     ----------
     n_points, n_features : int
         The size.
+    scale : {"global", "std", "iqr", "range"}
+        What columns are divided by.  Columns of one law have nearly the same deviation, so that the first
+        three have the same marks; by its own range, each column reaches as far as any other.  Otherwise
+        there is only the first mark.
 
     Returns
     -------
@@ -54,17 +60,22 @@ def reference_marks(n_points: int, n_features: int) -> tuple[Mark, ...]:
     4.0
     """
     marks = [Mark("evenly spaced", EVEN)]
-    if n_points > 2:
-        marks += [Mark(name, mark_of(name, n_points, n_features)) for name in LAWS]
+    if n_points > 2 and scale in SCALES:
+        own = scale == "range"
+        marks += [Mark(name, mark_of(name, n_points, n_features, by_range=own)) for name in LAWS]
     return tuple(marks)
 
 
 @lru_cache(maxsize=256)
-def mark_of(name: str, n_points: int, n_features: int) -> float:
+def mark_of(name: str, n_points: int, n_features: int, *, by_range: bool = False) -> float:
     """The dimension of columns of one law."""
+    largest = _windows()["n_points"][-1]
+    window = 1.0 + (_read(name, n_points, n_features) - 1.0) * math.sqrt(min(1.0, largest / n_points))
     law = LAWS[name]
-    window = law.limit * _window(name, n_points, n_features)
-    return (median_reach(law, n_points, n_features) / window) ** 2
+    found = (median_reach(law, n_points, n_features) / (law.limit * window)) ** 2
+    if by_range:
+        found *= max(_read(f"{name} by range", n_points, n_features), LEAST_PART)
+    return found
 
 
 @lru_cache(maxsize=1)
@@ -73,19 +84,19 @@ def _windows() -> dict[str, Any]:
     return found
 
 
-def _window(name: str, n_points: int, n_features: int) -> float:
-    """The mean window over its limit."""
+def _read(name: str, n_points: int, n_features: int) -> float:
+    """A value of a table, between its sizes, linear in their logarithms.
+
+    Also so for more features than there are in it: the largest of many grows as the logarithm of their
+    number, or slower.
+    """
     table = _windows()
-    sizes, widths = table["n_points"], table["n_features"]
-    values = np.array(table[name])
+    widths, values = table["n_features"], np.array(table[name])
     by_width = [
-        float(np.interp(math.log(n_points), np.log(sizes), values[:, at])) for at in range(len(widths))
+        float(np.interp(math.log(n_points), np.log(table["n_points"]), column)) for column in values.T
     ]
     inside = float(np.interp(math.log(n_features), np.log(widths), by_width))
-    if n_features > widths[-1]:  # the largest of so many grows as the logarithm, or slower
-        inside += (
-            (by_width[-1] - by_width[-2])
-            * math.log(n_features / widths[-1])
-            / math.log(widths[-1] / widths[-2])
-        )
-    return 1.0 + (inside - 1.0) * math.sqrt(min(1.0, sizes[-1] / n_points))
+    if n_features > widths[-1]:
+        steps = math.log(n_features / widths[-1]) / math.log(widths[-1] / widths[-2])
+        inside += (by_width[-1] - by_width[-2]) * steps
+    return inside

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from geodim.khop_result import KHopResult
 from geodim.report.html import text
 from geodim.report.table import ReportTable
 from geodim.result import IDResult, at_most
+from geodim.sampling.comparison import not_comparable
 from geodim.words import counted, feature_label, number, percent
 
 if TYPE_CHECKING:
     from geodim.explain.select import FeatureSelection
     from geodim.report.html.sources import Item
+    from geodim.sampling import Comparison
 
 __all__ = ["comparison_values"]
 
 FEATURES = 12  # rows of the table of shares
 
 
-def comparison_values(items: list[Item]) -> dict[str, Any]:
+def comparison_values(items: list[Item], found: Comparison | None = None) -> dict[str, Any]:
     """For the template: words, numbers with one column for each result, shares side by side.
 
     And for it and the scripts: which results have curves, and which have hops.
+
+    Parameters
+    ----------
+    items : list of Item
+        The results.
+    found : Comparison, optional
+        The same at equal numbers of points, if that was measured.
     """
     return {
-        "words": _words(items),
+        "words": _words(items) if found is None else list(map(str, found.verdicts)),
+        "equal": None if found is None else _equal_points(items, found),
         "numbers": _numbers(items),
         "curves": [at for at, item in enumerate(items) if _last(item) is not None],
         "hops": [at for at, item in enumerate(items) if isinstance(item.result, KHopResult)],
@@ -34,33 +45,39 @@ def comparison_values(items: list[Item]) -> dict[str, Any]:
 
 
 def _last(item: Item) -> IDResult | None:
-    """The result that stands for an item: of a graph, that of the most hops."""
+    """The result that stands for an item: of a graph, that of the most hops, with what is known of all."""
     if isinstance(item.result, KHopResult):
-        return item.result.results[-1]
+        return replace(item.result.results[-1], alerts=item.result.alerts)
     return item.result if isinstance(item.result, IDResult) else None
 
 
-def _words(items: list[Item]) -> str:
+def _words(items: list[Item]) -> list[str]:
+    """What may be said, from the results alone."""
     found = [(item.title, result) for item in items if (result := _last(item)) is not None]
     if len(found) < 2:
-        return f"{counted(len(items), 'result')} side by side."
+        return [f"{counted(len(items), 'result')} side by side."]
+    reason = not_comparable([result for _, result in found], [name for name, _ in found])
+    if reason:
+        return [f"As they are, these numbers are not comparable: {reason}"]
     low = min(found, key=lambda pair: pair[1].upper)
     high = max(found, key=lambda pair: pair[1].lower)
     if low[1].upper >= high[1].lower:
-        words = "The dimensions are equal, or their bounds overlap."
-    else:
-        words = (
-            f"The lowest dimension is that of {low[0]} ({text.dimension_text(low[1])}), the highest that of "
-            f"{high[0]} ({text.dimension_text(high[1])})."
-        )
-    if len({result.normalized for _, result in found}) > 1:
-        words += (
-            " Some features were divided by their largest range and others not: "
-            "these numbers cannot be compared."
-        )
-    elif len({result.n_points for _, result in found}) > 1:
-        words += " The results are of different numbers of points: compare with care."
-    return words
+        return ["The dimensions are equal, or their bounds overlap."]
+    words = (
+        f"The lowest dimension is that of {low[0]} ({text.dimension_text(low[1])}), the highest that of "
+        f"{high[0]} ({text.dimension_text(high[1])}). Whether that is more than chance, geodim compare says, "
+        "from the data."
+    )
+    return [words]
+
+
+def _equal_points(items: list[Item], found: Comparison) -> ReportTable:
+    rows = [
+        [item.title, number(row["at_equal_points"]), f"{number(row['least'])} – {number(row['greatest'])}"]
+        for item, row in zip(items, found.rows(), strict=True)
+    ]
+    caption = f"The dimension of parts of {found.points:,} points, {len(found.samples[0])} of each data set"
+    return ReportTable(["data", "median", "least – greatest"], rows, {1, 2}, caption, stacked=True)
 
 
 def _numbers(items: list[Item]) -> ReportTable:

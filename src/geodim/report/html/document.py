@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from geodim.report.html.sources import Item, Result
+    from geodim.sampling import Comparison
 
 __all__ = ["check_report_path", "render_report", "write_report"]
 
@@ -51,6 +52,7 @@ def write_report(
     *,
     title: str | None = None,
     estimates: Sequence[Mapping[str, Any]] = (),
+    comparison: Comparison | None = None,
 ) -> None:
     """Write a report on one or several results to an HTML file, whole or not at all.
 
@@ -63,7 +65,9 @@ def write_report(
     title : str, optional
         The title; the name of the data by default.
     estimates : sequence of mappings
-        What other estimators say, as rows of `geodim compare`.
+        What other estimators say, as rows of `geodim estimators`.
+    comparison : Comparison, optional
+        The same results at equal numbers of points, from `geodim.compare`.
 
     Raises
     ------
@@ -71,7 +75,7 @@ def write_report(
         plotly or jinja2 is not installed.
     """
     check_report_path(path)
-    write_text(path, render_report(results, title=title, estimates=estimates))
+    write_text(path, render_report(results, title=title, estimates=estimates, comparison=comparison))
 
 
 def render_report(
@@ -79,6 +83,7 @@ def render_report(
     *,
     title: str | None = None,
     estimates: Sequence[Mapping[str, Any]] = (),
+    comparison: Comparison | None = None,
 ) -> str:
     """The report as text; the same results give the same text.
 
@@ -89,7 +94,9 @@ def render_report(
     title : str, optional
         The title; the name of the data by default.
     estimates : sequence of mappings
-        What other estimators say, as rows of `geodim compare`.
+        What other estimators say, as rows of `geodim estimators`.
+    comparison : Comparison, optional
+        The same results at equal numbers of points, from `geodim.compare`.
 
     Returns
     -------
@@ -110,10 +117,10 @@ def render_report(
         raise InputValueError(msg)
     names = Names()
     parts = [result_values(item, f"r{at}", names) for at, item in enumerate(items)]
-    comparison = comparison_values(items) if len(items) > 1 else None
+    compared = comparison_values(items, comparison) if len(items) > 1 else None
     data: dict[str, Any] = {"names": names.to_list(), "items": [part["data"] for part in parts]}
-    if comparison:
-        data["comparison"] = {name: comparison[name] for name in ("curves", "hops")}
+    if compared:
+        data["comparison"] = {name: compared[name] for name in ("curves", "hops")}
     if title is None:
         title = _title([item.title for item in items])
     code = '(function () {\n"use strict";\n' + "\n".join(map(asset, SCRIPTS)) + "\n})();"
@@ -125,7 +132,7 @@ def render_report(
         title=title,
         date=", ".join(dict.fromkeys(item.date for item in items if item.date)),
         results=parts,
-        comparison=comparison,
+        comparison=compared,
         steps=list(dict.fromkeys(step for part in parts for step in part["steps"])),
         estimates=estimates_table(estimates) if estimates else None,
         made=[how_made(item) for item in items],

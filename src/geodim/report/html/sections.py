@@ -215,7 +215,7 @@ def _value(value: object) -> str:
 
 
 def estimates_table(rows: Sequence[Mapping[str, Any]]) -> ReportTable:
-    """What other estimators say of the same data, as `geodim compare` found it."""
+    """What other estimators say of the same data, as `geodim estimators` found it."""
     cells = []
     for row in rows:
         error, seconds, memory = row.get("error"), row.get("seconds"), row.get("peak_bytes")

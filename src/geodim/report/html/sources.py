@@ -25,6 +25,7 @@ LINES = (
     "geodim.hops/",
     "geodim.select/",
     "geodim.compare/",
+    "geodim.estimators/",
 )
 
 

@@ -1,4 +1,4 @@
-"""One estimator of ``geodim compare``, in its own process: a job on stdin, one line of JSON out.
+"""One estimator of ``geodim estimators``, in its own process: a job on stdin, one line of JSON out.
 
 First comes the word "ready", when the data is read and checked, so that the time
 limit does not count reading.

@@ -1,0 +1,370 @@
+"""``geodim estimators``: our dimension beside MLE, TwoNN and scikit-dimension, with time and memory."""
+
+from __future__ import annotations
+
+import json as json_
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path  # noqa: TC003 - typer looks at the annotations
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from geodim.arguments import MOST_HOPS, MOST_SECONDS, MOST_THREADS
+from geodim.cli.console import err, out, print_error, print_json, print_written
+from geodim.cli.datasets import Root, dataset_folder
+from geodim.cli.estimators_child import ESTIMATORS, READY
+from geodim.cli.exits import ExitCode
+from geodim.cli.reporting import Report, check_report, with_provenance
+from geodim.cli.tables import Columns, Exclude, Header  # noqa: TC001 - typer looks at the annotations
+from geodim.errors import InputValueError, MissingExtraError
+from geodim.output import check_outputs, write_text
+from geodim.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+
+FORMAT = "geodim.estimators/1"
+CODES = {"extra": ExitCode.EXTRA, "file": ExitCode.FILE, "data": ExitCode.DATA}
+
+
+def compare_estimators(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="Points in rows: .npy, .npz, .csv, .tsv, .parquet; or a graph that "
+            "`geodim datasets list` shows.",
+        ),
+    ],
+    estimators: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="mle, twonn, and any of scikit-dimension's by name: lPCA, FisherS, skdim:MLE, ...",
+        ),
+    ] = "mle,twonn",
+    hops: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K",
+            min=0,
+            max=MOST_HOPS,
+            help="For graphs: attributes and their first K hops side by side.",
+        ),
+    ] = None,
+    root: Root = None,
+    edges: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Edges between the rows of DATA, pairs of rows counted from 0."),
+    ] = None,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    header: Header = None,
+    neighbors: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=2, help="Neighbours per point; by default 5 for mle, else their own."),
+    ] = None,
+    rtol: Annotated[
+        float, typer.Option(metavar="E", min=0.0, help="For ours: bounds this close will do; 0 is exact.")
+    ] = 0.0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed for samples and random methods.")] = 0,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, max=MOST_THREADS, help="Threads per estimator; all cores by default."
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0.0, help="Per estimator; ours then gives the bounds it has."),
+    ] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Write all rows, with options and versions, to a file."),
+    ] = None,
+    report: Report = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress; on a terminal only names and numbers.")
+    ] = False,
+) -> None:
+    """Compare our intrinsic dimension with other people's estimates, with time and memory.
+
+    They answer different questions: ours is how little the features still tell the points apart, computed
+    with certified bounds; the others estimate of how many coordinates the points are a function, from
+    distances between neighbours.
+
+    Every estimator runs in a process of its own, one after the other. Its time starts when the data is read
+    and the code is compiled; its memory is what the process needs at its peak above what it holds at that
+    moment. One that fails gets a row that says why. In a pipe the answer is one line of JSON.
+
+    **Examples**
+
+    * `geodim estimators embeddings.npy`
+    * `geodim estimators iris.csv --exclude species --estimators mle,twonn,lPCA,FisherS --json iris.json`
+    * `geodim estimators cora --root data --hops 2`
+    * `geodim estimators points.parquet | jq '.rows[] | {estimator, value}'`
+    """
+    check_report(report)
+    names = parse_estimators(estimators)
+    job: dict[str, Any] = {
+        "parent": os.getpid(),
+        **_where(data, hops, root, edges, columns, exclude),
+        "header": header,
+        "neighbors": neighbors,
+        "rtol": rtol,
+        "seed": seed,
+        "threads": threads,
+        "time_limit": time_limit,
+    }
+    inputs = [edges, data if job["file"] else dataset_folder(data, root)]
+    check_outputs({"--json": json, "--report": report}, inputs)
+    rows, interrupted = _all_rows(job, names, quiet=quiet)
+    ours = rows[0].pop("result", None)
+    document = _document(job, rows)
+    if json is not None:
+        write_text(json, json_.dumps(document, indent=1, allow_nan=False) + "\n")
+    if report is not None and ours is not None:
+        from geodim.report.html.document import write_report
+        from geodim.report.html.sources import as_result
+
+        write_report([with_provenance(as_result(ours), data)], report, estimates=rows)
+    terminal = out()
+    if not terminal.is_terminal:
+        print_json(document)
+    elif quiet:
+        print(*(f"{row['estimator']} {_number(row['value'])}" for row in rows), sep="\n")
+    else:
+        _show(rows, data if hops is None else f"{data}, hops 0 to {hops}", terminal)
+        for path in (json, report if ours is not None else None):
+            if path is not None:
+                print_written(terminal, path)
+    if interrupted or any(row["stopped"] for row in rows):
+        raise typer.Exit(int(ExitCode.STOPPED))
+    failed = [row["error"] for row in rows if row["error"] is not None]
+    if len(failed) == len(rows):
+        raise typer.Exit(int(CODES.get(failed[0]["kind"], ExitCode.UNEXPECTED)))
+
+
+def parse_estimators(text: str) -> list[str]:
+    """Names in their full form, ours first, each once; one that does not exist is a wrong argument.
+
+    >>> parse_estimators("TwoNN, mle")
+    ['geodim', 'twonn', 'mle']
+    """
+    names = ["geodim"]
+    for word in filter(None, (word.strip() for word in text.split(","))):
+        if word.lower() in ESTIMATORS:
+            names.append(word.lower())
+            continue
+        name = word[len("skdim:") :] if word.lower().startswith("skdim:") else word
+        try:
+            from geodim.baselines.skdim import find_skdim_name
+
+            names.append(f"skdim:{find_skdim_name(name)}")
+        except MissingExtraError:
+            names.append(f"skdim:{name}")  # its row will say what is missing
+        except InputValueError as error:
+            ours = ", ".join(list(ESTIMATORS)[1:])
+            raise typer.BadParameter(f"{error}; here are {ours}", param_hint="--estimators") from error
+    return list(dict.fromkeys(names))
+
+
+def _where(
+    data: str,
+    hops: int | None,
+    root: Path | None,
+    edges: Path | None,
+    columns: str | None,
+    exclude: str | None,
+) -> dict[str, Any]:
+    """Where the data is: a file with its columns, two files of a graph, or a name."""
+    from pathlib import Path
+
+    from geodim.data.tables import SUFFIXES
+
+    plain = data.partition(".npz:")[0] + ".npz" if ".npz:" in data else data
+    is_file = plain.lower().endswith(SUFFIXES) or Path(plain).exists() or "/" in data
+    choosing = columns is not None or exclude is not None
+    if not is_file and (edges is not None or choosing):
+        option = "--edges" if edges is not None else "--columns and --exclude"
+        raise typer.BadParameter(f"{option} go with a file, not with the name {data!r}", param_hint="DATA")
+    if is_file and edges is None and hops is not None:
+        raise typer.BadParameter(f"hops need a graph: give the --edges of {data}", param_hint="--hops")
+    if edges is not None and choosing:
+        raise typer.BadParameter("together with --edges all columns are used", param_hint="--columns")
+    if not is_file:
+        from geodim.cli.datasets import describe
+
+        describe(data, root)
+    return {
+        "file": data if is_file else None,
+        "name": None if is_file else data,
+        "root": None if root is None else str(root),
+        "edges": None if edges is None else str(edges),
+        "hops": hops or 0,
+        "columns": columns,
+        "exclude": exclude,
+    }
+
+
+def _all_rows(job: dict[str, Any], names: Sequence[str], *, quiet: bool) -> tuple[list[dict[str, Any]], bool]:
+    """Run one estimator after the other; Ctrl-C keeps the rows there are."""
+    rows: list[dict[str, Any]] = []
+    with _progress(quiet=quiet) as say:
+        for at, name in enumerate(names):
+            say(f"{name} ({at + 1} of {len(names)}, Ctrl-C keeps the rows so far)")
+            try:
+                rows.append(_one_row({**job, "estimator": name}))
+            except KeyboardInterrupt:
+                if not rows:
+                    raise
+                left = {"kind": "interrupted", "message": "not run: interrupted"}
+                rows.extend(_row(other, {"error": left}) for other in names[at:])
+                return rows, True
+    return rows, False
+
+
+def _one_row(job: dict[str, Any]) -> dict[str, Any]:
+    name = job["estimator"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "geodim.cli.estimators_child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        try:
+            return _row(name, _listen(child, job))
+        except BaseException:
+            child.kill()
+            raise
+
+
+def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]:
+    """Hand the job over, wait for the data to be read, then for the answer as long as the limit allows."""
+    from threading import Thread
+
+    assert child.stdin is not None
+    assert child.stdout is not None
+    assert child.stderr is not None
+    said: list[str] = []  # drained all the time: a full pipe would hold the child up
+    listener = Thread(target=said.extend, args=(child.stderr,), daemon=True)
+    listener.start()
+    with suppress(BrokenPipeError):  # it has ended already, and will not say why
+        child.stdin.write(json_.dumps(job))
+        child.stdin.close()
+    limit = None if job["time_limit"] is None else min(job["time_limit"], MOST_SECONDS)
+    first = child.stdout.readline().strip()
+    answers: list[str] = []
+    if first == READY:
+        reader = Thread(
+            target=lambda: answers.append(child.stdout.read() if child.stdout else ""), daemon=True
+        )
+        reader.start()
+        # Ours stops by itself and then has bounds to give: a little patience.
+        patience = 10.0 if job["estimator"] == "geodim" else 0.0
+        reader.join(None if limit is None else limit + patience)
+        if reader.is_alive():
+            child.kill()
+            reader.join()
+            return {"stopped": "time limit", "seconds": limit, "note": f"stopped after {limit:g} s"}
+        first = answers[0].strip()
+    code = child.wait()
+    listener.join()
+    if first:
+        found: dict[str, Any] = json_.loads(first)
+        if found.get("stage") == "load":
+            _raise(found["error"])
+        return found
+    if code == -signal.SIGINT:
+        raise KeyboardInterrupt
+    reason = f"killed by signal {-code}, perhaps for want of memory" if code < 0 else f"exit status {code}"
+    last = "".join(said).strip().rpartition("\n")[2]
+    return {"error": {"kind": "unexpected", "message": f"ended without an answer ({reason}) {last}".strip()}}
+
+
+def _raise(error: dict[str, str]) -> NoReturn:
+    """End with the exit code of `compute`: no estimator could read or use this data."""
+    print_error(error["message"])
+    raise typer.Exit(int(CODES.get(error["kind"], ExitCode.UNEXPECTED)))
+
+
+def _row(name: str, found: dict[str, Any]) -> dict[str, Any]:
+    keys = ("value", "lower", "upper", "seconds", "peak_bytes", "n_used", "n_zero", "n_neighbors", "seed")
+    row = {"estimator": name, **{key: found.get(key) for key in keys}}
+    row |= {"note": found.get("note", ""), "stopped": found.get("stopped"), "error": found.get("error")}
+    for key in ("n_points", "n_features", "parameters", "versions", "result"):
+        if key in found:
+            row[key] = found[key]
+    return row
+
+
+def _document(job: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Everything; sizes and versions once."""
+    sizes: dict[str, Any] = {}
+    versions: dict[str, str] = {}
+    for row in rows:
+        sizes |= {key: row.pop(key) for key in ("n_points", "n_features") if key in row}
+        versions |= row.pop("versions", {})
+    source = {
+        key: job[key]
+        for key in ("file", "name", "edges", "columns", "exclude", "header")
+        if job[key] is not None
+    }
+    if job["file"] is None or job["edges"] is not None:
+        source["hops"] = job["hops"]
+    options = {key: job[key] for key in ("neighbors", "rtol", "seed", "threads", "time_limit")}
+    return {"format": FORMAT, **source, **sizes, "options": options, "rows": rows, "versions": versions}
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Any]:
+    """Say which estimator runs, where somebody is looking."""
+    console = err()
+    if quiet or not console.is_terminal:
+        with nullcontext():
+            yield lambda text: None  # noqa: ARG005
+        return
+    with console.status("") as status:
+        yield status.update
+
+
+def _number(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.6g}" if isinstance(value, (int, float)) else str(value)
+
+
+def _show(rows: list[dict[str, Any]], title: str, terminal: Console) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=Text(visible(title), style="bold"), title_justify="left", box=None, header_style="bold"
+    )
+    for heading in ("estimator", "dimension", "bounds", "time", "memory"):
+        table.add_column(heading, justify="left" if heading == "estimator" else "right", no_wrap=True)
+    table.add_column("note", overflow="fold")
+    for row in rows:
+        bounds = ""
+        if row["lower"] is not None:
+            low, high = _number(row["lower"]), _number(row["upper"])
+            bounds = "equal" if row["lower"] == row["upper"] else f"{low} .. {high}"
+        failed = row["error"] is not None
+        table.add_row(
+            Text(row["estimator"]),
+            Text(_number(row["value"]), style="bold green" if row["estimator"] == "geodim" else ""),
+            bounds,
+            "" if row["seconds"] is None else f"{row['seconds']:.3g} s",
+            "" if row["peak_bytes"] is None else f"{row['peak_bytes'] / 1e6:.3g} MB",
+            Text(
+                visible(row["error"]["message"] if failed else row["note"]), style="red" if failed else "dim"
+            ),
+        )
+    terminal.print(table)
