@@ -100,6 +100,12 @@ class TestCompare:
         assert ended.exit_code == 2
         assert "geodim report" in ended.output
 
+    def test_errors_name_the_file(self, files: tuple[Path, Path], tmp_path: Path) -> None:
+        np.save(tmp_path / "hole.npy", np.where(np.eye(100, 3) > 0, np.nan, 1.0))
+        ended = run("compare", tmp_path / "hole.npy", files[0])
+        assert ended.exit_code == 3
+        assert f"error: {tmp_path / 'hole.npy'}: row 0" in ended.output.replace("\n", "")
+
     def test_a_file_that_is_not_there(self, files: tuple[Path, Path]) -> None:
         ended = run("compare", files[0], "missing.npy")
         assert ended.exit_code == 4

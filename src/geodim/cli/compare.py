@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -153,15 +152,14 @@ def _compared(
     from geodim.sampling.rows import Points
 
     made = options["features"] != "coordinates"
-    with ExitStack() as stack:
-        named = {}
-        for file in files:
-            data, names = stack.enter_context(opened(Path(file), columns, exclude, header=header))
-            times = sum(other == file for other in files[: len(named) + 1])
-            name = file if times == 1 else f"{file} ({times})"
-            named[name] = Points(data, {**options, "feature_names": None if made else names})
-        with progress_bar(console, quiet=quiet, noun="parts") as progress:
-            return compare_points(named, progress=progress, **draws)
+    named = {}
+    for file in files:
+        times = sum(other == file for other in files[: len(named) + 1])
+        name = file if times == 1 else f"{file} ({times})"
+        with opened(Path(file), columns, exclude, header=header) as (data, names):
+            named[name] = Points(data, {**options, "feature_names": None if made else names}, name)
+    with progress_bar(console, quiet=quiet, noun="parts") as progress:
+        return compare_points(named, progress=progress, **draws)
 
 
 def _report(found: Comparison, path: Path) -> None:

@@ -234,7 +234,7 @@ def compare(
     >>> found.verdicts[0].word
     'lower'
     """
-    named = {name: Points(one, options) for name, one in _named(data, names).items()}
+    named = {name: Points(one, options, name) for name, one in _named(data, names).items()}
     return compare_points(named, points=points, repeats=repeats, seed=seed, progress=progress)
 
 

@@ -45,20 +45,22 @@ class Points:
         Points in rows; of a precomputed metric, in columns too.
     options : Options
         How the points are measured.
+    name : str, optional
+        What errors call the data.
     """
 
-    def __init__(self, data: object, options: Options) -> None:
+    def __init__(self, data: object, options: Options, name: str | None = None) -> None:
         if isinstance(options.get("landmarks"), np.ndarray | list | tuple):
             raise InputValueError(
                 "landmarks that are given are points of the whole data, not of a part of it: give a number"
             )
-        self.data, self.options = data, options
+        self.data, self.options, self.name = data, options, name
         square = options.get("metric") == "precomputed"
         self.n_points, self._take = _rows_of(data, square=square)
 
     def whole(self) -> IDResult:
         """The dimension of all points."""
-        return intrinsic_dimension(self.data, **self.options)
+        return self._measured(self.data)
 
     def part(self, size: int, seed: Sequence[int]) -> IDResult:
         """The dimension of so many points, drawn without putting any back.
@@ -69,7 +71,15 @@ class Points:
         rows = np.random.default_rng(seed).choice(self.n_points, size, replace=False)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DegenerateDataWarning)  # its dimension says so
-            return intrinsic_dimension(self._take(np.sort(rows)), **self.options)
+            return self._measured(self._take(np.sort(rows)))
+
+    def _measured(self, data: object) -> IDResult:
+        try:
+            return intrinsic_dimension(data, **self.options)
+        except (InputValueError, InputTypeError) as error:
+            if self.name is None:
+                raise
+            raise type(error)(f"{self.name}: {error}") from error
 
 
 def _rows_of(given: object, *, square: bool) -> tuple[int, Take]:
