@@ -39,10 +39,11 @@ LACKING: dict[str, dict[str, Any]] = {  # formats that are still read, with what
         "feature_error": 0.0,
         "plan": None,
         "removal": None,
+        "share_bounds": {},
     },
-    "geodim.IDResult/2": {"feature_error": 0.0, "plan": None, "removal": None},
-    "geodim.IDResult/3": {"plan": None, "removal": None},
-    "geodim.IDResult/4": {"removal": None},
+    "geodim.IDResult/2": {"feature_error": 0.0, "plan": None, "removal": None, "share_bounds": {}},
+    "geodim.IDResult/3": {"plan": None, "removal": None, "share_bounds": {}},
+    "geodim.IDResult/4": {"removal": None, "share_bounds": {}},
 }
 JSON_SUPPORT = 2049  # points of Phi kept in JSON; the sums are kept exactly
 
@@ -85,6 +86,9 @@ class IDResult:
         there are more; empty if stopped early.
     plan : PlanRecord or None
         How it was computed: what was predicted, and what happened.
+    share_bounds : dict
+        The least and the greatest share that each feature may have, where Phi is held between bounds; empty
+        where it is exact.
     removal : Removal or None
         The dimension without each feature, and what several features attain at once, where it was asked for.
     """
@@ -113,6 +117,7 @@ class IDResult:
     feature_error: float = 0.0
     plan: PlanRecord | None = None
     removal: Removal | None = None
+    share_bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def dimension(self) -> float:
@@ -230,6 +235,7 @@ class IDResult:
                 kept = value if name in RUNS else value[keep]
                 values[name] = [to_json_value(number) for number in kept.tolist()]
         values["plan"] = None if self.plan is None else self.plan.to_dict()
+        values["share_bounds"] = {name: list(ends) for name, ends in self.share_bounds.items()}
         values["removal"] = None if self.removal is None else self.removal.to_dict()
         return {name: to_json_value(value) for name, value in values.items()}
 
@@ -306,7 +312,12 @@ class IDResult:
             text += f" and {more} more" if more else ""
             if self.removal is not None:  # first what cannot mislead
                 rows.append(("without a feature", self.removal.sentence()))
-            rows.append(("carried by", text + (f" ({TIE_RULE})" if len(self.shares) > 1 else "")))
+            if self.share_bounds:
+                first, (least, most) = next(iter(self.share_bounds.items()))
+                text += f" ({visible(first)} within the tolerance {least:.0%} to {most:.0%})"
+            elif len(self.shares) > 1:
+                text += f" ({TIE_RULE})"
+            rows.append(("carried by", text))
         if self.n_indistinguishable is not None:
             rows.append(("indistinguishable points", f"{self.n_indistinguishable:,}"))
         if self.stopped:

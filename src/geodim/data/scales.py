@@ -157,20 +157,18 @@ class Scale:
         return units
 
 
-def one_unit_decides(scale: Scale, widths: NDArray[np.float64], share: float) -> bool:
+def one_unit_decides(widths: NDArray[np.float64], share: float) -> bool:
     """Whether one column carries nearly all because its unit is larger than those of most others.
 
     Parameters
     ----------
-    scale : Scale
-        What columns were divided by.
     widths : array
         The range of every column.
     share : float
         The part of the discriminability that the leading column has.
     """
     ranges = widths[widths > 0.0]
-    if scale.own or ranges.size < FEW or share < DECIDES:
+    if ranges.size < FEW or share < DECIDES:
         return False
     return bool(ranges.max() >= APART * float(np.median(ranges)))
 
@@ -180,7 +178,7 @@ def unit_warning(name: str, share: float) -> str:
     return (
         f"{name} has {share:.1%} of the discriminability, and a range many times that of most "
         "columns: its unit decides the answer. Where columns have units of their own, compare "
-        "them by scale='range', 'iqr', 'std' or 'rank' (--scale)"
+        "them by scale='range', 'iqr', 'std' or 'rank' (--scale); scale='global' keeps one unit"
     )
 
 

@@ -263,7 +263,8 @@ def select_features(
         )
     names = unique_names(source.names, greedy.chosen)
     first = greedy.curve[0] / greedy.whole_delta if greedy.whole_delta > 0.0 else 0.0
-    if opened.said is None and one_unit_decides(chosen, ranges.widths, first):
+    unasked = scale is None and normalize is None and opened.said is None
+    if unasked and one_unit_decides(ranges.widths, first):
         warnings.warn(unit_warning(names[0], first), ScaleWarning, stacklevel=2)
     return FeatureSelection(
         names=names,

@@ -213,9 +213,9 @@ def explain_dimension(
     )
     if np.any(getattr(source, "long_integers", False)):
         source, _ = exact_source(source, threads)
-    if opened.said is None and result.shares:
+    if scale is None and normalize is None and opened.said is None and result.shares:
         name, share = next(iter(result.shares.items()))
-        if one_unit_decides(chosen, scan_ranges(source, threads).widths, share):
+        if one_unit_decides(scan_ranges(source, threads).widths, share):
             warnings.warn(unit_warning(name, share), ScaleWarning, stacklevel=2)
     finder = CoreFinder(source, threads, normalize=chosen.normalize)
     return _explanation(result, result.removal, source, names, finder, source.n_features)
