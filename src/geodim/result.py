@@ -16,6 +16,7 @@ from geodim.engine.parts import divisor
 from geodim.errors import DataFileError, InputValueError
 from geodim.removal import TIE_RULE
 from geodim.text import html_list, html_table, visible
+from geodim.words import scale_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 
 FORMAT = "geodim.IDResult/5"
 RUNS = ("attained_from", "attained_by")
-_COUNTED: dict[str, Any] = {"mass": 0.0, "stepwise": False, "alerts": [], "removal": None}
+_PLAIN: dict[str, Any] = {"alerts": [], "removal": None, "share_bounds": {}}
+_COUNTED = {"mass": 0.0, "stepwise": False, **_PLAIN}
 _UNPLANNED = {"plan": None, **_COUNTED}
 LACKING: dict[str, dict[str, Any]] = {  # formats that are still read, with what they do not hold yet
     "geodim.IDResult/1": {"attained_from": [], "attained_by": [], "feature_error": 0.0, **_UNPLANNED},
@@ -91,6 +93,9 @@ class IDResult:
         How it was computed: what was predicted, and what happened.
     alerts : tuple of Alert
         What to know before the number is believed, see `geodim.alerts`; the warnings first.
+    share_bounds : dict
+        The least and the greatest share that each feature may have, where Phi is held between bounds; empty
+        where it is exact.
     removal : Removal or None
         The dimension without each feature, and what several features attain at once, where it was asked for.
     """
@@ -122,6 +127,7 @@ class IDResult:
     stepwise: bool = False
     alerts: tuple[Alert, ...] = ()
     removal: Removal | None = None
+    share_bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.mass == 0.0:
@@ -268,6 +274,7 @@ class IDResult:
         # Steps that are left out end somewhere in between.
         values["stepwise"] = self.stepwise and len(values["support"]) == size
         values["alerts"] = [alert.to_dict() for alert in self.alerts]
+        values["share_bounds"] = {name: list(ends) for name, ends in self.share_bounds.items()}
         values["removal"] = None if self.removal is None else self.removal.to_dict()
         return {name: to_json_value(value) for name, value in values.items()}
 
@@ -346,7 +353,12 @@ class IDResult:
             text += f" and {more} more" if more else ""
             if self.removal is not None:  # first what cannot mislead
                 rows.append(("without a feature", self.removal.sentence()))
-            rows.append(("carried by", text + (f" ({TIE_RULE})" if len(self.shares) > 1 else "")))
+            if self.share_bounds:
+                first, (least, most) = next(iter(self.share_bounds.items()))
+                text += f" ({visible(first)} within the tolerance {least:.0%} to {most:.0%})"
+            elif len(self.shares) > 1:
+                text += f" ({TIE_RULE})"
+            rows.append(("carried by", text))
         if self.n_indistinguishable is not None:
             rows.append(("indistinguishable points", f"{self.n_indistinguishable:,}"))
         if self.stopped:
@@ -363,21 +375,6 @@ class IDResult:
         if self.gauge is not None:
             rows.insert(1, ("among columns of this size", self.gauge.line))
         return html_table("geodim", rows) + html_list(map(str, self.alerts))
-
-
-def scale_words(scale: object) -> str:
-    """What columns were divided by, in words; the scale as parameters of a result have it."""
-    words = {
-        "global": "all columns by the largest range",
-        "none": "columns as they are",
-        "range": "each column by its range",
-        "iqr": "each column by its interquartile range",
-        "std": "each column by its standard deviation",
-        "rank": "ranks in each column",
-    }
-    if isinstance(scale, str):
-        return words.get(scale, "each column by a given unit")
-    return "each column by a given unit" if isinstance(scale, list) else f"all columns by {scale:g}"
 
 
 def format_of(values: object) -> str:
