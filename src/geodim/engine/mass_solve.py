@@ -150,7 +150,7 @@ class ColumnSteps:
         r = cumulate_masses(values, high, low, distinct, *sums)
         self.column = distinct[:r], sums[0][: r + 1], sums[1][: r + 1]
         self.widths = np.empty((GAPS, 2))
-        self.masses, self.lists = np.empty((GAPS, 4), np.int64), np.empty((GAPS, 2), np.int64)
+        self.masses, self.lists = np.empty((GAPS, 4), np.int64), np.empty((GAPS, 3), np.int64)
         self.places = np.empty((2 * r + 64, 4), np.int32)
         room = r + 64
         self.found = np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64)

@@ -43,6 +43,19 @@ def _between(c_high, c_low, first, last):
 
 
 @njit(nogil=True, cache=True)
+def _outweighs(c_high, c_low, first, last, high, low):
+    """Whether the values from ``first`` to ``last`` weigh more than a mass.
+
+    The lower parts, less than a unit of the higher ones, are looked at only where those are close.
+    """
+    apart = c_high[last + 1] - c_high[first] - high
+    if apart > 1 or apart < 0:
+        return apart > 1
+    low -= c_low[last + 1] - c_low[first]
+    return (apart == 1 and low < np.int64(1) << LOW_BITS) or low < 0
+
+
+@njit(nogil=True, cache=True)
 def cumulate_masses(values, high, low, distinct, c_high, c_low):
     """The distinct values of an ascending column, and the mass up to each; returns their number.
 
@@ -87,31 +100,31 @@ def begin_steps(v, c_high, c_low, widths, masses, lists, places, out_width, out_
     r = v.size
     require(r > 0 and c_high.size >= r + 1 and c_low.size >= r + 1, "begin_steps: masses")
     require(widths.shape[0] > 0 and masses.shape[0] > 0 and lists.shape[0] > 0, "begin_steps: stack")
-    require(widths.shape[1] >= 2 and masses.shape[1] >= 4 and lists.shape[1] >= 2, "begin_steps: stack")
+    require(widths.shape[1] >= 2 and masses.shape[1] >= 4 and lists.shape[1] >= 3, "begin_steps: stack")
     require(places.shape[0] >= r and places.shape[1] >= 4, "begin_steps: places")
     require(out_width.size > 0 and out_high.size > 0 and out_low.size > 0, "begin_steps: out")
     require(state.size >= 3, "begin_steps: state")
     best_high = np.int64(0)
     best_low = np.int64(0)
     for a in range(r):
-        high, low = _between(c_high, c_low, a, a)
-        if _heavier(high, low, best_high, best_low):
-            best_high, best_low = high, low
+        if _outweighs(c_high, c_low, a, a, best_high, best_low):
+            best_high, best_low = _between(c_high, c_low, a, a)
     out_width[0], out_high[0], out_low[0] = 0.0, best_high, best_low
     state[0], state[1] = 0, 1
     if r < 2:
         return
     count = 0
+    left = np.int64(0)
     for a in range(r - 1):
-        high, low = _between(c_high, c_low, a, r - 1)
-        if not _heavier(high, low, best_high, best_low):
+        if not _outweighs(c_high, c_low, a, r - 1, best_high, best_low):
             break
+        left += r - 1 - a
         places[count, 0], places[count, 1], places[count, 2] = a, a, r - 1  # checked when they are used
         count += 1
     widths[0, 0], widths[0, 1] = 0.0, v[r - 1] - v[0]
     masses[0, 0], masses[0, 1] = best_high, best_low
     masses[0, 2], masses[0, 3] = c_high[r], c_low[r]
-    lists[0, 0], lists[0, 1] = 0, count
+    lists[0, 0], lists[0, 1], lists[0, 2] = 0, count, left
     state[0] = 1
 
 
@@ -131,7 +144,15 @@ def _width_above(known_high, known_low, known_width, high, low):
 
 @njit(nogil=True, cache=True)
 def _last_within(v, a, first, last, width):
-    """The last value from ``first``, which is, up to ``last`` that is within ``width`` of value ``a``."""
+    """The last value from ``first``, which is, up to ``last`` that is within ``width`` of value ``a``.
+
+    It is mostly near the first one, so steps begin small.
+    """
+    step = 1
+    while first + step <= last and v[first + step] - v[a] <= width:
+        first += step
+        step *= 2
+    last = min(last, first + step - 1)
     while first < last:
         middle = (first + last + 1) >> 1
         if v[middle] - v[a] <= width:
@@ -186,9 +207,9 @@ def _look_at_all(
     for at in range(start, stop):
         a = places[at, 0]
         for b in range(places[at, 1] + 1, places[at, 2] + 1):
-            high, low = _between(c_high, c_low, a, b)
-            if not _heavier(high, low, least_high, least_low):
+            if not _outweighs(c_high, c_low, a, b, least_high, least_low):
                 continue
+            high, low = _between(c_high, c_low, a, b)
             width = v[b] - v[a]
             place = size
             while place > 0 and out_width[found + place - 1] > width:
@@ -212,6 +233,43 @@ def _look_at_all(
 
 
 @njit(nogil=True, cache=True)
+def _split(v, c_high, c_low, places, start, stop, low_high, low_low, middle, upper_list, lower_list):
+    """Share out the starts of a gap to its two halves, behind each other; returns M(middle).
+
+    Both lists are written: first place, last place, and the windows that are left.  Starts of the lower half
+    are put behind all others until those of the upper half, which stay in place, are known.
+    """
+    mid_high, mid_low = low_high, low_low
+    before = np.int64(0)
+    low_stop = stop
+    low_left = np.int64(0)
+    for at in range(start, stop):
+        a, first, last = places[at, 0], places[at, 1], places[at, 2]
+        before = _last_within(v, a, max(first, min(before, last)), last, middle)  # that of a start before
+        places[at, 3] = before
+        if _outweighs(c_high, c_low, a, before, low_high, low_low):
+            places[low_stop, 0], places[low_stop, 1], places[low_stop, 2] = a, first, before
+            low_stop += 1
+            low_left += before - first
+            if _outweighs(c_high, c_low, a, before, mid_high, mid_low):
+                mid_high, mid_low = _between(c_high, c_low, a, before)
+    top_stop = start
+    top_left = np.int64(0)
+    for at in range(start, stop):
+        a, last, half = places[at, 0], places[at, 2], places[at, 3]
+        if _outweighs(c_high, c_low, a, last, mid_high, mid_low):
+            places[top_stop, 0], places[top_stop, 1], places[top_stop, 2] = a, half, last
+            top_stop += 1
+            top_left += last - half
+    for at in range(stop, low_stop):
+        to = top_stop + at - stop
+        places[to, 0], places[to, 1], places[to, 2] = places[at, 0], places[at, 1], places[at, 2]
+    upper_list[0], upper_list[1], upper_list[2] = start, top_stop, top_left
+    lower_list[0], lower_list[1], lower_list[2] = top_stop, top_stop + low_stop - stop, low_left
+    return mid_high, mid_low
+
+
+@njit(nogil=True, cache=True)
 def find_steps(
     v, c_high, c_low, known_high, known_low, known_width, widths, masses, lists, places, out_width, out_high,
     out_low, state, patience,
@@ -227,8 +285,8 @@ def find_steps(
     v : (r,) float64, ascending, distinct
     c_high, c_low : (r + 1,) int64, masses up to each value
     known_high, known_low, known_width : (s,) int64, int64, float64, steps that others reached
-    widths, masses, lists : (g, 2) float64, (g, 4) int64, (g, 2) int64, stack of gaps: widths and masses at
-        both ends, and which starts matter
+    widths, masses, lists : (g, 2) float64, (g, 4) int64, (g, 3) int64, stack of gaps: widths and masses at
+        both ends; where the starts that matter begin and end in ``places``, and their windows
     places : (p, 4) int32, starts, their last values at both ends, and scratch
     out_width, out_high, out_low : (m,) float64, int64, int64, steps, written
     state : (3,) int64, gaps on the stack, steps written, starts looked at
@@ -239,15 +297,18 @@ def find_steps(
     require(known_width.size > 0, "find_steps: known")
     require(known_high.size >= known_width.size and known_low.size >= known_width.size, "find_steps: known")
     depth = min(widths.shape[0], masses.shape[0], lists.shape[0])
-    require(widths.shape[1] >= 2 and masses.shape[1] >= 4 and lists.shape[1] >= 2, "find_steps: stack")
+    require(widths.shape[1] >= 2 and masses.shape[1] >= 4 and lists.shape[1] >= 3, "find_steps: stack")
     require(places.shape[1] >= 4, "find_steps: places")
     room = min(out_width.size, out_high.size, out_low.size)
     require(state.size >= 3 and 0 <= state[0] <= depth and 0 <= state[1] <= room, "find_steps: state")
     for gap in range(state[0]):
         require(0 <= lists[gap, 0] <= lists[gap, 1] <= places.shape[0], "find_steps: lists")
+        left = np.int64(0)
         for at in range(lists[gap, 0], lists[gap, 1]):
             a, low, high = places[at, 0], places[at, 1], places[at, 2]
             require(0 <= a <= low <= high < r, "find_steps: places")
+            left += high - low
+        require(left == lists[gap, 2], "find_steps: lists")
     tried = np.empty(TRIED)
     looked = np.int64(0)
     while state[0] > 0:
@@ -269,26 +330,13 @@ def find_steps(
             state[0] -= 1
             state[1] += 1
             continue
-        left = np.int64(0)
-        for at in range(start, stop):
-            left += places[at, 2] - places[at, 1]
         looked += stop - start
         state[2] += stop - start
-        if left <= FEW:
+        if lists[top, 2] <= FEW:
             state[1] = _look_at_all(
-                v,
-                c_high,
-                c_low,
-                places,
-                start,
-                stop,
-                low_high,
-                low_low,
-                out_width,
-                out_high,
-                out_low,
+                v, c_high, c_low, places, start, stop, low_high, low_low, out_width, out_high, out_low,
                 state[1],
-            )
+            )  # fmt: skip
             state[0] -= 1
             continue
         middle = _middle_width(v, places, start, stop, upper, tried)
@@ -302,38 +350,14 @@ def find_steps(
             return DEEP
         if 2 * stop - start > places.shape[0]:
             return CROWDED
-        mid_high, mid_low = low_high, low_low
-        before = np.int64(0)
-        for at in range(start, stop):
-            a = places[at, 0]
-            before = _last_within(v, a, max(places[at, 1], min(before, places[at, 2])), places[at, 2], middle)
-            places[at, 3] = before
-            high, low = _between(c_high, c_low, a, before)
-            if _heavier(high, low, mid_high, mid_low):
-                mid_high, mid_low = high, low
-        # Starts of the lower half go behind all others for a moment, those of the upper half stay in place.
-        low_stop = stop
-        top_stop = start
-        for at in range(start, stop):
-            a, first, last, half = places[at, 0], places[at, 1], places[at, 2], places[at, 3]
-            high, low = _between(c_high, c_low, a, half)
-            if _heavier(high, low, low_high, low_low):
-                places[low_stop, 0], places[low_stop, 1], places[low_stop, 2] = a, first, half
-                low_stop += 1
-            high, low = _between(c_high, c_low, a, last)
-            if _heavier(high, low, mid_high, mid_low):
-                places[top_stop, 0], places[top_stop, 1], places[top_stop, 2] = a, half, last
-                top_stop += 1
-        for at in range(stop, low_stop):
-            to = top_stop + at - stop
-            places[to, 0], places[to, 1], places[to, 2] = places[at, 0], places[at, 1], places[at, 2]
+        mid_high, mid_low = _split(
+            v, c_high, c_low, places, start, stop, low_high, low_low, middle, lists[top], lists[top + 1]
+        )
         widths[top, 0] = middle
         masses[top, 0], masses[top, 1] = mid_high, mid_low
-        lists[top, 1] = top_stop
         widths[top + 1, 0], widths[top + 1, 1] = lower, middle
         masses[top + 1, 0], masses[top + 1, 1] = low_high, low_low
         masses[top + 1, 2], masses[top + 1, 3] = mid_high, mid_low
-        lists[top + 1, 0], lists[top + 1, 1] = top_stop, top_stop + low_stop - stop
         state[0] += 1
     return DONE
 
