@@ -29,6 +29,7 @@ MODULES = [
             "dominated",
             "gaps",
             "grid",
+            "mass_steps",
             "masses",
             "pyramid",
             "reading",
@@ -61,7 +62,7 @@ INNER = {
     "_magnitudes", "_largest", "_differing", "_powers", "_products", "_keep",
     "ones", "common", "within", "keep_long_rows", "lacking", "drop_unpaired",
     "settle", "repack", "report",
-    "_heavier", "_between", "_outweighs", "_width_above", "_last_within", "_middle_width", "_look_at_all",
+    "heavier", "between", "outweighs", "_width_above", "_last_within", "_middle_width", "_look_at_all",
     "_split",
 }  # fmt: skip
 
@@ -143,7 +144,7 @@ def begun_search():
 
 def begun_steps():
     """Five values of mass 1 and their first gap, on a stack and in lists that just hold it."""
-    from geodim.engine.kernels.masses import begin_steps
+    from geodim.engine.kernels.mass_steps import begin_steps
 
     sums = np.arange(6), np.arange(6) << 40
     stack = np.zeros((1, 2)), np.zeros((1, 4), np.int64), np.zeros((1, 3), np.int64)

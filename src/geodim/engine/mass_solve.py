@@ -132,7 +132,7 @@ def _check_ends(column: int, ranges: Ranges, least: float, greatest: float) -> N
 
 
 class ColumnSteps:
-    """The steps of one column, see `geodim.engine.kernels.masses`.
+    """The steps of one column, see `geodim.engine.kernels.mass_steps`.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class ColumnSteps:
 
         False if ``stop`` ended it early: then nothing is merged.
         """
-        from geodim.engine.kernels import masses as kernels  # noqa: PLC0415 - imports Numba
+        from geodim.engine.kernels import mass_steps as kernels  # noqa: PLC0415 - imports Numba
 
         if self.column[0].size < 2:  # a constant tells nothing apart
             return True
