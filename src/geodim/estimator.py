@@ -61,8 +61,10 @@ class IntrinsicDimension(DataEstimator):
         For distances, see `geodim.features.Distances`.
     rtol : float, default 0.0
         0 gives the exact value; a positive value stops as soon as (upper - lower) / lower <= rtol.
-    normalize : bool, default True
-        Divide all features by the largest range of a feature.
+    scale : str, number or sequence, default "global"
+        What features are divided by, see `geodim.intrinsic_dimension`.
+    normalize : bool, optional
+        Older alias: True is scale="global", False is scale="none".
     n_threads : int, optional
         Threads to use; all available cores by default.  The result does not depend on it.
     time_limit : float, optional
@@ -98,7 +100,8 @@ class IntrinsicDimension(DataEstimator):
         metric: object = None,
         landmarks: object = None,
         rtol: float = 0.0,
-        normalize: bool = True,
+        scale: object = None,
+        normalize: bool | None = None,
         n_threads: int | None = None,
         time_limit: float | None = None,
     ) -> None:
@@ -106,6 +109,7 @@ class IntrinsicDimension(DataEstimator):
         self.metric = metric
         self.landmarks = landmarks
         self.rtol = rtol
+        self.scale = scale
         self.normalize = normalize
         self.n_threads = n_threads
         self.time_limit = time_limit
@@ -119,8 +123,8 @@ class IntrinsicDimension(DataEstimator):
             The data; where the features are those of texts, images or graphs, what these take.
         y : ignored
             Present by convention.
-        sample_weight : array-like of int of shape (n_points,), optional
-            Multiplicity of each point: whole numbers, the same as repeating the points.
+        sample_weight : array-like of numbers of shape (n_points,), optional
+            What each point weighs; whole numbers are the same as repeating the points.
 
         Returns
         -------

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.attained import attained_runs
-from geodim.engine.parts import divisor, mean, sums_by_owner, whole_numbers
-from geodim.result import IDResult, unique_names, versions
+from geodim.engine.parts import divisor, mean, sums_by_owner
+from geodim.removal import Removal
+from geodim.result import IDResult, inverse_square, unique_names, versions
+from geodim.share_bounds import share_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from geodim.data.checks import Ranges
     from geodim.engine.profile import Profile, Steps
+    from geodim.engine.toptwo import TopTwo
 
 
 def _above(delta: float, widths: NDArray[np.float64]) -> float:
@@ -58,22 +61,26 @@ def summarise(
     """
     n = profile.n_points
     solved = profile.step == 0.0 and profile.stopped is None
+    widest = ranges.d_max
     # No width exceeds d_max where that is the largest range of the features themselves.
     largest_delta = 1.0 if d_max is None else math.inf
     d_max = ranges.d_max if d_max is None else d_max
     scale = divisor(d_max, normalize)
     if solved:
-        support = whole_numbers(2, n + 1, n_threads)
-        lower = upper = profile.phi[1:]
-        delta = delta_lower = delta_upper = mean(lower, n, scale, n_threads)
+        support, lower = profile.everywhere(n_threads)
+        upper = lower
+        delta = delta_lower = delta_upper = profile.mean(support, lower, scale, n_threads)
     else:
         support, lower, upper = profile.bounds(ranges, n_threads)
-        # Counted: all k of a step share its width.  Otherwise every k is in the support.  The
-        # sums round by an ulp or so.
-        here = np.diff(support, prepend=1) if profile.counted else None
-        delta_upper = _above(mean(upper if here is None else upper * here, n, scale, n_threads), upper)
-        delta_lower = _below(mean(lower if here is None else lower * here, n, scale, n_threads))
+        # The sums round by an ulp or so.
+        delta_upper = _above(profile.mean(support, upper, scale, n_threads), upper)
+        delta_lower = _below(profile.mean(support, lower, scale, n_threads))
         delta = delta_lower + 0.5 * (delta_upper - delta_lower) if delta_upper < math.inf else delta_lower
+    off_by_mass = profile.off_by_mass(widest)
+    if off_by_mass > 0.0:
+        off_by_mass = math.nextafter(off_by_mass / scale, math.inf)
+        delta_lower, delta_upper = _below(delta_lower - off_by_mass), _above(delta_upper + off_by_mass, upper)
+    support, lower, upper = profile.shown(support, lower, upper, widest)
     if feature_error > 0.0:  # each of the n - 1 widths is the difference of two values
         off = 2.0 * feature_error * ((n - 1) / n)
         if delta_error is not None:
@@ -89,6 +96,9 @@ def summarise(
     steps = profile.steps() if profile.counted else None
     order, shares = _shares(profile, steps, names, n_threads)
     starts, owners = attained_runs(profile, steps, n_threads=n_threads)
+    within: dict[str, tuple[float, float]] = {}
+    if not solved:  # rounding of features is left aside here: it is far less than any tolerance
+        within = dict(zip(shares, share_bounds(support, lower, upper, ranges, order), strict=True))
     return IDResult(
         n_points=n,
         n_features=int(profile.done.size),
@@ -101,17 +111,56 @@ def summarise(
         phi_lower=lower,
         phi_upper=upper,
         shares=shares,
-        exact=solved and feature_error == 0.0,
+        exact=solved and feature_error == 0.0 and off_by_mass == 0.0,
         stopped=profile.stopped,
         n_indistinguishable=n_indistinguishable,
         evaluations=int(profile.work[0] + profile.work[1]),
         bytes_read=profile.bytes_read,
         seconds=seconds,
-        parameters={"rtol": float(rtol), "normalize": bool(normalize), "n_threads": int(n_threads)},
+        parameters={
+            "rtol": float(rtol),
+            "scale": "global" if normalize else "none",
+            "normalize": bool(normalize),
+            "n_threads": int(n_threads),
+        },
         versions=versions(),
         attained_from=starts,
         attained_by=_positions(owners, order),
         feature_error=feature_error,
+        mass=profile.mass,
+        stepwise=profile.counted,
+        share_bounds=within,
+    )
+
+
+def removal_of(
+    two: TopTwo, names: list[str] | None, *, normalize: bool, scale: float | None = None, n_threads: int = 1
+) -> Removal:
+    """What the removal of each feature costs, given the two best columns at every size.
+
+    Parameters
+    ----------
+    two : TopTwo
+        All columns were merged into it.
+    names : list of str, optional
+        Their names.
+    normalize : bool
+        Whether features are divided by the largest range among those that are there.
+    scale : float, optional
+        What they are divided by instead, whichever are there.
+    n_threads : int
+        Threads to use.
+    """
+    best = two.winner()
+    order, shares = _shares(best, None, names, n_threads)
+    by = divisor(float(best.phi[-1]), normalize) if scale is None else scale  # Phi(n) is the largest range
+    deltas, alone = two.deltas(normalize=normalize, scale=scale), two.alone()
+    return Removal(
+        dimension=inverse_square(mean(best.phi[1:], best.n_points, by, n_threads)),
+        without={name: inverse_square(deltas[column]) for name, column in zip(shares, order, strict=True)},
+        alone={name: alone[column] for name, column in zip(shares, order, strict=True)},
+        tied=two.tied_part(),
+        ties=two.tied[1:],
     )
 
 
@@ -127,7 +176,9 @@ def _shares(
         sums = np.zeros(profile.done.size)
         known = (owners >= 0) & (widths > 0.0)
         attains = np.isin(np.arange(sums.size), owners[known])
-        np.add.at(sums, owners[known], (np.diff(sizes, append=profile.n_points + 1) * widths)[known])
+        # In units of the largest, so that nothing overflows.
+        parts = (profile.lengths(sizes) / profile.end) * (widths / (widths.max(initial=0.0) or 1.0))
+        np.add.at(sums, owners[known], parts[known])
     else:
         sums, attains = sums_by_owner(profile.phi, profile.owner, profile.done.size, n_threads)
     total = float(sums.sum())

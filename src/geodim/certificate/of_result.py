@@ -41,6 +41,11 @@ def certify(
             "certificates are about columns and hops: of few points, make a matrix of the features, measure "
             "its columns, and certify that result"
         )
+    if layers[0].own_scale:
+        raise CertificateError(
+            "certificates are about columns as they are: divide the columns by their units, measure what "
+            "that gives with scale='global' or 'none', and certify that result"
+        )
     operator = None
     if isinstance(result, KHopResult) and result.hops:
         operator = _known_operator(result.operator)
@@ -74,10 +79,11 @@ def _known_operator(operator: dict[str, object]) -> str:
 
 def _input(result: IDResult | KHopResult, name: str, given: object, call: str) -> object:
     """What was given, or what the result was computed from, if that is still there."""
-    if is_weighted(result):
+    if is_weighted(result) or getattr(result, "measured", False):
         msg = (
             "the certificate of weighted points cannot be made: repeat them, np.repeat(X, weights, axis=0), "
-            "which gives the same result, and certify that"
+            "which gives the same result, and certify that (weights that are not whole numbers would have to "
+            "be rounded to some first)"
         )
         raise CertificateError(msg)
     found = recall(result, name) if given is None else given

@@ -19,6 +19,7 @@ from geodim.cli.console import (
     err,
     notes,
     out,
+    print_alerts,
     print_json,
     print_written,
     progress_bar,
@@ -56,15 +57,20 @@ from geodim.cli.tables import (
     Columns,
     Exclude,
     Header,
+    NoNormalize,
     Rtol,
     SaveEvery,
+    ScaleOption,
     Threads,
     TimeLimit,
     opened,
+    scale_given,
 )
 from geodim.output import check_outputs
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from geodim.result import IDResult
 
 FORMAT = "geodim.compute/1"
@@ -96,10 +102,8 @@ def compute(
     edge_weights: EdgeWeights = None,
     disconnected: Disconnected = None,
     rtol: Rtol = 0.0,
-    no_normalize: Annotated[
-        bool,
-        typer.Option("--no-normalize", help="Take features as they are; else the largest range becomes 1."),
-    ] = False,
+    scale: ScaleOption = None,
+    no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
     header: Header = None,
@@ -161,6 +165,7 @@ def compute(
     * `geodim compute sentences.txt --features terms`
     * `geodim compute photographs/ --features pixels --blur 2`
     * `geodim compute edges.csv --features distances --metric shortest_path --disconnected component`
+    * `geodim compute measurements.csv --scale iqr`, where columns have units of their own
     * `geodim compute iris.csv --exclude species --plot iris.png --report iris.html`
     * `geodim compute big.npy --rtol 0.01 --time-limit 600 --checkpoint state --json big.json`
     * `geodim compute points.parquet | jq .dimension`
@@ -170,6 +175,7 @@ def compute(
     * `geodim compute --dry-run --points 1e5 --features distances --coordinates 100`
     """
     console = err()
+    by_unit = scale_given(scale, no_normalize)
     named, width = family_or_width(features, by)
     family = with_options(
         chosen_family(named, metric, landmarks, by),
@@ -233,7 +239,8 @@ def compute(
             **where,
             features=family or "coordinates",
             rtol=rtol,
-            normalize=not no_normalize,
+            removal=_finds_removal(where, scheduler, family, rtol, checkpoint),
+            scale=by_unit,
             n_threads=threads,
             time_limit=time_limit,
             count_indistinguishable=count_duplicates,
@@ -250,6 +257,7 @@ def compute(
         print(f"{result.dimension:.10g}")
     else:
         terminal.print(summary_table(result, str(file)))
+        print_alerts(terminal, result.alerts)
         if result.shares:
             terminal.print()
             terminal.print(shares_table(result))
@@ -260,19 +268,29 @@ def compute(
         raise typer.Exit(int(ExitCode.STOPPED))
 
 
+def _finds_removal(
+    where: dict[str, Any], scheduler: str | None, family: object, rtol: float, checkpoint: Path | None
+) -> bool:
+    """Whether what removals of features cost comes at little more: of columns, exactly, on these cores."""
+    from geodim.engine.steps import tolerance
+
+    here = where.get("backend", "auto") in ("auto", "cpu") and scheduler is None
+    return here and family is None and tolerance(rtol) == 0.0 and checkpoint is None
+
+
 def _measure(
     file: Path,
     columns: str | None,
     exclude: str | None,
     header: bool | None,
-    console: Any,
+    console: Console,
     scheduler: str | None,
     *,
     quiet: bool,
     certificate: Path | None,
     certificate_rtol: float,
     table: bool,
-    **options: Any,
+    **options: object,
 ) -> IDResult:
     """Read and compute; shares name the columns of the file."""
     from geodim.dimension import intrinsic_dimension
@@ -305,4 +323,5 @@ def _document(result: IDResult, file: Path) -> dict[str, Any]:
     values = result.to_dict(max_support=1)
     for curve in ("support", "phi_lower", "phi_upper", "attained_from", "attained_by"):
         del values[curve]
-    return {**values, "format": FORMAT, "file": str(file)}
+    gauge = None if result.gauge is None else result.gauge.to_dict()
+    return {**values, "format": FORMAT, "file": str(file), "gauge": gauge}

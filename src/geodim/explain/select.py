@@ -8,21 +8,30 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from geodim.alerts import find_alerts
 from geodim.arguments import real_number, whole_number
+from geodim.data.scales import Scale
 from geodim.engine.parts import divisor, thread_count
 from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError
 from geodim.explain.greedy import Greedy
 from geodim.explain.passes import exact_source
 from geodim.families.opening import open_features
-from geodim.result import format_of, inverse_square, to_json_value, unique_names, versions
+from geodim.result import IDResult, format_of, inverse_square, to_json_value, unique_names, versions
 from geodim.saved.results import SELECTION, SELECTION_DERIVED, checked, related_in_selection
-from geodim.text import html_table, visible
+from geodim.text import html_list, html_table, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-FORMAT = "geodim.FeatureSelection/1"
+    from geodim.alerts import Alert
+    from geodim.data.checks import Ranges
+    from geodim.data.sources import ColumnSource
+
+FORMAT = "geodim.FeatureSelection/2"
+BEFORE = "geodim.FeatureSelection/1"  # without alerts
 FRACTION = 0.95
 HTML_ROWS = 10
 MEMORY = 256 << 20
@@ -49,6 +58,8 @@ class FeatureSelection:
         because ``m`` asked for them.
     guarantee : float
         The chosen features reach at least this part of the Delta of any other set of as many.
+    alerts : tuple of Alert
+        What to know before the choice is believed: that of one column in large units reaches everything.
     """
 
     names: list[str]
@@ -63,6 +74,7 @@ class FeatureSelection:
     seconds: float = 0.0
     parameters: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    alerts: tuple[Alert, ...] = ()
 
     @property
     def fractions(self) -> list[float]:
@@ -130,6 +142,7 @@ class FeatureSelection:
             "dimension": self.dimension,
             "guarantee": self.guarantee,
             "useful": self.useful,
+            "alerts": [alert.to_dict() for alert in self.alerts],
         }
         return {name: to_json_value(value) for name, value in values.items()}
 
@@ -146,7 +159,9 @@ class FeatureSelection:
     def from_dict(cls, values: Any) -> FeatureSelection:
         """Rebuild a selection from `to_dict`."""
         found = format_of(values)
-        if found != FORMAT:
+        if found == BEFORE:
+            values = {"alerts": [], **values}
+        elif found != FORMAT:
             msg = f"expected format {FORMAT!r}, found {found!r}: was it written by a later geodim?"
             raise DataFileError(msg)
         return checked(values, SELECTION, SELECTION_DERIVED, lambda known: cls(**known), related_in_selection)
@@ -171,7 +186,8 @@ class FeatureSelection:
             f"geodim, {len(self.names):,} of {self.n_features:,} features; "
             f"dimension of all {self.dimension:.6g}"
         )
-        return html_table(caption, rows, ["", "feature", "part of the discriminability", "dimension so far"])
+        table = html_table(caption, rows, ["", "feature", "part of the discriminability", "dimension so far"])
+        return table + html_list(map(str, self.alerts))
 
 
 def select_features(
@@ -182,7 +198,8 @@ def select_features(
     features: Any = "coordinates",
     metric: Any = None,
     landmarks: Any = None,
-    normalize: bool = True,
+    scale: Any = None,
+    normalize: bool | None = None,
     weights: Any = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
@@ -210,9 +227,10 @@ def select_features(
     features, metric, landmarks
         As for `geodim.intrinsic_dimension`.  From distances this chooses landmarks, the points that tell most
         of the others apart.  What is a part of a larger family is taken as it is: "all features" are those.
-    normalize : bool, default True
-        Divide Delta by d_max, the largest range of all features (not only of the chosen ones).  The
-        choice does not depend on it.
+    scale, normalize
+        As for `geodim.intrinsic_dimension`; d_max is the largest range of all features, not only of the
+        chosen ones.  The choice is the same for "global", "none" and a number, and another where columns have
+        units of their own.
     weights : array-like of int, optional
         Multiplicity of each point.
     feature_names : sequence of str, optional
@@ -242,13 +260,14 @@ def select_features(
     threads = thread_count(n_threads)
     memory = whole_number(memory, "memory (bytes)", 1)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
+    chosen = Scale.of(scale, normalize)
     opened = open_features(
-        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads
+        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads, scale=chosen
     )
     most, part = _check_size(m, fraction, opened.source.n_features)
     source, ranges = exact_source(opened.source, threads)
-    scale = divisor(ranges.d_max, normalize)
-    greedy = Greedy(source, ranges, threads, memory, progress, scale)
+    by = divisor(ranges.d_max, chosen.normalize)
+    greedy = Greedy(source, ranges, threads, memory, progress, by)
     while not greedy.chosen or (
         len(greedy.chosen) < most if part is None else greedy.delta < part * greedy.total
     ):
@@ -259,27 +278,44 @@ def select_features(
             DegenerateDataWarning,
             stacklevel=2,
         )
+    names = unique_names(source.names, greedy.chosen)
     return FeatureSelection(
-        names=unique_names(source.names, greedy.chosen),
+        names=names,
         columns=greedy.chosen,
         curve=greedy.curve,
         total=greedy.whole_delta,
         n_points=source.n_points,
         n_features=source.n_features,
-        normalized=bool(normalize),
+        normalized=chosen.normalize,
         d_max=ranges.d_max,
         evaluations=greedy.evaluations,
         seconds=time.monotonic() - started,
         parameters={
             "m": None if m is None else int(m),
             "fraction": part,
-            "normalize": bool(normalize),
+            "scale": chosen.told(),
+            "normalize": chosen.normalize,
             "n_threads": threads,
             "memory": memory,
             **({} if opened.said is None else {"features": opened.said}),
         },
         versions=versions(),
+        alerts=_alerts(greedy, source, ranges, normalize=chosen.normalize),
     )
+
+
+def _alerts(greedy: Greedy, source: ColumnSource, ranges: Ranges, *, normalize: bool) -> tuple[Alert, ...]:
+    """What to know of all features together; ties say nothing about what was chosen."""
+    names = unique_names(source.names, greedy.chosen)
+    gains = np.diff(greedy.curve, prepend=0.0) / (greedy.whole_delta or 1.0)
+    phi = greedy.whole[1:]
+    whole = IDResult(
+        n_points=source.n_points, n_features=source.n_features, normalized=normalize, d_max=ranges.d_max,
+        discriminability=greedy.whole_delta, discriminability_lower=greedy.whole_delta,
+        discriminability_upper=greedy.whole_delta, support=np.arange(2, source.n_points + 1), phi_lower=phi,
+        phi_upper=phi, shares=dict(zip(names, gains.tolist(), strict=True)), exact=True,
+    )  # fmt: skip
+    return tuple(alert for alert in find_alerts(whole, source, ranges) if alert.code != "ties")
 
 
 def _check_size(m: Any, fraction: Any, n_features: int) -> tuple[int, float | None]:

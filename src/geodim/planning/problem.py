@@ -58,6 +58,8 @@ class Problem:
     part : int or None
         Where these columns are a part of a larger family, for which bounds are found: bytes that this takes,
         besides some numbers per point.
+    masses : bool
+        Whether points have masses: weights that are not whole, or stand for many points.
     resident : bool or None
         Whether a cluster holds all columns; None where that is yet to be decided.
     on_device, graph_on_device : bool
@@ -74,6 +76,8 @@ class Problem:
         Whether a pass with a coarser step came before.
     negligible : bool
         Whether windows of the fewest points hardly matter at this tolerance, as a sample tells.
+    removal : bool
+        Whether the two best columns of every size are kept, for what the removal of a feature costs.
     """
 
     n_points: int
@@ -97,6 +101,7 @@ class Problem:
     points: int = 0
     fresh: bool = False
     part: int | None = None
+    masses: bool = False
     resident: bool | None = None
     on_device: bool = False
     graph_on_device: bool = False
@@ -105,6 +110,7 @@ class Problem:
     far: bool = False
     again: bool = False
     negligible: bool = False
+    removal: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("n_points", 1), ("n_features", 1), ("stored_entries", 0)):
