@@ -47,6 +47,16 @@ def fma(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     return found
 
 
+def larger(a: Lanes, b: Lanes) -> Lanes:
+    """The larger of two numbers, in every lane."""
+    return np.maximum(a, b)
+
+
+def magnitude(a: Lanes) -> Lanes:
+    """The absolute value, in every lane."""
+    return np.abs(a)
+
+
 def prefetch(array: NDArray[Any], offset: int) -> None:
     """Nothing to wait for; but what is asked for must be there."""
     assert 0 <= offset < array.size

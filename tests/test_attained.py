@@ -91,7 +91,7 @@ def test_shortened_runs(seed, most):
     n = int(rng.integers(most + 2, 400))
     owner = rng.integers(0, 3, n - 1)
     first = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
-    starts, columns = shortened(first + 2, owner[first], n, most)
+    starts, columns = shortened(first + 2, owner[first], n + 1, most)
     assert starts.size <= most
     assert starts[0] == 2
     edges = np.unique(np.linspace(2, n + 1, most + 1).astype(int))

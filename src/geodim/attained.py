@@ -6,7 +6,7 @@ into parts and each is given to the feature that attains most of it, which is al
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from geodim.engine.profile import Profile, Steps
 
-    Runs = tuple[NDArray[np.int64], NDArray[np.int64]]
+    Runs = tuple[NDArray[Any], NDArray[np.int64]]
 
 MOST_RUNS = 2048
 
@@ -42,13 +42,15 @@ def attained_runs(
         return np.empty(0, np.int64), np.empty(0, np.int64)
     if profile.counted:
         sizes, columns, _ = steps or profile.steps()
+        longer = np.append(sizes[1:] > sizes[:-1], True)  # masses may be equal in float64
+        sizes, columns = sizes[longer], columns[longer]
         first = np.flatnonzero(np.append(True, columns[1:] != columns[:-1]))
         starts, owners = sizes[first], columns[first]
     else:
         starts, owners = _runs(profile.owner, 1, n_threads)
         starts = starts + 1  # index d is k - 1
     if starts.size > most:
-        starts, owners = shortened(starts, owners, profile.n_points, most)
+        starts, owners = shortened(starts, owners, profile.end, most)
     return starts, owners
 
 
@@ -64,10 +66,20 @@ def _runs(owner: NDArray[np.int32], first: int, n_threads: int) -> Runs:
     return starts, owner[starts].astype(np.int64)
 
 
-def shortened(starts: NDArray[np.int64], owners: NDArray[np.int64], n_points: int, most: int) -> Runs:
-    """At most ``most`` runs: equal parts of 2, ..., n, each for the column that attains most k of it."""
-    edges = np.unique(np.linspace(2, n_points + 1, most + 1).astype(np.int64))
-    ends = np.append(starts[1:], n_points + 1)
+def shortened(starts: NDArray[Any], owners: NDArray[np.int64], end: float, most: int) -> Runs:
+    """At most ``most`` runs: equal parts, each for the column that attains most of it.
+
+    Parameters
+    ----------
+    starts, owners : array
+        Where runs begin, in k or in mass, and their columns.
+    end : float
+        Where the last one ends: n + 1, or the mass of all points.
+    most : int
+        The most runs to return.
+    """
+    edges = np.unique(np.linspace(starts[0], end, most + 1).astype(starts.dtype))
+    ends = np.append(starts[1:], end)
     first = np.searchsorted(ends, edges[:-1], side="right")  # the first run that reaches into each part
     stop = np.searchsorted(starts, edges[1:], side="left")
     winners = owners[first]  # of the many parts that lie within one run

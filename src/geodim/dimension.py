@@ -9,6 +9,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from geodim.alerts import find_alerts
 from geodim.arguments import real_number
 from geodim.backends import choose_backend, where_it_lies
 from geodim.certificate.remembered import remember
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from geodim.alerts import Alert
     from geodim.backends import Executor
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
@@ -49,15 +51,15 @@ FIRST_GUESS = 1 / 64  # of the range: Delta, where a sample shows points that ar
 
 
 def intrinsic_dimension(
-    X: Any,
+    X: object,
     *,
-    features: Any = "coordinates",
-    metric: Any = None,
-    landmarks: Any = None,
+    features: object = "coordinates",
+    metric: object = None,
+    landmarks: object = None,
     rtol: float = 0.0,
-    scale: Any = None,
+    scale: object = None,
     normalize: bool | None = None,
-    weights: Any = None,
+    weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
     time_limit: float | None = None,
@@ -99,8 +101,10 @@ def intrinsic_dimension(
         number, or one for each column, is a unit that is known: nothing else is divided.
     normalize : bool, optional
         Older alias: True is scale="global", False is scale="none".
-    weights : array-like of int, optional
-        Multiplicity of each point; the same result as repeating the points.
+    weights : array-like of numbers, optional
+        What each point weighs, 0 or more.  Whole numbers are multiplicities: the same result as repeating the
+        points, at the cost of not doing so, whatever they are.  Others are masses, and Delta is the mean of
+        Phi over all mass; on this machine's cores only.
     feature_names : sequence of str, optional
         Names of the features for the result and for messages, where the data has none; for distances, names
         of the points.
@@ -156,7 +160,9 @@ def intrinsic_dimension(
         opened = Opened(source, source)
     else:
         _refuse(place, X, weights, rtol, count_indistinguishable)
-        opened = open_family(family, X, weights=weights, names=feature_names, n_threads=threads)
+        opened = open_family(
+            family, X, weights=weights, names=feature_names, n_threads=threads, masses=place.name == "cpu"
+        )
     opened = scaled(opened, chosen, threads)
     if checkpoint is not None and place.name != "cpu":
         raise InputValueError(f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}")
@@ -168,7 +174,7 @@ def intrinsic_dimension(
         result = run.result(driver)
     seconds = time.monotonic() - started
     record = PlanRecord.of(run.plan, memory=meter.taken(), seconds=seconds, attempts=run.attempts)
-    result = replace(result, plan=record)
+    result = replace(result, plan=record, alerts=run.alerts(result))
     if count_indistinguishable:
         result = replace(result, n_indistinguishable=_count_equal_rows(X, weights))
     if family is None and not chosen.own:
@@ -236,7 +242,7 @@ def _warn(profile: Profile, result: IDResult, off: float) -> None:
         )
 
 
-def check_arguments(rtol: Any, n_threads: Any, time_limit: Any) -> tuple[float, int, float | None]:
+def check_arguments(rtol: object, n_threads: object, time_limit: object) -> tuple[float, int, float | None]:
     """The tolerance, the number of threads and the seconds at most, or an error where they make no sense."""
     return (
         real_number(rtol, "rtol", least=0.0, below=math.inf, hint="0 means exact"),
@@ -263,7 +269,7 @@ class _Run:
         self.plan: Plan
         self.profile: Profile
         if not self.once:
-            ranges = place.scan_ranges(self.source, threads)
+            self.given = ranges = place.scan_ranges(self.source, threads)
             self.source, self.ranges, off = measured_exactly(
                 self.source, ranges, lambda other: place.scan_ranges(other, threads)
             )
@@ -315,6 +321,12 @@ class _Run:
             result, discriminability=min(max(result.discriminability, lower), upper),
             discriminability_lower=lower, discriminability_upper=upper, exact=False,
         )  # fmt: skip
+
+    def alerts(self, result: IDResult) -> tuple[Alert, ...]:
+        """What to know before the result is believed; of features that are no columns, only what it says."""
+        if self.once or self.opened.said is not None or self.chosen.name == "rank":  # each is a row number
+            return find_alerts(result)
+        return find_alerts(result, self.source, self.ranges, given=self.given)
 
     def summary(
         self, profile: Profile, ranges: Ranges | None = None, d_max_error: float | None = None
@@ -413,7 +425,7 @@ class _Solver:
         return Attempt.of(self.profile, [self.summary(self.profile)], self.threads)
 
 
-def _count_equal_rows(X: Any, weights: Any) -> int:
+def _count_equal_rows(X: object, weights: object) -> int:
     from geodim.data.duplicates import count_indistinguishable_points  # noqa: PLC0415
 
     return count_indistinguishable_points(X, weights=weights)

@@ -123,8 +123,8 @@ class IntrinsicDimension(DataEstimator):
             The data; where the features are those of texts, images or graphs, what these take.
         y : ignored
             Present by convention.
-        sample_weight : array-like of int of shape (n_points,), optional
-            Multiplicity of each point: whole numbers, the same as repeating the points.
+        sample_weight : array-like of numbers of shape (n_points,), optional
+            What each point weighs; whole numbers are the same as repeating the points.
 
         Returns
         -------

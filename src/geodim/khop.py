@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.alerts import find_alerts
 from geodim.arguments import MOST_HOPS, check_hops, whole_number
 from geodim.backends import choose_backend
 from geodim.certificate.remembered import remember
@@ -224,6 +225,8 @@ def khop_dimensions(
         results = list(refine(attempt, step, rtol, ranges.magnitude, finest=FINEST).results)
     _warn(layers, results)
     record = PlanRecord.of(plan, memory=meter.taken(), seconds=time.monotonic() - started, attempts=attempts)
+    results[0] = replace(results[0], alerts=find_alerts(results[0], source, ranges, graph=True))
+    results[1:] = [replace(one, alerts=find_alerts(one)) for one in results[1:]]
     result = KHopResult(results=results, operator=hop_operator.to_dict(), graph=notes, plan=record)
     remember(result, data=X, graph=graph)
     return result

@@ -15,7 +15,7 @@ from geodim._version import __version__
 from geodim.engine.parts import divisor
 from geodim.errors import DataFileError, InputValueError
 from geodim.removal import TIE_RULE
-from geodim.text import html_table, visible
+from geodim.text import html_list, html_table, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,25 +25,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from geodim.alerts import Alert
     from geodim.certificate import Certificate
+    from geodim.gauge import Gauge
     from geodim.planning.record import PlanRecord
     from geodim.removal import Removal
     from geodim.report.plots import CurveOptions
 
 FORMAT = "geodim.IDResult/5"
 RUNS = ("attained_from", "attained_by")
+_COUNTED: dict[str, Any] = {"mass": 0.0, "stepwise": False, "alerts": [], "removal": None, "share_bounds": {}}
+_UNPLANNED = {"plan": None, **_COUNTED}
 LACKING: dict[str, dict[str, Any]] = {  # formats that are still read, with what they do not hold yet
-    "geodim.IDResult/1": {
-        "attained_from": [],
-        "attained_by": [],
-        "feature_error": 0.0,
-        "plan": None,
-        "removal": None,
-        "share_bounds": {},
-    },
-    "geodim.IDResult/2": {"feature_error": 0.0, "plan": None, "removal": None, "share_bounds": {}},
-    "geodim.IDResult/3": {"plan": None, "removal": None, "share_bounds": {}},
-    "geodim.IDResult/4": {"removal": None, "share_bounds": {}},
+    "geodim.IDResult/1": {"attained_from": [], "attained_by": [], "feature_error": 0.0, **_UNPLANNED},
+    "geodim.IDResult/2": {"feature_error": 0.0, **_UNPLANNED},
+    "geodim.IDResult/3": _UNPLANNED,
+    "geodim.IDResult/4": _COUNTED,
 }
 JSON_SUPPORT = 2049  # points of Phi kept in JSON; the sums are kept exactly
 
@@ -67,8 +64,14 @@ class IDResult:
         Delta and its bounds (of the normalised features if ``normalized``).
     d_max : float
         The largest range of a feature.
-    support : array of int
-        The k at which Phi is held.
+    n_points : int
+        Points, each as often as a whole weight says; with other weights, the points that have any.
+    mass : float
+        What all points weigh: their number, or the sum of their weights.
+    support : array of int, or of float
+        The k at which Phi is held; of points whose weights are not whole numbers, the masses.
+    stepwise : bool
+        Whether what is held at each entry of the support holds from after the one before, too.
     phi_lower, phi_upper : array of float
         Bounds on Phi(k) of the features as they were computed, in the data's own units; the
         same array if ``phi_exact``.
@@ -81,11 +84,13 @@ class IDResult:
         For every feature that attains Phi somewhere, the share of the discriminability at the k it attains
         (the lowest index wins a tie), largest first.
     attained_from, attained_by : array of int
-        Which feature attains Phi, as runs of k: from ``attained_from[i]`` on it is the one at position
-        ``attained_by[i]`` of ``shares``, or none if that is -1.  At most 2,048 runs, of the longest where
-        there are more; empty if stopped early.
+        Which feature attains Phi, as runs of k, or of masses: from ``attained_from[i]`` on it is the one at
+        position ``attained_by[i]`` of ``shares``, or none if that is -1.  At most 2,048 runs, of the longest
+        where there are more; empty if stopped early.
     plan : PlanRecord or None
         How it was computed: what was predicted, and what happened.
+    alerts : tuple of Alert
+        What to know before the number is believed, see `geodim.alerts`; the warnings first.
     share_bounds : dict
         The least and the greatest share that each feature may have, where Phi is held between bounds; empty
         where it is exact.
@@ -116,8 +121,20 @@ class IDResult:
     attained_by: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     feature_error: float = 0.0
     plan: PlanRecord | None = None
+    mass: float = 0.0  # that of n_points which weigh 1 each, if not given
+    stepwise: bool = False
+    alerts: tuple[Alert, ...] = ()
     removal: Removal | None = None
     share_bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.mass == 0.0:
+            object.__setattr__(self, "mass", float(self.n_points))
+
+    @property
+    def measured(self) -> bool:
+        """Whether Phi is a function of the mass, since weights are no whole numbers, and not of k."""
+        return self.support.dtype.kind == "f"
 
     @property
     def dimension(self) -> float:
@@ -141,6 +158,16 @@ class IDResult:
             return 0.0
         bounded = self.upper < np.inf and self.lower > 0.0
         return (self.upper - self.lower) / self.lower if bounded else np.inf
+
+    @property
+    def gauge(self) -> Gauge | None:
+        """The number among those of evenly spaced, uniform, normal and Laplace columns of the same size.
+
+        None where the features are taken as they are, or no upper bound is known.
+        """
+        from geodim.gauge import Gauge  # noqa: PLC0415 - needs SciPy
+
+        return Gauge.of(self)
 
     @property
     def phi_exact(self) -> bool:
@@ -180,14 +207,19 @@ class IDResult:
         return divisor(self.d_max, self.normalized)
 
     def observable_diameter_bounds(self, alpha: float) -> tuple[float, float]:
-        """Bounds on the observable diameter for mass 1 - alpha: Phi at k = ceil(n (1 - alpha))."""
+        """Bounds on the observable diameter for mass 1 - alpha: Phi at k = ceil(n (1 - alpha)).
+
+        Of points whose weights are not whole numbers, Phi at so much of their mass.
+        """
         from geodim.paper import c_alpha  # noqa: PLC0415
 
-        k = c_alpha(self.n_points, alpha)
-        if k < 2 or self.support.size == 0:
+        k: float = c_alpha(self.n_points, alpha)  # also checks alpha
+        if self.measured:
+            k = self.mass * (1.0 - float(alpha))
+        if self.support.size == 0 or (k < 2 and not self.measured):
             return 0.0, 0.0
-        below = int(np.searchsorted(self.support, k, side="right")) - 1
         above = int(np.searchsorted(self.support, k, side="left"))
+        below = above if self.stepwise else int(np.searchsorted(self.support, k, side="right")) - 1
         low = float(self.phi_lower[below]) if below >= 0 else 0.0
         return low / self.scale, float(self.phi_upper[above]) / self.scale
 
@@ -203,12 +235,14 @@ class IDResult:
         """The paper's lower and upper ID for a support sequence, from the exact Phi held here."""
         from geodim.paper import check_support, support_bounds  # noqa: PLC0415
 
+        if self.measured:
+            raise InputValueError("the paper's support sequences are of sizes k: these points have masses")
         check_support(support, self.n_points)
         at = np.searchsorted(self.support, np.asarray(support))
         if (
             not self.phi_exact
             or np.any(at >= self.support.size)
-            or np.any(self.support[at] != np.asarray(support))
+            or (not self.stepwise and np.any(self.support[at] != np.asarray(support)))
         ):
             msg = "the paper's bounds need the exact Phi at every element of the support sequence: use rtol=0"
             raise InputValueError(msg)
@@ -236,6 +270,9 @@ class IDResult:
                 values[name] = [to_json_value(number) for number in kept.tolist()]
         values["plan"] = None if self.plan is None else self.plan.to_dict()
         values["share_bounds"] = {name: list(ends) for name, ends in self.share_bounds.items()}
+        # Steps that are left out end somewhere in between.
+        values["stepwise"] = self.stepwise and len(values["support"]) == size
+        values["alerts"] = [alert.to_dict() for alert in self.alerts]
         values["removal"] = None if self.removal is None else self.removal.to_dict()
         return {name: to_json_value(value) for name, value in values.items()}
 
@@ -302,6 +339,8 @@ class IDResult:
             rows.append((label, f"{self.lower:.6g} .. {self.upper:.6g}  (error {self.error:.2g})"))
         rows.append(("discriminability", f"{self.discriminability:.6g}"))
         rows.append(("points x features", f"{self.n_points:,} x {self.n_features:,}"))
+        if self.measured:
+            rows.append(("mass of the points", f"{self.mass:.6g}"))
         if self.own_scale:
             rows.append(("scale", scale_words(self.parameters["scale"])))
         rows.append(("normalised by d_max", f"{self.d_max:.6g}" if self.normalized else "no"))
@@ -326,10 +365,14 @@ class IDResult:
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{label}={text}" for label, text in self.summary()[:4])
-        return f"IDResult({inner})"
+        codes = f", alerts={', '.join(alert.code for alert in self.alerts)}" if self.alerts else ""
+        return f"IDResult({inner}{codes})"
 
     def _repr_html_(self) -> str:
-        return html_table("geodim", self.summary())
+        rows = self.summary()
+        if self.gauge is not None:
+            rows.insert(1, ("among columns of this size", self.gauge.line))
+        return html_table("geodim", rows) + html_list(map(str, self.alerts))
 
 
 def scale_words(scale: object) -> str:

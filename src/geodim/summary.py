@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.attained import attained_runs
-from geodim.engine.parts import divisor, mean, sums_by_owner, whole_numbers
+from geodim.engine.parts import divisor, mean, sums_by_owner
 from geodim.removal import Removal
 from geodim.result import IDResult, inverse_square, unique_names, versions
 from geodim.share_bounds import share_bounds
@@ -61,22 +61,26 @@ def summarise(
     """
     n = profile.n_points
     solved = profile.step == 0.0 and profile.stopped is None
+    widest = ranges.d_max
     # No width exceeds d_max where that is the largest range of the features themselves.
     largest_delta = 1.0 if d_max is None else math.inf
     d_max = ranges.d_max if d_max is None else d_max
     scale = divisor(d_max, normalize)
     if solved:
-        support = whole_numbers(2, n + 1, n_threads)
-        lower = upper = profile.phi[1:]
-        delta = delta_lower = delta_upper = mean(lower, n, scale, n_threads)
+        support, lower = profile.everywhere(n_threads)
+        upper = lower
+        delta = delta_lower = delta_upper = profile.mean(support, lower, scale, n_threads)
     else:
         support, lower, upper = profile.bounds(ranges, n_threads)
-        # Counted: all k of a step share its width.  Otherwise every k is in the support.  The
-        # sums round by an ulp or so.
-        here = np.diff(support, prepend=1) if profile.counted else None
-        delta_upper = _above(mean(upper if here is None else upper * here, n, scale, n_threads), upper)
-        delta_lower = _below(mean(lower if here is None else lower * here, n, scale, n_threads))
+        # The sums round by an ulp or so.
+        delta_upper = _above(profile.mean(support, upper, scale, n_threads), upper)
+        delta_lower = _below(profile.mean(support, lower, scale, n_threads))
         delta = delta_lower + 0.5 * (delta_upper - delta_lower) if delta_upper < math.inf else delta_lower
+    off_by_mass = profile.off_by_mass(widest)
+    if off_by_mass > 0.0:
+        off_by_mass = math.nextafter(off_by_mass / scale, math.inf)
+        delta_lower, delta_upper = _below(delta_lower - off_by_mass), _above(delta_upper + off_by_mass, upper)
+    support, lower, upper = profile.shown(support, lower, upper, widest)
     if feature_error > 0.0:  # each of the n - 1 widths is the difference of two values
         off = 2.0 * feature_error * ((n - 1) / n)
         if delta_error is not None:
@@ -107,7 +111,7 @@ def summarise(
         phi_lower=lower,
         phi_upper=upper,
         shares=shares,
-        exact=solved and feature_error == 0.0,
+        exact=solved and feature_error == 0.0 and off_by_mass == 0.0,
         stopped=profile.stopped,
         n_indistinguishable=n_indistinguishable,
         evaluations=int(profile.work[0] + profile.work[1]),
@@ -123,6 +127,8 @@ def summarise(
         attained_from=starts,
         attained_by=_positions(owners, order),
         feature_error=feature_error,
+        mass=profile.mass,
+        stepwise=profile.counted,
         share_bounds=within,
     )
 
@@ -170,7 +176,9 @@ def _shares(
         sums = np.zeros(profile.done.size)
         known = (owners >= 0) & (widths > 0.0)
         attains = np.isin(np.arange(sums.size), owners[known])
-        np.add.at(sums, owners[known], (np.diff(sizes, append=profile.n_points + 1) * widths)[known])
+        # In units of the largest, so that nothing overflows.
+        parts = (profile.lengths(sizes) / profile.end) * (widths / (widths.max(initial=0.0) or 1.0))
+        np.add.at(sums, owners[known], parts[known])
     else:
         sums, attains = sums_by_owner(profile.phi, profile.owner, profile.done.size, n_threads)
     total = float(sums.sum())

@@ -76,40 +76,72 @@ def test_weights_of_a_wrong_shape(weights):
     refuses(ShapeError, r"one entry per point \(4\).*shape", weights=weights)
 
 
-@pytest.mark.parametrize("weights", [[0.5, 1, 1, 1], [1.0, 2.0, 3.0, math.nan], [1.0, math.inf, 1.0, 1.0]])
-def test_fractional_weights(weights):
-    refuses((InputTypeError, InputValueError), r"integers", weights=weights)
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1.0, 2.0, 3.0, math.nan], "weight nan at row 3 is not finite"),
+        ([1.0, math.inf, 1.0, 1.0], "weight inf at row 1 is not finite"),
+        ([-math.inf, 1.0, 1.0, 0.5], "weight -inf at row 0 is not finite"),
+    ],
+)
+def test_weights_that_are_not_finite(weights, words):
+    refuses(NonFiniteError, words, weights=weights)
 
 
-@pytest.mark.parametrize("weights", [["a", "b", "c", "d"], [1j, 1, 1, 1], [None, 1, 1, 1]])
+def test_negative_masses():
+    refuses(InputValueError, r"weight -0\.5 at row 2 is negative", weights=[1, 0.25, -0.5, 1])
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        ["a", "b", "c", "d"],
+        [1j, 1, 1, 1],
+        [None, 1, 1, 1],
+        [2**70, 1, 1, 1],
+        np.ones(4, np.longdouble),
+        np.array(["2020-01-01"] * 4, "datetime64[D]"),
+        np.ma.masked_equal([1, 2, 3, 4], 3),
+    ],
+)
 def test_weights_that_are_no_numbers(weights):
-    refuses(InputTypeError, "weights .*integers", weights=weights)
+    refuses(InputTypeError, "weights (must be real numbers|are a masked array)", weights=weights)
+
+
+def test_ragged_weights():
+    refuses(ShapeError, "weights must be a list of 4 numbers", weights=[[1, 2], [3], 4, 5])
 
 
 def test_no_weight_at_all():
     refuses(ShapeError, "all weights are (0|zero)", weights=[0, 0, 0, 0])
 
 
-def test_weights_that_overflow():
-    """The number of points would not fit any counter."""
-    refuses(InputValueError, "too many|too large|overflow", weights=[2**62, 2**62, 2**62, 2**62])
-    refuses(InputValueError, "too many|too large|overflow", weights=np.array([2**64 - 1, 1, 1, 1], np.uint64))
+@pytest.mark.parametrize("weights", [[1, 1.5e308, 1, 1], [1, 1.5e308, 1.5e308, 1]])
+def test_weights_that_overflow(weights):
+    refuses(InputValueError, r"add up to more than .* 1\.5e\+308 at row 1 .*too large", weights=weights)
 
 
-@pytest.mark.parametrize("weights", [[1e300, 1, 1, 1], [-1e300, 1, 1, 1]])
-def test_weights_that_no_integer_holds(weights):
-    refuses(InputValueError, "too large", weights=weights)
+@pytest.mark.parametrize(
+    "weights", [[2**62, 2**62, 2**62, 2**62], np.array([2**64 - 1, 1, 1, 1], np.uint64), [1e300, 1, 1, 1]]
+)
+def test_more_points_than_can_be_counted_are_masses(weights):
+    """They are refused where points are repeated."""
+    result = geodim.intrinsic_dimension(X, weights=weights)
+    assert (result.n_points, result.mass) == (4, float(sum(map(int, weights))))
+    with pytest.raises(InputValueError, match="too many to count exactly"):
+        geodim.explain_dimension(X, weights=weights)
 
 
-@pytest.mark.parametrize("weights", [[0.5, 1, 1, 1], [np.nan, 1, 1, 1], [np.inf, 1, 1, 1], [2**70, 1, 1, 1]])
-def test_weights_that_are_no_integers(weights):
-    refuses(InputTypeError, "multiplicities and must be integers", weights=weights)
+@pytest.mark.parametrize("call", [geodim.explain_dimension, geodim.select_features, geodim.WhatIf])
+def test_weights_that_are_no_integers(call):
+    with pytest.raises(InputTypeError, match=r"weight 0\.5 at row 1 is no integer: here .* multiplicities"):
+        call(X, weights=[1, 0.5, 1, 1])
 
 
 class TestManyPoints:
     """Weights that stand for more points than the memory holds.
 
-    They are refused before anything is allocated, or only counted.
+    They are masses, or refused before anything is allocated where points are repeated.
     """
 
     X = np.array([[0.0, 1.0], [1.0, 5.0], [3.0, 2.0], [7.0, 2.0]])
@@ -118,14 +150,13 @@ class TestManyPoints:
     @pytest.mark.parametrize(
         "call",
         [
-            geodim.intrinsic_dimension,
             geodim.explain_dimension,
             geodim.select_features,
             geodim.feature_ranking,
             geodim.WhatIf,
         ],
     )
-    def test_exactly_they_are_too_many(self, call):
+    def test_they_are_too_many_to_be_repeated(self, call):
         points = f"{int(self.weights.sum()):,} points"
         with pytest.raises(
             MachineMemoryError, match=f"^{points} need at least .* GB .*rtol=0.01.*common divisor"
@@ -133,18 +164,17 @@ class TestManyPoints:
             call(self.X, weights=self.weights)
         assert issubclass(MachineMemoryError, MemoryError)
 
-    def test_the_ways_out(self):
-        """A common divisor changes nothing, and a tolerance needs counts alone."""
+    @pytest.mark.parametrize("rtol", [0.0, 0.01, 1e-4])
+    def test_none_is_repeated(self, rtol, monkeypatch):
+        """A common divisor changes nothing; and 2^41 points in one of 10^5 steps have larger units."""
+        monkeypatch.setattr("geodim.engine.ways.worth_counting", lambda steps, _: steps <= 1 << 21)
         few = geodim.intrinsic_dimension(self.X, weights=self.weights // 2**40)
-        many = geodim.intrinsic_dimension(self.X, weights=self.weights, rtol=0.01)
+        many = geodim.intrinsic_dimension(self.X, weights=self.weights, rtol=rtol)
         assert many.n_points == int(self.weights.sum())
+        assert many.plan.way.counted == (rtol > 0.0)
         assert many.lower <= few.dimension <= many.upper
-        assert many.error <= 0.01
-
-    def test_counts_that_float64_does_not_hold(self):
-        """2^41 points in one of some 10^5 steps: their products are beyond 2^53."""
-        with pytest.raises(InputValueError, match=r"too many to count exactly: use a larger rtol"):
-            geodim.intrinsic_dimension(self.X, weights=self.weights, rtol=1e-4)
+        assert many.error <= rtol
+        assert not many.measured
 
     def test_wrong_values_are_named_all_the_same(self):
         X = self.X.copy()

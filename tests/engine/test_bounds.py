@@ -29,6 +29,7 @@ MODULES = [
             "dominated",
             "gaps",
             "grid",
+            "masses",
             "pyramid",
             "reading",
             "runs",
@@ -60,6 +61,7 @@ INNER = {
     "_magnitudes", "_largest", "_differing", "_powers", "_products", "_keep",
     "ones", "common", "within", "keep_long_rows", "lacking", "drop_unpaired",
     "settle", "repack", "report",
+    "_heavier", "_between", "_width_above", "_last_within", "_middle_width", "_look_at_all",
 }  # fmt: skip
 
 N = 200  # points: seven base blocks, one level
@@ -138,6 +140,21 @@ def begun_search():
     return bits[: nodes[0, 14]], ints[: nodes[0, 15]], nodes, state, found
 
 
+def begun_steps():
+    """Five values of mass 1 and their first gap, on a stack and in lists that just hold it."""
+    from geodim.engine.kernels.masses import begin_steps
+
+    sums = np.arange(6), np.arange(6) << 40
+    stack = np.zeros((1, 2)), np.zeros((1, 4), np.int64), np.zeros((1, 2), np.int64)
+    places, out = np.zeros((5, 4), np.int32), (np.zeros(1), np.zeros(1, np.int64), np.zeros(1, np.int64))
+    state = np.zeros(3, np.int64)
+    begin_steps.py_func(np.arange(5.0), *sums, *stack, places, *out, state)
+    assert state.tolist() == [1, 1, 0]
+    assert stack[2].tolist() == [[0, 4]]
+    known = np.array([5]), np.array([5 << 40]), np.zeros(1)
+    return np.arange(5.0), *sums, *known, *stack, places[:4], *out, state, 100
+
+
 def calls():
     """Name, arguments that fit, and which of the arrays may be shorter.
 
@@ -193,6 +210,17 @@ def calls():
         ("build_parents", (np.arange(float(N)), N, records, offsets, counts, 0.0, 200.0), ""),
         ("gather_columns", (np.ones((N, 3)), np.array([0, 2]), np.empty((2, N))), "array.0 columns"),
         ("moments", (np.ones((N, 3)), *np.zeros((4, 3))), "array"),
+        ("cumulate_masses", (np.arange(5.0), *np.ones((2, 5), np.int64), np.empty(5),
+                             *np.empty((2, 6), np.int64)), "values"),
+        ("begin_steps", (np.arange(5.0), *np.arange(12).reshape(2, 6), np.zeros((1, 2)),
+                         np.zeros((1, 4), np.int64), np.zeros((1, 2), np.int64), np.zeros((5, 4), np.int32),
+                         np.zeros(1), *np.zeros((2, 1), np.int64), np.zeros(3, np.int64)), "v"),
+        ("find_steps", begun_steps(), "known_width"),
+        ("merge_steps", (*np.full((2, 1), 9), np.zeros(1), np.zeros(1, np.int32), *np.array([[4, 9], [4, 9]]),
+                         np.arange(2.0), 0, *np.empty((2, 3), np.int64), np.empty(3), np.empty(3, np.int32)),
+         "width new_width"),
+        ("add_masses", (np.array([0, 1, 1]), *np.ones((2, 3), np.int64), *np.zeros((2, 2), np.int64)), "at"),
+        ("rounded_counts", (*np.ones((2, 3), np.int64), 70, np.empty(3, np.int64)), "high"),
         ("distinct_values", (np.arange(3.0), np.empty(2)), "column found"),
         ("count_value", (np.arange(3.0), 1.0), "column"),
         ("joint_counts", (made, tables, np.array([1, 1]), np.empty(1, np.int64)), "keys widths"),
@@ -388,6 +416,13 @@ for kernel, arguments in [
         ("build_parents", "counts", [BLOCKS + 1]),
         ("solve_gaps", "offsets", [1]),
         ("enter_branch", "column_rows", [0, 2, 0, 1]),
+        ("add_masses", "at", [0, 2, 1]),
+        ("add_masses", "at", [0, -1, 1]),
+        ("find_steps", "places", [[0, 0, 5, 0]] * 4),
+        ("find_steps", "places", [[-1, 0, 4, 0]] * 4),
+        ("find_steps", "places", [[2, 1, 4, 0]] * 4),
+        ("find_steps", "lists", [[0, 5]]),
+        ("find_steps", "state", [2, 1, 0]),
         ("enter_branch", "row_columns", [0, 3, 0, 2]),
         ("enter_branch", "row_columns", [0, -1, 0, 2]),
     ],

@@ -160,4 +160,12 @@ def test_on_the_command_line(tmp_path):
     union = called(*line, "--family", "coordinates,distances", "--by", "diameter").json
     assert union["parameters"]["features"]["by"] == "diameter"
     assert called(*line, "--family", "rows").code == 2
+    lines = tmp_path / "lines.txt"
+    lines.write_text("a b c\na b\nc d\nd\na c\n", encoding="utf-8")
+    texts = called("select", lines, "-m", 2, "--family", "distances", "--metric", "jaccard").json
+    both = geodim.select_features(
+        ["a b c", "a b", "c d", "d", "a c"], 2, features="distances", metric="jaccard"
+    )
+    assert texts["columns"] == both.columns
+    assert called("select", lines, "--family", "terms", "--columns", "1").code == 2
     assert called(*line, "--metric", "cosine").code == 3

@@ -84,7 +84,8 @@ def test_of_a_matrix_of_distances(tmp_path):
     assert called(*line).json["n_features"] == 400
 
 
-def test_of_sizes_alone():
+def test_of_sizes_alone(monkeypatch):
+    monkeypatch.setattr("geodim.cli.compute_plan.TRIED_POINTS", 200)
     line = ["compute", "--dry-run", "--points", "1e6", "--coordinates", 8, "--features"]
     found = called(*line, "distances", "--memory", "1GB").json
     assert found["fits"]

@@ -14,7 +14,7 @@ from geodim import paper
 from geodim.errors import DegenerateDataWarning
 from geodim.families.directions import _pull, centred
 from geodim.families.points import panels_of
-from geodim.families.spread import spread_bound
+from geodim.families.spread import chain_bound, largest_squares, spread_bound
 from geodim.features import Directions, Distances, Union, Values
 
 SEEDS = st.integers(0, 10**6)
@@ -99,6 +99,9 @@ def test_d2_weights_are_repeated_points(seed, kind, n):
     every = paper.phi_all(np.repeat(X, weights, axis=0) @ (u / np.linalg.norm(u, axis=0)))
     for bound in (counted, repeated):
         assert np.all(every <= bound * (1.0 + 1e-9))
+    k, apart = np.arange(2, every.size + 2), np.repeat(X, weights, axis=0)
+    alone = chain_bound(every.size + 1, k, largest_squares(apart - apart.mean(axis=0)))
+    assert np.all(counted <= alone * (1.0 + 1e-6) + 1e-12)  # one of the bounds that are taken together
     sizes = np.unique(np.linspace(2, weights.sum(), 5).astype(int))
     some = spread_bound(panels, weights=weights, sizes=sizes)
     assert np.all(counted[sizes - 2] <= some * (1.0 + 1e-12))

@@ -121,6 +121,26 @@ def weighted(draw: Draw) -> None:
     draw.tally.add("weights", compare(result, truth, rtol))
 
 
+def masses(draw: Draw) -> None:
+    """Weights of any kind, against rationals."""
+    rng, options = draw.rng, draw.options()
+    X = draw.table(int(rng.integers(1, 9)))[:, :3]
+    weights = drawing.masses(rng, len(X))
+    rtol = float(rng.choice(RTOLS)) if rng.random() < 0.2 else 0.0
+    result = quietly(geodim.intrinsic_dimension, X, weights=weights, rtol=rtol, **options)
+    there = weights > 0.0
+    columns = rational.fractions_of(X[there])
+    scale = rational.diameter(columns) if options["normalize"] else 1
+    given = [rational.Fraction(weight) for weight in weights[there].tolist()]
+    delta = rational.discriminability_of_masses(columns, given, scale or 1)
+    if result.exact:
+        ask(within(result.discriminability, delta, DELTA_ULPS), "Delta of masses", result.discriminability)
+    else:
+        compare_delta_bounds(result, delta, delta)
+    ask(result.mass == rational.nearest(sum(given, rational.Fraction(0))), "the mass", result.mass)
+    draw.tally.add("masses", 2)
+
+
 def tolerance(draw: Draw) -> None:
     """A tolerance: bounds that hold, and as close as asked for."""
     rng, options = draw.rng, draw.options()
@@ -358,9 +378,10 @@ def dask_hops(draw: Draw) -> None:
 
 # Name, how many of a thousand cases, what to do.
 KINDS: dict[str, tuple[float, Callable[[Draw], None]]] = {
-    "dense": (400.0, dense),
+    "dense": (380.0, dense),
     "sparse": (130.0, sparse),
     "weights": (100.0, weighted),
+    "masses": (20.0, masses),
     "rtol": (110.0, tolerance),
     "tiny-rtol": (20.0, tiny_tolerance),
     "large-integers": (20.0, large_integers),

@@ -106,6 +106,18 @@ def weights(rng: Generator, n: int) -> Values:
     return found
 
 
+def masses(rng: Generator, n: int) -> Values:
+    """What each point weighs: of all sizes, some nothing, some alike, whole or not."""
+    found = 10.0 ** rng.uniform(-rng.choice([1, 9, 30]), rng.choice([1, 12]), n)
+    if rng.random() < 0.3:
+        found = np.ceil(found)
+    if rng.random() < 0.3:
+        found[rng.random(n) < 0.5] = found[0]
+    found[rng.random(n) < 0.1] = 0.0
+    found[rng.integers(n)] = float(rng.choice([0.1, 1.0, 1e12]))
+    return found
+
+
 def frame(rng: Generator, X: Values) -> Any:
     """A frame or a tensor of the same numbers."""
     import pandas as pd

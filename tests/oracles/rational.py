@@ -70,6 +70,24 @@ def normalised(columns: list[Column]) -> Fraction:
     return discriminability(columns, diameter(columns) or 1)
 
 
+def discriminability_of_masses(columns: list[Column], masses: Column, scale: Fraction | int = 1) -> Fraction:
+    """Delta of points with masses, by intervals of every length instead of every mass.
+
+    Phi exceeds r at a mass m if, for some feature, no interval of length r holds m: so Delta is the integral
+    over r of the part of the mass that the best intervals of the worst feature leave out.
+    """
+    total = sum(masses, Fraction(0))
+    lengths = sorted({abs(x - y) for column in columns for x in column for y in column})
+    area = Fraction(0)
+    for length, longer in pairwise(lengths):
+        held = [
+            max(sum(m for x, m in zip(column, masses, strict=True) if 0 <= x - a <= length) for a in column)
+            for column in columns
+        ]
+        area += (total - min(held)) * (longer - length)
+    return area / total / scale
+
+
 # ---------------------------------------------------------------- comparing with floating point
 
 

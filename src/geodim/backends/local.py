@@ -10,7 +10,8 @@ from geodim.backends.hop_pass import HopPass
 from geodim.backends.meters import ProcessMeter
 from geodim.data.checks import scan_ranges
 from geodim.data.describe import longest_runs, stored_rows
-from geodim.data.sources import WeightedSource, as_source
+from geodim.data.measures import MassSource, UnitSource, measured_source
+from geodim.data.sources import WeightedSource
 from geodim.engine.solve import compute_profile
 from geodim.engine.ways import MOST_COLUMNS
 from geodim.errors import InputValueError
@@ -40,7 +41,7 @@ class LocalBackend:
 
     def open(self, X: object, *, weights: object, names: Sequence[str] | None) -> ColumnSource:
         """Anything that holds points by features."""
-        return as_source(X, weights=weights, names=names)
+        return measured_source(X, weights=weights, names=names)
 
     def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
         """First pass over the data."""
@@ -56,7 +57,8 @@ class LocalBackend:
         return Problem(
             source.n_points, source.n_features, source.dtype.itemsize, rtol, row_major=source.row_major,
             by_rows=hasattr(source, "read_rows"), held=not mapped, apart=False, n_rows=stored_rows(source),
-            runs=longest_runs(source), at_once=getattr(source, "at_once", MOST_COLUMNS), made_from=made,
+            runs=longest_runs(source), masses=isinstance(source, MassSource),
+            at_once=getattr(source, "at_once", MOST_COLUMNS), made_from=made,
             fresh=getattr(plain, "fresh", False), part=part,
         )  # fmt: skip
 
@@ -75,9 +77,21 @@ class LocalBackend:
         driver: Driver,
     ) -> Profile:
         """Solve every column."""
-        return compute_profile(
+        if isinstance(source, MassSource):
+            from geodim.engine.mass_solve import mass_profile  # noqa: PLC0415 - imports Numba
+
+            return mass_profile(
+                source, plan.way, step=step, ranges=ranges, leaders=leaders, n_threads=plan.threads,
+                driver=driver,
+            )  # fmt: skip
+        profile = compute_profile(
             source, plan.way, step=step, ranges=ranges, leaders=leaders, n_threads=plan.threads, driver=driver
         )
+        if isinstance(source, UnitSource):
+            from geodim.engine.mass_units import in_units  # noqa: PLC0415 - imports Numba
+
+            return in_units(profile, source.measure, source.unit)
+        return profile
 
     def solve_made(
         self,

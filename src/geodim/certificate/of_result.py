@@ -79,10 +79,11 @@ def _known_operator(operator: dict[str, object]) -> str:
 
 def _input(result: IDResult | KHopResult, name: str, given: object, call: str) -> object:
     """What was given, or what the result was computed from, if that is still there."""
-    if is_weighted(result):
+    if is_weighted(result) or getattr(result, "measured", False):
         msg = (
             "the certificate of weighted points cannot be made: repeat them, np.repeat(X, weights, axis=0), "
-            "which gives the same result, and certify that"
+            "which gives the same result, and certify that (weights that are not whole numbers would have to "
+            "be rounded to some first)"
         )
         raise CertificateError(msg)
     found = recall(result, name) if given is None else given

@@ -19,6 +19,7 @@ from geodim.cli.console import (
     err,
     notes,
     out,
+    print_alerts,
     print_json,
     print_written,
     progress_bar,
@@ -68,6 +69,8 @@ from geodim.cli.tables import (
 from geodim.output import check_outputs
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from geodim.result import IDResult
 
 FORMAT = "geodim.compute/1"
@@ -254,6 +257,7 @@ def compute(
         print(f"{result.dimension:.10g}")
     else:
         terminal.print(summary_table(result, str(file)))
+        print_alerts(terminal, result.alerts)
         if result.shares:
             terminal.print()
             terminal.print(shares_table(result))
@@ -279,14 +283,14 @@ def _measure(
     columns: str | None,
     exclude: str | None,
     header: bool | None,
-    console: Any,
+    console: Console,
     scheduler: str | None,
     *,
     quiet: bool,
     certificate: Path | None,
     certificate_rtol: float,
     table: bool,
-    **options: Any,
+    **options: object,
 ) -> IDResult:
     """Read and compute; shares name the columns of the file."""
     from geodim.dimension import intrinsic_dimension
@@ -319,4 +323,5 @@ def _document(result: IDResult, file: Path) -> dict[str, Any]:
     values = result.to_dict(max_support=1)
     for curve in ("support", "phi_lower", "phi_upper", "attained_from", "attained_by"):
         del values[curve]
-    return {**values, "format": FORMAT, "file": str(file)}
+    gauge = None if result.gauge is None else result.gauge.to_dict()
+    return {**values, "format": FORMAT, "file": str(file), "gauge": gauge}

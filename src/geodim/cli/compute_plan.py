@@ -14,6 +14,9 @@ from geodim.cli.planning import BackendName, planned, show
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from geodim.families.protocol import Family
     from geodim.plan import CoreRates, Problem
 
@@ -80,12 +83,14 @@ def show_plan(
     budget: int | None,
     threads: int | None,
     backend: BackendName,
-    **where: Any,
+    scheduler: str | None,
+    workers: int | None,
+    worker_memory: str | None,
 ) -> None:
     """Print the plan; exit code 3 if it does not fit."""
     from geodim.plan import machine_memory
 
-    on_cpu = backend in (BackendName.auto, BackendName.cpu) and not any(where.values())
+    on_cpu = backend in (BackendName.auto, BackendName.cpu) and not (scheduler or workers or worker_memory)
     if file is None:
         assert points is not None
         width = features if family is None else coordinates
@@ -102,7 +107,10 @@ def show_plan(
         title += f", {label_of(family)}"
     if budget is None and on_cpu:
         budget = machine_memory()
-    plan = planned(problem, rates, backend=backend, threads=threads, budget=budget, **where)
+    plan = planned(
+        problem, rates, backend=backend, threads=threads, budget=budget, scheduler=scheduler, workers=workers,
+        worker_memory=worker_memory,
+    )  # fmt: skip
     show(plan, title, source, {"loaded": file is not None})
 
 
@@ -252,7 +260,7 @@ def _chunked(file: Path, columns: str | None, exclude: str | None) -> tuple[dict
     }, sample
 
 
-def _check_finite(file: Path, sample: Any) -> None:
+def _check_finite(file: Path, sample: NDArray[np.floating]) -> None:
     """A trial needs numbers; where they are wrong, the computation will say."""
     import numpy as np
 
@@ -262,7 +270,7 @@ def _check_finite(file: Path, sample: Any) -> None:
         raise NonFiniteError(f"{file}: there is NaN or infinity among the points; drop these or fill them in")
 
 
-def _spread(sample: Any) -> float | None:
+def _spread(sample: object) -> float | None:
     """The widest range over Delta, from the sample."""
     import warnings
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
+    from geodim.alerts import Alert
     from geodim.result import IDResult
 
 TOP_FEATURES = 8
@@ -171,9 +172,22 @@ def summary_table(result: IDResult, title: str) -> Table:
             table.add_row(
                 Text(label), Text(text, style="bold green" if label == "intrinsic dimension" else "")
             )
+            if label == "intrinsic dimension" and result.gauge is not None:
+                table.add_row("among columns of this size", result.gauge.line)
     threads = result.parameters.get("n_threads", 1)
     table.add_row("time", f"{result.seconds:.3g} s on {threads} thread{'' if threads == 1 else 's'}")
     return table
+
+
+def print_alerts(console: Console, alerts: Iterable[Alert]) -> None:
+    """What to know before the number is believed, one line each."""
+    from rich.text import Text
+
+    for alert in alerts:
+        style = "bold red" if alert.severity == "warning" else "bold yellow"
+        text = visible(f"{alert.message} {alert.way_out}".strip())
+        console.print()
+        console.print(Text.assemble((f"{alert.severity}: ", style), text), soft_wrap=True)
 
 
 def shares_table(result: IDResult) -> Table:

@@ -15,7 +15,7 @@ from geodim.cli.certifying import (
     check_certificate,
     write_certificate,
 )
-from geodim.cli.console import bar_with_time, err, notes, out, print_json, print_written
+from geodim.cli.console import bar_with_time, err, notes, out, print_alerts, print_json, print_written
 from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import (
@@ -345,6 +345,7 @@ def _show(result: KHopResult, title: str, terminal: Console) -> None:
         for row in result.rows()
     ]
     terminal.print(_table(title, rows))
+    print_alerts(terminal, result.alerts)
     if any(one.one_number and not one.exact for one in result):
         kind = result.results[-1].parameters.get("dtype", "float32")
         terminal.print(
@@ -374,4 +375,7 @@ def _document(result: KHopResult, given: Given) -> dict[str, Any]:
         for k, one in enumerate(values["results"])
     ]
     versions = values["results"][0]["versions"]
-    return {**values, "format": FORMAT, **given.source, "results": scalars, "versions": versions}
+    alerts = [alert.to_dict() for alert in result.alerts]
+    return {
+        **values, "format": FORMAT, **given.source, "alerts": alerts, "results": scalars, "versions": versions
+    }  # fmt: skip

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_json, print_written
+from geodim.cli.console import err, notes, out, print_alerts, print_json, print_written
 from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, chosen_family, named_features
+from geodim.cli.objects import is_table, only_for_tables, opened_objects
 from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
 from geodim.cli.tables import (
     Columns,
@@ -41,7 +42,7 @@ def select(
         typer.Argument(
             metavar="FILE",
             help="Points in rows: .npy, .npz (points.npz:key for one of several "
-            "arrays), .csv, .tsv, .parquet.",
+            "arrays), .csv, .tsv, .parquet; for families of other things as compute takes it.",
         ),
     ],
     m: Annotated[
@@ -78,8 +79,8 @@ def select(
     """Choose few features that tell the points apart almost as well as all of them.
 
     One feature after the other, always the one that adds most to the discriminability. Such a choice reaches
-    at least 63 % (1 - 1/e) of what the best possible choice of as many features reaches, and mostly far more:
-    the table shows how much of all features together. Labels are not looked at.
+    at least 63 % (1 - 1/e) of the discriminability of the best possible choice of as many features, and
+    mostly far more: the table shows how much of all features together. Labels are not looked at.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with **names** and **curve**.
 
@@ -101,6 +102,9 @@ def select(
     if named is None:
         raise typer.BadParameter(f"{family!r} is no family of features", param_hint="--family")
     features = chosen_family(named, metric, landmarks, by)
+    table = is_table(features, file)
+    if not table:
+        only_for_tables({"--columns": columns, "--exclude": exclude, "--header": header})
     check_report(report)
     check_outputs({"--json": json, "--report": report}, [file])
     with notes(console, quiet=quiet):
@@ -111,6 +115,7 @@ def select(
             header,
             console,
             quiet=quiet,
+            table=table,
             m=m,
             fraction=fraction,
             features=features or "coordinates",
@@ -141,6 +146,7 @@ def _choose(
     console: Console,
     *,
     quiet: bool,
+    table: bool,
     m: int | None,
     fraction: float | None,
     features: object,
@@ -151,7 +157,7 @@ def _choose(
     from geodim.explain.select import select_features
 
     with (
-        opened(file, columns, exclude, header=header) as (data, names),
+        opened(file, columns, exclude, header=header) if table else opened_objects(file) as (data, names),
         _passes(console, quiet=quiet) as progress,
     ):
         made = features != "coordinates"  # then columns are coordinates of points, not features
@@ -218,6 +224,9 @@ def _show(selection: FeatureSelection, title: str, terminal: Console) -> None:
     if more > 0:
         last = selection.rows()[-1]
         table.add_row("", f"{more} more", f"{last['fraction']:.2%}", f"{last['dimension']:.6g}", "")
+    print_alerts(terminal, selection.alerts)
+    if selection.alerts:
+        terminal.print()
     terminal.print(table)
     threads = selection.parameters["n_threads"]
     if selection.useful < len(selection.names):
@@ -227,7 +236,7 @@ def _show(selection: FeatureSelection, title: str, terminal: Console) -> None:
     terminal.print(
         f"\n{len(selection.names):,} of {selection.n_features:,} features, {selection.n_points:,} points; "
         f"all features: dimension {selection.dimension:.6g}; certified: at least {selection.guarantee:.1%} "
-        f"of the best choice of as many; {selection.seconds:.3g} s on {threads} "
+        f"of the discriminability of the best choice of as many; {selection.seconds:.3g} s on {threads} "
         f"thread{'' if threads == 1 else 's'}",
         soft_wrap=True,
     )

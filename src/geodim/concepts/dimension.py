@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,10 +32,10 @@ NAMED = 8  # attributes of a concept that are listed in its name
 
 
 def binary_dimension(
-    X: Any,
+    X: object,
     *,
     min_support: float = 0.0,
-    scale: Any = None,
+    scale: object = None,
     normalize: bool | None = None,
     attribute_names: Sequence[str] | None = None,
     time_limit: float | None = None,
@@ -116,7 +116,7 @@ def binary_dimension(
     return result
 
 
-def check_min_support(min_support: Any) -> None:
+def check_min_support(min_support: object) -> None:
     """Raise unless it is a share or a number of objects."""
     if isinstance(min_support, float | np.floating):
         hint = "a share of the objects; a whole number is a number of objects"
@@ -229,7 +229,7 @@ def _carried(
     first = np.flatnonzero(np.append(True, by_size[1:] != by_size[:-1]))
     starts, owners = first + 2, by_size[first]
     if starts.size > MOST_RUNS:
-        starts, owners = shortened(starts, owners, m, MOST_RUNS)
+        starts, owners = shortened(starts, owners, m + 1, MOST_RUNS)
     return shares, starts, owners
 
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from geodim.data.checks import scan_ranges
 from geodim.data.integers import is_long
-from geodim.data.shapes import check_weights
+from geodim.data.shapes import check_masses, is_whole
 from geodim.data.sources import FrameSource, SparseSource, as_source, column_chunks
 from geodim.data.unchanged import Watch
+from geodim.engine.steps import MOST_POINTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,9 +41,9 @@ def count_indistinguishable_points(X: object, weights: object = None) -> int:
     ----------
     X : array-like of shape (n_points, n_features)
         Anything `geodim.intrinsic_dimension` accepts.
-    weights : array-like of int, optional
-        Multiplicity of each point.  A point of weight w >= 2 is its own twin and counts w times; a
-        point of weight 0 is absent.
+    weights : array-like of numbers, optional
+        Whole weights, at most 2^52 in all, are multiplicities: a point of weight w >= 2 is its own twin and
+        counts w times.  With others every point counts once.  A point of weight 0 is absent.
 
     Returns
     -------
@@ -58,9 +59,11 @@ def count_indistinguishable_points(X: object, weights: object = None) -> int:
     3
     """
     source = as_source(X)
-    counts = (
-        np.ones(source.n_points, np.int64) if weights is None else check_weights(weights, source.n_points)
-    )
+    counts = np.ones(source.n_points, np.int64)
+    if weights is not None:
+        masses = check_masses(weights, source.n_points)
+        whole = is_whole(masses) and float(masses.sum(dtype=np.float64)) <= MOST_POINTS
+        counts = (masses if whole else masses > 0).astype(np.int64)
     with Watch.of(X):
         rows = _SparseRows(source) if isinstance(source, SparseSource) else _DenseRows(source)
         return _count_twins(rows.hashes(), counts, rows.differ)

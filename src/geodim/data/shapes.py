@@ -1,4 +1,4 @@
-"""What data may look like: points by features, real numbers, whole multiplicities."""
+"""What data may look like: points by features, real numbers, weights."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.errors import InputTypeError, InputValueError, ShapeError
+from geodim.engine.steps import MOST_POINTS
+from geodim.errors import InputTypeError, InputValueError, NonFiniteError, ShapeError
+from geodim.lists import as_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_POINTS = 2.0**52  # points that can be told apart by a float64
+MOST_MASS = 2.0**1000  # of all points together, far enough from the end of float64
 
 
 def working_type(dtype: np.dtype[Any]) -> np.dtype[np.floating]:
@@ -56,38 +58,74 @@ def check_shape(shape: tuple[int, ...]) -> None:
         raise ShapeError(msg)
 
 
-def check_weights(weights: Any, n_points: int) -> NDArray[np.int64]:
-    """Integer multiplicities, one per point."""
-    array = np.asarray(weights)
+def check_masses(weights: object, n_points: int) -> NDArray[Any]:
+    """Weights, one per point: real numbers, not negative, not all zero, with a finite sum.
+
+    As float64, or as int64 or uint64 where they are integers.
+    """
+    if isinstance(weights, np.ma.MaskedArray):
+        raise InputTypeError("weights are a masked array: fill the masked values in, 0 leaves a point out")
+    try:
+        array = as_array(weights)
+    except InputValueError:
+        raise
+    except ValueError as error:  # numpy cannot make an array of it
+        raise ShapeError(f"weights must be a list of {n_points} numbers: {error}") from error
     if array.shape != (n_points,):
         msg = f"weights must have one entry per point ({n_points}), got shape {array.shape}"
         raise ShapeError(msg)
-    if array.dtype.kind == "f" and np.all(np.isfinite(array)) and np.all(array == np.floor(array)):
-        if np.any(np.abs(array) > MOST_POINTS):
-            msg = (
-                f"weight {array[np.abs(array).argmax()]:g} is too large: at most "
-                f"{MOST_POINTS:.0e} points can be counted"
-            )
-            raise InputValueError(msg)
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iub":
-        msg = f"weights are multiplicities and must be integers, got {array.dtype}; round or scale them first"
+    if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+        msg = f"weights must be real numbers (integers or floats of at most 64 bits), got {array.dtype}"
         raise InputTypeError(msg)
-    if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
-        msg = f"weight {int(array.max())} is too large"
-        raise InputValueError(msg)
-    array = array.astype(np.int64)
-    if np.any(array < 0):
-        row = int(np.flatnonzero(array < 0)[0])
-        msg = f"weight {int(array[row])} at row {row} is negative: a point cannot occur fewer than 0 times"
-        raise InputValueError(msg)
-    if float(array.astype(np.float64).sum()) > MOST_POINTS:
+    if array.dtype.kind == "f":
+        array = array.astype(np.float64)
+        _refuse_first(
+            ~np.isfinite(array), array, "is not finite: a weight of 0 leaves a point out", NonFiniteError
+        )
+    else:
+        array = array.astype(np.uint64 if array.dtype.kind == "u" else np.int64)
+    _refuse_first(array < 0, array, "is negative: a point cannot occur fewer than 0 times", InputValueError)
+    with np.errstate(over="ignore"):
+        total = float(array.sum(dtype=np.float64))
+    if not total <= MOST_MASS:
+        row = int(array.argmax())
         msg = (
-            f"the weights add up to more than {MOST_POINTS:.0e} points, too many "
-            "to count exactly; divide them"
+            f"the weights add up to more than {MOST_MASS:.0e}, {array[row]} at row {row} being the "
+            "largest: too large, divide them by a constant"
         )
         raise InputValueError(msg)
-    if array.sum() == 0:
+    if total == 0.0:
         msg = "all weights are zero: no point is left"
         raise ShapeError(msg)
     return array
+
+
+def is_whole(weights: NDArray[Any]) -> bool:
+    """Whether all weights are whole numbers."""
+    return weights.dtype.kind != "f" or bool(np.all(weights == np.floor(weights)))
+
+
+def _refuse_first(
+    bad: NDArray[np.bool_], array: NDArray[Any], why: str, error: type[InputValueError]
+) -> None:
+    for row in np.flatnonzero(bad)[:1].tolist():
+        raise error(f"weight {array[row]} at row {row} {why}")
+
+
+def check_weights(weights: object, n_points: int) -> NDArray[np.int64]:
+    """Integer multiplicities, one per point: what is needed where points are repeated."""
+    array = check_masses(weights, n_points)
+    if not is_whole(array):
+        row = int(np.flatnonzero(array != np.floor(array))[0])
+        msg = (
+            f"weight {array[row]} at row {row} is no integer: here weights are multiplicities and must be "
+            "integers; intrinsic_dimension takes any weights with backend='cpu'"
+        )
+        raise InputTypeError(msg)
+    if float(array.sum(dtype=np.float64)) > MOST_POINTS:
+        msg = (
+            f"the weights add up to more than {MOST_POINTS:.0e} points, too many to count exactly, "
+            f"{array.max()} at row {array.argmax()} being the largest; divide them"
+        )
+        raise InputValueError(msg)
+    return array.astype(np.int64)

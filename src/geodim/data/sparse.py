@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from geodim.data.shapes import MOST_POINTS
+from geodim.engine.steps import MOST_POINTS
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.memory import check_bytes
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from geodim._version import __version__
-from geodim.engine.state import FAULTS, StateError, read_array, read_profile, read_text
+from geodim.engine.state import FAULTS, StateError, read_array, read_text
 from geodim.errors import DataFileError
 from geodim.locks import FolderLock
 from geodim.output import make_folder, writing
@@ -83,7 +83,7 @@ class Checkpoint:
         done = profiles[0].done.copy()
         arrays: dict[str, Any] = {"job": np.frombuffer(self.job.encode(), np.uint8)}
         for k, profile in enumerate(profiles):
-            arrays |= {f"phi{k}": profile.phi, f"owner{k}": profile.owner, f"work{k}": profile.work}
+            arrays |= profile.state(str(k))
         arrays |= {f"note {name}": noted for name, noted in profiles[0].notes.items()}
         arrays |= {"done": done, "step": np.float64(profiles[0].step)}
         with writing(self.folder / NAME) as stream:
@@ -112,7 +112,7 @@ class Checkpoint:
             for name, noted in profiles[0].notes.items():
                 noted[:] = read_array(saved, f"note {name}", noted.shape, noted.dtype)
             for k, profile in enumerate(profiles):
-                read_profile(saved, profile, str(k))
+                profile.restore(saved, str(k))
                 profile.done[:] = np.tile(done, k + 1)  # an attribute is done at all hops or at none
             return True
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from geodim.engine.parts import filled, in_parts, mean, whole_numbers
+from geodim.engine.state import read_profile
 from geodim.memory import check_points
 
 if TYPE_CHECKING:
+    from numpy.lib.npyio import NpzFile
     from numpy.typing import NDArray
 
     from geodim.data.checks import Ranges
     from geodim.engine.target import Piece, Sizes, Solved
 
-    Steps = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+    # Sizes k, or masses where points have any; widths, or columns and widths.
+    Bounds = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]
+    Steps = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]
 
 
 @dataclass
@@ -96,9 +100,56 @@ class Profile:
         self.unsolved.pop(column, None)
         self.done[column] = True
 
-    def bounds(
-        self, ranges: Ranges, n_threads: int = 1
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    @property
+    def mass(self) -> float:
+        """What all points weigh: here each weighs 1."""
+        return float(self.n_points)
+
+    @property
+    def end(self) -> float:
+        """Where the last step of `steps` ends."""
+        return self.n_points + 1
+
+    def lengths(self, starts: NDArray[Any]) -> NDArray[Any]:
+        """How long the steps are that begin there."""
+        lengths: NDArray[Any] = np.diff(starts, append=self.end)
+        return lengths
+
+    def everywhere(self, n_threads: int = 1) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """All k from 2 on and Phi there, once every column was solved without a step."""
+        return whole_numbers(2, self.n_points + 1, n_threads), self.phi[1:]
+
+    def mean(
+        self, support: NDArray[Any], widths: NDArray[np.float64], scale: float, n_threads: int = 1
+    ) -> float:
+        """The mean over all k of widths at ``support``; if counted, all k of a step share its width."""
+        if self.counted:
+            widths = widths * np.diff(support, prepend=1)
+        return mean(widths, self.n_points, scale, n_threads)
+
+    def off_by_mass(self, widest: float) -> float:  # noqa: ARG002
+        """How far Delta, unscaled, may be off because masses were rounded, given the widest range."""
+        return 0.0
+
+    def shown(
+        self,
+        support: NDArray[Any],
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        widest: float,  # noqa: ARG002
+    ) -> Bounds:
+        """What a result holds of the bounds that were added up."""
+        return support, lower, upper
+
+    def state(self, key: str) -> dict[str, Any]:
+        """Arrays that a checkpoint keeps; ``key`` is what their names end with."""
+        return {f"phi{key}": self.phi, f"owner{key}": self.owner, f"work{key}": self.work}
+
+    def restore(self, saved: NpzFile, key: str) -> None:
+        """Fill with what was kept."""
+        read_profile(saved, self, key)
+
+    def bounds(self, ranges: Ranges, n_threads: int = 1) -> Bounds:
         """Some k, ascending to n, and valid bounds on Phi there, given the range of each column.
 
         A column that was not solved at some k is bounded there by its range and by Chebyshev's inequality;

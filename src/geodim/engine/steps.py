@@ -14,6 +14,7 @@ LARGEST_VALUE = 2.0**900
 # then 2^-48 = 3.6e-15 apart at least, and 1e-14 once they are rounded themselves.  What is asked for below
 # this, with room to spare, no bounds can give but equal ones.
 CLOSEST = 1e-13
+MOST_POINTS = 1 << 52  # that can be counted: float64 tells all numbers up to it apart
 MOST_STEPS = 1 << 21  # counters that still fit the cache
 COUNT_BELOW = 0.6  # count if there are fewer steps than so many times the points
 SMALLEST = 31  # windows of so few points or steps may be left out

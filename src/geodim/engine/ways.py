@@ -125,6 +125,16 @@ def local_way(
     return Way(method, counted, left_out, width, solvers, buffers, together, passes=passes, drops=drops)
 
 
+def mass_way(n_points: int, n_features: int, threads: int, *, steps: float, leave_out: bool) -> Way:
+    """The way of points with masses, see `geodim.engine.mass_solve`; parameters as above.
+
+    Each thread takes one column after the other.
+    """
+    method, counted, left_out = counted_in(steps, n_points, leave_out=leave_out)
+    solvers = min(threads, n_features)
+    return Way(method, counted, left_out if method == "counted" else 0, 1, solvers, solvers)
+
+
 def _block_width(n_points: int, itemsize: int, at_once: int, *, row_major: bool) -> int:
     """Columns per thread that fit the memory and share cache lines, or whatever makes ``at_once`` cheaper."""
     width = max(1, min(BLOCK_BYTES // max(n_points * itemsize, 1), at_once))

@@ -59,7 +59,7 @@ class Directions:
     rng: Any = 0
 
     def source(
-        self, X: Any, *, names: Sequence[str] | None = None, n_threads: int | None = None
+        self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> DirectionSource:
         """Columns <u, x - mean> of chosen directions u, made when they are read.
 

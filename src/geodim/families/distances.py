@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from geodim.families.spaces import Space, no_others
 from geodim.families.strings import string_space
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -92,7 +92,7 @@ class Distances:
         return isinstance(self.metric, str) and self.metric not in ("edit", "jaccard", "shortest_path")
 
     def source(
-        self, X: Any, *, names: Sequence[str] | None = None, n_threads: int | None = None
+        self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> MadeColumns:
         """A source of columns d(x, .), made when they are read, block by block.
 
@@ -144,7 +144,7 @@ class Distances:
         part = m < n_points or others
         return Sizes(m, held + (8 * n_points if part else 0), 0 if part else None, there)
 
-    def _space(self, X: Any, threads: int) -> Space:
+    def _space(self, X: object, threads: int) -> Space:
         """The points with their distances: which kind of points they are depends on the metric."""
         if self.metric != "shortest_path" and (self.edge_weights is not None or self.disconnected != "error"):
             raise InputValueError(
@@ -172,11 +172,11 @@ class Distances:
             return choose(self.landmarks, self.choice, self.rng, space.n_points, space.from_points)
         return chosen_points(self.landmarks, space.n_points)
 
-    def _coordinates(self, X: Any, threads: int) -> Space:
+    def _coordinates(self, X: object, threads: int) -> Space:
         metric = metric_of(self.metric, self.p)
         panels = panels_of(X, threads, unit=metric.unit)
 
-        def others(landmarks: Any) -> MadeColumns:
+        def others(landmarks: object) -> MadeColumns:
             centres = points_like(landmarks, panels, threads, unit=metric.unit)
             return CoordinateDistances(panels, centres, metric, None)
 
@@ -184,8 +184,9 @@ class Distances:
             panels.n_points, lambda points: CoordinateDistances(panels, points, metric, None), others
         )
 
-    def _called(self, X: Any) -> Space:
-        items: Sequence[Any] = X if isinstance(X, np.ndarray) else list(X)  # type: ignore[assignment]
+    def _called(self, X: object) -> Space:
+        given = X if isinstance(X, np.ndarray) else list(cast("Iterable[object]", X))
+        items = cast("Sequence[object]", given)  # an array is one as far as it goes here
         if len(items) == 0:
             msg = "there are no points"
             raise ShapeError(msg)
@@ -198,7 +199,7 @@ class Distances:
             lambda others: CalledDistances(items, list(others), function, None),
         )
 
-    def _precomputed(self, X: Any, threads: int) -> Space:
+    def _precomputed(self, X: object, threads: int) -> Space:
         matrix = distance_matrix(X, threads)
         return Space(
             len(matrix),

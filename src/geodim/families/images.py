@@ -103,7 +103,7 @@ class Pixels:
     takes_tables = False
 
     def source(
-        self, X: Any, *, names: Sequence[str] | None = None, n_threads: int | None = None
+        self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> ColumnSource:
         """The values as columns.
 
@@ -165,7 +165,7 @@ class Patches:
 
     def source(
         self,
-        X: Any,
+        X: object,
         *,
         names: Sequence[str] | None = None,
         n_threads: int | None = None,  # noqa: ARG002
@@ -200,13 +200,13 @@ class Patches:
         }  # fmt: skip
 
 
-def pixels(images: Any, *, blur: int = 0) -> NDArray[Any]:
+def pixels(images: object, *, blur: int = 0) -> NDArray[Any]:
     """The pixels of images as a matrix, images by features, see `Pixels`."""
     values: NDArray[Any] = Pixels(blur=blur).source(images).array  # type: ignore[attr-defined]
     return values
 
 
-def patches(images: Any, *, size: int = 3, wrap: bool = False) -> NDArray[np.float64]:
+def patches(images: object, *, size: int = 3, wrap: bool = False) -> NDArray[np.float64]:
     """Means over patches, in descending order, as a matrix, images by features, see `Patches`."""
     values: NDArray[np.float64] = Patches(size=size, wrap=wrap).source(images).array  # type: ignore[attr-defined]
     return values

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.data.shapes import check_weights
+from geodim.data.measures import MassSource, UnitSource, weighted_source
+from geodim.data.shapes import check_masses, check_weights, is_whole
 from geodim.data.sources import WeightedSource, as_source
-from geodim.errors import InputValueError
+from geodim.errors import InputTypeError, InputValueError
 from geodim.families.choose import family_of
 from geodim.families.covering import covering
-from geodim.families.protocol import described, is_made, opened
+from geodim.families.protocol import described, is_made, opened, part_of
 from geodim.families.union import is_divided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from geodim.data.scales import Scale
     from geodim.data.sources import ColumnSource
@@ -42,7 +45,7 @@ class Opened:
     said: dict[str, Any] | None = None
 
     @property
-    def weights(self) -> Any:
+    def weights(self) -> NDArray[np.int64] | None:
         """How often each point counts; None if each does once."""
         if self.source is self.plain:
             return None
@@ -53,7 +56,13 @@ class Opened:
 
 
 def open_family(
-    family: Family, X: Any, *, weights: Any = None, names: Sequence[str] | None = None, n_threads: int = 1
+    family: Family,
+    X: object,
+    *,
+    weights: object = None,
+    names: Sequence[str] | None = None,
+    n_threads: int = 1,
+    masses: bool = False,
 ) -> Opened:
     """The columns of a family on these points.
 
@@ -65,17 +74,26 @@ def open_family(
         As for `geodim.intrinsic_dimension`.
     n_threads : int
         Threads to use.
+    masses : bool
+        Whether weights may be any numbers; else they are multiplicities.
     """
     plain = covering(opened(family, X, names, n_threads))
     said = described(family, plain)
     if weights is None:
         return Opened(plain, plain, said)
-    counts = check_weights(weights, plain.n_points)
-    if is_divided(plain) and not np.all(counts):
+    given = check_masses(weights, plain.n_points)
+    if is_divided(plain) and not np.all(given):
         raise InputValueError(
             "points of weight 0 would take part in the diameters that members are divided by: leave them out"
         )
-    return Opened(WeightedSource(plain, counts), plain, said)
+    if masses and part_of(plain) is None:
+        return Opened(weighted_source(plain, given), plain, said)
+    if masses and not is_whole(given):
+        raise InputTypeError(
+            "bounds for all points from landmarks, or for all directions from some, are for weights that are "
+            "whole numbers: round them, or take distances from all points"
+        )
+    return Opened(WeightedSource(plain, check_weights(given, plain.n_points)), plain, said)
 
 
 def scaled(opened: Opened, scale: Scale, n_threads: int) -> Opened:
@@ -88,18 +106,23 @@ def scaled(opened: Opened, scale: Scale, n_threads: int) -> Opened:
             "as distances are, have one unit: leave out scale, scale the points first, or give several "
             "families to Union(..., by='diameter')"
         )
+    if isinstance(opened.source, MassSource | UnitSource):
+        raise InputTypeError(
+            f"scale={scale.name!r} is for points without weights, or with small whole numbers as such: "
+            "divide the columns yourself, and give scale='global' or 'none'"
+        )
     source = scale.applied(opened.source, n_threads)
     plain = source.source if isinstance(source, WeightedSource) else source
     return Opened(source, plain, opened.said)
 
 
 def open_features(
-    X: Any,
-    features: Any = "coordinates",
-    metric: Any = None,
-    landmarks: Any = None,
+    X: object,
+    features: object = "coordinates",
+    metric: object = None,
+    landmarks: object = None,
     *,
-    weights: Any = None,
+    weights: object = None,
     names: Sequence[str] | None = None,
     n_threads: int = 1,
     scale: Scale | None = None,

@@ -25,7 +25,7 @@ least sum visits no node twice, h < n; and with w the shortest edge and M the gr
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -38,7 +38,9 @@ from geodim.families.spaces import Space, no_others
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import networkx as nx
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from geodim.data.graphs import Graph
 
@@ -48,7 +50,7 @@ UNIT = 2.0**-53
 WHOLE = 2.0**53
 
 
-def graph_space(data: Any, edge_weights: Any, disconnected: Any, threads: int) -> Space:
+def graph_space(data: object, edge_weights: object, disconnected: object, threads: int) -> Space:
     """The nodes of a graph, or of its largest component, with the lengths of shortest paths.
 
     Parameters
@@ -128,7 +130,7 @@ class PathDistances(MadeColumns):
 
     def __init__(
         self,
-        matrix: Any,
+        matrix: csr_array,
         centres: NDArray[np.intp],
         names: list[str] | None,
         *,
@@ -208,7 +210,7 @@ class PathDistances(MadeColumns):
         return digest_of_parts(*parts, self.weighted, self.far, self.points)
 
 
-def _search(matrix: Any, centre: int, *, weighted: bool) -> NDArray[np.float64]:
+def _search(matrix: csr_array, centre: int, *, weighted: bool) -> NDArray[np.float64]:
     """Lengths of the shortest paths from one node, infinite where there is none."""
     from scipy.sparse.csgraph import breadth_first_order, dijkstra  # noqa: PLC0415 - takes long to import
 
@@ -230,7 +232,7 @@ def _search(matrix: Any, centre: int, *, weighted: bool) -> NDArray[np.float64]:
     return hops
 
 
-def _rule(disconnected: Any) -> tuple[str, float | None]:
+def _rule(disconnected: object) -> tuple[str, float | None]:
     if isinstance(disconnected, str):
         if disconnected not in RULES:
             raise InputValueError(
@@ -240,7 +242,7 @@ def _rule(disconnected: Any) -> tuple[str, float | None]:
     return "number", real_number(disconnected, "disconnected", above=0.0, below=np.inf)
 
 
-def _graph_of(data: Any, edge_weights: Any, threads: int) -> Graph:
+def _graph_of(data: object, edge_weights: object, threads: int) -> Graph:
     from geodim.data.datasets import GraphDataset, list_datasets, load_dataset  # noqa: PLC0415
 
     if isinstance(data, str) and not Path(data).exists():
@@ -263,7 +265,7 @@ def _graph_of(data: Any, edge_weights: Any, threads: int) -> Graph:
     return graph
 
 
-def _lengths(graph: Graph) -> Any:
+def _lengths(graph: Graph) -> csr_array:
     """The lengths of the edges as scipy's algorithms on graphs take them, in 32-bit compressed rows."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - takes long to import
 
@@ -278,7 +280,7 @@ def _lengths(graph: Graph) -> Any:
     return csr_array(parts, shape=(graph.n_nodes, graph.n_nodes))
 
 
-def _largest_distance(matrix: Any, *, weighted: bool) -> float:
+def _largest_distance(matrix: csr_array, *, weighted: bool) -> float:
     """The largest distance of two nodes with a path between them."""
     largest = 0.0
     for node in range(matrix.shape[0]):
@@ -287,9 +289,9 @@ def _largest_distance(matrix: Any, *, weighted: bool) -> float:
     return largest
 
 
-def _longest_edge(matrix: Any) -> float:
+def _longest_edge(matrix: csr_array) -> float:
     return float(matrix.data.max(initial=0.0)) or 1.0
 
 
-def _is_networkx(data: Any) -> bool:
+def _is_networkx(data: object) -> TypeGuard[nx.Graph]:
     return type(data).__module__.partition(".")[0] == "networkx" and hasattr(data, "nodes")

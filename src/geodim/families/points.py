@@ -82,7 +82,7 @@ def packed(rows: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     return np.ascontiguousarray(filled.reshape(packs, size, -1).transpose(0, 2, 1))
 
 
-def panels_of(data: Any, n_threads: int = 1, *, unit: bool = False) -> Panels:
+def panels_of(data: object, n_threads: int = 1, *, unit: bool = False) -> Panels:
     """Check that the data is a table of finite numbers, and pack its rows.
 
     Parameters
@@ -116,7 +116,9 @@ def panels_of(data: Any, n_threads: int = 1, *, unit: bool = False) -> Panels:
     return Panels(values, n, exponent, ranges.magnitude if whole else math.inf)
 
 
-def points_like(data: Any, panels: Panels, n_threads: int = 1, *, unit: bool = False) -> NDArray[np.float64]:
+def points_like(
+    data: object, panels: Panels, n_threads: int = 1, *, unit: bool = False
+) -> NDArray[np.float64]:
     """Other points of the same space, scaled as ``panels`` are, shape (points, coordinates)."""
     other = panels_of(data, n_threads, unit=unit)
     if other.n_coordinates != panels.n_coordinates:

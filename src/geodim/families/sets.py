@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
 
-def set_space(data: Any) -> Space:
+def set_space(data: object) -> Space:
     """Sets with their Jaccard distances.
 
     Parameters
@@ -112,7 +113,7 @@ class SetDistances(MadeColumns):
         return digest_of_parts(self.indptr, self.indices, self.points)
 
 
-def _compressed(rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
+def _compressed(rows: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
     rows.sort_indices()
     return rows.indptr.astype(np.int64), rows.indices.astype(np.int32), int(rows.shape[1])
 

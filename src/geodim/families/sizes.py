@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from geodim.errors import InputValueError
 from geodim.planning.problem import Problem
@@ -49,7 +49,13 @@ def sizes_of(family: Family, n_points: int, n_coordinates: int) -> Sizes:
 
 
 def family_problem(
-    family: Family, n_points: int, n_coordinates: int, *, itemsize: int = 8, rtol: float = 0.0, **more: Any
+    family: Family,
+    n_points: int,
+    n_coordinates: int,
+    *,
+    itemsize: int = 8,
+    rtol: float = 0.0,
+    held: bool = True,
 ) -> Problem:
     """What is to be computed, by sizes alone: the same problem that a computation plans for.
 
@@ -63,13 +69,12 @@ def family_problem(
         Bytes of a coordinate as it is given.
     rtol : float
         0 is exact.
-    **more
-        Anything else that is known, see `Problem`.
+    held : bool
+        Whether the points lie in the memory of this process.
     """
     sizes = sizes_of(family, n_points, n_coordinates)
-    where = {"row_major": False, "by_rows": False, "at_once": AT_ONCE, "apart": False, "held": True}
     points = n_points * n_coordinates * itemsize
     return Problem(
         n_points, sizes.n_features, 8, rtol, made_from=sizes.made_from, part=sizes.part, points=points,
-        on_device=sizes.on_device, **{**where, **more},
+        on_device=sizes.on_device, row_major=False, by_rows=False, at_once=AT_ONCE, apart=False, held=held,
     )  # fmt: skip

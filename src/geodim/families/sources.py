@@ -159,7 +159,7 @@ class MadeColumns:
         return values.T
 
 
-def digest_of_parts(*parts: Any) -> bytes:
+def digest_of_parts(*parts: object) -> bytes:
     """One digest of arrays, texts and numbers; bits and shapes of arrays count, not their layout."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:

@@ -60,7 +60,7 @@ class Space:
 def no_others(metric: str) -> Callable[[Any], MadeColumns]:
     """For spaces where nothing can be measured from outside."""
 
-    def others(landmarks: Any) -> MadeColumns:
+    def others(landmarks: object) -> MadeColumns:
         msg = (
             f"landmarks for metric={metric!r} are points of the data: give a number, or numbers of points, "
             f"not a {type(landmarks).__name__}"

@@ -7,7 +7,7 @@ the empty string is the length.  Counts are exact.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def string_space(data: Any) -> Space:
+def string_space(data: object) -> Space:
     """Strings of a list, or the lines of a file, with their edit distances."""
     texts = texts_of(data)
 
-    def others(landmarks: Any) -> MadeColumns:
+    def others(landmarks: object) -> MadeColumns:
         strings = items_of(landmarks, "a list of strings as landmarks")
         check_strings(strings)
         return EditDistances(texts, strings, None)

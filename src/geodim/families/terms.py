@@ -19,6 +19,8 @@ from geodim.errors import InputTypeError, InputValueError, ShapeError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sklearn.feature_extraction.text import CountVectorizer
+
     from geodim.data.sources import ColumnSource
 
 WEIGHTINGS = ("tfidf", "count", "binary")
@@ -57,7 +59,7 @@ class Terms:
 
     def source(
         self,
-        X: Any,
+        X: object,
         *,
         names: Sequence[str] | None = None,
         n_threads: int | None = None,  # noqa: ARG002
@@ -100,7 +102,7 @@ class Terms:
             return said | {"vectorizer": type(self.vectorizer).__name__}
         return said | {"weighting": self.weighting, "words": int(self.words), "least": int(self.least)}
 
-    def _vectorizer(self) -> Any:
+    def _vectorizer(self) -> CountVectorizer:
         from sklearn.base import clone  # noqa: PLC0415 - takes long to import
         from sklearn.feature_extraction import text  # noqa: PLC0415
 
@@ -122,7 +124,7 @@ class Terms:
         return text.CountVectorizer(binary=self.weighting == "binary", **options)
 
 
-def terms(texts: Any, *, weighting: str = "tfidf", words: int = 1, least: int = 1) -> Any:
+def terms(texts: object, *, weighting: str = "tfidf", words: int = 1, least: int = 1) -> object:
     """Terms of texts as a sparse matrix, texts by terms, see `Terms`."""
     source: Any = Terms(weighting=weighting, words=words, least=least).source(texts)
     return source.csc.tocsr()

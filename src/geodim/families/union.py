@@ -100,7 +100,7 @@ class Union:
         return found
 
     def source(
-        self, X: Any, *, names: Sequence[str] | None = None, n_threads: int | None = None
+        self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> ColumnSource:
         """The columns of all members, one member after the other.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class Coordinates:
 
     def source(
         self,
-        X: Any,
+        X: object,
         *,
         names: Sequence[str] | None = None,
         n_threads: int | None = None,  # noqa: ARG002
@@ -83,7 +84,7 @@ class Values:
 
     def source(
         self,
-        X: Any,
+        X: object,
         *,
         names: Sequence[str] | None = None,
         n_threads: int | None = None,  # noqa: ARG002
@@ -118,7 +119,7 @@ class Values:
         kind = "functions" if self.matrix is None else "columns"
         return {"family": "values", kind: source.n_features}
 
-    def _called(self, X: Any, names: Sequence[str] | None) -> ColumnSource:
+    def _called(self, X: object, names: Sequence[str] | None) -> ColumnSource:
         functions = [self.functions] if callable(self.functions) else self.functions
         if not isinstance(functions, Sequence) or isinstance(functions, str) or not functions:
             raise InputTypeError(
@@ -149,23 +150,25 @@ class _Fresh(ArraySource):
     fresh = True
 
 
-def _count(X: Any) -> int | None:
-    """How many points there are, if that can be told."""
+def _count(X: object) -> int | None:
+    """How many points there are, if that can be told; a path says nothing of it."""
+    if isinstance(X, str | bytes | PathLike):
+        return None
     shape = getattr(X, "shape", None)
     if isinstance(shape, tuple) and shape:
         return int(shape[0])
     try:
-        return len(X)
+        return len(X)  # type: ignore[arg-type] # what has no length says so
     except TypeError:
         return None
 
 
-def _called_so(function: Any, at: int) -> str:
+def _called_so(function: object, at: int) -> str:
     name = getattr(function, "__name__", type(function).__name__)
     return f"function {at}" if name == "<lambda>" else visible(str(name))
 
 
-def _on_data(function: Callable[..., Any], name: str, X: Any, n: int) -> NDArray[np.float64]:
+def _on_data(function: Callable[..., Any], name: str, X: object, n: int) -> NDArray[np.float64]:
     try:
         found = function(X)
     except Exception as error:
@@ -189,13 +192,13 @@ def _on_data(function: Callable[..., Any], name: str, X: Any, n: int) -> NDArray
     return column
 
 
-def _on_points(function: Callable[..., Any], name: str, X: Any, n: int) -> NDArray[np.float64]:
+def _on_points(function: Callable[..., Any], name: str, X: object, n: int) -> NDArray[np.float64]:
     if hasattr(X, "columns"):
         raise InputTypeError("the points of a frame are not called one by one: give an array, X.to_numpy()")
     column = np.empty(n)
     for row in range(n):
         try:
-            found = function(X[row])
+            found = function(X[row])  # type: ignore[index] # whatever it raises is told
         except Exception as error:
             msg = f"the function {name} raised {type(error).__name__} for point {row}: {visible(str(error))}"
             raise InputValueError(msg) from error

@@ -22,6 +22,8 @@ independent of their order. No result is ever ``-0.0``.
 * Section 4, Algorithm 2: :func:`algorithm_2`, :class:`Algorithm2Result`
 * Section 4, costs: :func:`naive_costs`, :func:`support_costs`, :func:`saved_costs`
 * Section 5, graphs: :func:`normalized_adjacency`, :func:`d_max`, :func:`k_hop_features`
+* Beyond the paper, points of any mass: :func:`partial_diameter_of_mass`, :func:`phi_of_measure`,
+  :func:`discriminability_of_measure`
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ from geodim.paper.definitions import (
     partial_diameter_by_subsets,
 )
 from geodim.paper.graph import d_max, k_hop_features, normalized_adjacency
+from geodim.paper.measures import discriminability_of_measure, partial_diameter_of_mass, phi_of_measure
 from geodim.paper.sequences import feature_sequence, phi_all, phi_k, phi_k_per_feature, phi_kf
 from geodim.paper.support import check_support, log_scale_support
 
@@ -53,6 +56,7 @@ __all__ = [
     "check_support",
     "d_max",
     "discriminability_by_definition",
+    "discriminability_of_measure",
     "feature_sequence",
     "insert_support_element",
     "intrinsic_dimension",
@@ -65,10 +69,12 @@ __all__ = [
     "observable_diameter_by_subsets",
     "partial_diameter",
     "partial_diameter_by_subsets",
+    "partial_diameter_of_mass",
     "phi_all",
     "phi_k",
     "phi_k_per_feature",
     "phi_kf",
+    "phi_of_measure",
     "saved_costs",
     "support_bounds",
     "support_costs",

@@ -8,7 +8,8 @@ for the sorted column, the keys, records and lists of each thread that solves, t
 blocks being read; and 180 MiB for Python itself.  Counted columns have S steps in the place of n, but
 for the blocks being read.  Sparse columns and those of weighted points are read as values with
 multiplicities instead, at 50 bytes a value.  Columns that are made have the points they are made from in the
-place of n d b, and 36 bytes per point and thread (15 for long columns) to be dropped by counts.
+place of n d b, and 36 bytes per point and thread (15 for long columns) to be dropped by counts.  Points with
+masses have constants of their own.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import math
 from geodim.engine.dominated import SORT_ALL_UP_TO
 from geodim.engine.steps import MOST_STEPS
 from geodim.engine.toptwo import TWO_BYTES
-from geodim.engine.ways import CACHE_LINE, Way, local_way
+from geodim.engine.ways import CACHE_LINE, Way, local_way, mass_way
 from geodim.errors import InputValueError
 from geodim.memory import machine_memory
 from geodim.planning.hops import NARROWEST, hop_peak, hop_way
@@ -27,20 +28,29 @@ from geodim.planning.rates import CORE, CoreRates, speed_up
 
 RECORDS = 4.75  # bytes per point: a record of 64 for every 16 points, and a list of 12
 RUN = 50  # bytes per value of a column that is read as values with multiplicities, as measured
+WEIGHT = 25  # bytes per row that has one, as measured
 FINISH = 28  # bytes per point of an exact result: profile, support, and what is summed up
 FINISH_BOUNDS = 52  # of bounds that are not counted, with lower and upper
 FINISH_PART = 92  # of a part of a larger family, for which there are bounds, too
 REMOVAL = 48  # of what removals cost: the two best, who holds them, and where
 DROP, DROP_LONG = 36, 15  # bytes per point of `geodim.engine.dominated`
+# Of points with masses, as measured: bytes per row for the weights; per point for a column that is solved,
+# and for all steps of Phi, of which there are about two a point; if counted, per point and per step.
+MASSES, MASS_COLUMN, MASS_STEPS, COUNTED_MASS, COUNTED_STEP = 45, 500, 90, 23, 62
 
 
 def column_way(problem: Problem, threads: int) -> Way:
     """The way of plain columns on this machine."""
+    steps = math.inf if problem.far else problem.steps
+    if problem.masses:
+        return mass_way(
+            problem.n_points, problem.n_features, threads, steps=steps, leave_out=problem.negligible
+        )
     return local_way(
         problem.n_points, problem.n_features, problem.itemsize, threads,
         row_major=problem.row_major and problem.n_features > 1, by_rows=problem.by_rows,
         runs=problem.runs is not None, at_once=problem.at_once,
-        steps=math.inf if problem.far else problem.steps, leave_out=problem.negligible,
+        steps=steps, leave_out=problem.negligible,
     )  # fmt: skip
 
 
@@ -48,6 +58,8 @@ def column_memory(problem: Problem, threads: int) -> int:
     """Peak bytes by the formula above."""
     way = column_way(problem, threads)
     n, b = problem.n_points, problem.itemsize
+    if problem.masses:
+        return PROCESS_BYTES + _mass_memory(problem, way) + (problem.nbytes if problem.held else 0)
     size, kind = (way.steps, 8) if way.steps is not None else (n, b)
     known = 8 + 4 if way.counted else 0  # what others reached, and the counters
     solved, read = size, way.buffers * way.width * n * b
@@ -55,7 +67,7 @@ def column_memory(problem: Problem, threads: int) -> int:
         # The run of zeros of a sparse column is cut to the length of all others together.
         expanded = n if problem.n_rows is not None else min(n, 2 * problem.runs)
         solved, known = min(size, expanded), known + 8  # repeated, and then copied to their place
-        read = way.solvers * RUN * problem.runs
+        read = way.solvers * RUN * problem.runs + WEIGHT * (problem.n_rows or 0)
     work = way.solvers * solved * (8 + 2 * kind + RECORDS + known) + 12 * size + read
     if way.drops or problem.made_once:
         work += way.solvers * n * (DROP if n <= SORT_ALL_UP_TO else DROP_LONG)
@@ -66,6 +78,15 @@ def column_memory(problem: Problem, threads: int) -> int:
         work, finish = work + TWO_BYTES * n, finish + REMOVAL * n
     kept = (problem.nbytes if problem.held else 0) + (problem.made_from or 0)
     return PROCESS_BYTES + int(max(work, finish)) + kept
+
+
+def _mass_memory(problem: Problem, way: Way) -> int:
+    """Bytes that points with masses take."""
+    n = problem.n_points
+    weights = MASSES * (n if problem.n_rows is None else problem.n_rows)
+    if way.steps is not None:
+        return weights + way.solvers * (COUNTED_MASS * n + COUNTED_STEP * way.steps)
+    return weights + way.solvers * MASS_COLUMN * n + MASS_STEPS * n
 
 
 def plan_cpu(
@@ -86,6 +107,8 @@ def plan_cpu(
     bytes_read = problem.nbytes * (looks + passes)
     if problem.made_once and way.drops:
         work = rates.made * n * d
+    elif problem.masses:
+        work = rates.counted_masses(n, d, problem.steps) if counted else rates.masses(n, d)
     else:
         work = rates.counted(n, d, problem.steps) if counted else rates.columns(n, d)
     parts = {"columns": work / speed_up(threads)}

@@ -58,6 +58,8 @@ class Problem:
     part : int or None
         Where these columns are a part of a larger family, for which bounds are found: bytes that this takes,
         besides some numbers per point.
+    masses : bool
+        Whether points have masses: weights that are not whole, or stand for many points.
     resident : bool or None
         Whether a cluster holds all columns; None where that is yet to be decided.
     on_device, graph_on_device : bool
@@ -99,6 +101,7 @@ class Problem:
     points: int = 0
     fresh: bool = False
     part: int | None = None
+    masses: bool = False
     resident: bool | None = None
     on_device: bool = False
     graph_on_device: bool = False

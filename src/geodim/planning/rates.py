@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 # t threads are t^0.9 times as fast as one: 12.1 for 16; 13.1 measured, benchmarks/results/scaling.json.
@@ -28,6 +29,9 @@ class CoreRates:
     made, making : float
         Per value of a column among many that are made, most of which are dropped by counts; and besides, per
         value and coordinate of the points, of making it.
+    mass, counted_mass : float
+        Per value of points with masses: in columns of 10^5 of them, and longer ones take longer by the root
+        of their length; and if they are counted.
     product : float
         Per stored entry of a graph and column.
     rows : float
@@ -50,6 +54,8 @@ class CoreRates:
     cell: float = 9e-9
     made: float = 12e-9
     making: float = 0.05e-9
+    mass: float = 12e-6
+    counted_mass: float = 80e-9
     product: float = 0.5e-9
     rows: float = 12e9
     storage: float = 1e9
@@ -59,6 +65,14 @@ class CoreRates:
     def columns(self, n_points: int, n_columns: int) -> float:
         """Exact columns, on one core."""
         return n_points * (self.first + self.later * max(n_columns - 1, 0))
+
+    def masses(self, n_points: int, n_columns: int) -> float:
+        """Columns of points with masses, exactly, on one core."""
+        return n_points * n_columns * self.mass * math.sqrt(n_points / 1e5)
+
+    def counted_masses(self, n_points: int, n_columns: int, steps: float) -> float:
+        """The same if their mass is counted."""
+        return n_points * n_columns * self.counted_mass + self.columns(int(steps), n_columns)
 
     def counted(self, n_points: int, n_columns: int, steps: float) -> float:
         """Columns that are counted, and solved by their counts, on one core."""

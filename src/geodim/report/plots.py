@@ -24,16 +24,13 @@ from geodim.report.style import (
     OTHERS,
     PALETTE,
     add_legend,
-    counted,
-    feature_label,
     finish,
     new_axes,
     new_figure,
-    number,
-    percent,
     plain,
 )
 from geodim.report.thinning import group_ends
+from geodim.words import counted, feature_label, number, percent
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -248,7 +245,8 @@ def observable_diameter_steps(
     Parameters
     ----------
     result : IDResult
-        The result; where it holds Phi for some k only, Phi is linear in between if exact, else constant.
+        The result; where it holds Phi for some k only, Phi is linear in between if exact, else constant, as
+        it is where the result says so.
     which : {"phi", "phi_lower", "phi_upper"}
         The curve itself or one of its bounds.
 
@@ -258,7 +256,7 @@ def observable_diameter_steps(
         At most 1,806 vertices, two for each step; alpha is the same for the curve and its bounds.  The area
         under them is the discriminability, or its bound.
     """
-    n = result.n_points
+    n = result.mass
     if which == "phi" and not result.phi_exact:
         alpha, low = observable_diameter_steps(result, "phi_lower")
         high = observable_diameter_steps(result, "phi_upper")[1]
@@ -269,19 +267,22 @@ def observable_diameter_steps(
         result.phi_lower,
         result.phi_upper,
     )
-    if result.phi_exact and 1 < phi.size < n - 1 and support[-2] < n - 1:  # keep Phi(n) as a step of its own
+    linear = result.phi_exact and not result.stepwise
+    if linear and not result.measured and 1 < phi.size < n - 1 and support[-2] < n - 1:
+        # Phi(n) is a step of its own.
         phi = low = high = np.insert(phi, -1, np.interp(n - 1, support, phi))
         support = np.insert(support, -1, n - 1)
     last = group_ends(support, low, high, n)
     if phi.size == 0:
         sums = phi
-    elif phi.size == n - 1:
+    elif phi.size == n - 1 and not result.measured:
         large = float(phi[-1]) > 1e290  # sums might overflow
         sums = np.add.reduceat(phi / scale if large else phi, np.concatenate(([0], last[:-1] + 1)))
         sums = sums if large else sums / scale
     else:
-        sums = _sums_up_to(support, phi / scale, last, linear=result.phi_exact)
-    ends = np.concatenate(([1], support[last]))  # the first step, k = 1, has the width 0
+        first = 0 if result.measured else 1
+        sums = _sums_up_to(support, phi / scale, last, first, linear=linear)
+    ends = np.concatenate(([0 if result.measured else 1], support[last]))  # before, as k = 1, the width is 0
     heights = np.concatenate(([0.0], sums / np.diff(ends)))
     alpha = 1.0 - np.concatenate(([0], ends)) / n
     return np.repeat(alpha, 2)[1:-1][::-1], np.repeat(heights, 2)[::-1]
@@ -304,10 +305,12 @@ def step_owners(
     """
     if result.attained_from.size == 0:
         return np.full(left.size, -1)
-    k = np.clip(result.n_points * (1.0 - 0.5 * (left + right)), 0.0, result.n_points)
-    at = np.searchsorted(result.attained_from, np.ceil(k), side="right") - 1
+    k = np.clip(result.mass * (1.0 - 0.5 * (left + right)), 0.0, result.mass)
+    k = k if result.measured else np.ceil(k)
+    at = np.searchsorted(result.attained_from, k, side="right") - 1
     owners = np.where(at >= 0, result.attained_by[np.maximum(at, 0)], -1)
-    owners[np.ceil(k) < 2] = -1
+    if not result.measured:
+        owners[k < 2] = -1
     starts = np.flatnonzero(np.append(True, owners[1:] != owners[:-1]))
     stops = np.append(starts[1:], owners.size)
     for start, stop in zip(starts[1:].tolist(), stops[1:].tolist(), strict=True):
@@ -317,28 +320,33 @@ def step_owners(
 
 
 def _sums_up_to(
-    support: NDArray[np.int64], phi: NDArray[np.float64], last: NDArray[np.intp], *, linear: bool
+    support: NDArray[np.generic],
+    phi: NDArray[np.float64],
+    last: NDArray[np.intp],
+    first: int,
+    *,
+    linear: bool,
 ) -> NDArray[np.float64]:
     """Sum of Phi over each group, infinite where a value is."""
     if not np.all(np.isfinite(phi)):
-        finite = _sums_up_to(support, np.where(np.isfinite(phi), phi, 0.0), last, linear=linear)
+        finite = _sums_up_to(support, np.where(np.isfinite(phi), phi, 0.0), last, first, linear=linear)
         bad = np.add.reduceat(~np.isfinite(phi), np.concatenate(([0], last[:-1] + 1)))
         return np.where(bad > 0, np.inf, finite)
-    return np.diff(_partial_sums(support, phi, linear=linear)[last], prepend=0.0)
+    return np.diff(_partial_sums(support, phi, first, linear=linear)[last], prepend=0.0)
 
 
 def _partial_sums(
-    support: NDArray[np.int64], phi: NDArray[np.float64], *, linear: bool
+    support: NDArray[np.generic], phi: NDArray[np.float64], first: int, *, linear: bool
 ) -> NDArray[np.float64]:
-    """Sum of Phi(2), ..., Phi(k) for the k in the support.
+    """Sum of Phi(2), ..., Phi(k) for the k in the support; or the integral up to each mass.
 
-    Phi is linear in between, or constant up to each k.
+    Phi is linear in between, or constant up to each k.  It is 0 up to ``first``: 1 for sizes, 0 for masses.
     """
-    steps = np.diff(support, prepend=1)
+    steps = np.diff(support, prepend=first)
     if not linear:
         return np.cumsum(steps * phi)
     before = np.concatenate(([0.0], phi[:-1]))
-    return np.cumsum(steps * before + (phi - before) * (steps + 1) / 2.0)
+    return np.cumsum(steps * before + (phi - before) * (steps + first) / 2.0)
 
 
 def _title(result: IDResult) -> str:

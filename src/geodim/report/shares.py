@@ -5,17 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from geodim.arguments import whole_number
-from geodim.report.style import (
-    BLUE,
-    OTHERS,
-    counted,
-    feature_label,
-    finish,
-    new_axes,
-    number,
-    percent,
-    plain,
-)
+from geodim.report.style import BLUE, OTHERS, finish, new_axes, plain
+from geodim.words import counted, feature_label, number, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ the area and is off by less than that.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,10 +19,10 @@ MOST_GROUPS = 900  # 1/450 of either axis: about a pixel
 
 
 def group_ends(
-    support: NDArray[np.int64],
+    support: NDArray[Any],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
-    n_points: int,
+    n_points: float,
     most: int = MOST_GROUPS,
 ) -> NDArray[np.intp]:
     """Last index of each group of steps; every step is a group where there are few.
@@ -31,8 +31,8 @@ def group_ends(
     ----------
     support, low, high : array
         Sizes k, ascending, and bounds on Phi there, ascending too; the curve lies half way between.
-    n_points : int
-        The number of points.
+    n_points : float
+        The number of points, or their mass.
     most : int
         The most groups.
 

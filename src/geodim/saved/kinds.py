@@ -27,8 +27,11 @@ __all__ = [
     "mapping_of",
     "number",
     "numbers",
+    "one_of",
     "optional",
     "plain",
+    "sequence_of",
+    "sizes_or_masses",
     "text",
     "unfit",
     "whole",
@@ -95,6 +98,15 @@ def text(value: object) -> str:
     return value if isinstance(value, str) else unfit("text", value)
 
 
+def one_of(words: tuple[str, ...]) -> Check[str]:
+    """One of a few words."""
+
+    def check(value: object) -> str:
+        return value if isinstance(value, str) and value in words else unfit(" or ".join(words), value)
+
+    return check
+
+
 def optional(check: Check[T]) -> Check[T | None]:
     """Such a value, or nothing."""
     return lambda value: None if value is None else check(value)
@@ -111,6 +123,12 @@ def list_of(check: Check[T]) -> Check[list[T]]:
     return each
 
 
+def sequence_of(check: Check[T]) -> Check[tuple[T, ...]]:
+    """As `list_of`, but nobody can add to it."""
+    each = list_of(check)
+    return lambda value: tuple(each(value))
+
+
 def wholes(least: int, most: int = MOST_WHOLE) -> Check[NDArray[np.int64]]:
     """A list of whole numbers within limits, as an array."""
     each = list_of(whole(least, most))
@@ -121,6 +139,19 @@ def numbers(least: float = 0.0, *, infinite: bool = False) -> Check[NDArray[np.f
     """A list of numbers, as an array."""
     each = list_of(number(least, infinite=infinite))
     return lambda value: np.array(each(value), np.float64)
+
+
+def sizes_or_masses(least: int) -> Check[NDArray[np.generic]]:
+    """Sizes, whole numbers from ``least`` on; or, if all are written as floats, masses.
+
+    As an array of the one or the other.
+    """
+
+    def each(value: object) -> NDArray[np.generic]:
+        masses = isinstance(value, list) and value and all(isinstance(one, float) for one in value)
+        return numbers()(value) if masses else wholes(least)(value)
+
+    return each
 
 
 def mapping_of(check: Check[object], **known: Check[object]) -> Check[dict[str, object]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from geodim.alerts.alert import SEVERITIES, Alert
 from geodim.data.files import is_path, read_json
 from geodim.errors import DataFileError
 from geodim.planning.record import PlanRecord
@@ -25,9 +26,12 @@ from geodim.saved.kinds import (
     mapping_of,
     number,
     numbers,
+    one_of,
     optional,
     plain,
     record,
+    sequence_of,
+    sizes_or_masses,
     text,
     whole,
     wholes,
@@ -51,6 +55,7 @@ PARAMETERS = mapping_of(
     dtype=text,
     data=text,
     command=text,
+    date=text,
     m=optional(whole(1)),
     fraction=optional(number(0.0, 1.0)),
     memory=whole(1),
@@ -87,6 +92,20 @@ def plan_record(value: object) -> PlanRecord:
     return PlanRecord.from_dict(record(PLAN)(value))
 
 
+ALERT: dict[str, Check[object]] = {
+    "code": text,
+    "severity": one_of(SEVERITIES),
+    "message": text,
+    "evidence": mapping_of(plain),
+    "way_out": text,
+}
+
+
+def alert(value: object) -> Alert:
+    """A finding; codes of later versions are kept as they are."""
+    return Alert(**record(ALERT)(value))
+
+
 REMOVAL: dict[str, Check[object]] = {
     "dimension": AT_MOST_INFINITE,
     "without": mapping_of(AT_MOST_INFINITE),
@@ -116,7 +135,7 @@ ID_RESULT: dict[str, Check[object]] = {
     "discriminability": number(),
     "discriminability_lower": number(),
     "discriminability_upper": AT_MOST_INFINITE,
-    "support": wholes(2),
+    "support": sizes_or_masses(2),
     "phi_lower": numbers(),
     "phi_upper": numbers(infinite=True),
     "shares": mapping_of(number(0.0, 1.0)),
@@ -128,10 +147,13 @@ ID_RESULT: dict[str, Check[object]] = {
     "seconds": number(),
     "parameters": PARAMETERS,
     "versions": VERSIONS,
-    "attained_from": wholes(2),
+    "attained_from": sizes_or_masses(2),
     "attained_by": wholes(-1),
     "feature_error": AT_MOST_INFINITE,
     "plan": optional(plan_record),
+    "mass": number(),
+    "stepwise": flag,
+    "alerts": sequence_of(alert),
     "removal": optional(removal_record),
     "share_bounds": mapping_of(share_range),
 }
@@ -165,6 +187,7 @@ SELECTION: dict[str, Check[object]] = {
     "seconds": number(),
     "parameters": PARAMETERS,
     "versions": VERSIONS,
+    "alerts": sequence_of(alert),
 }
 SELECTION_DERIVED: dict[str, Check[object]] = {
     "format": text,
@@ -243,8 +266,10 @@ def related_in_result(result: IDResult) -> None:
     for name in ("support", "attained_from"):
         sizes_of = getattr(result, name)
         ascending(sizes_of, f"the field {name!r}", strictly=True)
-        if sizes_of.size and sizes_of[-1] > n:
-            raise UnfitError(f"the field {name!r} goes beyond the {n} points")
+        if sizes_of.size and sizes_of[-1] > (result.mass if result.measured else n):
+            raise UnfitError(f"the field {name!r} goes beyond the {n} points, or their mass")
+    if not result.measured and result.mass != float(n):
+        raise UnfitError(f"the mass is {result.mass!r}, but n_points {n}")
     for name in ("phi_lower", "phi_upper"):
         ascending(getattr(result, name), f"the field {name!r}")
     if np.any(result.phi_lower > result.phi_upper):

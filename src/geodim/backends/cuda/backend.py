@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from geodim.backends.cuda.device import current, free_memory
 from geodim.backends.local import LocalBackend
 from geodim.backends.meters import PeakMeter
+from geodim.data.sources import as_source
 from geodim.errors import BackendError, DeviceMemoryError
 from geodim.optional import require
 from geodim.planning.cuda import plan_cuda
@@ -73,7 +74,7 @@ class CudaBackend(LocalBackend):
             source = TensorSource(X)
             set_names(source, names)
             return source
-        return super().open(X, weights=weights, names=names)
+        return as_source(X, weights=weights, names=names)
 
     def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
         """First pass over the data, where it lies."""

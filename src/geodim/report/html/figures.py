@@ -61,7 +61,8 @@ def curve(result: IDResult, names: Names) -> dict[str, Any]:
         "delta": delta_text(result),
         "alpha": rounded([*left.tolist(), 1.0]),
         "width": rounded(heights[::2].tolist()),
-        "k": _sizes(left, right, result.n_points),
+        "k": _masses(left, right, result.mass) if result.measured else _sizes(left, right, result.n_points),
+        "unit": "mass" if result.measured else "k",
     }
     if not result.phi_exact:
         found["low"] = rounded(observable_diameter_steps(result, "phi_lower")[1][::2].tolist())
@@ -80,15 +81,21 @@ def _sizes(left: NDArray[np.float64], right: NDArray[np.float64], n: int) -> lis
     return [[int(a), int(b)] for a, b in zip(np.minimum(smallest, largest), largest, strict=True)]
 
 
+def _masses(left: NDArray[np.float64], right: NDArray[np.float64], mass: float) -> list[list[float | None]]:
+    """The mass at both ends of every step."""
+    return [rounded(ends) for ends in (mass * (1.0 - np.stack([right, left], axis=1))).tolist()]
+
+
 def features(result: IDResult, names: Names) -> dict[str, Any]:
     """Shares, largest first, and at how many sizes each feature leads.
 
     Hop and attribute for the features of a graph.
     """
-    size = max(result.n_points - 1, 1)
+    size = result.mass if result.measured else max(result.n_points - 1, 1)
     leads: list[float | None] = [None] * len(result.shares)
     if result.attained_from.size:
-        lengths = np.diff(result.attained_from, append=result.n_points + 1)
+        end = result.mass if result.measured else result.n_points + 1
+        lengths = np.diff(result.attained_from, append=end)
         known = result.attained_by >= 0
         sums = np.bincount(result.attained_by[known], weights=lengths[known], minlength=len(leads))
         leads = rounded((sums / size).tolist())

@@ -9,8 +9,8 @@ import math
 from typing import TYPE_CHECKING
 
 from geodim.removal import TIE_RULE
-from geodim.report.style import counted, feature_label, number, percent
 from geodim.result import at_most
+from geodim.words import counted, feature_label, fine_percent, number, percent
 
 if TYPE_CHECKING:
     from geodim.explain.select import FeatureSelection
@@ -29,7 +29,6 @@ __all__ = [
     "next_steps",
 ]
 
-EVEN = 4.0  # of one feature with evenly spaced values: Phi(k) = (k - 1)/(n - 1), so Delta = 1/2
 DOMINANT = 0.8
 NAMES = 3
 
@@ -41,17 +40,6 @@ def dimension_text(result: IDResult) -> str:
     if result.upper == math.inf:
         return f"≥ {number(result.lower)}" if result.lower > 0.0 else "unknown"
     return f"{number(result.lower)} – {number(result.upper)}"
-
-
-def fine_percent(share: float) -> str:
-    """A share with two digits behind the point.
-
-    >>> fine_percent(0.125774), fine_percent(0.00001), fine_percent(0.0)
-    ('12.58 %', '< 0.01 %', '0 %')
-    """
-    if 0.0 < share < 0.00005:
-        return "< 0.01 %"
-    return f"{100.0 * share:.2f} %" if share else "0 %"
 
 
 def delta_text(result: IDResult) -> str:
@@ -106,8 +94,6 @@ def describe_dimension(result: IDResult) -> list[str]:
     words = [first]
     if not result.stopped:
         words.append(_meaning(result))
-    if result.normalized and not result.stopped:
-        words.append(_yardstick(result))
     if result.stopped:
         words.append(
             f"The computation was stopped early ({result.stopped}): the bounds hold, but they "
@@ -128,24 +114,10 @@ def _meaning(result: IDResult) -> str:
     else:
         spread = f"{about}{number(result.discriminability)} in the units of the data"
     return (
-        "Let every feature leave out the same share of the points, whichever lets the others lie closest "
-        f"together: the best feature still spreads the others over {spread}, on average over all shares. "
-        "This average is the discriminability Δ, and the dimension is 1/Δ²."
+        "What is measured: every feature leaves out the same share of the points, whichever lets the others "
+        f"lie closest together; the best feature still spreads those over {spread}, on average over all "
+        "shares. This average is the discriminability Δ, and the dimension is 1/\u2060Δ²."
     )
-
-
-def _yardstick(result: IDResult) -> str:
-    reference = "A single feature with evenly spaced values has dimension 4."
-    if result.upper < EVEN:
-        return f"{reference} These features spread the points further than that."
-    if result.lower > EVEN:
-        times = math.sqrt(result.lower / EVEN)
-        return (
-            f"{reference} Here the points lie closer together, by a factor of {number(times, 2)} "
-            "on average; the larger the dimension, the more the features concentrate and the "
-            "less they tell the points apart."
-        )
-    return f"{reference} These features spread the points about as far."
 
 
 def curve_words(result: IDResult) -> str:
@@ -223,7 +195,8 @@ def next_steps(result: IDResult, *, hops: bool = False) -> list[str]:
     """What one might do now."""
     steps = []
     shares = list(result.shares.items())
-    if shares and shares[0][1] >= DOMINANT and result.n_features > 1 and not result.stopped:
+    unsaid = not result.alerts
+    if unsaid and shares and shares[0][1] >= DOMINANT and result.n_features > 1 and not result.stopped:
         name = feature_label(shares[0][0], 60)
         steps.append(
             f"{name} carries {percent(shares[0][1])}. All features are measured against the largest range, "
@@ -258,6 +231,22 @@ def hop_sentence(result: KHopResult, k: int) -> str:
         )
         words += f", {change} with {counted(k - 1, 'hop')}"
     return words + "."
+
+
+def hops_label(result: KHopResult, k: int) -> str:
+    """Of which hops the headline speaks."""
+    hops = "no hop" if k == 0 else counted(k, "hop")
+    return hops if k == result.hops else f"{hops}, which is what we advise"
+
+
+def hops_note(result: KHopResult, k: int) -> str:
+    """The other ends of the curve, and how well the number is known."""
+    others = []
+    if k > 0:
+        others.append(f"{dimension_text(result[0])} without the graph")
+    if k < result.hops:
+        others.append(f"{dimension_text(result[result.hops])} with {counted(result.hops, 'hop')}")
+    return "; ".join([*others, kind_text(result[k])])
 
 
 def describe_hops(result: KHopResult) -> list[str]:

@@ -37,7 +37,11 @@ function percent(share) {
   if (share > 0.9995 && share < 1 - 1e-5) { return "> 99.9 %"; }
   return (100 * share).toFixed(share === 0 ? 0 : 1) + " %";
 }
-function sizes(k) { return k[0] === k[1] ? whole(k[0]) : whole(k[0]) + " to " + whole(k[1]); }
+// The sizes k of a step, or its masses where points have any.
+function sizes(curve, at) {
+  const k = curve.k[at], show = curve.unit === "k" ? whole : digits;
+  return curve.unit + " = " + (k[0] === k[1] ? show(k[0]) : show(k[0]) + " to " + show(k[1]));
+}
 
 function baseLayout(theme, width, title) {
   const axis = {
@@ -132,9 +136,9 @@ function curveFigure(curve, features, names, theme, width, probe) {
     customdata: curve.width.map(function (value, at) {
       const owner = ownerName(curve, at, names);
       const bounds = curve.low ? " (" + digits(curve.low[at]) + " to " + digits(curve.high[at]) + ")" : "";
-      return [digits(middle[at], 3), sizes(curve.k[at]), owner === null ? "" : "<br>feature: " + plain(label(owner, 40)), digits(value) + bounds];
+      return [digits(middle[at], 3), sizes(curve, at), owner === null ? "" : "<br>feature: " + plain(label(owner, 40)), digits(value) + bounds];
     }),
-    hovertemplate: "α = %{customdata[0]}<br>k = %{customdata[1]}%{customdata[2]}<br>width %{customdata[3]}<extra></extra>",
+    hovertemplate: "α = %{customdata[0]}<br>%{customdata[1]}%{customdata[2]}<br>width %{customdata[3]}<extra></extra>",
   });
   const layout = baseLayout(theme, width, ["α, share of points left out", curve.normalized ? "observable diameter" : "observable diameter, units of the data"]);
   const heights = curve.width.concat((curve.high || []).filter(function (value) { return value !== null; }));
@@ -260,7 +264,7 @@ function compareFigure(list, theme, width) {
   const traces = list.map(function (one, at) {
     const line = stairs(one.curve, one.curve.width);
     return Object.assign(line, {
-      type: "scatter", mode: "lines", name: plain(shorten(one.name, 40)) + ", " + one.curve.delta,
+      type: "scatter", mode: "lines", name: plain(shorten(one.name, width < 560 ? 22 : 40)) + ", " + one.curve.delta,
       line: { color: theme.palette[at % theme.palette.length], width: 2, dash: DASHES[at % DASHES.length] },
       hovertemplate: plain(shorten(one.name, 40)).replace(/%/g, "&#37;") + ": width %{y:.4g} at α = %{x:.3f}<extra></extra>",
     });

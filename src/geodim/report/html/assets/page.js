@@ -47,7 +47,7 @@ function setTheme(name) {
 function readout(curve, alpha, names) {
   const at = stepAt(curve, alpha), owner = ownerName(curve, at, names);
   const bounds = curve.low ? " (between " + digits(curve.low[at]) + " and " + digits(curve.high[at]) + ")" : "";
-  return "α = " + alpha.toFixed(3) + ", k = " + sizes(curve.k[at]) + ": width " + digits(curve.width[at]) + bounds + (owner === null ? "" : ", by " + label(owner, 60));
+  return "α = " + alpha.toFixed(3) + ", " + sizes(curve, at) + ": width " + digits(curve.width[at]) + bounds + (owner === null ? "" : ", by " + label(owner, 60));
 }
 
 // One result with curves: a curve to read from, shares, a table; with several hops, a slider that chooses the curve.

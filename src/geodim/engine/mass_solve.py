@@ -1,0 +1,254 @@
+"""The loop over columns of points with masses: exact, by the steps of each column, or by counters of mass.
+
+Columns are shared out to threads one by one, and merged by the greatest width at every mass, so that nothing
+depends on their order.  A column that is solved takes some 500 bytes a point; nothing is as long as what
+weights stand for.
+"""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.engine.mass_profile import EVERY_SIZE, MassProfile
+from geodim.engine.mass_units import in_units
+from geodim.engine.masses import BITS
+from geodim.engine.profile import Profile
+from geodim.engine.steps import steps_needed
+from geodim.errors import DataChangedError
+from geodim.memory import check_points
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from geodim.data.checks import Ranges
+    from geodim.data.measures import MassSource
+    from geodim.engine.counting import CountingSolver
+    from geodim.engine.driver import Driver
+    from geodim.engine.masses import Measure
+    from geodim.engine.ways import Way
+
+MASS_BYTES = 500  # per point: a column, its starts, and its steps
+PATIENCE = 1 << 22  # starts that are looked at between two looks at the clock
+GAPS = 256  # on the stack to begin with; halving needs some tens
+EXACT_BITS = 52  # of counts times steps, so that K j - C[j] is exact in float64
+
+
+def mass_profile(
+    source: MassSource,
+    way: Way,
+    *,
+    step: float,
+    ranges: Ranges,
+    leaders: Sequence[int],
+    n_threads: int,
+    driver: Driver,
+) -> Profile:
+    """Solve every column: by counters of mass if the way says so, else exactly, whatever the step.
+
+    Parameters
+    ----------
+    source
+        Points with masses.
+    way
+        How columns are solved.
+    step
+        If counted, the resolution; a power of two.
+    ranges
+        Ranges of the columns.
+    leaders
+        Columns to solve first, because they probably bound the others.
+    n_threads
+        Number of threads.
+    driver
+        Says when to stop, hears (columns done, columns in all), and keeps the state.
+    """
+    if way.counted:
+        return _counted(source, way, step, ranges, leaders, n_threads, driver)
+    check_points(source.n_points, MASS_BYTES)
+    profile = MassProfile.nothing(source.measure, source.n_features)
+
+    def solve(column: int) -> bool:
+        values, high, low = source.read_masses(column)
+        profile.bytes_read += values.nbytes
+        _check_ends(column, ranges, values[0], values[-1])
+        return ColumnSteps(values, high, low).merge(column, profile, driver.late)
+
+    _run(profile, solve, leaders, n_threads, driver)
+    if source.measure.whole and profile.n_points <= EVERY_SIZE and profile.stopped is None:
+        return profile.spread_out()
+    return profile
+
+
+def _run(
+    profile: Profile,
+    solve: Callable[[int], bool],
+    leaders: Sequence[int],
+    n_threads: int,
+    driver: Driver,
+) -> None:
+    """Solve all columns that are not done yet, leaders first."""
+    driver.resume([profile])
+
+    def work(column: int) -> None:
+        if not driver.late() and solve(column):
+            profile.done[column] = True
+
+    def report() -> None:
+        driver.report(int(profile.done.sum()), profile.done.size)
+        if driver.due():
+            with profile.lock:
+                driver.keep([profile])
+
+    report()
+    order = dict.fromkeys([*leaders, *range(profile.done.size)])
+    with driver.heeding(), ThreadPoolExecutor(n_threads, thread_name_prefix="geodim") as pool:
+        waiting = {pool.submit(work, column) for column in order if not profile.done[column]}
+        try:
+            while waiting:
+                finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    future.result()
+                report()
+        except BaseException:
+            driver.halt("interrupted")  # what still waits returns at once
+            raise
+    profile.stopped = driver.stopped
+    driver.keep([profile])
+
+
+def _check_ends(column: int, ranges: Ranges, least: float, greatest: float) -> None:
+    """Raise unless a column reaches as far as in the first pass."""
+    from geodim.engine.column import changed  # noqa: PLC0415 - imports Numba
+
+    before = float(ranges.least[column]), float(ranges.greatest[column])
+    if (float(least), float(greatest)) != before:
+        raise changed(column, before, (float(least), float(greatest)))
+
+
+class ColumnSteps:
+    """The steps of one column, see `geodim.engine.kernels.masses`.
+
+    Parameters
+    ----------
+    values : array of float64
+        Ascending.
+    high, low : array of int64
+        The mass of each.
+    """
+
+    def __init__(self, values: NDArray[np.float64], high: NDArray[np.int64], low: NDArray[np.int64]) -> None:
+        from geodim.engine.kernels.masses import cumulate_masses  # noqa: PLC0415 - imports Numba
+
+        distinct = np.empty(values.size)
+        sums = np.empty(values.size + 1, np.int64), np.empty(values.size + 1, np.int64)
+        r = cumulate_masses(values, high, low, distinct, *sums)
+        self.column = distinct[:r], sums[0][: r + 1], sums[1][: r + 1]
+        self.widths = np.empty((GAPS, 2))
+        self.masses, self.lists = np.empty((GAPS, 4), np.int64), np.empty((GAPS, 2), np.int64)
+        self.places = np.empty((2 * r + 64, 4), np.int32)
+        room = r + 64
+        self.found = np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64)
+        self.state = np.zeros(3, np.int64)
+
+    def merge(self, index: int, profile: MassProfile, stop: Callable[[], bool]) -> bool:
+        """Find the steps where the column may exceed what others reached, and merge them.
+
+        False if ``stop`` ended it early: then nothing is merged.
+        """
+        from geodim.engine.kernels import masses as kernels  # noqa: PLC0415 - imports Numba
+
+        if self.column[0].size < 2:  # a constant tells nothing apart
+            return True
+        known = profile.known()
+        kernels.begin_steps(
+            *self.column, self.widths, self.masses, self.lists, self.places, *self.found, self.state
+        )
+        parts = []
+        while True:
+            outcome = kernels.find_steps(
+                *self.column, *known, self.widths, self.masses, self.lists, self.places, *self.found,
+                self.state, PATIENCE,
+            )  # fmt: skip
+            parts.append([array[: self.state[1]].copy() for array in self.found])
+            self.state[1] = 0
+            if outcome == kernels.DONE:
+                break
+            if stop():
+                return False
+            if outcome == kernels.CROWDED:
+                self.places = _longer(self.places)
+            elif outcome == kernels.DEEP:
+                self.widths, self.masses, self.lists = map(_longer, (self.widths, self.masses, self.lists))
+        width, high, low = map(np.concatenate, zip(*parts, strict=True))
+        profile.take(index, high, low, width, int(self.state[2]))
+        return True
+
+
+def _longer(array: NDArray[Any]) -> NDArray[Any]:
+    """The same rows, and room for as many more."""
+    return np.concatenate([array, np.empty_like(array)])
+
+
+# ------------------------------------------------------------ counters of mass
+
+
+def counting_unit(measure: Measure, n_steps: int) -> tuple[int, bool]:
+    """Which unit counters of so many steps have: its bits beyond those of a mass, and whether it rounds.
+
+    K j - C[j] must be exact in float64, K being the mass of all points at most.  A multiplicity is counted
+    as it is where it can.
+    """
+    needed = BITS - EXACT_BITS + (n_steps + 2).bit_length()
+    shift = max(needed, -measure.exponent) if measure.whole else needed
+    return shift, shift > measure.grain
+
+
+def _counted(
+    source: MassSource,
+    way: Way,
+    step: float,
+    ranges: Ranges,
+    leaders: Sequence[int],
+    n_threads: int,
+    driver: Driver,
+) -> Profile:
+    """Count the mass in every step of width, and solve the counts as the engine does."""
+    from geodim.engine.counting import CountingSolver  # noqa: PLC0415 - imports Numba
+    from geodim.engine.kernels.masses import add_masses, rounded_counts  # noqa: PLC0415
+
+    measure, n_steps = source.measure, way.steps
+    assert n_steps is not None
+    first = steps_needed(ranges.least, ranges.greatest, step).first
+    shift, rounded = counting_unit(measure, n_steps)
+    total = measure.total >> shift
+    profile = Profile.empty(total, source.n_features, step, n_steps, way.left_out, n_threads)
+    local = threading.local()
+
+    def solver() -> CountingSolver:
+        found: CountingSolver | None = getattr(local, "solver", None)
+        if found is None:
+            found = CountingSolver(total, step, n_steps, first, skip_smallest=way.left_out > 0)
+            local.solver = found
+        return found
+
+    def solve(column: int) -> bool:
+        values = source.read_values(column)
+        profile.bytes_read += values.nbytes
+        _check_ends(column, ranges, values.min() + 0.0, values.max() + 0.0)
+        at = (np.floor(values / step) - first[column]).astype(np.int64)
+        if at.min() < 0 or at.max() >= n_steps:
+            raise DataChangedError(f"column {column} changed while it was read; compute again")
+        high, low = np.zeros((2, n_steps), np.int64)
+        add_masses(at, measure.high, measure.low, high, low)
+        counts = np.empty(n_steps, np.int64)
+        rounded_counts(high, low, shift, counts)
+        return solver().solve_counts(counts, column, profile, driver.late)
+
+    _run(profile, solve, leaders, n_threads, driver)
+    return in_units(profile, measure, 1 << shift, rounded=rounded)
