@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
 FORMAT = "geodim.IDResult/5"
 RUNS = ("attained_from", "attained_by")
-_PLAIN: dict[str, Any] = {"alerts": [], "removal": None, "share_bounds": {}}
-_COUNTED = {"mass": 0.0, "stepwise": False, **_PLAIN}
+_COUNTED: dict[str, Any] = {"mass": 0.0, "stepwise": False, "alerts": [], "removal": None, "share_bounds": {}}
 _UNPLANNED = {"plan": None, **_COUNTED}
 LACKING: dict[str, dict[str, Any]] = {  # formats that are still read, with what they do not hold yet
     "geodim.IDResult/1": {"attained_from": [], "attained_by": [], "feature_error": 0.0, **_UNPLANNED},
@@ -271,10 +270,10 @@ class IDResult:
                 kept = value if name in RUNS else value[keep]
                 values[name] = [to_json_value(number) for number in kept.tolist()]
         values["plan"] = None if self.plan is None else self.plan.to_dict()
+        values["share_bounds"] = {name: list(ends) for name, ends in self.share_bounds.items()}
         # Steps that are left out end somewhere in between.
         values["stepwise"] = self.stepwise and len(values["support"]) == size
         values["alerts"] = [alert.to_dict() for alert in self.alerts]
-        values["share_bounds"] = {name: list(ends) for name, ends in self.share_bounds.items()}
         values["removal"] = None if self.removal is None else self.removal.to_dict()
         return {name: to_json_value(value) for name, value in values.items()}
 

@@ -33,7 +33,8 @@ def share_bounds(
     Parameters
     ----------
     support : array
-        Sizes k, ascending to n; bounds at one of them hold for all sizes since the one before.
+        Sizes k, ascending to n; bounds at one of them hold for all sizes since the one before.  Of masses in
+        their place nothing is known.
     lower, upper : array
         Bounds on Phi there.
     ranges : Ranges
@@ -42,7 +43,9 @@ def share_bounds(
         Those in question.
     """
     n_columns = ranges.least.size
-    if not columns or not support.size or GROUPS * n_columns > MOST or not np.all(np.isfinite(upper)):
+    masses = support.dtype.kind == "f"  # of points that weigh no whole numbers
+    unknown = masses or not support.size or not np.all(np.isfinite(upper))
+    if unknown or GROUPS * n_columns > MOST:
         return [(0.0, 1.0)] * len(columns)
     edges = np.unique(np.linspace(0, support.size, GROUPS + 1).astype(int))
     here = np.diff(support, prepend=1)

@@ -131,6 +131,15 @@ def test_refused_where_it_is_not_found(tmp_path):
         geodim.intrinsic_dimension(X, removal=True, rtol=0.1)
     with pytest.raises(InputValueError, match="or checkpoint"):
         geodim.intrinsic_dimension(X, removal=True, checkpoint=tmp_path / "state")
+    for weights in (np.linspace(0.1, 1.0, 40), [10**12] * 40):
+        with pytest.raises(InputValueError, match="weights that are no small whole numbers"):
+            geodim.intrinsic_dimension(X, removal=True, weights=weights)
+
+
+def test_the_alert_on_ties_tells_what_removals_found():
+    result = geodim.intrinsic_dimension(load_digits().data, removal=True)
+    told = {alert.code: alert for alert in result.alerts}["ties"]
+    assert told.evidence["part"] == result.removal.tied == pytest.approx(0.873, abs=5e-4)
 
 
 def test_under_a_tolerance_shares_come_with_the_range_they_could_have():

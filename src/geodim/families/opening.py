@@ -108,8 +108,8 @@ def scaled(opened: Opened, scale: Scale, n_threads: int) -> Opened:
         )
     if isinstance(opened.source, MassSource | UnitSource):
         raise InputTypeError(
-            f"scale={scale.name!r} is for points without weights, or with few whole ones: divide "
-            "the columns yourself, and give scale='global' or 'none'"
+            f"scale={scale.name!r} is for points without weights, or with small whole numbers as such: "
+            "divide the columns yourself, and give scale='global' or 'none'"
         )
     source = scale.applied(opened.source, n_threads)
     plain = source.source if isinstance(source, WeightedSource) else source
