@@ -342,6 +342,8 @@ class IDResult:
         if self.measured:
             rows.append(("mass of the points", f"{self.mass:.6g}"))
         if self.own_scale:
+            from geodim.data.scales import scale_words  # noqa: PLC0415
+
             rows.append(("scale", scale_words(self.parameters["scale"])))
         rows.append(("normalised by d_max", f"{self.d_max:.6g}" if self.normalized else "no"))
         if self.shares:
@@ -373,21 +375,6 @@ class IDResult:
         if self.gauge is not None:
             rows.insert(1, ("among columns of this size", self.gauge.line))
         return html_table("geodim", rows) + html_list(map(str, self.alerts))
-
-
-def scale_words(scale: object) -> str:
-    """What columns were divided by, in words; the scale as parameters of a result have it."""
-    words = {
-        "global": "all columns by the largest range",
-        "none": "columns as they are",
-        "range": "each column by its range",
-        "iqr": "each column by its interquartile range",
-        "std": "each column by its standard deviation",
-        "rank": "ranks in each column",
-    }
-    if isinstance(scale, str):
-        return words.get(scale, "each column by a given unit")
-    return "each column by a given unit" if isinstance(scale, list) else f"all columns by {scale:g}"
 
 
 def format_of(values: object) -> str:

@@ -157,6 +157,21 @@ class Scale:
         return units
 
 
+def scale_words(scale: object) -> str:
+    """What columns were divided by, in words; the scale as parameters of a result have it."""
+    words = {
+        "global": "all columns by the largest range",
+        "none": "columns as they are",
+        "range": "each column by its range",
+        "iqr": "each column by its interquartile range",
+        "std": "each column by its standard deviation",
+        "rank": "ranks in each column",
+    }
+    if isinstance(scale, str):
+        return words.get(scale, "each column by a given unit")
+    return "each column by a given unit" if isinstance(scale, list) else f"all columns by {scale:g}"
+
+
 def one_unit_decides(widths: NDArray[np.float64], share: float) -> bool:
     """Whether one column carries nearly all because its unit is larger than those of most others.
 
