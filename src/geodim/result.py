@@ -16,6 +16,7 @@ from geodim.engine.parts import divisor
 from geodim.errors import DataFileError, InputValueError
 from geodim.removal import TIE_RULE
 from geodim.text import html_list, html_table, visible
+from geodim.words import scale_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -342,8 +343,6 @@ class IDResult:
         if self.measured:
             rows.append(("mass of the points", f"{self.mass:.6g}"))
         if self.own_scale:
-            from geodim.data.scales import scale_words  # noqa: PLC0415
-
             rows.append(("scale", scale_words(self.parameters["scale"])))
         rows.append(("normalised by d_max", f"{self.d_max:.6g}" if self.normalized else "no"))
         if self.shares:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["counted", "feature_label", "fine_percent", "number", "percent", "short"]
+__all__ = ["counted", "feature_label", "fine_percent", "number", "percent", "scale_words", "short"]
 
 NAME_LENGTH = 24  # of a name in a plot
 
@@ -80,3 +80,18 @@ def feature_label(name: str, length: int = NAME_LENGTH) -> str:
     ('feature 12', 'age')
     """
     return f"feature {name}" if name.isascii() and name.isdigit() else short(name, length)
+
+
+def scale_words(scale: object) -> str:
+    """What columns were divided by, in words; the scale as parameters of a result have it."""
+    words = {
+        "global": "all columns by the largest range",
+        "none": "columns as they are",
+        "range": "each column by its range",
+        "iqr": "each column by its interquartile range",
+        "std": "each column by its standard deviation",
+        "rank": "ranks in each column",
+    }
+    if isinstance(scale, str):
+        return words.get(scale, "each column by a given unit")
+    return "each column by a given unit" if isinstance(scale, list) else f"all columns by {scale:g}"

@@ -48,7 +48,6 @@ def test_equals_the_computation_without_the_feature_and_counts_ties(seed, normal
     assert found.result.dimension == geodim.intrinsic_dimension(X, normalize=normalize).dimension
 
 
-@pytest.mark.filterwarnings("ignore::geodim.errors.ScaleWarning")
 @pytest.mark.parametrize("load", [load_digits, load_breast_cancer])
 def test_real_data(load):
     data = load()

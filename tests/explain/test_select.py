@@ -36,7 +36,6 @@ UNCOUNTED = {  # values so small or large that no bounds are made
 SMALL = hnp.arrays(np.int16, st.tuples(st.integers(2, 20), st.integers(1, 7)), elements=st.integers(0, 9))
 
 # Random columns of all kinds have ranges far apart.
-pytestmark = pytest.mark.filterwarnings("ignore::geodim.errors.ScaleWarning")
 
 
 def engine_greedy(X: Any, m: int) -> tuple[list[int], list[float]]:

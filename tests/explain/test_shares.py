@@ -29,7 +29,6 @@ GRAPHS = ("cora", "citeseer", "pubmed")
 PRINTED = {"cora": 3.6689, "citeseer": 10.2347, "pubmed": 2077.5821}  # paper.tex, tab:k_hop_ids, two hops
 
 # Random columns of all kinds have ranges far apart.
-pytestmark = pytest.mark.filterwarnings("ignore::geodim.errors.ScaleWarning")
 
 
 def explain(X: Any, **options: Any) -> geodim.Explanation:

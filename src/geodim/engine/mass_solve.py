@@ -132,7 +132,7 @@ def _check_ends(column: int, ranges: Ranges, least: float, greatest: float) -> N
 
 
 class ColumnSteps:
-    """The steps of one column, see `geodim.engine.kernels.masses`.
+    """The steps of one column, see `geodim.engine.kernels.mass_steps`.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class ColumnSteps:
         r = cumulate_masses(values, high, low, distinct, *sums)
         self.column = distinct[:r], sums[0][: r + 1], sums[1][: r + 1]
         self.widths = np.empty((GAPS, 2))
-        self.masses, self.lists = np.empty((GAPS, 4), np.int64), np.empty((GAPS, 2), np.int64)
+        self.masses, self.lists = np.empty((GAPS, 4), np.int64), np.empty((GAPS, 3), np.int64)
         self.places = np.empty((2 * r + 64, 4), np.int32)
         room = r + 64
         self.found = np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64)
@@ -161,7 +161,7 @@ class ColumnSteps:
 
         False if ``stop`` ended it early: then nothing is merged.
         """
-        from geodim.engine.kernels import masses as kernels  # noqa: PLC0415 - imports Numba
+        from geodim.engine.kernels import mass_steps as kernels  # noqa: PLC0415 - imports Numba
 
         if self.column[0].size < 2:  # a constant tells nothing apart
             return True

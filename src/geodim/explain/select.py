@@ -12,9 +12,9 @@ import numpy as np
 
 from geodim.alerts import find_alerts
 from geodim.arguments import real_number, whole_number
-from geodim.data.scales import Scale, one_unit_decides, unit_warning
+from geodim.data.scales import Scale
 from geodim.engine.parts import divisor, thread_count
-from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError, ScaleWarning
+from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError
 from geodim.explain.greedy import Greedy
 from geodim.explain.passes import exact_source
 from geodim.families.opening import open_features
@@ -279,10 +279,6 @@ def select_features(
             stacklevel=2,
         )
     names = unique_names(source.names, greedy.chosen)
-    first = greedy.curve[0] / greedy.whole_delta if greedy.whole_delta > 0.0 else 0.0
-    unasked = scale is None and normalize is None and opened.said is None
-    if unasked and one_unit_decides(ranges.widths, first):
-        warnings.warn(unit_warning(names[0], first), ScaleWarning, stacklevel=2)
     return FeatureSelection(
         names=names,
         columns=greedy.chosen,
@@ -304,7 +300,7 @@ def select_features(
             **({} if opened.said is None else {"features": opened.said}),
         },
         versions=versions(),
-        alerts=_alerts(greedy, source, ranges, normalize=bool(normalize)),
+        alerts=_alerts(greedy, source, ranges, normalize=chosen.normalize),
     )
 
 

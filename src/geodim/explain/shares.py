@@ -5,20 +5,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.data.checks import scan_ranges
-from geodim.data.scales import Scale, one_unit_decides, unit_warning
+from geodim.data.scales import Scale
 from geodim.data.sources import as_source
 from geodim.dimension import intrinsic_dimension
 from geodim.engine.parts import divisor, mean, thread_count
 from geodim.engine.toptwo import TopTwo
-from geodim.errors import ScaleWarning
 from geodim.explain.core import CoreFinder
 from geodim.explain.passes import ColumnPass, exact_source
 from geodim.families.choose import Ready
@@ -213,10 +210,6 @@ def explain_dimension(
     )
     if np.any(getattr(source, "long_integers", False)):
         source, _ = exact_source(source, threads)
-    if scale is None and normalize is None and opened.said is None and result.shares:
-        name, share = next(iter(result.shares.items()))
-        if one_unit_decides(scan_ranges(source, threads).widths, share):
-            warnings.warn(unit_warning(name, share), ScaleWarning, stacklevel=2)
     finder = CoreFinder(source, threads, normalize=chosen.normalize)
     return _explanation(result, result.removal, source, names, finder, source.n_features)
 
