@@ -17,7 +17,7 @@ from distributions import matrix, random_matrix
 from engine.oracle import assert_same_bits, solve
 from geodim import paper
 from geodim.errors import DataFileError, GeodimError, InputValueError
-from geodim.result import at_most
+from geodim.words import at_most
 
 KINDS = ["normal", "exponential", "hundred_integers", "uniform"]
 

@@ -234,6 +234,13 @@ def test_distances_between_points_with_masses(options):
     assert found.dimension != plain.dimension
 
 
+def test_bounds_from_a_part_are_for_whole_weights():
+    for options in ({"features": "distances", "landmarks": 5}, {"features": "directions"}):
+        with pytest.raises(InputTypeError, match="whole numbers: round them, or take distances from all"):
+            geodim.intrinsic_dimension(X, weights=REAL, **options)
+        assert solve(X, weights=1 + np.arange(60) % 2, **options).n_points == 90
+
+
 def test_points_that_no_feature_tells_apart():
     table = [[1, 2], [1, 2], [3, 4], [1, 2], [5, 6]]
     weights = [0.5, 0.25, 3.0, 0.0, 1.0]
@@ -272,9 +279,9 @@ def test_other_backends_are_for_whole_weights():
 def test_the_gpu_is_for_whole_weights():
     pytest.importorskip("triton")
     torch = pytest.importorskip("torch")
-    for data in (X, torch.from_numpy(X)):
+    for data, kind in ((X, "coordinates"), (torch.from_numpy(X), "coordinates"), (X, "distances")):
         with pytest.raises(InputTypeError, match=r"is no integer.*backend='cpu'"):
-            geodim.intrinsic_dimension(data, weights=REAL, backend="cuda")
+            geodim.intrinsic_dimension(data, weights=REAL, features=kind, backend="cuda")
 
 
 def test_every_k_as_long_as_there_are_not_too_many():

@@ -15,6 +15,7 @@ from geodim.backends import choose_backend, where_it_lies
 from geodim.certificate.remembered import remember
 from geodim.data.describe import digest_of
 from geodim.data.integers import measured_exactly
+from geodim.data.measures import MassSource, UnitSource
 from geodim.data.scales import Scale
 from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
 from geodim.engine.driver import Driver
@@ -167,7 +168,7 @@ def intrinsic_dimension(
     if checkpoint is not None and place.name != "cpu":
         raise InputValueError(f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}")
     if removal:
-        _refuse_removal(place, rtol, checkpoint)
+        _refuse_removal(place, rtol, checkpoint, opened)
     run = _Run(place, opened, rtol, threads, chosen, started, removal=removal)
     with checkpoint_for(checkpoint, run.job) as store:
         driver = Driver(None if time_limit is None else started + time_limit, progress, store, save_every)
@@ -211,12 +212,13 @@ def _refuse_scale(where: str, scale: Scale) -> None:
         )
 
 
-def _refuse_removal(place: Executor, rtol: float, checkpoint: object) -> None:
+def _refuse_removal(place: Executor, rtol: float, checkpoint: object, opened: Opened) -> None:
     """What the costs of removals are not found with."""
     for given, what in (
         (place.name != "cpu", f"backend={place.name!r}"),
         (tolerance(rtol) > 0.0, "rtol"),
         (checkpoint is not None, "checkpoint"),
+        (isinstance(opened.source, MassSource | UnitSource), "weights that are no small whole numbers"),
     ):
         if given:
             raise InputValueError(

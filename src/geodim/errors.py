@@ -124,13 +124,6 @@ class DegenerateDataWarning(GeodimWarning):
     """
 
 
-class ScaleWarning(GeodimWarning):
-    """One column in large units decides the answer.
-
-    The message names the option that makes columns comparable.
-    """
-
-
 class QuadraticCostWarning(GeodimWarning):
     """A quadratic reference function was called on many points.
 

@@ -6,7 +6,6 @@ import math
 import platform
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from geodim.engine.parts import divisor
 from geodim.errors import DataFileError, InputValueError
 from geodim.removal import TIE_RULE
 from geodim.text import html_list, html_table, visible
+from geodim.words import at_most, scale_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 FORMAT = "geodim.IDResult/5"
 RUNS = ("attained_from", "attained_by")
-_COUNTED: dict[str, Any] = {"mass": 0.0, "stepwise": False, "alerts": [], "removal": None}
+_COUNTED: dict[str, Any] = {"mass": 0.0, "stepwise": False, "alerts": [], "removal": None, "share_bounds": {}}
 _UNPLANNED = {"plan": None, **_COUNTED}
 LACKING: dict[str, dict[str, Any]] = {  # formats that are still read, with what they do not hold yet
     "geodim.IDResult/1": {"attained_from": [], "attained_by": [], "feature_error": 0.0, **_UNPLANNED},
@@ -93,6 +93,9 @@ class IDResult:
         How it was computed: what was predicted, and what happened.
     alerts : tuple of Alert
         What to know before the number is believed, see `geodim.alerts`; the warnings first.
+    share_bounds : dict
+        The least and the greatest share that each feature may have, where Phi is held between bounds; empty
+        where it is exact.
     removal : Removal or None
         The dimension without each feature, and what several features attain at once, where it was asked for.
     """
@@ -124,6 +127,7 @@ class IDResult:
     stepwise: bool = False
     alerts: tuple[Alert, ...] = ()
     removal: Removal | None = None
+    share_bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.mass == 0.0:
@@ -267,6 +271,7 @@ class IDResult:
                 kept = value if name in RUNS else value[keep]
                 values[name] = [to_json_value(number) for number in kept.tolist()]
         values["plan"] = None if self.plan is None else self.plan.to_dict()
+        values["share_bounds"] = {name: list(ends) for name, ends in self.share_bounds.items()}
         # Steps that are left out end somewhere in between.
         values["stepwise"] = self.stepwise and len(values["support"]) == size
         values["alerts"] = [alert.to_dict() for alert in self.alerts]
@@ -323,11 +328,9 @@ class IDResult:
         Parameters
         ----------
         data : optional
-            What the result was computed from; needed if that is gone, was scaled column by column, or the
-            result was read from JSON.
+            What the result was computed from; needed if that is gone, or was scaled column by column.
         **options
-            ``sizes``, ``repeats``, ``seed``, ``n_threads`` and ``progress``, as for
-            `geodim.subsampled_dimensions`.
+            ``sizes``, ``repeats``, ``seed``, ``n_threads``, ``progress``: see `geodim.subsampled_dimensions`.
         """
         from geodim.sampling.again import subsampled  # noqa: PLC0415
 
@@ -364,7 +367,12 @@ class IDResult:
             text += f" and {more} more" if more else ""
             if self.removal is not None:  # first what cannot mislead
                 rows.append(("without a feature", self.removal.sentence()))
-            rows.append(("carried by", text + (f" ({TIE_RULE})" if len(self.shares) > 1 else "")))
+            if self.share_bounds:
+                first, (least, most) = next(iter(self.share_bounds.items()))
+                text += f" ({visible(first)} within the tolerance {least:.0%} to {most:.0%})"
+            elif len(self.shares) > 1:
+                text += f" ({TIE_RULE})"
+            rows.append(("carried by", text))
         if self.n_indistinguishable is not None:
             rows.append(("indistinguishable points", f"{self.n_indistinguishable:,}"))
         if self.stopped:
@@ -383,21 +391,6 @@ class IDResult:
         return html_table("geodim", rows) + html_list(map(str, self.alerts))
 
 
-def scale_words(scale: object) -> str:
-    """What columns were divided by, in words; the scale as parameters of a result have it."""
-    words = {
-        "global": "all columns by the largest range",
-        "none": "columns as they are",
-        "range": "each column by its range",
-        "iqr": "each column by its interquartile range",
-        "std": "each column by its standard deviation",
-        "rank": "ranks in each column",
-    }
-    if isinstance(scale, str):
-        return words.get(scale, "each column by a given unit")
-    return "each column by a given unit" if isinstance(scale, list) else f"all columns by {scale:g}"
-
-
 def format_of(values: object) -> str:
     """Which kind of document this says it is; what it is instead, where it says nothing."""
     found = values.get("format") if isinstance(values, dict) else None
@@ -412,18 +405,6 @@ def thinned(size: int, most: int) -> NDArray[np.intp]:
     even = np.linspace(0, size - 1, most // 2)
     ends = np.geomspace(1, size, most // 4) - 1
     return np.unique(np.concatenate([even, ends, size - 1 - ends]).astype(np.intp))
-
-
-def at_most(value: float) -> str:
-    """A bound in one digit, rounded upwards: what is shown must hold, too.
-
-    >>> at_most(1.42e-06), at_most(0.0123), at_most(0.0), at_most(math.inf)
-    ('2e-06', '0.02', '0', 'inf')
-    """
-    if not 0.0 < value < math.inf:
-        return f"{value:g}"
-    exact = Decimal(value)
-    return f"{float(exact.quantize(Decimal((0, (1,), exact.adjusted())), rounding=ROUND_UP)):.1g}"
 
 
 def inverse_square(delta: float) -> float:

@@ -11,6 +11,7 @@ from geodim.attained import attained_runs
 from geodim.engine.parts import divisor, mean, sums_by_owner
 from geodim.removal import Removal
 from geodim.result import IDResult, inverse_square, unique_names, versions
+from geodim.share_bounds import share_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,6 +96,10 @@ def summarise(
     steps = profile.steps() if profile.counted else None
     order, shares = _shares(profile, steps, names, n_threads)
     starts, owners = attained_runs(profile, steps, n_threads=n_threads)
+    within: dict[str, tuple[float, float]] = {}
+    # Rounding of features is left aside here: it is far less than any tolerance.  They count points.
+    if not solved and profile.mass == ranges.n_points:
+        within = dict(zip(shares, share_bounds(support, lower, upper, ranges, order), strict=True))
     return IDResult(
         n_points=n,
         n_features=int(profile.done.size),
@@ -125,6 +130,7 @@ def summarise(
         feature_error=feature_error,
         mass=profile.mass,
         stepwise=profile.counted,
+        share_bounds=within,
     )
 
 

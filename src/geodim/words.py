@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_UP, Decimal
 
-__all__ = ["counted", "feature_label", "fine_percent", "number", "percent", "short"]
+__all__ = ["at_most", "counted", "feature_label", "fine_percent", "number", "percent", "scale_words", "short"]
 
 NAME_LENGTH = 24  # of a name in a plot
 
@@ -49,6 +50,18 @@ def fine_percent(share: float) -> str:
     return f"{100.0 * share:.2f} %" if share else "0 %"
 
 
+def at_most(value: float) -> str:
+    """A bound in one digit, rounded upwards: what is shown must hold, too.
+
+    >>> at_most(1.42e-06), at_most(0.0123), at_most(0.0), at_most(math.inf)
+    ('2e-06', '0.02', '0', 'inf')
+    """
+    if not 0.0 < value < math.inf:
+        return f"{value:g}"
+    exact = Decimal(value)
+    return f"{float(exact.quantize(Decimal((0, (1,), exact.adjusted())), rounding=ROUND_UP)):.1g}"
+
+
 def counted(count: int, noun: str) -> str:
     """A count with its noun.
 
@@ -80,3 +93,18 @@ def feature_label(name: str, length: int = NAME_LENGTH) -> str:
     ('feature 12', 'age')
     """
     return f"feature {name}" if name.isascii() and name.isdigit() else short(name, length)
+
+
+def scale_words(scale: object) -> str:
+    """What columns were divided by, in words; the scale as parameters of a result have it."""
+    words = {
+        "global": "all columns by the largest range",
+        "none": "columns as they are",
+        "range": "each column by its range",
+        "iqr": "each column by its interquartile range",
+        "std": "each column by its standard deviation",
+        "rank": "ranks in each column",
+    }
+    if isinstance(scale, str):
+        return words.get(scale, "each column by a given unit")
+    return "each column by a given unit" if isinstance(scale, list) else f"all columns by {scale:g}"

@@ -159,11 +159,11 @@ class TestCompute:
             n_workers=1,
             threads_per_worker=2,
             processes=False,
-            memory_limit="2GB",
+            memory_limit="4GB",
             dashboard_address=None,
         ) as cluster:
             plan = answer("compute", points, "--dry-run", "--scheduler", cluster.scheduler_address)
-            assert (plan["workers"], plan["threads"], plan["budget"]) == (1, 2, 2 * 10**9)
+            assert (plan["workers"], plan["threads"], plan["budget"]) == (1, 2, 4 * 10**9)
             more = ["--dry-run", "--scheduler", cluster.scheduler_address, "--workers", 2]
             assert run("compute", points, *more).exit_code == 2
 

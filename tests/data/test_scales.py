@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer
 import geodim
 from geodim import paper
 from geodim.data.scales import Scale
-from geodim.errors import CertificateError, InputTypeError, InputValueError, ScaleWarning, ShapeError
+from geodim.errors import CertificateError, InputTypeError, InputValueError, ShapeError
 
 CANCER = load_breast_cancer()
 
@@ -205,11 +205,15 @@ def test_data_elsewhere_is_not_brought_here():
 
 
 def test_one_large_unit_is_told_before_a_choice_is_certified():
-    with pytest.warns(ScaleWarning, match=r"worst area has \d+\.\d% .* scale='range'"):
-        geodim.select_features(CANCER.data, 1, feature_names=list(CANCER.feature_names))
-    with pytest.warns(ScaleWarning, match="worst area"):
-        geodim.explain_dimension(CANCER.data, feature_names=list(CANCER.feature_names))
-    geodim.select_features(CANCER.data, 1, scale="iqr")  # warnings are errors here
+    names = list(CANCER.feature_names)
+    for told in (
+        geodim.select_features(CANCER.data, 1, feature_names=names),
+        geodim.explain_dimension(CANCER.data, feature_names=names).result,
+    ):
+        assert [alert.code for alert in told.alerts] == ["units"]
+        assert "worst area" in told.alerts[0].message
+        assert "scale=" in told.alerts[0].way_out
+    assert geodim.select_features(CANCER.data, 1, scale="iqr").alerts == ()
 
 
 def test_scale_is_shown():

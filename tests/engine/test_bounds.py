@@ -29,6 +29,7 @@ MODULES = [
             "dominated",
             "gaps",
             "grid",
+            "mass_steps",
             "masses",
             "pyramid",
             "reading",
@@ -61,7 +62,8 @@ INNER = {
     "_magnitudes", "_largest", "_differing", "_powers", "_products", "_keep",
     "ones", "common", "within", "keep_long_rows", "lacking", "drop_unpaired",
     "settle", "repack", "report",
-    "_heavier", "_between", "_width_above", "_last_within", "_middle_width", "_look_at_all",
+    "heavier", "between", "outweighs", "_width_above", "_last_within", "_middle_width", "_look_at_all",
+    "_split",
 }  # fmt: skip
 
 N = 200  # points: seven base blocks, one level
@@ -142,15 +144,15 @@ def begun_search():
 
 def begun_steps():
     """Five values of mass 1 and their first gap, on a stack and in lists that just hold it."""
-    from geodim.engine.kernels.masses import begin_steps
+    from geodim.engine.kernels.mass_steps import begin_steps
 
     sums = np.arange(6), np.arange(6) << 40
-    stack = np.zeros((1, 2)), np.zeros((1, 4), np.int64), np.zeros((1, 2), np.int64)
+    stack = np.zeros((1, 2)), np.zeros((1, 4), np.int64), np.zeros((1, 3), np.int64)
     places, out = np.zeros((5, 4), np.int32), (np.zeros(1), np.zeros(1, np.int64), np.zeros(1, np.int64))
     state = np.zeros(3, np.int64)
     begin_steps.py_func(np.arange(5.0), *sums, *stack, places, *out, state)
     assert state.tolist() == [1, 1, 0]
-    assert stack[2].tolist() == [[0, 4]]
+    assert stack[2].tolist() == [[0, 4, 10]]
     known = np.array([5]), np.array([5 << 40]), np.zeros(1)
     return np.arange(5.0), *sums, *known, *stack, places[:4], *out, state, 100
 
@@ -213,7 +215,7 @@ def calls():
         ("cumulate_masses", (np.arange(5.0), *np.ones((2, 5), np.int64), np.empty(5),
                              *np.empty((2, 6), np.int64)), "values"),
         ("begin_steps", (np.arange(5.0), *np.arange(12).reshape(2, 6), np.zeros((1, 2)),
-                         np.zeros((1, 4), np.int64), np.zeros((1, 2), np.int64), np.zeros((5, 4), np.int32),
+                         np.zeros((1, 4), np.int64), np.zeros((1, 3), np.int64), np.zeros((5, 4), np.int32),
                          np.zeros(1), *np.zeros((2, 1), np.int64), np.zeros(3, np.int64)), "v"),
         ("find_steps", begun_steps(), "known_width"),
         ("merge_steps", (*np.full((2, 1), 9), np.zeros(1), np.zeros(1, np.int32), *np.array([[4, 9], [4, 9]]),
@@ -421,7 +423,8 @@ for kernel, arguments in [
         ("find_steps", "places", [[0, 0, 5, 0]] * 4),
         ("find_steps", "places", [[-1, 0, 4, 0]] * 4),
         ("find_steps", "places", [[2, 1, 4, 0]] * 4),
-        ("find_steps", "lists", [[0, 5]]),
+        ("find_steps", "lists", [[0, 5, 10]]),
+        ("find_steps", "lists", [[0, 4, 9]]),
         ("find_steps", "state", [2, 1, 0]),
         ("enter_branch", "row_columns", [0, 3, 0, 2]),
         ("enter_branch", "row_columns", [0, -1, 0, 2]),

@@ -9,7 +9,7 @@ import pytest
 
 from geodim.engine import mass_solve
 from geodim.engine.driver import Driver
-from geodim.engine.kernels import masses as kernels
+from geodim.engine.kernels import mass_steps, masses as kernels
 from geodim.engine.mass_profile import MassProfile
 from geodim.engine.mass_solve import ColumnSteps, counting_unit
 from geodim.engine.masses import BITS, Measure, differences, integral, mean_over_mass, parts_of, products
@@ -145,7 +145,8 @@ def test_all_steps(n, d):
 
 
 @pytest.mark.parametrize(
-    "room", [{"found": kernels.FEW}, {"places": 90}, {"widths": 2}, {"found": 40, "places": 90, "lists": 1}]
+    "room",
+    [{"found": mass_steps.FEW}, {"places": 90}, {"widths": 2}, {"found": 40, "places": 90, "lists": 1}],
 )
 def test_room_that_is_found_to_be_short(room):
     """Whatever is full is emptied or made longer, and it goes on."""

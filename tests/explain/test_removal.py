@@ -48,7 +48,6 @@ def test_equals_the_computation_without_the_feature_and_counts_ties(seed, normal
     assert found.result.dimension == geodim.intrinsic_dimension(X, normalize=normalize).dimension
 
 
-@pytest.mark.filterwarnings("ignore::geodim.errors.ScaleWarning")
 @pytest.mark.parametrize("load", [load_digits, load_breast_cancer])
 def test_real_data(load):
     data = load()
@@ -132,3 +131,30 @@ def test_refused_where_it_is_not_found(tmp_path):
         geodim.intrinsic_dimension(X, removal=True, rtol=0.1)
     with pytest.raises(InputValueError, match="or checkpoint"):
         geodim.intrinsic_dimension(X, removal=True, checkpoint=tmp_path / "state")
+    for weights in (np.linspace(0.1, 1.0, 40), [10**12] * 40):
+        with pytest.raises(InputValueError, match="weights that are no small whole numbers"):
+            geodim.intrinsic_dimension(X, removal=True, weights=weights)
+
+
+def test_the_alert_on_ties_tells_what_removals_found():
+    result = geodim.intrinsic_dimension(load_digits().data, removal=True)
+    told = {alert.code: alert for alert in result.alerts}["ties"]
+    assert told.evidence["part"] == result.removal.tied == pytest.approx(0.873, abs=5e-4)
+
+
+def test_under_a_tolerance_shares_come_with_the_range_they_could_have():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 6)) * [100.0, 1.0, 1.0, 99.0, 0.5, 1.0]
+    exact = geodim.intrinsic_dimension(X)
+    about = geodim.intrinsic_dimension(X, rtol=0.1)
+    assert list(about.share_bounds) == list(about.shares)
+    for name, (least, most) in about.share_bounds.items():
+        assert least <= exact.shares.get(name, 0.0) <= most
+    assert exact.share_bounds == {}
+    small = geodim.intrinsic_dimension(X[:, [0, 1, 2]], rtol=0.1)
+    assert small.share_bounds["0"][0] > 0.9  # no other column is wide enough
+    assert geodim.IDResult.from_json(small.to_json()).share_bounds == small.share_bounds
+    digits = geodim.intrinsic_dimension(load_digits().data, rtol=0.01)
+    true = geodim.intrinsic_dimension(load_digits().data).shares
+    for name, (least, most) in digits.share_bounds.items():
+        assert least <= true.get(name, 0.0) <= most

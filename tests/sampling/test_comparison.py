@@ -56,7 +56,7 @@ class TestVerdicts:
 
     def test_bounds_that_overlap_decide_nothing(self):
         near = NORMAL * [1.0, 1.0, 1.0, 0.98]
-        assert verdict(NORMAL, near, rtol=0.5).word == "not distinguishable"
+        assert verdict(NORMAL, near, rtol=0.2).word == "not distinguishable"
 
     def test_several(self):
         found = geodim.compare([UNIFORM, NORMAL, NORMAL**3], names=["a", "b", "c"], repeats=5)

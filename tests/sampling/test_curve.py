@@ -15,7 +15,7 @@ from geodim.errors import InputTypeError, InputValueError
 from geodim.sampling.curve import SampleCurve
 
 RNG = np.random.default_rng(4)
-UNIFORM = RNG.random((2000, 3))
+UNIFORM = RNG.random((12_000, 3))
 NORMAL = RNG.normal(size=(2000, 3))
 
 
@@ -136,7 +136,7 @@ class TestParts:
         [
             (NORMAL[:30], {}, "too few"),
             (NORMAL, {"sizes": []}, "at least one size"),
-            (NORMAL, {"sizes": [2000]}, "1999"),
+            (NORMAL, {"sizes": [2000]}, "1,999"),
             (NORMAL, {"repeats": 0}, "repeats"),
             (NORMAL, {"seed": -1}, "seed"),
             (NORMAL, {"features": "distances", "landmarks": [1, 2]}, "landmarks"),

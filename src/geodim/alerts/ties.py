@@ -37,9 +37,11 @@ def ties(view: View) -> Alert | None:
     part = float(best[tied].sum()) / total if 0.0 < total < np.inf else 0.0
     if part < PART:
         return None
+    exactly = None if result.removal is None else result.removal.tied  # of all sizes, not of a few
+    part = part if exactly is None else exactly
     rivals = columns[equal[tied].any(axis=0)].tolist()
     names = [view.name(j) for j in sorted(rivals)]
-    certain = sample.all_rows and sample.all_columns
+    certain = exactly is not None or (sample.all_rows and sample.all_columns)
     much = f"at {percent(part)} of the discriminability" if certain else "at many sizes"
     return Alert(
         "ties",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from geodim.sampling import Comparison
+    from geodim.sampling.rows import Options
 
 HIDDEN = typer.Option(hidden=True)
 
@@ -100,7 +101,7 @@ def compare(
     check_report(report)
     check_outputs({"--json": json, "--report": report}, [Path(file) for file in files])
     console = err()
-    options: dict[str, Any] = {
+    options: Options = {
         "features": features, "metric": metric, "landmarks": landmarks, "rtol": rtol,
         "scale": scale_given(scale, no_normalize), "n_threads": threads,
     }  # fmt: skip
@@ -141,7 +142,7 @@ def _compared(
     columns: str | None,
     exclude: str | None,
     header: bool | None,
-    options: dict[str, Any],
+    options: Options,
     console: Console,
     *,
     quiet: bool,
@@ -152,12 +153,14 @@ def _compared(
     from geodim.sampling.rows import Points
 
     made = options["features"] != "coordinates"
-    named = {}
+    named: dict[str, Points] = {}
     for file in files:
         times = sum(other == file for other in files[: len(named) + 1])
         name = file if times == 1 else f"{file} ({times})"
         with opened(Path(file), columns, exclude, header=header) as (data, names):
-            named[name] = Points(data, {**options, "feature_names": None if made else names}, name)
+            own = options.copy()
+            own["feature_names"] = None if made else names
+            named[name] = Points(data, own, name)
     with progress_bar(console, quiet=quiet, noun="parts") as progress:
         return compare_points(named, progress=progress, **draws)
 

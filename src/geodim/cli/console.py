@@ -206,6 +206,8 @@ def shares_table(result: IDResult) -> Table:
     table.add_column("share", justify="right")
     if removal is not None:
         table.add_column("alone", justify="right")
+    if result.share_bounds:
+        table.add_column("could be", justify="right")
     table.add_column()
     names = list(result.shares) if removal is None else removal.ranked()
     for name in names[:TOP_FEATURES]:
@@ -215,20 +217,26 @@ def shares_table(result: IDResult) -> Table:
             rest = removal.without[name]
             same = "the same" if rest == removal.dimension else f"{rest:.6g}"
             cells = [same, *cells, f"{removal.alone[name]:.1%}"]
+        if result.share_bounds:
+            least, most = result.share_bounds[name]
+            cells.append(f"{least:.0%} to {most:.0%}")
         table.add_row(Text(visible(name)), *cells, Text("━" * max(1, round(30 * share)), style="blue"))
     more = len(names) - TOP_FEATURES
     if more > 0:
         rest_of = f"{sum(result.shares[name] for name in names[TOP_FEATURES:]):.1%}"
-        table.add_row(f"{more} more", *([""] if removal else []), rest_of, *([""] if removal else []), "")
+        beside = [""] * (bool(removal) + bool(result.share_bounds) + 1)
+        table.add_row(f"{more} more", *([""] if removal else []), rest_of, *beside)
     return table
 
 
 def shares_caption(result: IDResult) -> str:
     """How to read shares."""
-    from geodim.removal import TIE_RULE  # imports numpy
+    from geodim.removal import TIE_RULE
 
+    if result.share_bounds:
+        return "features that lie within the tolerance of each other may have each other's share"
     if result.removal is None:
-        return f"{TIE_RULE}" if len(result.shares) > 1 else ""
+        return TIE_RULE if len(result.shares) > 1 else ""
     words = f"{TIE_RULE}; "
     if not result.removal.costs:
         words = f"without any one of them the dimension stays the same, others tie; {words}"

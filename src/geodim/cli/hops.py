@@ -325,7 +325,7 @@ def _table(title: str, rows: list[tuple[int, str, str, str]]) -> Table:
 
 def _bounds(one: IDResult) -> str:
     """How well a dimension is known, in a few characters."""
-    from geodim.result import at_most
+    from geodim.words import at_most
 
     if one.exact:
         return "exact"

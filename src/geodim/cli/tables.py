@@ -78,7 +78,7 @@ SaveEvery = Annotated[float, typer.Option(metavar="SECONDS", min=0.0, help="Time
 def scale_given(scale: str | None, no_normalize: bool) -> object:
     """The scale that the options name."""
     if scale is None:
-        return "none" if no_normalize else "global"
+        return "none" if no_normalize else None
     if no_normalize:
         raise typer.BadParameter("give --scale or --no-normalize, which is --scale none, not both")
     from geodim.data.scales import Scale

@@ -38,9 +38,6 @@ OWN = ("range", "iqr", "std", "rank")  # every column has a unit of its own
 NAMES = ("global", *OWN, "none")
 UNIT = 2.0**-53
 SMALLEST = 2.0**-1074
-FEW = 3  # of fewer columns each may well matter
-DECIDES = 0.9  # the share of the leading column,
-APART = 20.0  # and its range over the median of all, from which on the unit is to be looked at
 NAMED = 5  # columns that an error names
 TOLD = 100  # given units that a result repeats
 READ_BYTES = 1 << 24  # of columns that are looked at together
@@ -155,33 +152,6 @@ class Scale:
             )
         units[flat] = 1.0
         return units
-
-
-def one_unit_decides(scale: Scale, widths: NDArray[np.float64], share: float) -> bool:
-    """Whether one column carries nearly all because its unit is larger than those of most others.
-
-    Parameters
-    ----------
-    scale : Scale
-        What columns were divided by.
-    widths : array
-        The range of every column.
-    share : float
-        The part of the discriminability that the leading column has.
-    """
-    ranges = widths[widths > 0.0]
-    if scale.own or ranges.size < FEW or share < DECIDES:
-        return False
-    return bool(ranges.max() >= APART * float(np.median(ranges)))
-
-
-def unit_warning(name: str, share: float) -> str:
-    """What to say then."""
-    return (
-        f"{name} has {share:.1%} of the discriminability, and a range many times that of most "
-        "columns: its unit decides the answer. Where columns have units of their own, compare "
-        "them by scale='range', 'iqr', 'std' or 'rank' (--scale)"
-    )
 
 
 def _units(scale: object) -> NDArray[np.float64]:

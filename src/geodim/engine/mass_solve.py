@@ -8,7 +8,8 @@ weights stand for.
 from __future__ import annotations
 
 import threading
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,12 +93,22 @@ def _run(
     n_threads: int,
     driver: Driver,
 ) -> None:
-    """Solve all columns that are not done yet, leaders first."""
+    """Solve all columns that are not done yet, leaders first: each thread takes the next one."""
     driver.resume([profile])
+    columns = deque(
+        column for column in dict.fromkeys([*leaders, *range(profile.done.size)]) if not profile.done[column]
+    )
+    solved = threading.Event()  # a column, or all that a thread found
 
-    def work(column: int) -> None:
-        if not driver.late() and solve(column):
-            profile.done[column] = True
+    def work() -> None:
+        while not driver.late():
+            try:
+                column = columns.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            if solve(column):
+                profile.done[column] = True
+                solved.set()
 
     def report() -> None:
         driver.report(int(profile.done.sum()), profile.done.size)
@@ -106,14 +117,18 @@ def _run(
                 driver.keep([profile])
 
     report()
-    order = dict.fromkeys([*leaders, *range(profile.done.size)])
-    with driver.heeding(), ThreadPoolExecutor(n_threads, thread_name_prefix="geodim") as pool:
-        waiting = {pool.submit(work, column) for column in order if not profile.done[column]}
+    threads = max(1, min(n_threads, len(columns)))
+    with driver.heeding(), ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool:
+        working = [pool.submit(work) for _ in range(threads)]
+        for one in working:
+            one.add_done_callback(lambda _: solved.set())
         try:
-            while waiting:
-                finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    future.result()
+            while working:
+                solved.wait(timeout=0.2)
+                solved.clear()
+                for one in [one for one in working if one.done()]:
+                    working.remove(one)
+                    one.result()
                 report()
         except BaseException:
             driver.halt("interrupted")  # what still waits returns at once
@@ -132,7 +147,7 @@ def _check_ends(column: int, ranges: Ranges, least: float, greatest: float) -> N
 
 
 class ColumnSteps:
-    """The steps of one column, see `geodim.engine.kernels.masses`.
+    """The steps of one column, see `geodim.engine.kernels.mass_steps`.
 
     Parameters
     ----------
@@ -150,7 +165,7 @@ class ColumnSteps:
         r = cumulate_masses(values, high, low, distinct, *sums)
         self.column = distinct[:r], sums[0][: r + 1], sums[1][: r + 1]
         self.widths = np.empty((GAPS, 2))
-        self.masses, self.lists = np.empty((GAPS, 4), np.int64), np.empty((GAPS, 2), np.int64)
+        self.masses, self.lists = np.empty((GAPS, 4), np.int64), np.empty((GAPS, 3), np.int64)
         self.places = np.empty((2 * r + 64, 4), np.int32)
         room = r + 64
         self.found = np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64)
@@ -161,7 +176,7 @@ class ColumnSteps:
 
         False if ``stop`` ended it early: then nothing is merged.
         """
-        from geodim.engine.kernels import masses as kernels  # noqa: PLC0415 - imports Numba
+        from geodim.engine.kernels import mass_steps as kernels  # noqa: PLC0415 - imports Numba
 
         if self.column[0].size < 2:  # a constant tells nothing apart
             return True

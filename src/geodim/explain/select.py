@@ -12,9 +12,9 @@ import numpy as np
 
 from geodim.alerts import find_alerts
 from geodim.arguments import real_number, whole_number
-from geodim.data.scales import Scale, one_unit_decides, unit_warning
+from geodim.data.scales import Scale
 from geodim.engine.parts import divisor, thread_count
-from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError, ScaleWarning
+from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError
 from geodim.explain.greedy import Greedy
 from geodim.explain.passes import exact_source
 from geodim.families.opening import open_features
@@ -156,12 +156,12 @@ class FeatureSelection:
         return json_text(self.to_dict(), path)
 
     @classmethod
-    def from_dict(cls, values: Any) -> FeatureSelection:
+    def from_dict(cls, values: object) -> FeatureSelection:
         """Rebuild a selection from `to_dict`."""
         found = format_of(values)
-        if found == BEFORE:
+        if isinstance(values, dict) and found == BEFORE:
             values = {"alerts": [], **values}
-        elif found != FORMAT:
+        elif not isinstance(values, dict) or found != FORMAT:
             msg = f"expected format {FORMAT!r}, found {found!r}: was it written by a later geodim?"
             raise DataFileError(msg)
         return checked(values, SELECTION, SELECTION_DERIVED, lambda known: cls(**known), related_in_selection)
@@ -191,16 +191,16 @@ class FeatureSelection:
 
 
 def select_features(
-    X: Any,
+    X: object,
     m: int | None = None,
     *,
     fraction: float | None = None,
-    features: Any = "coordinates",
-    metric: Any = None,
-    landmarks: Any = None,
-    scale: Any = None,
+    features: object = "coordinates",
+    metric: object = None,
+    landmarks: object = None,
+    scale: object = None,
     normalize: bool | None = None,
-    weights: Any = None,
+    weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
     memory: int = MEMORY,
@@ -279,9 +279,6 @@ def select_features(
             stacklevel=2,
         )
     names = unique_names(source.names, greedy.chosen)
-    first = greedy.curve[0] / greedy.whole_delta if greedy.whole_delta > 0.0 else 0.0
-    if opened.said is None and one_unit_decides(chosen, ranges.widths, first):
-        warnings.warn(unit_warning(names[0], first), ScaleWarning, stacklevel=2)
     return FeatureSelection(
         names=names,
         columns=greedy.chosen,
@@ -303,7 +300,7 @@ def select_features(
             **({} if opened.said is None else {"features": opened.said}),
         },
         versions=versions(),
-        alerts=_alerts(greedy, source, ranges, normalize=bool(normalize)),
+        alerts=_alerts(greedy, source, ranges, normalize=chosen.normalize),
     )
 
 
@@ -321,7 +318,7 @@ def _alerts(greedy: Greedy, source: ColumnSource, ranges: Ranges, *, normalize: 
     return tuple(alert for alert in find_alerts(whole, source, ranges) if alert.code != "ties")
 
 
-def _check_size(m: Any, fraction: Any, n_features: int) -> tuple[int, float | None]:
+def _check_size(m: object, fraction: object, n_features: int) -> tuple[int, float | None]:
     """How many features at most, and which part of Delta, if that decides."""
     if m is not None and fraction is not None:
         msg = (

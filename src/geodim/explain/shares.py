@@ -5,20 +5,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.data.checks import scan_ranges
-from geodim.data.scales import Scale, one_unit_decides, unit_warning
+from geodim.data.scales import Scale
 from geodim.data.sources import as_source
 from geodim.dimension import intrinsic_dimension
 from geodim.engine.parts import divisor, mean, thread_count
 from geodim.engine.toptwo import TopTwo
-from geodim.errors import ScaleWarning
 from geodim.explain.core import CoreFinder
 from geodim.explain.passes import ColumnPass, exact_source
 from geodim.families.choose import Ready
@@ -155,14 +152,14 @@ class Explanation:
 
 
 def explain_dimension(
-    X: Any,
+    X: object,
     *,
-    features: Any = "coordinates",
-    metric: Any = None,
-    landmarks: Any = None,
-    scale: Any = None,
+    features: object = "coordinates",
+    metric: object = None,
+    landmarks: object = None,
+    scale: object = None,
     normalize: bool | None = None,
-    weights: Any = None,
+    weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> Explanation:
@@ -213,24 +210,20 @@ def explain_dimension(
     )
     if np.any(getattr(source, "long_integers", False)):
         source, _ = exact_source(source, threads)
-    if opened.said is None and result.shares:
-        name, share = next(iter(result.shares.items()))
-        if one_unit_decides(chosen, scan_ranges(source, threads).widths, share):
-            warnings.warn(unit_warning(name, share), ScaleWarning, stacklevel=2)
     finder = CoreFinder(source, threads, normalize=chosen.normalize)
     return _explanation(result, result.removal, source, names, finder, source.n_features)
 
 
 def explain_hops(
-    X: Any,
-    graph: Any,
+    X: object,
+    graph: object,
     hops: int = 5,
     *,
-    operator: Any = "sym",
+    operator: object = "sym",
     operator_parameters: dict[str, Any] | None = None,
-    scale: Any = None,
+    scale: object = None,
     normalize: bool | None = None,
-    edge_weights: Any = None,
+    edge_weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> Explanation:
@@ -291,14 +284,14 @@ def explain_hops(
 
 
 def feature_ranking(
-    X: Any,
+    X: object,
     *,
-    features: Any = "coordinates",
-    metric: Any = None,
-    landmarks: Any = None,
-    scale: Any = None,
+    features: object = "coordinates",
+    metric: object = None,
+    landmarks: object = None,
+    scale: object = None,
     normalize: bool | None = None,
-    weights: Any = None,
+    weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> dict[str, float]:
@@ -347,7 +340,7 @@ def feature_ranking(
     return {label: float(own[column]) for label, column in zip(labels, order, strict=True)}
 
 
-def _again(scale: Any, normalize: bool | None) -> Any:
+def _again(scale: object, normalize: bool | None) -> object:
     """The same scale by its newer name."""
     return scale if normalize is None else "global" if normalize else "none"
 

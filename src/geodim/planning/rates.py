@@ -30,8 +30,8 @@ class CoreRates:
         Per value of a column among many that are made, most of which are dropped by counts; and besides, per
         value and coordinate of the points, of making it.
     mass, counted_mass : float
-        Per value of points with masses: in columns of 10^5 of them, and longer ones take longer by the root
-        of their length; and if they are counted.
+        Per value of points with masses: in columns of 10^5 of them, and longer ones take longer by the fifth
+        root of their length; and if they are counted.
     product : float
         Per stored entry of a graph and column.
     rows : float
@@ -54,8 +54,8 @@ class CoreRates:
     cell: float = 9e-9
     made: float = 12e-9
     making: float = 0.05e-9
-    mass: float = 12e-6
-    counted_mass: float = 80e-9
+    mass: float = 4e-6
+    counted_mass: float = 40e-9
     product: float = 0.5e-9
     rows: float = 12e9
     storage: float = 1e9
@@ -68,7 +68,7 @@ class CoreRates:
 
     def masses(self, n_points: int, n_columns: int) -> float:
         """Columns of points with masses, exactly, on one core."""
-        return n_points * n_columns * self.mass * math.sqrt(n_points / 1e5)
+        return n_points * n_columns * self.mass * math.pow(n_points / 1e5, 0.2)
 
     def counted_masses(self, n_points: int, n_columns: int, steps: float) -> float:
         """The same if their mass is counted."""

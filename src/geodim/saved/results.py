@@ -119,6 +119,14 @@ def removal_record(value: object) -> Removal:
     return Removal(**record(REMOVAL)(value))
 
 
+def share_range(value: object) -> tuple[float, float]:
+    """The least and the greatest share of a feature."""
+    ends = list_of(number(0.0, 1.0))(value)
+    if len(ends) != 2 or ends[0] > ends[1]:
+        raise UnfitError(f"a range of shares, not {value!r:.60}")
+    return ends[0], ends[1]
+
+
 ID_RESULT: dict[str, Check[object]] = {
     "n_points": whole(1),
     "n_features": whole(1),
@@ -147,6 +155,7 @@ ID_RESULT: dict[str, Check[object]] = {
     "stepwise": flag,
     "alerts": sequence_of(alert),
     "removal": optional(removal_record),
+    "share_bounds": mapping_of(share_range),
 }
 ID_DERIVED: dict[str, Check[object]] = {
     "format": text, **dict.fromkeys(("dimension", "lower", "upper", "error"), AT_MOST_INFINITE)
@@ -269,6 +278,8 @@ def related_in_result(result: IDResult) -> None:
         raise UnfitError("attained_by names a feature without a share")
     if result.shares and not math.isclose(sum(result.shares.values()), 1.0, abs_tol=1e-6):
         raise UnfitError("the shares do not add up to 1")
+    if result.share_bounds and list(result.share_bounds) != list(result.shares):
+        raise UnfitError("the ranges of shares are not those of the features with a share")
     if result.removal is not None and not (
         list(result.removal.without) == list(result.removal.alone) == list(result.shares)
     ):

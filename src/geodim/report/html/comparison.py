@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from geodim.khop_result import KHopResult
 from geodim.report.html import text
 from geodim.report.table import ReportTable
-from geodim.result import IDResult, at_most
+from geodim.result import IDResult
 from geodim.sampling.comparison import not_comparable
-from geodim.words import counted, feature_label, number, percent
+from geodim.words import at_most, counted, feature_label, number, percent
 
 if TYPE_CHECKING:
     from geodim.explain.select import FeatureSelection

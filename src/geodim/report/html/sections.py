@@ -180,7 +180,7 @@ def _feature_table(result: IDResult, *, hops: bool) -> ReportTable:
         at = head.index("share")
         head[at : at + 1] = ["dimension without it", "share", "of it alone"]
     caption = _caption("Features by share of the discriminability", len(rows), len(result.shares))
-    if len(result.shares) > 1:
+    if len(result.shares) > 1 and result.phi_exact:
         caption += f"; {TIE_RULE}"
     return ReportTable(head, rows, set(range(1, len(head))), caption)
 

@@ -9,8 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 from geodim.removal import TIE_RULE
-from geodim.result import at_most
-from geodim.words import counted, feature_label, fine_percent, number, percent
+from geodim.words import at_most, counted, feature_label, fine_percent, number, percent
 
 if TYPE_CHECKING:
     from geodim.explain.select import FeatureSelection
@@ -154,7 +153,7 @@ def features_words(result: IDResult, *, hops: bool = False) -> str:
         )
     if result.removal is not None:
         words = f"{removal_words(result)} {words}"
-    if len(shares) > 1:
+    if len(shares) > 1 and result.phi_exact:
         words += f" Mind that {TIE_RULE}."
     idle = result.n_features - len(shares)
     if result.phi_exact and idle > 0 and not result.stopped:
@@ -166,6 +165,10 @@ def features_words(result: IDResult, *, hops: bool = False) -> str:
             " With bounds instead of exact values, features that lie close together "
             "may have each other's share."
         )
+        if result.share_bounds:
+            least, most = result.share_bounds[first[0][0]]
+            name = feature_label(first[0][0], 60)
+            words += f" That of {name} lies between {percent(least)} and {percent(most)}."
     return words
 
 
