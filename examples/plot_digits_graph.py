@@ -48,8 +48,9 @@ print(f"the core alone has the dimension {geodim.intrinsic_dimension(core).dimen
 # %%
 # What the graph adds
 # -------------------
-# Every hop adds the pixels averaged over the neighbours as further features.  More features can only lower
-# the dimension, and all k come out of one pass.
+# Every hop adds the pixels averaged over the neighbours as further features.  All are divided by one number,
+# the largest range of a pixel, so that more features can only lower the dimension; and all k come out of one
+# pass.
 
 hops = geodim.khop_dimensions(data.x, data.edge_index, hops=5, feature_names=pixels)
 for row in hops.rows():

@@ -14,8 +14,8 @@ which features separate the *classes*; discriminability and variance only know w
 # %%
 # The curve: how much of the discriminability the first features keep
 # -------------------------------------------------------------------
-# Every value is exact, and each choice is the greedy one, which is at least 1 - 1/e of the best
-# possible choice of as many.
+# Every value is exact, and each choice is the greedy one, which has at least 1 - 1/e of the
+# discriminability of the best possible choice of as many.
 
 import matplotlib.pyplot as plt
 import numpy as np

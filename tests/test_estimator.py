@@ -88,7 +88,7 @@ def test_memory_maps_are_handed_on_as_they_are(tmp_path: Path) -> None:
 def test_clone_keeps_parameters() -> None:
     model = IntrinsicDimension(rtol=0.1, normalize=False, n_threads=2, time_limit=9.0).fit(X)
     copy = clone(model)
-    given = {"rtol": 0.1, "normalize": False, "n_threads": 2, "time_limit": 9.0}
+    given = {"rtol": 0.1, "scale": None, "normalize": False, "n_threads": 2, "time_limit": 9.0}
     assert copy.get_params() == {"features": "coordinates", "metric": None, "landmarks": None, **given}
     assert not hasattr(copy, "dimension_")
 

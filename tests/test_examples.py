@@ -29,6 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*non-interactive")
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 NEEDS_TORCH = {"plot_choose_hops", "plot_layer_dimension"}
+NEEDS = {"plot_strings": ("rapidfuzz", "edit distances need rapidfuzz: pip install 'geodim[text]'")}
 CORA = [6.2523, 3.8324, 3.6689, 3.6627, 3.6624]  # paper.tex, tab:k_hop_ids
 NUMBER = r"-?[\d,]*\d(?:\.\d+)?"
 
@@ -149,17 +150,83 @@ def check_select_features(text: str) -> None:
     assert greedy[3] > variance[3]
 
 
+def check_strings(text: str) -> None:
+    whole = numbers(r"[\d,]+ words:", text)[0]
+    at_random, by_length = numbers("as long, of random letters:", text)
+    assert whole == pytest.approx(at_random, rel=0.25)
+    assert 0.6 * whole < by_length < whole
+    rows = re.findall(r"^(\d) letters, \d+ words: ([\d.]+), random letters ([\d.]+);", text, re.MULTILINE)
+    assert [int(size) for size, *_ in rows] == [5, 6, 7, 8, 9]
+    assert all(float(own) < 0.9 * float(other) for _, own, other in rows)
+
+
+def check_texts(text: str) -> None:
+    binary, count, tfidf, jaccard, angles = (
+        numbers(name, text)[:3]
+        for name in ("terms, binary", "terms, count", "terms, tfidf", "token sets, Jaccard", "tf-idf, angles")
+    )
+    assert binary[0] == pytest.approx(4.0, rel=0.1)  # a word that half of the texts have
+    assert count[1] < count[0]
+    assert tfidf[1] < tfidf[0]
+    assert jaccard[1] > 1.3 * jaccard[0]
+    assert angles[1] > angles[0]
+    assert text.count("led by the ") == 2
+
+
+def check_images(text: str) -> None:
+    rows = {
+        name: numbers(name, text)
+        for name in ("pixels  ", "patches of 1 x 1", "patches of 3 x 3", "distances of pixels")
+    }
+    by_definition = paper.intrinsic_dimension(paper.algorithm_1(load_digits().data[:1000] / 16.0))
+    digits, moved, alike, anew, noise = rows["pixels  "]
+    assert digits == alike == round(by_definition, 3)
+    assert moved > digits
+    assert anew > 5 * digits
+    assert noise == pytest.approx(digits, rel=0.05)
+    single, patches = (rows[f"patches of {size} x {size}"] for size in (1, 3))
+    assert single[0] == single[1] == single[2] == single[3] != single[4]
+    assert patches[0] == patches[1] != patches[2]
+    digits, _, alike, _, noise = rows["distances of pixels"]
+    assert digits == alike
+    assert noise > 1.5 * digits
+
+
+def check_graph_distances(text: str) -> None:
+    through, flat, paths, _ = numbers("noise 0.0:", text)
+    assert paths == pytest.approx(flat, rel=0.1)
+    assert through > 1.3 * flat
+    _, flat, paths, _ = numbers("noise 1.2:", text)
+    assert paths > 1.3 * flat
+    world = [numbers(f" +{count} shortcuts:", text)[0] for count in (0, 10, 30, 100, 300)]
+    assert world == sorted(world)
+    page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
+    assert re.search(rf"a ring of dimension 4 into a small world of\s+dimension {world[-1]:.0f};", page)
+    # The distances from a node of a ring: 0 once, each of 1, ..., 149 four times, 150 three times.
+    ring = np.repeat([0.0, *np.arange(1.0, 150.0), 150.0], [1, *[4] * 149, 3])[:, np.newaxis]
+    by_definition = paper.intrinsic_dimension(paper.algorithm_1(ring / 150.0))
+    assert world[0] == numbers("component:", text)[0] == round(by_definition, 2)
+    assert "the graph has 2 components" in text
+
+
 CHECKS: dict[str, Callable[[str], None]] = {
     "plot_choose_hops": check_choose_hops,
     "plot_digits_graph": check_digits_graph,
+    "plot_graph_distances": check_graph_distances,
+    "plot_images": check_images,
     "plot_layer_dimension": check_layer_dimension,
     "plot_select_features": check_select_features,
+    "plot_strings": check_strings,
+    "plot_texts": check_texts,
     "plot_word_vectors": check_word_vectors,
 }
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_runs_and_says_what_it_claims(example: Path, run: Callable[[Path], str]) -> None:
+    if example.stem in NEEDS:
+        package, reason = NEEDS[example.stem]
+        pytest.importorskip(package, reason=reason)
     CHECKS[example.stem](run(example))
 
 

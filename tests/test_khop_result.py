@@ -137,7 +137,7 @@ def test_repr(exact):
 def test_html(result):
     html = result._repr_html_()
     assert html.startswith("<table>")
-    assert html.endswith("</table>")
+    assert html.endswith("</ul>" if result.alerts else "</table>")
     assert html.count("<tr>") == html.count("</tr>") == len(result) + 1
     assert f"{result[1].dimension:.6g}" in html
 

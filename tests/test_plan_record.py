@@ -27,14 +27,20 @@ import gc, json, os, sys
 import numpy as np
 import scipy.sparse as sp
 import geodim
+from geodim.features import Directions, Distances
 
 rng = np.random.default_rng(0)
 
 def rows(n, d=16):
     return rng.standard_normal((n, d), np.float32)
 
+def few(n):
+    return rows(n, 4)
+
+
 def gamma(n):
     return rng.gamma(1.0, size=n)
+
 
 def graph(n):
     return rows(n), rng.integers(0, n, (2, 4 * n))
@@ -58,6 +64,8 @@ CASES = {
         lambda n: sp.random(4 * n, 8, 0.05, format="csc", random_state=0),
         lambda X: columns(X, n_threads=2),
     ),
+    "landmarks": (few, lambda X: columns(X, n_threads=2, features=Distances(landmarks=4))),
+    "directions": (few, lambda X: columns(X, n_threads=1, features=Directions(random=0, ascend=False))),
     "hops": (graph, lambda given: hops(*given, 2, n_threads=2)),
     "hops, float64": (graph, lambda given: hops(*given, 1, n_threads=2, operator="rw", dtype="float64")),
 }
@@ -85,7 +93,7 @@ def test_memory_on_one_machine():
         [sys.executable, "-c", CHILD, str(N)], check=True, capture_output=True, text=True
     ).stdout
     found = [json.loads(line) for line in output.splitlines()]
-    assert len(found) == 12
+    assert len(found) == 14
     off = {name: predicted / happened - 1.0 for name, predicted, happened in found}
     assert {name: ratio for name, ratio in off.items() if abs(ratio) > WITHIN} == {}
 

@@ -28,6 +28,9 @@ _WHERE = {
     "IntrinsicDimension": "geodim.estimator",
     "KHopIntrinsicDimension": "geodim.khop_estimator",
     "KHopResult": "geodim.khop_result",
+    "Patches": "geodim.families",
+    "Pixels": "geodim.families",
+    "Terms": "geodim.families",
     "Union": "geodim.families",
     "Values": "geodim.families",
     "WhatIf": "geodim.explain.whatif",
@@ -62,6 +65,9 @@ __all__ = [
     "IntrinsicDimension",
     "KHopIntrinsicDimension",
     "KHopResult",
+    "Patches",
+    "Pixels",
+    "Terms",
     "Union",
     "Values",
     "WhatIf",
@@ -94,7 +100,7 @@ if TYPE_CHECKING:
     from geodim.explain.selector import DiscriminabilitySelector
     from geodim.explain.shares import Explanation, explain_dimension, explain_hops, feature_ranking
     from geodim.explain.whatif import WhatIf
-    from geodim.families import Directions, Distances, Union, Values
+    from geodim.families import Directions, Distances, Patches, Pixels, Terms, Union, Values
     from geodim.khop import khop_dimensions
     from geodim.khop_estimator import KHopIntrinsicDimension
     from geodim.khop_result import KHopResult

@@ -9,30 +9,36 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from geodim.alerts import find_alerts
 from geodim.arguments import real_number
 from geodim.backends import choose_backend, where_it_lies
 from geodim.certificate.remembered import remember
 from geodim.data.describe import digest_of
 from geodim.data.integers import measured_exactly
+from geodim.data.measures import MassSource, UnitSource
+from geodim.data.scales import Scale
 from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
 from geodim.engine.driver import Driver
 from geodim.engine.parts import thread_count
 from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.refine import Attempt, refine
+from geodim.engine.solve import compute_profile
 from geodim.engine.steps import resolution, steps_needed, tolerance
+from geodim.engine.toptwo import TopTwo
 from geodim.errors import DegenerateDataWarning, InputValueError, InterruptedWarning
 from geodim.families.bounds import Part, family_bounds
 from geodim.families.choose import family_of
-from geodim.families.opening import Opened, open_family
+from geodim.families.opening import Opened, open_family, scaled
 from geodim.families.protocol import error_of, is_made, part_of
-from geodim.families.solve import family_profile, solver_of_others
+from geodim.families.solve import family_profile, leading, solver_of_others
 from geodim.planning.record import PlanRecord
-from geodim.summary import summarise
+from geodim.summary import removal_of, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from geodim.alerts import Alert
     from geodim.backends import Executor
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
@@ -46,18 +52,20 @@ FIRST_GUESS = 1 / 64  # of the range: Delta, where a sample shows points that ar
 
 
 def intrinsic_dimension(
-    X: Any,
+    X: object,
     *,
-    features: Any = "coordinates",
-    metric: Any = None,
-    landmarks: Any = None,
+    features: object = "coordinates",
+    metric: object = None,
+    landmarks: object = None,
     rtol: float = 0.0,
-    normalize: bool = True,
-    weights: Any = None,
+    scale: object = None,
+    normalize: bool | None = None,
+    weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
     time_limit: float | None = None,
     count_indistinguishable: bool = False,
+    removal: bool = False,
     backend: str = "auto",
     checkpoint: str | Path | None = None,
     save_every: float = SAVE_EVERY,
@@ -75,19 +83,25 @@ def intrinsic_dimension(
     X : array-like of shape (n_points, n_features)
         Numbers in any form: numpy arrays of any real type and layout, memory maps (never copied
         whole), scipy.sparse (never densified), torch tensors, pandas, polars or pyarrow frames
-        (column names are kept), lists.
-    features : {"coordinates", "distances", "directions"}, family, or list of these
-        Which functions on the points: the columns, the distances from every point, or projections; any
-        `geodim.features.Family`, as `Distances`, `Directions`, `Values` or one of your own; several in a list
-        are a `Union`.  With landmarks, and with directions, the bounds hold the value for all points, or for
-        all directions.
+        (column names are kept), lists.  For other features also texts, images and graphs.
+    features : {"coordinates", "distances", "directions", "pixels", "patches", "terms"}, family, or list
+        Which functions on the points: the columns, the distances from every point, or projections; of images
+        the pixels, or means over patches; of texts the terms; any `geodim.features.Family`, as `Distances`,
+        `Directions`, `Pixels`, `Values` or one of your own; several in a list are a `Union`.  With landmarks,
+        and with directions, the bounds hold the value for all points, or for all directions.
     metric, landmarks : optional
         For distances, see `geodim.features.Distances`: "euclidean" by default, and from all points.
     rtol : float, default 0.0
         0 gives the exact value.  A positive value stops as soon as (upper - lower) / lower <= rtol; one that
         floats cannot express (below 1e-13) gives the exact value too.
-    normalize : bool, default True
-        Divide all features by d_max, the largest range of a column (the paper's choice for graph data).
+    scale : str, number or sequence, default "global"
+        What features are divided by, so that they can be compared.  "global": all by d_max, the largest
+        range of a column (the paper's choice for graph data); "none": by nothing.  "range", "iqr" (from
+        the first quartile to the third), "std" (over n) and "rank" (values become ranks, equal ones
+        their mean rank) give each column a unit of its own first; constant columns stay constant.  A positive
+        number, or one for each column, is a unit that is known: nothing else is divided.
+    normalize : bool, optional
+        Older alias: True is scale="global", False is scale="none".
     weights : array-like of numbers, optional
         What each point weighs, 0 or more.  Whole numbers are multiplicities: the same result as repeating the
         points, at the cost of not doing so, whatever they are.  Others are masses, and Delta is the mean of
@@ -101,6 +115,9 @@ def intrinsic_dimension(
         Seconds after which the bounds known by then are returned, with a warning.
     count_indistinguishable : bool, default False
         Also count the points that no feature tells apart from another point.
+    removal : bool, default False
+        Also find the dimension without each feature, and how many features tie (``result.removal``), for up
+        to half as much time again.  Of exact values on this machine's cores only.
     backend : {"auto", "cpu", "cuda", "dask"}
         Where to compute: on this machine's cores, on a GPU, or on the active Dask client.  "auto" goes where
         the data is: CUDA tensors are solved on their device, Dask arrays on their cluster, everything else
@@ -133,6 +150,8 @@ def intrinsic_dimension(
     """
     started = time.monotonic()
     rtol, threads, time_limit = check_arguments(rtol, n_threads, time_limit)
+    chosen = Scale.of(scale, normalize)
+    _refuse_scale(where_it_lies(X) if backend == "auto" else backend, chosen)
     place = choose_backend(backend, X)
     meter = place.meter()
     family = family_of(features, metric, landmarks)
@@ -145,18 +164,21 @@ def intrinsic_dimension(
         opened = open_family(
             family, X, weights=weights, names=feature_names, n_threads=threads, masses=place.name == "cpu"
         )
+    opened = scaled(opened, chosen, threads)
     if checkpoint is not None and place.name != "cpu":
         raise InputValueError(f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}")
-    run = _Run(place, opened, rtol, threads, normalize, started)
+    if removal:
+        _refuse_removal(place, rtol, checkpoint, opened)
+    run = _Run(place, opened, rtol, threads, chosen, started, removal=removal)
     with checkpoint_for(checkpoint, run.job) as store:
         driver = Driver(None if time_limit is None else started + time_limit, progress, store, save_every)
         result = run.result(driver)
     seconds = time.monotonic() - started
     record = PlanRecord.of(run.plan, memory=meter.taken(), seconds=seconds, attempts=run.attempts)
-    result = replace(result, plan=record)
+    result = replace(result, plan=record, alerts=run.alerts(result))
     if count_indistinguishable:
         result = replace(result, n_indistinguishable=_count_equal_rows(X, weights))
-    if family is None:
+    if family is None and not chosen.own:
         remember(result, data=X, weighted=weights is not None)
     _warn(run.profile, result, run.off)
     return result
@@ -180,6 +202,31 @@ def _refuse(place: Executor, X: object, weights: object, rtol: float, equal_rows
             raise InputValueError(f"features that are no columns are {why}")
 
 
+def _refuse_scale(where: str, scale: Scale) -> None:
+    """Units of columns are found here."""
+    if scale.own and where in ("cuda", "dask"):
+        raise InputValueError(
+            f"scale={scale.told()!r:.60} is done on this machine's cores, not with backend={where!r}, and "
+            "nothing is brought here unasked: divide the columns where they lie, or bring the data here and "
+            "leave out backend; scale='global' and 'none' work everywhere"
+        )
+
+
+def _refuse_removal(place: Executor, rtol: float, checkpoint: object, opened: Opened) -> None:
+    """What the costs of removals are not found with."""
+    for given, what in (
+        (place.name != "cpu", f"backend={place.name!r}"),
+        (tolerance(rtol) > 0.0, "rtol"),
+        (checkpoint is not None, "checkpoint"),
+        (isinstance(opened.source, MassSource | UnitSource), "weights that are no small whole numbers"),
+    ):
+        if given:
+            raise InputValueError(
+                f"what removals cost is found exactly, on this machine's cores and without a checkpoint: "
+                f"leave out removal=True, or {what}"
+            )
+
+
 def _warn(profile: Profile, result: IDResult, off: float) -> None:
     if profile.stopped:
         warnings.warn(
@@ -197,7 +244,7 @@ def _warn(profile: Profile, result: IDResult, off: float) -> None:
         )
 
 
-def check_arguments(rtol: Any, n_threads: Any, time_limit: Any) -> tuple[float, int, float | None]:
+def check_arguments(rtol: object, n_threads: object, time_limit: object) -> tuple[float, int, float | None]:
     """The tolerance, the number of threads and the seconds at most, or an error where they make no sense."""
     return (
         real_number(rtol, "rtol", least=0.0, below=math.inf, hint="0 means exact"),
@@ -213,16 +260,18 @@ class _Run:
     """
 
     def __init__(
-        self, place: Executor, opened: Opened, rtol: float, threads: int, normalize: bool, started: float
-    ) -> None:
+        self, place: Executor, opened: Opened, rtol: float, threads: int, scale: Scale, started: float,
+        *, removal: bool = False,
+    ) -> None:  # fmt: skip
         self.place, self.opened, self.rtol, self.threads = place, opened, rtol, threads
-        self.normalize, self.started = normalize, started
+        self.chosen, self.normalize, self.started = scale, scale.normalize, started
+        self.two = TopTwo.of(opened.source.n_points, opened.source.n_features) if removal else None
         self.source, self.off, self.attempts = opened.source, 0.0, 1
         self.once = is_made(self.source) and tolerance(rtol) == 0.0
         self.plan: Plan
         self.profile: Profile
         if not self.once:
-            ranges = place.scan_ranges(self.source, threads)
+            self.given = ranges = place.scan_ranges(self.source, threads)
             self.source, self.ranges, off = measured_exactly(
                 self.source, ranges, lambda other: place.scan_ranges(other, threads)
             )
@@ -242,13 +291,24 @@ class _Run:
             self.profile, self.off, part = solved.profile, solved.feature_error, solved.part
             self.plan = self.place.plan(self.place.problem(self.source, 0.0), self.threads)
             result = self.summary(solved.profile, solved.ranges, solved.d_max_error)
+            if self.two is not None and solved.profile.stopped is None:  # they are made a second time
+                compute_profile(
+                    solved.source, leaders=leading(solved.source, self.threads), n_threads=self.threads,
+                    driver=driver, profile=self.two,
+                )  # fmt: skip
         else:
             solver = _Solver(
-                self.place, self.source, self.ranges, tolerance(self.rtol), self.threads, driver, self.summary
-            )
+                self.place, self.source, self.ranges, tolerance(self.rtol), self.threads, driver,
+                self.summary, self.two,
+            )  # fmt: skip
             result = solver.run()
             self.profile, self.plan, self.attempts = solver.profile, solver.plan, solver.attempts
             part = None
+        if self.two is not None and self.profile.stopped is None and self.two.stopped is None:
+            removal = removal_of(
+                self.two, self.source.names, normalize=self.normalize, n_threads=self.threads
+            )
+            result = replace(result, removal=removal)
         if part_of(self.opened.plain) is None:
             return result
         if part is None:
@@ -264,6 +324,12 @@ class _Run:
             discriminability_lower=lower, discriminability_upper=upper, exact=False,
         )  # fmt: skip
 
+    def alerts(self, result: IDResult) -> tuple[Alert, ...]:
+        """What to know before the result is believed; of features that are no columns, only what it says."""
+        if self.once or self.opened.said is not None or self.chosen.name == "rank":  # each is a row number
+            return find_alerts(result)
+        return find_alerts(result, self.source, self.ranges, given=self.given)
+
     def summary(
         self, profile: Profile, ranges: Ranges | None = None, d_max_error: float | None = None
     ) -> IDResult:
@@ -273,9 +339,8 @@ class _Run:
             seconds=time.monotonic() - self.started, n_threads=self.threads, feature_error=self.off,
             d_max_error=2.0 * self.off if d_max_error is None else d_max_error,
         )  # fmt: skip
-        if self.opened.said is None:
-            return found
-        return replace(found, parameters=found.parameters | {"features": self.opened.said})
+        said = {} if self.opened.said is None else {"features": self.opened.said}
+        return replace(found, parameters=found.parameters | {"scale": self.chosen.told(), **said})
 
 
 class _Solver:
@@ -293,10 +358,12 @@ class _Solver:
         threads: int,
         driver: Driver,
         summary: Callable[[Profile], IDResult],
+        two: TopTwo | None = None,
     ) -> None:
         self.place, self.source, self.ranges, self.rtol = place, source, ranges, rtol
         self.threads, self.driver, self.summary = threads, driver, summary
-        self.problem = place.problem(source, rtol)
+        self.two = two
+        self.problem = replace(place.problem(source, rtol), removal=two is not None)
         self.attempts = 0
         self._plans: dict[tuple[float, bool, bool], Plan] = {}
         self.plan: Plan
@@ -345,15 +412,22 @@ class _Solver:
     def attempt(self, step: float) -> Attempt:
         """One pass."""
         self.plan = self.plan_at(step, negligible=self.negligible(step))
-        self.profile = self.place.solve(
-            self.source, self.plan, step=step, ranges=self.ranges, leaders=self.pilot.leaders,
-            driver=self.driver,
-        )  # fmt: skip
+        if self.two is not None:  # on these cores only
+            compute_profile(
+                self.source, self.plan.way, ranges=self.ranges, leaders=self.pilot.leaders,
+                n_threads=self.plan.threads, driver=self.driver, profile=self.two,
+            )  # fmt: skip
+            self.profile = self.two.winner()
+        else:
+            self.profile = self.place.solve(
+                self.source, self.plan, step=step, ranges=self.ranges, leaders=self.pilot.leaders,
+                driver=self.driver,
+            )  # fmt: skip
         self.attempts += 1
         return Attempt.of(self.profile, [self.summary(self.profile)], self.threads)
 
 
-def _count_equal_rows(X: Any, weights: Any) -> int:
+def _count_equal_rows(X: object, weights: object) -> int:
     from geodim.data.duplicates import count_indistinguishable_points  # noqa: PLC0415
 
     return count_indistinguishable_points(X, weights=weights)

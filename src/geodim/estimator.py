@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from geodim.dimension import intrinsic_dimension
+from geodim.families.choose import family_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -35,6 +36,17 @@ class DataEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has no 
         return tags
 
 
+def _is_table(X: object) -> bool:
+    """Whether it has rows and columns of numbers; functions may be of any other things, too."""
+    if hasattr(X, "shape"):
+        return len(X.shape) == 2
+    try:
+        array = np.asarray(X)
+    except ValueError:  # lists of different lengths
+        return False
+    return array.ndim == 2 and array.dtype.kind in "fiub"
+
+
 class IntrinsicDimension(DataEstimator):
     """Intrinsic dimension of a geometric data set, for pipelines and searches.
 
@@ -43,14 +55,16 @@ class IntrinsicDimension(DataEstimator):
 
     Parameters
     ----------
-    features : {"coordinates", "distances", "directions"}, `Distances` or `Directions`
-        Which functions on the points.
+    features : str, family, or list of these
+        Which functions on the points, as for `geodim.intrinsic_dimension`.
     metric, landmarks : optional
-        For distances, see `geodim.families.Distances`.
+        For distances, see `geodim.features.Distances`.
     rtol : float, default 0.0
         0 gives the exact value; a positive value stops as soon as (upper - lower) / lower <= rtol.
-    normalize : bool, default True
-        Divide all features by the largest range of a feature.
+    scale : str, number or sequence, default "global"
+        What features are divided by, see `geodim.intrinsic_dimension`.
+    normalize : bool, optional
+        Older alias: True is scale="global", False is scale="none".
     n_threads : int, optional
         Threads to use; all available cores by default.  The result does not depend on it.
     time_limit : float, optional
@@ -67,9 +81,9 @@ class IntrinsicDimension(DataEstimator):
     discriminability_ : float
         Delta; the dimension is its inverse square.
     n_features_in_ : int
-        Number of features seen in `fit`.
+        Number of columns seen in `fit`, where X is a table; a list of words has none.
     feature_names_in_ : ndarray of str
-        Names of the features, where X has names that are all strings.
+        Names of the columns, where X has names that are all strings.
 
     Examples
     --------
@@ -86,7 +100,8 @@ class IntrinsicDimension(DataEstimator):
         metric: object = None,
         landmarks: object = None,
         rtol: float = 0.0,
-        normalize: bool = True,
+        scale: object = None,
+        normalize: bool | None = None,
         n_threads: int | None = None,
         time_limit: float | None = None,
     ) -> None:
@@ -94,6 +109,7 @@ class IntrinsicDimension(DataEstimator):
         self.metric = metric
         self.landmarks = landmarks
         self.rtol = rtol
+        self.scale = scale
         self.normalize = normalize
         self.n_threads = n_threads
         self.time_limit = time_limit
@@ -104,7 +120,7 @@ class IntrinsicDimension(DataEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or frame of shape (n_points, n_features)
-            The data.
+            The data; where the features are those of texts, images or graphs, what these take.
         y : ignored
             Present by convention.
         sample_weight : array-like of numbers of shape (n_points,), optional
@@ -115,7 +131,9 @@ class IntrinsicDimension(DataEstimator):
         IntrinsicDimension
             The estimator itself.
         """
-        data = self._validated(X)
+        family = family_of(self.features, self.metric, self.landmarks)
+        # Of texts, images and graphs scikit-learn knows no form.
+        data = X if family is not None and not _is_table(X) else self._validated(X)
         result = intrinsic_dimension(data, weights=sample_weight, **self.get_params(deep=False))
         self.result_ = result
         self.dimension_, self.lower_, self.upper_ = result.dimension, result.lower, result.upper

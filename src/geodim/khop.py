@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.alerts import find_alerts
 from geodim.arguments import MOST_HOPS, check_hops, whole_number
 from geodim.backends import choose_backend
 from geodim.certificate.remembered import remember
 from geodim.data.describe import digest_of
 from geodim.data.integers import conversion_error
+from geodim.data.scales import Scale
 from geodim.data.sources import SparseSource
 from geodim.dimension import check_arguments
 from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
@@ -69,7 +71,8 @@ def khop_dimensions(
     operator: object = "sym",
     operator_parameters: dict[str, Any] | None = None,
     rtol: float = 0.0,
-    normalize: bool = True,
+    scale: object = None,
+    normalize: bool | None = None,
     edge_weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
@@ -101,9 +104,10 @@ def khop_dimensions(
         What one hop does; "sym" is the paper's.
     operator_parameters : dict, optional
         Parameters of the operator, see `geodim.features.make_operator`.
-    rtol, normalize, feature_names, n_threads, time_limit
-        As for `geodim.intrinsic_dimension`.  The tolerance is about Phi: once that is as fine as the rounding
-        of the features, the bounds hold what was reached, which ``error`` says.
+    rtol, scale, normalize, feature_names, n_threads, time_limit
+        As for `geodim.intrinsic_dimension`; of scales, "global" and "none".  The tolerance is about Phi: once
+        that is as fine as the rounding of the features, the bounds hold what was reached, which ``error``
+        says.
     edge_weights : array, True or str, optional
         Use edge weights, see `as_graph`; unweighted by default, as in the paper.
     memory : int, optional
@@ -147,6 +151,12 @@ def khop_dimensions(
     memory = None if memory is None else whole_number(memory, "memory (bytes)", 0)
     place = choose_backend(backend, X)
     meter = place.meter()
+    chosen = Scale.of(scale, normalize)
+    if chosen.own:
+        raise InputValueError(
+            f"scale={chosen.told()!r:.60} is for columns of a table: divide the attributes by their units "
+            "before hops mix the rows; scale='global' and 'none' are for graphs"
+        )
     source = place.open(X, weights=None, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     hop_operator, notes = _operator(
@@ -171,11 +181,11 @@ def khop_dimensions(
     errors = feature_errors(job.operator, sums, ranges.magnitude, kind, exact_attributes=held)
     bounds = hop_ranges(ranges, job.operator, sums, errors)
     rms = _root_mean_square(source, ranges, job.operator)
-    scale = divisor(ranges.d_max, normalize)
+    by = divisor(ranges.d_max, chosen.normalize)
 
     def report(layers: Layers) -> None:
         if progress is not None:
-            deltas = [mean / scale for mean in layers.means()]
+            deltas = [mean / by for mean in layers.means()]
             progress(int(layers.profiles[0].done.sum()), source.n_features, deltas)
 
     if count_indistinguishable and checkpoint is not None:
@@ -198,7 +208,7 @@ def khop_dimensions(
         whole = job.twins is not None and first.stopped is None
         twins = job.twins.counts() if job.twins is not None and whole else [None] * (hops + 1)
         summaries = _summaries(
-            layers, ranges, bounds, errors, rms, source.names, normalize, rtol, started, threads,
+            layers, ranges, bounds, errors, rms, source.names, chosen.normalize, rtol, started, threads,
             d_max_error=2.0 * converted,
         )  # fmt: skip
         results = [
@@ -215,6 +225,8 @@ def khop_dimensions(
         results = list(refine(attempt, step, rtol, ranges.magnitude, finest=FINEST).results)
     _warn(layers, results)
     record = PlanRecord.of(plan, memory=meter.taken(), seconds=time.monotonic() - started, attempts=attempts)
+    results[0] = replace(results[0], alerts=find_alerts(results[0], source, ranges, graph=True))
+    results[1:] = [replace(one, alerts=find_alerts(one)) for one in results[1:]]
     result = KHopResult(results=results, operator=hop_operator.to_dict(), graph=notes, plan=record)
     remember(result, data=X, graph=graph)
     return result

@@ -35,8 +35,10 @@ class KHopIntrinsicDimension(DataEstimator):
         Parameters of the operator.
     rtol : float, default 0.0
         0 gives exact values; a positive value bounds the error of every k.
-    normalize : bool, default True
-        Divide all features by the largest range of an attribute.
+    scale : {"global", "none"}
+        Divide all features by the largest range of an attribute, or by nothing.
+    normalize : bool, optional
+        Older alias: True is scale="global", False is scale="none".
     edge_weights : array, True or str, optional
         Use edge weights; unweighted by default, as in the paper.
     n_threads : int, optional
@@ -78,7 +80,8 @@ class KHopIntrinsicDimension(DataEstimator):
         operator: object = "sym",
         operator_parameters: dict[str, Any] | None = None,
         rtol: float = 0.0,
-        normalize: bool = True,
+        scale: object = None,
+        normalize: bool | None = None,
         edge_weights: object = None,
         n_threads: int | None = None,
         memory: int | None = None,
@@ -90,6 +93,7 @@ class KHopIntrinsicDimension(DataEstimator):
         self.operator = operator
         self.operator_parameters = operator_parameters
         self.rtol = rtol
+        self.scale = scale
         self.normalize = normalize
         self.edge_weights = edge_weights
         self.n_threads = n_threads

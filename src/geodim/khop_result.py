@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from geodim.errors import DataFileError
 from geodim.result import JSON_SUPPORT, IDResult, format_of, to_json_value
-from geodim.text import html_table
+from geodim.text import html_list, html_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from geodim.alerts import Alert
     from geodim.certificate import Certificate
     from geodim.planning.record import PlanRecord
     from geodim.report.khop import HopCurveOptions
@@ -68,6 +69,15 @@ class KHopResult:
         """By which share each hop k = 1, ... lowers the dimension of k - 1."""
         pairs = zip(self.dimensions, self.dimensions[1:], strict=False)
         return [_drop(before, after) for before, after in pairs]
+
+    @property
+    def alerts(self) -> tuple[Alert, ...]:
+        """What to know before the numbers are believed: of the attributes, then of hops, each kind once."""
+        found: dict[str, Alert] = {}
+        for result in self.results:
+            for alert in result.alerts:
+                found.setdefault(alert.code, alert)
+        return tuple(found.values())
 
     def rows(self) -> list[dict[str, Any]]:
         """One plain row per k, for tables and CSV."""
@@ -169,4 +179,5 @@ class KHopResult:
             [str(row["k"]), f"{row['dimension']:.6g}", f"{row['lower']:.6g} .. {row['upper']:.6g}"]
             for row in self.rows()
         ]
-        return html_table("geodim, k hops", rows, ["k", "intrinsic dimension", "certified bounds"])
+        table = html_table("geodim, k hops", rows, ["k", "intrinsic dimension", "certified bounds"])
+        return table + html_list(map(str, self.alerts))

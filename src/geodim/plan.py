@@ -28,6 +28,7 @@ from geodim.data.sources import as_source
 from geodim.dimension import intrinsic_dimension
 from geodim.engine.ways import Way
 from geodim.errors import GeodimWarning
+from geodim.families.sizes import family_problem
 from geodim.memory import machine_memory
 from geodim.planning.choose import plan
 from geodim.planning.hops import (
@@ -43,9 +44,11 @@ from geodim.planning.problem import Plan, Problem, normal_spread, reachable_rtol
 from geodim.planning.rates import CORE, H200, CoreRates, DeviceRates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sized
 
     from numpy.typing import NDArray
+
+    from geodim.families.protocol import Family
 
 __all__ = [
     "CORE",
@@ -58,9 +61,11 @@ __all__ = [
     "Problem",
     "Way",
     "calibrate",
+    "calibrate_family",
     "columns_for",
     "columns_in_flight",
     "default_columns",
+    "family_problem",
     "machine_memory",
     "normal_spread",
     "peak_memory",
@@ -104,6 +109,21 @@ def calibrate(sample: NDArray[Any], basis: str, rates: CoreRates = CORE) -> Core
         count = max(best_of(lambda: intrinsic_dimension(sample, rtol=COARSE, n_threads=1)) - call, 0.0)
     count = min(max(count / (n * d), 2 * scan), later)
     return replace(rates, basis=basis, call=call, scan=scan, first=first, later=later, count=count)
+
+
+def calibrate_family(sample: Sized, family: Family, basis: str, rates: CoreRates = CORE) -> CoreRates:
+    """Measure with one thread how long it takes to make features of a family, and to solve them.
+
+    ``sample`` holds some of the points, or points like them.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GeodimWarning)
+
+        def solve() -> float:
+            return intrinsic_dimension(sample, features=family, n_threads=1).n_features
+
+        seconds, m = best_of(solve, 2), solve()
+    return replace(rates, basis=basis, made=seconds / (len(sample) * m), making=0.0)
 
 
 def best_of(work: Callable[[], object], times: int = 3) -> float:

@@ -14,7 +14,9 @@ import numpy as np
 from geodim._version import __version__
 from geodim.engine.parts import divisor
 from geodim.errors import DataFileError, InputValueError
-from geodim.text import html_table, visible
+from geodim.removal import TIE_RULE
+from geodim.text import html_list, html_table, visible
+from geodim.words import scale_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,13 +26,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from geodim.alerts import Alert
     from geodim.certificate import Certificate
+    from geodim.gauge import Gauge
     from geodim.planning.record import PlanRecord
+    from geodim.removal import Removal
     from geodim.report.plots import CurveOptions
 
 FORMAT = "geodim.IDResult/5"
 RUNS = ("attained_from", "attained_by")
-_COUNTED = {"mass": 0.0, "stepwise": False}
+_COUNTED: dict[str, Any] = {"mass": 0.0, "stepwise": False, "alerts": [], "removal": None, "share_bounds": {}}
 _UNPLANNED = {"plan": None, **_COUNTED}
 LACKING: dict[str, dict[str, Any]] = {  # formats that are still read, with what they do not hold yet
     "geodim.IDResult/1": {"attained_from": [], "attained_by": [], "feature_error": 0.0, **_UNPLANNED},
@@ -85,6 +90,13 @@ class IDResult:
         where there are more; empty if stopped early.
     plan : PlanRecord or None
         How it was computed: what was predicted, and what happened.
+    alerts : tuple of Alert
+        What to know before the number is believed, see `geodim.alerts`; the warnings first.
+    share_bounds : dict
+        The least and the greatest share that each feature may have, where Phi is held between bounds; empty
+        where it is exact.
+    removal : Removal or None
+        The dimension without each feature, and what several features attain at once, where it was asked for.
     """
 
     n_points: int
@@ -112,6 +124,9 @@ class IDResult:
     plan: PlanRecord | None = None
     mass: float = 0.0  # that of n_points which weigh 1 each, if not given
     stepwise: bool = False
+    alerts: tuple[Alert, ...] = ()
+    removal: Removal | None = None
+    share_bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.mass == 0.0:
@@ -146,9 +161,31 @@ class IDResult:
         return (self.upper - self.lower) / self.lower if bounded else np.inf
 
     @property
+    def gauge(self) -> Gauge | None:
+        """The number among those of evenly spaced, uniform, normal and Laplace columns of the same size.
+
+        None where the features are taken as they are, or no upper bound is known.
+        """
+        from geodim.gauge import Gauge  # noqa: PLC0415 - needs SciPy
+
+        return Gauge.of(self)
+
+    @property
     def phi_exact(self) -> bool:
         """Whether Phi of the features as computed is held exactly, rather than between bounds."""
         return self.phi_lower is self.phi_upper
+
+    @property
+    def own_scale(self) -> bool:
+        """Whether columns were divided by units of their own, or given ones, before they were compared."""
+        return self.parameters.get("scale", "global") not in ("global", "none")
+
+    @property
+    def part_of(self) -> str | None:
+        """What larger family the bounds are about, "all points" or "all directions"; None if all was made."""
+        features = self.parameters.get("features")
+        part = features.get("part_of") if isinstance(features, dict) else None
+        return part if isinstance(part, str) else None
 
     @property
     def one_number(self) -> bool:
@@ -233,8 +270,11 @@ class IDResult:
                 kept = value if name in RUNS else value[keep]
                 values[name] = [to_json_value(number) for number in kept.tolist()]
         values["plan"] = None if self.plan is None else self.plan.to_dict()
+        values["share_bounds"] = {name: list(ends) for name, ends in self.share_bounds.items()}
         # Steps that are left out end somewhere in between.
         values["stepwise"] = self.stepwise and len(values["support"]) == size
+        values["alerts"] = [alert.to_dict() for alert in self.alerts]
+        values["removal"] = None if self.removal is None else self.removal.to_dict()
         return {name: to_json_value(value) for name, value in values.items()}
 
     def to_json(self, path: str | Path | None = None, *, max_support: int | None = JSON_SUPPORT) -> str:
@@ -293,22 +333,31 @@ class IDResult:
             rows = [("intrinsic dimension", f"between {self.lower:.6g} and {self.upper:.6g} (stopped early)")]
         else:
             rows = [("intrinsic dimension", f"{self.dimension:.6g}" + (" (exact)" if self.exact else ""))]
-        if not self.stopped and self.phi_exact and self.feature_error > 0.0:
+        if not self.stopped and self.phi_exact and self.feature_error > 0.0 and self.part_of is None:
             rows.append(("rounding of features", f"relative error at most {at_most(self.error)}"))
         elif not self.exact and not self.stopped:
-            rows.append(
-                ("certified bounds", f"{self.lower:.6g} .. {self.upper:.6g}  (error {self.error:.2g})")
-            )
+            label = "certified bounds" if self.part_of is None else f"bounds for {self.part_of}"
+            rows.append((label, f"{self.lower:.6g} .. {self.upper:.6g}  (error {self.error:.2g})"))
         rows.append(("discriminability", f"{self.discriminability:.6g}"))
         rows.append(("points x features", f"{self.n_points:,} x {self.n_features:,}"))
         if self.measured:
             rows.append(("mass of the points", f"{self.mass:.6g}"))
+        if self.own_scale:
+            rows.append(("scale", scale_words(self.parameters["scale"])))
         rows.append(("normalised by d_max", f"{self.d_max:.6g}" if self.normalized else "no"))
         if self.shares:
             leading = list(self.shares.items())[:3]
             text = ", ".join(f"{visible(name)} {share:.1%}" for name, share in leading)
             more = len(self.shares) - len(leading)
-            rows.append(("carried by", text + (f" and {more} more" if more else "")))
+            text += f" and {more} more" if more else ""
+            if self.removal is not None:  # first what cannot mislead
+                rows.append(("without a feature", self.removal.sentence()))
+            if self.share_bounds:
+                first, (least, most) = next(iter(self.share_bounds.items()))
+                text += f" ({visible(first)} within the tolerance {least:.0%} to {most:.0%})"
+            elif len(self.shares) > 1:
+                text += f" ({TIE_RULE})"
+            rows.append(("carried by", text))
         if self.n_indistinguishable is not None:
             rows.append(("indistinguishable points", f"{self.n_indistinguishable:,}"))
         if self.stopped:
@@ -317,10 +366,14 @@ class IDResult:
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{label}={text}" for label, text in self.summary()[:4])
-        return f"IDResult({inner})"
+        codes = f", alerts={', '.join(alert.code for alert in self.alerts)}" if self.alerts else ""
+        return f"IDResult({inner}{codes})"
 
     def _repr_html_(self) -> str:
-        return html_table("geodim", self.summary())
+        rows = self.summary()
+        if self.gauge is not None:
+            rows.insert(1, ("among columns of this size", self.gauge.line))
+        return html_table("geodim", rows) + html_list(map(str, self.alerts))
 
 
 def format_of(values: object) -> str:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.attained import attained_runs
-from geodim.engine.parts import divisor, sums_by_owner
-from geodim.result import IDResult, unique_names, versions
+from geodim.engine.parts import divisor, mean, sums_by_owner
+from geodim.removal import Removal
+from geodim.result import IDResult, inverse_square, unique_names, versions
+from geodim.share_bounds import share_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from geodim.data.checks import Ranges
     from geodim.engine.profile import Profile, Steps
+    from geodim.engine.toptwo import TopTwo
 
 
 def _above(delta: float, widths: NDArray[np.float64]) -> float:
@@ -93,6 +96,10 @@ def summarise(
     steps = profile.steps() if profile.counted else None
     order, shares = _shares(profile, steps, names, n_threads)
     starts, owners = attained_runs(profile, steps, n_threads=n_threads)
+    within: dict[str, tuple[float, float]] = {}
+    # Rounding of features is left aside here: it is far less than any tolerance.  Masses are not numbered.
+    if not solved and support.dtype.kind != "f":
+        within = dict(zip(shares, share_bounds(support, lower, upper, ranges, order), strict=True))
     return IDResult(
         n_points=n,
         n_features=int(profile.done.size),
@@ -111,13 +118,50 @@ def summarise(
         evaluations=int(profile.work[0] + profile.work[1]),
         bytes_read=profile.bytes_read,
         seconds=seconds,
-        parameters={"rtol": float(rtol), "normalize": bool(normalize), "n_threads": int(n_threads)},
+        parameters={
+            "rtol": float(rtol),
+            "scale": "global" if normalize else "none",
+            "normalize": bool(normalize),
+            "n_threads": int(n_threads),
+        },
         versions=versions(),
         attained_from=starts,
         attained_by=_positions(owners, order),
         feature_error=feature_error,
         mass=profile.mass,
         stepwise=profile.counted,
+        share_bounds=within,
+    )
+
+
+def removal_of(
+    two: TopTwo, names: list[str] | None, *, normalize: bool, scale: float | None = None, n_threads: int = 1
+) -> Removal:
+    """What the removal of each feature costs, given the two best columns at every size.
+
+    Parameters
+    ----------
+    two : TopTwo
+        All columns were merged into it.
+    names : list of str, optional
+        Their names.
+    normalize : bool
+        Whether features are divided by the largest range among those that are there.
+    scale : float, optional
+        What they are divided by instead, whichever are there.
+    n_threads : int
+        Threads to use.
+    """
+    best = two.winner()
+    order, shares = _shares(best, None, names, n_threads)
+    by = divisor(float(best.phi[-1]), normalize) if scale is None else scale  # Phi(n) is the largest range
+    deltas, alone = two.deltas(normalize=normalize, scale=scale), two.alone()
+    return Removal(
+        dimension=inverse_square(mean(best.phi[1:], best.n_points, by, n_threads)),
+        without={name: inverse_square(deltas[column]) for name, column in zip(shares, order, strict=True)},
+        alone={name: alone[column] for name, column in zip(shares, order, strict=True)},
+        tied=two.tied_part(),
+        ties=two.tied[1:],
     )
 
 

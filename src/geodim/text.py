@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["boxed", "html_table", "is_number", "spreadsheet_cell", "visible", "visible_lines"]
+__all__ = ["boxed", "html_list", "html_table", "is_number", "spreadsheet_cell", "visible", "visible_lines"]
 
 # C0, DEL and C1; line and paragraph separators; bidirectional embeddings, overrides and
 # isolates; lone surrogates.
@@ -71,6 +71,18 @@ def html_table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] 
     if head:
         lines.insert(0, line(head, "th", "th"))
     return f"<table><caption>{escape(boxed(caption))}</caption>{''.join(lines)}</table>"
+
+
+def html_list(lines: Iterable[str]) -> str:
+    """A list for a notebook, all texts escaped; nothing where there are none.
+
+    Examples
+    --------
+    >>> html_list(["<b>"]), html_list([])
+    ('<ul><li>&lt;b&gt;</li></ul>', '')
+    """
+    items = "".join(f"<li>{escape(boxed(line))}</li>" for line in lines)
+    return f"<ul>{items}</ul>" if items else ""
 
 
 def _escape(found: re.Match[str]) -> str:

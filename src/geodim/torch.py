@@ -82,7 +82,7 @@ class LayerDimension:
         many rows as this for each layer.
     rtol : float, default 1e-3
         Certified tolerance of each dimension; 0 for exact values.
-    normalize, n_threads
+    scale, normalize, n_threads
         As for `geodim.intrinsic_dimension`.
     training : bool, default False
         Record in training mode, too.
@@ -118,7 +118,8 @@ class LayerDimension:
         every: int = 1,
         max_points: int = MAX_POINTS,
         rtol: float = 1e-3,
-        normalize: bool = True,
+        scale: object = None,
+        normalize: bool | None = None,
         n_threads: int | None = None,
         training: bool = False,
         seed: int = 0,
@@ -129,7 +130,12 @@ class LayerDimension:
         self.max_points = whole_number(max_points, "max_points", 2)
         self.training = bool(training)
         self.seed = whole_number(seed, "seed", 0)
-        self.options: dict[str, Any] = {"rtol": rtol, "normalize": normalize, "n_threads": n_threads}
+        self.options: dict[str, Any] = {
+            "rtol": rtol,
+            "scale": scale,
+            "normalize": normalize,
+            "n_threads": n_threads,
+        }
         self._all = layers is None
         self._modules = _choose(self.model, layers)
         self.layers = list(self._modules)

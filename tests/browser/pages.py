@@ -36,7 +36,9 @@ def write_reports(folder: Path) -> dict[str, Path]:
     hostile_hops = geodim.khop_dimensions(X[:, ::10], EDGES, hops=1, feature_names=HOSTILE)
     chosen = geodim.select_features(X, 5, feature_names=NAMES)
     bounds = geodim.intrinsic_dimension(X, rtol=0.1, feature_names=NAMES)
+    typo = geodim.intrinsic_dimension(np.vstack([X[:, :4], 1e4 + X[:1, :4]]), feature_names=HOSTILE)
     written = {
+        "typo": [Item("a typo", typo)],
         "dimension": [Item("some data", dimension)],
         "hops": [Item("some graph", hops)],
         "selection": [Item("some choice", chosen)],

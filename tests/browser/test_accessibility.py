@@ -47,6 +47,40 @@ def test_contrast(window, reports, dark):
         assert contrast(window, selector) >= 4.5, selector
 
 
+@pytest.mark.parametrize("dark", [False, True])
+def test_contrast_of_alerts_and_gauge(window, reports, dark):
+    window.open(reports["typo"], dark=dark)
+    for selector in (".alert.warning p", ".alert.warning strong", ".alert .small", ".verdict"):
+        assert contrast(window, selector) >= 4.5, selector
+    for selector in (".gauge .here-text", ".gauge .tick", ".gauge text"):
+        colours = "const s = getComputedStyle(document.querySelector(arguments[0])); return [s.fill, s.color]"
+        fill, _ = window.js(colours, selector)
+        window.js("document.querySelector(arguments[0]).style.color = arguments[1]", selector, fill)
+        assert contrast(window, selector) >= 4.5, selector
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("name", ["typo", "dimension", "bounds", "hops"])
+def test_the_gauge_fits(window, reports, name, width):
+    """All of it is on the screen, its texts touch no other and can be read."""
+    window.open(reports[name], width=width, height=800)
+    boxes = window.js(
+        "return Array.from(document.querySelectorAll('.gauge text'), e => { const b = "
+        "e.getBoundingClientRect(); return [e.textContent, b.left, b.right, b.top, b.bottom] })"
+    )
+    assert len(boxes) >= 6
+    for text, left, right, top, bottom in boxes:
+        assert left >= 0
+        assert right <= width, text
+        assert bottom - top >= 9, text
+    for at, (one, left, right, top, bottom) in enumerate(boxes):
+        for other, left2, right2, top2, bottom2 in boxes[at + 1 :]:
+            apart = right <= left2 or right2 <= left or bottom <= top2 + 3 or bottom2 <= top + 3
+            assert apart, (one, other)
+    label = window.find(".gauge svg").get_attribute("aria-label")
+    assert "evenly spaced 4" in label
+
+
 def test_dark_and_light(window, reports):
     """The colours follow the system, and the button; plots change with the page."""
 
@@ -75,7 +109,9 @@ def test_dark_and_light(window, reports):
     assert colours() == light  # chosen by hand
 
 
-@pytest.mark.parametrize("name", ["dimension", "hops", "selection", "bounds", "all", "hostile", "large"])
+@pytest.mark.parametrize(
+    "name", ["dimension", "hops", "selection", "bounds", "all", "hostile", "large", "typo"]
+)
 def test_a_small_screen(window, reports, name):
     window.open(reports[name], width=360, height=740)
     assert window.js("return document.documentElement.scrollWidth") <= 360
@@ -112,6 +148,29 @@ def test_the_report_on_the_experiments(window, reproduction, width, dark):
     assert all(one.get_attribute("tabindex") == "0" and one.get_attribute("aria-label") for one in regions)
     assert window.console() == []
     assert window.requests() == [reproduction.as_uri()]
+
+
+def test_comparisons_fit_a_phone(window, reports):
+    """Every value of every result is in sight, beside the name of the result."""
+    window.open(reports["all"], width=390, height=800)
+    for table in window.find_all("#comparison table"):
+        region = window.js(
+            "const r = arguments[0].parentElement; return [r.scrollWidth, r.clientWidth]", table
+        )
+        assert region[0] <= region[1]
+    cells = window.js(
+        "return Array.from(document.querySelectorAll('#comparison td'), e => { const b = "
+        "e.getBoundingClientRect(), fits = e.scrollWidth <= e.clientWidth; "
+        "return [b.left, b.right, e.dataset.label, fits] })"
+    )
+    assert len(cells) > 40
+    assert all(left >= 0 and right <= 390 and label and whole for left, right, label, whole in cells)
+    roles = window.js("return document.querySelector('#comparison tbody tr').getAttribute('role')")
+    assert roles == "row"
+    window.open(reports["all"], width=1400)
+    assert (
+        window.js("return getComputedStyle(document.querySelector('#comparison td')).display") == "table-cell"
+    )
 
 
 def test_turning_the_screen_draws_again(window, reports):

@@ -18,6 +18,30 @@ def column(window, key, at):
     return window.texts(f"#{key}-table tbody tr > :nth-child({at})")
 
 
+# ---------------------------------------------------------------- the headline
+
+
+def test_the_headline(window, reports):
+    """Number, gauge, warnings, verdict, in this order; then the rest."""
+    window.open(reports["typo"])
+    order = [".lead", ".gauge", ".alert.warning", ".verdict", "#r0-curve"]
+    tops = [
+        window.js("return document.querySelector(arguments[0]).getBoundingClientRect().top", one)
+        for one in order
+    ]
+    assert tops == sorted(tops)
+    assert "4 points or fewer of 301 set" in window.texts(".alert.warning")[0]
+    assert "is very high" in window.texts(".verdict")[0]
+    assert window.console() == []
+    window.open(reports["selection"])
+    assert window.find_all(".gauge") == []
+
+
+def test_what_to_do_next_is_said_once(window, reports):
+    window.open(reports["all"])
+    assert window.texts(".advice h3").count("What to do next") == 1
+
+
 # ---------------------------------------------------------------- drawing
 
 

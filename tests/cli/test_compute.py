@@ -195,7 +195,7 @@ class TestOnTerminals:
         assert re.search(rf"intrinsic dimension +{expected.dimension:.6g} \(exact\)", ended.err)
         assert re.search(r"points x features +200 x 6", ended.err)
         name, share = next(iter(expected.shares.items()))
-        assert re.search(rf"^ {name} +{share:.1%} +━", ended.err, re.MULTILINE)
+        assert re.search(rf"^ {name} +[\d.]+ +{share:.1%} +[\d.]+% +━", ended.err, re.MULTILINE)
         assert f"wrote {tmp_path / 'r.json'}" in ended.err
         assert "/6 features" in ended.err
 

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 from geodim.experiments.correlation import (
+    HOPS,
+    MLE,
+    OURS,
     POOLED,
     Correlation,
     Curves,
@@ -52,7 +55,7 @@ def test_drops_and_gains():
 def test_printed_table():
     """Cora by hand: drops and gains both fall from k = 1 to k = 5, so that the ranks agree throughout."""
     found = {(one.estimator, one.dataset): one for one in correlations("printed", printed_curves())}
-    assert len(found) == 14
+    assert len(found) == 21
     cora = found["intrinsic dimension", "Cora"]
     assert (cora.n, cora.rho) == (5, pytest.approx(1.0))
     arxiv = printed_curves()
@@ -70,6 +73,14 @@ def test_claims_as_printed():
     assert "ogbn-arxiv 0.00" in drop.evidence
     assert better.holds is True
     assert "better in 5, the MLE in 0" in better.evidence
+    assert "pooled, 0.47 against 0.03 from 30 pairs; the number of hops alone" in better.evidence
+
+
+def test_the_number_of_hops_alone_does_better():
+    """Gains shrink from hop to hop: -k orders them without any data, and better than both dimensions."""
+    found = {(one.estimator, one.dataset): one.rho for one in correlations("printed", printed_curves())}
+    assert found[HOPS, "Cora"] == pytest.approx(1.0)  # 0.1894, 0.0543, 0.0104, 0.0047, 0.0034
+    assert found[HOPS, POOLED] > max(found[OURS, POOLED], found[MLE, POOLED])
 
 
 def test_claims_without_numbers_and_with_few():

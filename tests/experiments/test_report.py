@@ -181,7 +181,7 @@ def test_empty_folder(tmp_path):
 def test_correlations_of_the_printed_numbers_are_in_it(folder):
     values = json.loads(write_reproduction(folder)[2].read_text())
     rows = [one for one in values["correlations"] if one["numbers"] == "printed"]
-    assert len(rows) == 14
+    assert len(rows) == 21
     assert {one["n"] for one in rows} == {5, 30}
 
 

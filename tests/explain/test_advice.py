@@ -135,7 +135,7 @@ class TestWords:
         assert "compute more" in geodim.advise(hops_of(PRINTED["CiteSeer"])).text
         assert "hardly lowers" in geodim.advise(hops_of(PRINTED["ogbn-products"])).text
         assert "nothing can be said" in geodim.advise(hops_of([5.0])).text
-        assert "hop 1: 38.70%" in geodim.advise(hops_of(PRINTED["Cora"])).text
+        assert "hop 1: 38.70 %" in geodim.advise(hops_of(PRINTED["Cora"])).text
 
     def test_json(self) -> None:
         values = json.loads(json.dumps(geodim.advise(hops_of(PRINTED["Cora"])).to_dict(), allow_nan=False))

@@ -35,6 +35,8 @@ UNCOUNTED = {  # values so small or large that no bounds are made
 }  # fmt: skip
 SMALL = hnp.arrays(np.int16, st.tuples(st.integers(2, 20), st.integers(1, 7)), elements=st.integers(0, 9))
 
+# Random columns of all kinds have ranges far apart.
+
 
 def engine_greedy(X: Any, m: int) -> tuple[list[int], list[float]]:
     """Brute-force greedy with the engine's own bits: the largest Delta, the lowest column of equals."""

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 GRAPHS = ("cora", "citeseer", "pubmed")
 PRINTED = {"cora": 3.6689, "citeseer": 10.2347, "pubmed": 2077.5821}  # paper.tex, tab:k_hop_ids, two hops
 
+# Random columns of all kinds have ranges far apart.
+
 
 def explain(X: Any, **options: Any) -> geodim.Explanation:
     with warnings.catch_warnings():

@@ -45,6 +45,16 @@ def points(name: str, n: int, seed: int = 0):
     return POINTS[name](np.random.default_rng(seed), n)
 
 
+def edit_distance(a: str, b: str) -> int:
+    """Levenshtein's distance by its recurrence, a row of the table at a time."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        last, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
+    return row[-1]
+
+
 def matrix_of(source: MadeColumns):
     """The columns as a matrix, points by features: the very bits that the source gives."""
     out = np.empty((source.n_features, source.n_points))

@@ -149,10 +149,35 @@ def test_bad_questions(options, error, words):
         geodim.intrinsic_dimension(RNG.normal(size=(30, 3)), **options)
 
 
-def test_no_certificate_yet():
+def test_no_certificate():
     result = geodim.intrinsic_dimension(np.eye(5), features="distances")
-    with pytest.raises(CertificateError, match="not yet about features that are made"):
+    with pytest.raises(CertificateError, match="measure its columns, and certify"):
         result.certificate(np.eye(5))
+    matrix = np.abs(np.arange(6.0) - np.arange(6.0)[:, None])
+    same = geodim.intrinsic_dimension(matrix)  # the way out
+    assert (
+        same.dimension == geodim.intrinsic_dimension(np.arange(6.0)[:, None], features="distances").dimension
+    )
+    low, high = same.certificate(rtol=0.1).verify(matrix)[0]
+    assert low <= same.dimension <= high
+
+
+def test_what_the_bounds_are_about_is_said():
+    X = RNG.normal(size=(80, 3))
+    some = geodim.intrinsic_dimension(X, features="distances", landmarks=20)
+    assert dict(some.summary())["bounds for all points"].startswith(f"{some.lower:.6g} .. {some.upper:.6g}")
+    assert "rounding of features" not in dict(some.summary())
+    every = geodim.intrinsic_dimension(X, features="distances")
+    assert "rounding of features" in dict(every.summary())
+    assert every.part_of is None
+    again = geodim.IDResult.from_json(some.to_json())
+    assert again.part_of == some.part_of == "all points"
+    from geodim.report.html.text import describe_dimension, kind_text
+
+    assert "bounds for all points" in kind_text(some)
+    assert "with the features of all points" in describe_dimension(some)[0]
+    both = geodim.intrinsic_dimension(X, features=["directions", Distances(landmarks=9)])
+    assert both.part_of == "all directions and all points"
 
 
 def test_on_the_command_line(tmp_path):

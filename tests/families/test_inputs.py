@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from families.cases import assert_exact, matrix_of, points
+from families.cases import assert_exact, edit_distance, matrix_of, points
 from geodim.errors import (
     DataChangedError,
     GeodimError,
@@ -17,15 +17,6 @@ from geodim.errors import (
 )
 from geodim.families import Distances
 from geodim.families.solve import family_profile
-
-
-def edit_distance(a: str, b: str) -> int:
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        last, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
-    return row[-1]
 
 
 def test_any_function_of_any_things():

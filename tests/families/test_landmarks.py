@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+import geodim
 from families.cases import POINTS, assert_exact, matrix_of, points
-from geodim.errors import InputTypeError, InputValueError, ShapeError
+from geodim.errors import InputTypeError, InputValueError, InterruptedWarning, ShapeError
 from geodim.families import Distances
 from geodim.families.bounds import family_bounds, net_bounds
 from geodim.families.solve import family_profile
@@ -77,6 +78,22 @@ def test_the_net_bound_holds_for_other_points(seed, n, m):
     delta = every.profile.phi.sum() / n / every.d_max
     assert bounds.discriminability_lower <= delta <= bounds.discriminability_upper
     assert bounds.d_max_lower <= every.d_max <= bounds.d_max_upper
+
+
+def test_stopped_early_the_bounds_are_still_those_of_all_points():
+    """A landmark in the middle sees a smaller diameter than other points do."""
+    angles = np.linspace(0.0, 2.0 * np.pi, 60, endpoint=False)
+    X = np.concatenate([np.zeros((60, 2)), np.stack([np.cos(angles), np.sin(angles)], axis=1)])
+
+    def interrupt(done, total):
+        if done == total:
+            raise KeyboardInterrupt
+
+    with pytest.warns(InterruptedWarning):
+        stopped = geodim.intrinsic_dimension(
+            X, features=Distances(landmarks=[0]), progress=interrupt, n_threads=1
+        )
+    assert stopped.lower <= geodim.intrinsic_dimension(X, features="distances").dimension <= stopped.upper
 
 
 def test_all_landmarks_leave_nothing_open():

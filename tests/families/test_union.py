@@ -22,8 +22,10 @@ from geodim.errors import (
     NonFiniteError,
     ShapeError,
 )
+from geodim.families.bounds import Whole
 from geodim.families.protocol import opened
 from geodim.families.sources import MadeColumns
+from geodim.families.union import Member
 from geodim.features import Coordinates, Directions, Distances, Union, Values
 
 RNG = np.random.default_rng(7)
@@ -154,10 +156,11 @@ def test_threads_and_widths_change_no_bit(threads, width, by, monkeypatch):
     assert result.attained_by.tolist() == reference.attained_by.tolist()
 
 
+@pytest.mark.parametrize("unit", [1.0, 2.0**-20])
 @pytest.mark.parametrize("by", [None, "diameter"])
-def test_the_bounds_hold_exact_arithmetic(by):
+def test_the_bounds_hold_exact_arithmetic(by, unit):
     """Of distances whose rounding is another: in the precision of long doubles."""
-    X = points("normal", 60) * [1e3, 1.0, 1.0, 1e-3, 1.0, 7.0, 1.0] + 1e5
+    X = unit * (points("normal", 60) * [1e3, 1.0, 1.0, 1e-3, 1.0, 7.0, 1.0] + 1e5)
     wide = X.astype(np.longdouble)
     distances = np.sqrt(np.square(wide[:, None] - wide).sum(axis=2))
     manhattan = np.abs(wide[:, None] - wide).sum(axis=2)
@@ -173,6 +176,17 @@ def test_the_bounds_hold_exact_arithmetic(by):
     )
     assert result.discriminability_lower <= delta <= result.discriminability_upper
     assert result.error < 1e-7
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_dividing_rounds_where_values_are_far_from_0(normalize):
+    X = 1e9 + np.array([[0.0], [1.0], [3.0]])  # windows of 1 and 3, in units of 3
+    result = quietly(X, Union(["coordinates"], by="diameter"), normalize=normalize)
+    assert result.discriminability != pytest.approx(4 / 9, rel=1e-12)
+    assert result.discriminability_lower <= 4 / 9 <= result.discriminability_upper
+    assert result.error < 1e-5
+    near = geodim.intrinsic_dimension(X - 1e9, features=Union(["coordinates"], by="diameter"))
+    assert near.error < 1e-13
 
 
 # ---------------------------------------------------------------- parts of larger families
@@ -220,6 +234,39 @@ def test_a_member_that_leads_everywhere_leaves_nothing_open():
     result = geodim.intrinsic_dimension(few, features=family)
     assert result.lower < result.dimension * (1 + 1e-12)
     assert result.error < 1e-9
+
+
+def test_landmarks_that_see_more_than_the_points():
+    """Unit vectors are all equally far apart; a point elsewhere tells them apart."""
+    X, others = np.eye(12), 0.3 * np.arange(12.0)[np.newaxis]
+    every = geodim.intrinsic_dimension(X, features="distances", normalize=False)
+    for features in (Distances(landmarks=others), [Distances(landmarks=others)]):
+        some = geodim.intrinsic_dimension(X, features=features, normalize=False)
+        assert some.lower <= every.dimension <= some.upper
+    seen = matrix_of(Distances(landmarks=others).source(X))
+    assert geodim.intrinsic_dimension(seen, normalize=False).dimension < every.dimension
+
+
+@pytest.mark.parametrize("by", [None, "diameter"])
+def test_a_landmark_that_sees_a_smaller_diameter(by):
+    """In the middle of a circle, where half of the points are, all others are at distance 1."""
+    angles = np.linspace(0.0, 2.0 * np.pi, 30, endpoint=False)
+    X = np.concatenate([np.zeros((30, 2)), np.stack([np.cos(angles), np.sin(angles)], axis=1)])
+    every = geodim.intrinsic_dimension(X, features="distances")
+    some = geodim.intrinsic_dimension(X, features=Union([Distances(landmarks=[0])], by))
+    assert some.lower <= every.dimension <= some.upper
+    assert every.dimension > 2.0 * geodim.intrinsic_dimension(np.linalg.norm(X, axis=1)[:, None]).dimension
+
+
+def test_a_whole_family_in_units_of_its_diameter():
+    member = Member("x", Coordinates().source(np.eye(3)), {}, divided=True)
+    found = member._divided(Whole(np.array([0.0, 1.0]), np.array([1.0, 3.0]), d_lower=2.0, d_upper=4.0))
+    np.testing.assert_allclose(found.lower, [0.0, 0.25], rtol=1e-14)
+    np.testing.assert_allclose(found.upper, [0.5, 1.0], rtol=1e-14)
+    assert found.lower[1] < 0.25
+    assert (found.d_lower, found.d_upper) == (1.0, 1.0)
+    nothing = member._divided(Whole(np.zeros(2), np.zeros(2), 0.0, 0.0))
+    assert nothing.upper.tolist() == [0.0, 0.0]
 
 
 def test_with_directions():
@@ -331,6 +378,20 @@ def test_estimators_with_lists():
     assert again.dimension_ == geodim.intrinsic_dimension(X, features=model.features).dimension
     union = clone(geodim.IntrinsicDimension(features=Union(["distances"], by="diameter"))).fit(X)
     assert union.result_.parameters["features"]["by"] == "diameter"
+
+
+def test_estimators_of_things_that_are_no_table():
+    words = ["cat", "cart", "dog", "do", "carts"]
+    by_length = Values(functions=[len, lambda word: word.count("a")], each="point")
+    by_both = Distances(metric=lambda a, b: abs(len(a) - len(b)))
+    model = geodim.IntrinsicDimension(features=[by_length, by_both])
+    assert model.fit(words).dimension_ == quietly(words, model.features).dimension
+    assert not hasattr(model, "n_features_in_")
+    ragged = [[1.0], [2.0, 3.0]]
+    lengths = geodim.IntrinsicDimension(features=Values(functions=len, each="point")).fit(ragged)
+    assert lengths.result_.d_max == 1.0
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        geodim.IntrinsicDimension().fit(words)
 
 
 def test_members_in_a_union_tell_no_less():

@@ -67,6 +67,8 @@ def test_matrices_of_values(kind):
     result = geodim.intrinsic_dimension(X, features=Values(matrix=matrix), feature_names="abcde")
     assert_like(result, matrix.toarray() if sp.issparse(matrix) else matrix)
     assert set(result.shares) <= set("abcde")
+    for nothing in (None, "a path"):
+        assert Values(matrix=matrix).source(nothing).n_points == 80
     without = geodim.intrinsic_dimension(None, features=Values(matrix=matrix))
     assert without.dimension == result.dimension
 

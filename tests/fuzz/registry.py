@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fuzz.harness import Target
 
-FAMILIES = ("tables", "graphs", "results", "concepts")
+FAMILIES = ("tables", "graphs", "results", "concepts", "objects")
 
 
 def targets() -> dict[str, Target]:

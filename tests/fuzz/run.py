@@ -28,7 +28,7 @@ from fuzz.registry import targets
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PACKAGES = ("numpy", "scipy", "pyarrow", "zarr", "numcodecs", "torch")
+PACKAGES = ("numpy", "scipy", "pyarrow", "zarr", "numcodecs", "torch", "pillow")
 
 
 def main() -> None:

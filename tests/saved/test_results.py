@@ -153,8 +153,8 @@ def test_hops_must_be_about_the_same_nodes(saved):
 
 def test_a_choice_of_features_reads_itself_back(saved):
     assert FeatureSelection.from_dict(saved["selection"]).to_dict() == saved["selection"]
-    for other in (saved["hops"], [], {**saved["selection"], "format": ["geodim.FeatureSelection/1"]}):
-        with pytest.raises(DataFileError, match=r"expected format 'geodim\.FeatureSelection/1'"):
+    for other in (saved["hops"], [], {**saved["selection"], "format": ["geodim.FeatureSelection/2"]}):
+        with pytest.raises(DataFileError, match=r"expected format 'geodim\.FeatureSelection/2'"):
             FeatureSelection.from_dict(other)
 
 
@@ -219,3 +219,44 @@ def test_a_file_beyond_the_memory_is_refused_by_its_size(tmp_path):
         stream.truncate(10**13)  # takes no room on the disk
     with pytest.raises(GeodimError, match=r"large\.json needs .* of memory"):
         IDResult.from_json(path)
+
+
+TYPO = np.where(np.arange(150)[:, np.newaxis] == 7, 1e4, np.random.default_rng(2).normal(size=(150, 3)))
+
+
+def test_alerts_come_back(saved):
+    result = geodim.intrinsic_dimension(TYPO, feature_names=["a", "<b>", "c\x1b[31m"], **ONE)
+    assert [alert.code for alert in result.alerts] == ["outliers"]
+    assert IDResult.from_json(result.to_json()).alerts == result.alerts
+    chosen = geodim.select_features(TYPO, 2, **ONE)
+    assert [alert.code for alert in chosen.alerts] == ["outliers"]
+    assert FeatureSelection.from_dict(json.loads(chosen.to_json())).alerts == chosen.alerts
+    before = {name: value for name, value in saved["selection"].items() if name != "alerts"}
+    assert FeatureSelection.from_dict({**before, "format": "geodim.FeatureSelection/1"}).alerts == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"severity": "dire"}, "warning or note"),
+        ({"message": 3}, "message"),
+        ({"evidence": [1]}, "evidence"),
+        ({"evidence": {"x": 10**5000}}, "evidence"),
+        ({"surprise": ""}, "surprise"),
+    ],
+)
+def test_alerts_that_are_none(changes, words):
+    values = geodim.intrinsic_dimension(TYPO, **ONE).to_dict()
+    values["alerts"][0] |= changes
+    with pytest.raises(DataFileError, match=words):
+        IDResult.from_dict(values)
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+def test_files_of_earlier_versions_have_no_alerts(saved, version):
+    later = {2: ["attained_from", "attained_by"], 3: ["feature_error"], 4: ["plan"], 5: ["alerts"]}
+    values = dict(saved["exact"])
+    for since, names in later.items():
+        for name in names if since > version else ():
+            del values[name]
+    assert IDResult.from_dict({**values, "format": f"geodim.IDResult/{version}"}).alerts == ()

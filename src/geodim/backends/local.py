@@ -11,9 +11,11 @@ from geodim.backends.meters import ProcessMeter
 from geodim.data.checks import scan_ranges
 from geodim.data.describe import longest_runs, stored_rows
 from geodim.data.measures import MassSource, UnitSource, measured_source
+from geodim.data.sources import WeightedSource
 from geodim.engine.solve import compute_profile
 from geodim.engine.ways import MOST_COLUMNS
 from geodim.errors import InputValueError
+from geodim.families.protocol import is_made, part_of
 from geodim.families.solve import solve_here
 from geodim.planning.cpu import plan_cpu
 from geodim.planning.problem import Problem
@@ -49,11 +51,15 @@ class LocalBackend:
         """Sizes and place of data that lies here."""
         # A file that is mapped is let go of page by page.
         mapped = isinstance(getattr(source, "array", None), np.memmap)
+        plain: ColumnSource = source.source if isinstance(source, WeightedSource) else source
+        made = getattr(plain, "held", 0) if is_made(plain) else None
+        part = None if part_of(plain) is None else getattr(plain, "held_for_bounds", 0)
         return Problem(
             source.n_points, source.n_features, source.dtype.itemsize, rtol, row_major=source.row_major,
             by_rows=hasattr(source, "read_rows"), held=not mapped, apart=False, n_rows=stored_rows(source),
             runs=longest_runs(source), masses=isinstance(source, MassSource),
-            at_once=getattr(source, "at_once", MOST_COLUMNS),
+            at_once=getattr(source, "at_once", MOST_COLUMNS), made_from=made,
+            fresh=getattr(plain, "fresh", False), part=part,
         )  # fmt: skip
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:

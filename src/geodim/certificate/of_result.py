@@ -38,7 +38,13 @@ def certify(
         raise CertificateError("only columns and hops can be certified, not the concepts of binary data")
     if "features" in layers[0].parameters:
         raise CertificateError(
-            "certificates are about columns and hops, not yet about features that are made"
+            "certificates are about columns and hops: of few points, make a matrix of the features, measure "
+            "its columns, and certify that result"
+        )
+    if layers[0].own_scale:
+        raise CertificateError(
+            "certificates are about columns as they are: divide the columns by their units, measure what "
+            "that gives with scale='global' or 'none', and certify that result"
         )
     operator = None
     if isinstance(result, KHopResult) and result.hops:

@@ -48,9 +48,13 @@ def binary(
             "Bounds hold all the same.",
         ),
     ] = "0.0",
-    normalize: Annotated[
-        bool, typer.Option("--normalize", help="Divide by the share of the most frequent attribute.")
-    ] = False,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCALE", help="none, the default; or global: by the share of the most frequent attribute."
+        ),
+    ] = None,
+    normalize: Annotated[bool, typer.Option("--normalize", help="The same as --scale global.")] = False,
     columns: Columns = None,
     exclude: Exclude = None,
     header: Header = None,
@@ -89,7 +93,7 @@ def binary(
             console,
             quiet=quiet,
             min_support=support,
-            normalize=normalize,
+            scale=_scale(scale, normalize=normalize),
             time_limit=time_limit,
         )
         result = with_provenance(result, str(file))
@@ -128,6 +132,13 @@ def parse_min_support(text: str) -> float:
     return value
 
 
+def _scale(scale: str | None, *, normalize: bool) -> str:
+    """The scale that the options name."""
+    if scale is not None and normalize:
+        raise typer.BadParameter("give --scale or --normalize, which is --scale global, not both")
+    return scale or ("global" if normalize else "none")
+
+
 def _measure(
     file: Path,
     columns: str | None,
@@ -137,14 +148,14 @@ def _measure(
     *,
     quiet: bool,
     min_support: float,
-    normalize: bool,
+    scale: str,
     time_limit: float | None,
 ) -> IDResult:
     """Read and compute; concepts are named by the attributes of the file."""
     from geodim.concepts.dimension import binary_dimension
     from geodim.concepts.files import is_context_file
 
-    how: dict[str, Any] = {"min_support": min_support, "normalize": normalize, "time_limit": time_limit}
+    how: dict[str, Any] = {"min_support": min_support, "scale": scale, "time_limit": time_limit}
     with progress_bar(console, quiet=quiet, noun="sizes") as progress:
         if not is_context_file(file):
             with opened(file, columns, exclude, header=header) as (data, names):

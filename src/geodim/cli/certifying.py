@@ -30,10 +30,18 @@ CertificateRtol = Annotated[
 ]
 
 
-def check_certificate(path: Path | None, operator: str = "sym", *, weighted: bool = False) -> None:
+def check_certificate(
+    path: Path | None, operator: str = "sym", *, weighted: bool = False, made: bool = False
+) -> None:
     """Find out before the work, not after it, that there can be no certificate."""
     if path is None:
         return
+    if made:
+        raise typer.BadParameter(
+            "only columns and hops can be certified: for few points, write the values to a file, and measure "
+            "its columns",
+            param_hint="--certificate",
+        )
     if operator not in ("sym", "rw") or weighted:
         raise typer.BadParameter(
             "only the operators sym and rw, without edge weights, can be certified",

@@ -19,6 +19,7 @@ from geodim.cli.console import (
     err,
     notes,
     out,
+    print_alerts,
     print_json,
     print_written,
     progress_bar,
@@ -26,7 +27,19 @@ from geodim.cli.console import (
     summary_table,
 )
 from geodim.cli.exits import ExitCode
+from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, chosen_family
 from geodim.cli.hop_inputs import parse_memory
+from geodim.cli.objects import (
+    Blur,
+    Disconnected,
+    EdgeWeights,
+    PatchSize,
+    Weighting,
+    is_table,
+    only_for_tables,
+    opened_objects,
+    with_options,
+)
 from geodim.cli.planning import (
     BackendName,
     BackendOption,
@@ -44,15 +57,20 @@ from geodim.cli.tables import (
     Columns,
     Exclude,
     Header,
+    NoNormalize,
     Rtol,
     SaveEvery,
+    ScaleOption,
     Threads,
     TimeLimit,
     opened,
+    scale_given,
 )
 from geodim.output import check_outputs
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from geodim.result import IDResult
 
 FORMAT = "geodim.compute/1"
@@ -64,34 +82,28 @@ def compute(
         typer.Argument(
             metavar="FILE",
             help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), "
-            ".csv, .tsv, .parquet, .zarr.",
+            ".csv, .tsv, .parquet, .zarr; for terms and edit a text on every line; for pixels and patches a "
+            "folder of images; for shortest_path a list of edges.",
         ),
     ] = None,
     features: Annotated[
         str,
         typer.Option(
             metavar="FAMILY",
-            help="coordinates (the columns), distances (from every point) or directions; "
-            "for --dry-run without a file: so many float32 columns.",
+            help=f"{FAMILY_HELP}; for --dry-run without a file: so many float32 columns.",
         ),
     ] = "coordinates",
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="For distances: euclidean, manhattan, chebyshev, cosine, chord, hamming, jaccard, "
-            "precomputed.",
-        ),
-    ] = None,
-    landmarks: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Distances from so many points, with bounds for all of them."),
-    ] = None,
+    metric: Metric = None,
+    landmarks: Landmarks = None,
+    by: By = None,
+    blur: Blur = None,
+    patch_size: PatchSize = None,
+    weighting: Weighting = None,
+    edge_weights: EdgeWeights = None,
+    disconnected: Disconnected = None,
     rtol: Rtol = 0.0,
-    no_normalize: Annotated[
-        bool,
-        typer.Option("--no-normalize", help="Take features as they are; else the largest range becomes 1."),
-    ] = False,
+    scale: ScaleOption = None,
+    no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
     header: Header = None,
@@ -120,6 +132,15 @@ def compute(
             metavar="N", min=1.0, max=MOST_SIZE, help="For --dry-run without a file: so many points, 1e10."
         ),
     ] = None,
+    coordinates: Annotated[
+        float | None,
+        typer.Option(
+            metavar="D",
+            min=1.0,
+            max=MOST_SIZE,
+            help="For --dry-run of distances or directions without a file: coordinates of each point.",
+        ),
+    ] = None,
     memory: Annotated[
         str | None,
         typer.Option(metavar="SIZE", help="For --dry-run: what there is, 16GB; here, or on the GPU."),
@@ -139,24 +160,44 @@ def compute(
 
     * `geodim compute embeddings.npy`
     * `geodim compute embeddings.npy --features distances --metric cosine`
+    * `geodim compute points.npy --features coordinates,distances --by diameter`
+    * `geodim compute words.txt --features distances --metric edit`
+    * `geodim compute sentences.txt --features terms`
+    * `geodim compute photographs/ --features pixels --blur 2`
+    * `geodim compute edges.csv --features distances --metric shortest_path --disconnected component`
+    * `geodim compute measurements.csv --scale iqr`, where columns have units of their own
     * `geodim compute iris.csv --exclude species --plot iris.png --report iris.html`
     * `geodim compute big.npy --rtol 0.01 --time-limit 600 --checkpoint state --json big.json`
     * `geodim compute points.parquet | jq .dimension`
     * `geodim compute points.npy --certificate proof.json`, then `geodim verify proof.json points.npy`
     * `geodim compute points.parquet --scheduler tcp://head:8786`
     * `geodim compute --dry-run --points 1e9 --features 64 --backend cuda` says what that would take
+    * `geodim compute --dry-run --points 1e5 --features distances --coordinates 100`
     """
     console = err()
-    family, width = family_or_width(features)
-    plans = {"--points": points, "--features": width, "--memory": memory}
+    by_unit = scale_given(scale, no_normalize)
+    named, width = family_or_width(features, by)
+    family = with_options(
+        chosen_family(named, metric, landmarks, by),
+        blur=blur,
+        patch_size=patch_size,
+        weighting=weighting,
+        edge_weights=edge_weights,
+        disconnected=disconnected,
+    )
+    table = is_table(family, file)
+    if not table:
+        tables_have = {"--columns": columns, "--exclude": exclude, "--header": header}
+        only_for_tables({**tables_have, "--dry-run": dry_run, "--scheduler": scheduler})
+    plans = {"--points": points, "--features": width, "--coordinates": coordinates, "--memory": memory}
     only_for_plans(dry_run, {**plans, "--workers": workers, "--worker-memory": worker_memory})
-    check_sizes(file, points, width, dry_run=dry_run)
+    check_sizes(file, points, width, coordinates, dry_run=dry_run, made=family is not None)
     if plot is not None:
         from geodim.report.plots import check_plot_path
 
         check_plot_path(plot)
     check_report(report)
-    check_certificate(certificate)
+    check_certificate(certificate, made=family is not None)
     check_outputs(
         {"--json": json, "--plot": plot, "--report": report, "--certificate": certificate}, [file, checkpoint]
     )
@@ -170,6 +211,8 @@ def compute(
                 header=header,
                 points=points,
                 features=width,
+                coordinates=coordinates,
+                family=family,
                 rtol=rtol,
                 budget=budget,
                 threads=threads,
@@ -192,12 +235,12 @@ def compute(
             quiet=quiet,
             certificate=certificate,
             certificate_rtol=certificate_rtol,
+            table=table,
             **where,
-            features=family,
-            metric=metric,
-            landmarks=landmarks,
+            features=family or "coordinates",
             rtol=rtol,
-            normalize=not no_normalize,
+            removal=_finds_removal(where, scheduler, family, rtol, checkpoint),
+            scale=by_unit,
             n_threads=threads,
             time_limit=time_limit,
             count_indistinguishable=count_duplicates,
@@ -214,6 +257,7 @@ def compute(
         print(f"{result.dimension:.10g}")
     else:
         terminal.print(summary_table(result, str(file)))
+        print_alerts(terminal, result.alerts)
         if result.shares:
             terminal.print()
             terminal.print(shares_table(result))
@@ -224,18 +268,29 @@ def compute(
         raise typer.Exit(int(ExitCode.STOPPED))
 
 
+def _finds_removal(
+    where: dict[str, Any], scheduler: str | None, family: object, rtol: float, checkpoint: Path | None
+) -> bool:
+    """Whether what removals of features cost comes at little more: of columns, exactly, on these cores."""
+    from geodim.engine.steps import tolerance
+
+    here = where.get("backend", "auto") in ("auto", "cpu") and scheduler is None
+    return here and family is None and tolerance(rtol) == 0.0 and checkpoint is None
+
+
 def _measure(
     file: Path,
     columns: str | None,
     exclude: str | None,
     header: bool | None,
-    console: Any,
+    console: Console,
     scheduler: str | None,
     *,
     quiet: bool,
     certificate: Path | None,
     certificate_rtol: float,
-    **options: Any,
+    table: bool,
+    **options: object,
 ) -> IDResult:
     """Read and compute; shares name the columns of the file."""
     from geodim.dimension import intrinsic_dimension
@@ -243,7 +298,9 @@ def _measure(
     made = options["features"] != "coordinates"  # then columns are coordinates of points, not features
     with (
         connected(scheduler) as there,
-        opened(file, columns, exclude, header=header, lazily=bool(there)) as (data, names),
+        opened(file, columns, exclude, header=header, lazily=bool(there))
+        if table
+        else opened_objects(file) as (data, names),
     ):
         with progress_bar(console, quiet=quiet) as progress:
             options |= {"feature_names": None if made else names, "progress": progress}
@@ -266,4 +323,5 @@ def _document(result: IDResult, file: Path) -> dict[str, Any]:
     values = result.to_dict(max_support=1)
     for curve in ("support", "phi_lower", "phi_upper", "attained_from", "attained_by"):
         del values[curve]
-    return {**values, "format": FORMAT, "file": str(file)}
+    gauge = None if result.gauge is None else result.gauge.to_dict()
+    return {**values, "format": FORMAT, "file": str(file), "gauge": gauge}

@@ -8,22 +8,29 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from geodim.arguments import MOST_SIZE
+from geodim.cli.families import named_features
 from geodim.cli.planning import BackendName, planned, show
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from geodim.families.protocol import Family
     from geodim.plan import CoreRates, Problem
 
+FEW, TRIED_POINTS, TRIED_VALUES = 64, 3000, 1 << 22  # of a trial of features that are made
 RUN = 1000  # neighbouring points of a sample: a page of a file is read once for all of them
 
 
-def family_or_width(features: str) -> tuple[str, float | None]:
-    """What ``--features`` means: a family, or for a plan without a file a number of columns."""
+def family_or_width(features: str, by: str | None) -> tuple[Any, float | None]:
+    """What ``--features`` means: names of families, or for a plan without a file a number of columns."""
     from geodim.families.choose import FAMILIES
 
-    if features in FAMILIES:
-        return features, None
+    named = named_features(features, by, "--features")
+    if named is not None:
+        return named, None
     try:
         width = float(features)
     except ValueError:
@@ -36,19 +43,30 @@ def family_or_width(features: str) -> tuple[str, float | None]:
     return "coordinates", width
 
 
-def check_sizes(file: Path | None, points: float | None, features: float | None, *, dry_run: bool) -> None:
+def check_sizes(
+    file: Path | None,
+    points: float | None,
+    features: float | None,
+    coordinates: float | None,
+    *,
+    dry_run: bool,
+    made: bool,
+) -> None:
     """A file, or with --dry-run the sizes of one."""
     if file is None and not dry_run:
         raise typer.BadParameter("name a file of points", param_hint="FILE")
-    if file is None and (points is None or features is None):
+    wanted = "--coordinates" if made else "--features"
+    if file is None and (points is None or (coordinates if made else features) is None):
         raise typer.BadParameter(
-            "name a file, or give both --points and --features",
-            param_hint="FILE" if points is None else "--features",
+            f"name a file, or give both --points and {wanted}",
+            param_hint="FILE" if points is None else wanted,
         )
-    if file is not None and (points is not None or features is not None):
-        raise typer.BadParameter(
-            "the file has its own sizes", param_hint="--points" if points else "--features"
-        )
+    sizes = {"--points": points, "--features": features, "--coordinates": coordinates}
+    given = [name for name, value in sizes.items() if value is not None]
+    if file is not None and given:
+        raise typer.BadParameter("the file has its own sizes", param_hint=given[0])
+    if coordinates is not None and not made:
+        raise typer.BadParameter("it is for features that are made from points", param_hint="--coordinates")
 
 
 def show_plan(
@@ -59,41 +77,73 @@ def show_plan(
     header: bool | None,
     points: float | None,
     features: float | None,
+    coordinates: float | None,
+    family: Family | None,
     rtol: float,
     budget: int | None,
     threads: int | None,
     backend: BackendName,
-    **where: Any,
+    scheduler: str | None,
+    workers: int | None,
+    worker_memory: str | None,
 ) -> None:
     """Print the plan; exit code 3 if it does not fit."""
     from geodim.plan import machine_memory
 
+    on_cpu = backend in (BackendName.auto, BackendName.cpu) and not (scheduler or workers or worker_memory)
     if file is None:
         assert points is not None
-        assert features is not None
-        problem, rates = sizes_alone(int(points), int(features), rtol)
-        title, source = f"{problem.n_points:,} x {problem.n_features:,} points", {}
+        width = features if family is None else coordinates
+        assert width is not None
+        problem, rates = sizes_alone(int(points), int(width), rtol, family)
+        title = f"{problem.n_points:,} x {int(width):,} points"
     else:
-        problem, rates = look_at(file, columns, exclude, rtol, header)
-        title, source = str(file), {"file": str(file)}
-    on_cpu = backend in (BackendName.auto, BackendName.cpu) and not any(where.values())
+        problem, rates = look_at(file, columns, exclude, rtol, header, family)
+        title = str(file)
+    source = {} if file is None else {"file": str(file)}
+    if family is not None:
+        from geodim.families.protocol import label_of
+
+        title += f", {label_of(family)}"
     if budget is None and on_cpu:
         budget = machine_memory()
-    plan = planned(problem, rates, backend=backend, threads=threads, budget=budget, **where)
+    plan = planned(
+        problem, rates, backend=backend, threads=threads, budget=budget, scheduler=scheduler, workers=workers,
+        worker_memory=worker_memory,
+    )  # fmt: skip
     show(plan, title, source, {"loaded": file is not None})
 
 
-def sizes_alone(n_points: int, n_features: int, rtol: float) -> tuple[Problem, CoreRates]:
-    """Normal float32 columns of these sizes, and rates from a trial on some."""
-    from geodim.plan import Problem, calibrate, normal_sample
+def sizes_alone(
+    n_points: int, n_features: int, rtol: float, family: Family | None = None
+) -> tuple[Problem, CoreRates]:
+    """Normal float32 columns, or points, of these sizes, and rates from a trial on some."""
+    from geodim.plan import Problem, calibrate, calibrate_family, family_problem, normal_sample
 
+    if family is not None:
+        import numpy as np
+
+        n = tried_points(n_points, n_features)
+        normal = np.random.default_rng(0).standard_normal((n, n_features), np.float32)
+        rates = calibrate_family(normal, family, f"a trial on {n:,} normal points")
+        return family_problem(family, n_points, n_features, itemsize=4, rtol=rtol), rates
     problem = Problem(n_points, n_features, rtol=rtol)
     sample = normal_sample(n_points, n_features, problem.itemsize)
     return problem, calibrate(sample, f"a trial on {len(sample):,} normal points")
 
 
+def tried_points(n_points: int, n_coordinates: int) -> int:
+    """How many points to try a family on: enough to be like more of them, and soon done."""
+    return min(n_points, max(FEW, min(TRIED_POINTS, TRIED_VALUES // n_coordinates)))
+
+
 def look_at(
-    file: Path, columns: str | None, exclude: str | None, rtol: float, header: bool | None = None
+    file: Path,
+    columns: str | None,
+    exclude: str | None,
+    rtol: float,
+    header: bool | None = None,
+    family: Family | None = None,
 ) -> tuple[Problem, CoreRates]:
     """Sizes of the file, and rates from a trial on a sample of it.
 
@@ -102,6 +152,8 @@ def look_at(
     from geodim.plan import Problem, calibrate, normal_spread
 
     found: dict[str, Any]
+    if family is not None:
+        return _family_in(file, columns, exclude, rtol, header, family)
     if file.suffix in (".parquet", ".zarr") and file.exists():
         found, sample = _chunked(file, columns, exclude)
     else:
@@ -113,6 +165,28 @@ def look_at(
         grown = normal_spread(n, d) / normal_spread(*sample.shape)
         problem = replace(problem, spread=problem.spread * max(grown, 1.0))
     return problem, rates
+
+
+def _family_in(
+    file: Path, columns: str | None, exclude: str | None, rtol: float, header: bool | None, family: Family
+) -> tuple[Problem, CoreRates]:
+    """Features of the points in a file, and rates from a trial on some of these points."""
+    import numpy as np
+
+    from geodim.cli.tables import opened
+    from geodim.data.sources import as_source
+    from geodim.plan import calibrate_family, family_problem
+
+    with opened(file, columns, exclude, header=header) as (data, _):
+        source = as_source(data)
+        n, d = source.n_points, source.n_features
+        rows = np.unique(np.linspace(0, n - 1, tried_points(n, d)).astype(np.intp))
+        square = getattr(family, "metric", None) == "precomputed"
+        sample = source.sample(rows if square else np.arange(d), rows)
+        _check_finite(file, sample)
+        held = not isinstance(data, np.memmap)
+        problem = family_problem(family, n, d, itemsize=source.dtype.itemsize, rtol=rtol, held=held)
+        return problem, calibrate_family(sample, family, f"a trial on {len(sample):,} of these points")
 
 
 def _opened(
@@ -186,7 +260,7 @@ def _chunked(file: Path, columns: str | None, exclude: str | None) -> tuple[dict
     }, sample
 
 
-def _check_finite(file: Path, sample: Any) -> None:
+def _check_finite(file: Path, sample: NDArray[np.floating]) -> None:
     """A trial needs numbers; where they are wrong, the computation will say."""
     import numpy as np
 
@@ -196,7 +270,7 @@ def _check_finite(file: Path, sample: Any) -> None:
         raise NonFiniteError(f"{file}: there is NaN or infinity among the points; drop these or fill them in")
 
 
-def _spread(sample: Any) -> float | None:
+def _spread(sample: object) -> float | None:
     """The widest range over Delta, from the sample."""
     import warnings
 

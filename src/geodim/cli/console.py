@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from geodim.errors import GeodimWarning
+from geodim.removal import TIE_RULE
 from geodim.text import visible, visible_lines
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
+    from geodim.alerts import Alert
     from geodim.result import IDResult
 
 TOP_FEATURES = 8
@@ -170,26 +172,71 @@ def summary_table(result: IDResult, title: str) -> Table:
             table.add_row(
                 Text(label), Text(text, style="bold green" if label == "intrinsic dimension" else "")
             )
+            if label == "intrinsic dimension" and result.gauge is not None:
+                table.add_row("among columns of this size", result.gauge.line)
     threads = result.parameters.get("n_threads", 1)
     table.add_row("time", f"{result.seconds:.3g} s on {threads} thread{'' if threads == 1 else 's'}")
     return table
 
 
+def print_alerts(console: Console, alerts: Iterable[Alert]) -> None:
+    """What to know before the number is believed, one line each."""
+    from rich.text import Text
+
+    for alert in alerts:
+        style = "bold red" if alert.severity == "warning" else "bold yellow"
+        text = visible(f"{alert.message} {alert.way_out}".strip())
+        console.print()
+        console.print(Text.assemble((f"{alert.severity}: ", style), text), soft_wrap=True)
+
+
 def shares_table(result: IDResult) -> Table:
-    """Lay out which features carry the discriminability, the largest shares first."""
+    """Lay out what features are worth: what their removal costs, where that is known, and their shares."""
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title="carried by these features", title_justify="left", title_style="bold", box=None)
+    removal = result.removal
+    table = Table(
+        title="what features are worth" if removal else "carried by these features",
+        title_justify="left", title_style="bold", box=None,
+        caption=shares_caption(result), caption_justify="left",
+    )  # fmt: skip
     table.add_column("feature")
+    if removal is not None:
+        table.add_column("without it", justify="right")
     table.add_column("share", justify="right")
+    if removal is not None:
+        table.add_column("alone", justify="right")
+    if result.share_bounds:
+        table.add_column("could be", justify="right")
     table.add_column()
-    for name, share in list(result.shares.items())[:TOP_FEATURES]:
-        table.add_row(
-            Text(visible(name)), f"{share:.1%}", Text("━" * max(1, round(30 * share)), style="blue")
-        )
-    more = len(result.shares) - TOP_FEATURES
+    names = list(result.shares) if removal is None else removal.ranked()
+    for name in names[:TOP_FEATURES]:
+        share = result.shares[name]
+        cells = [f"{share:.1%}"]
+        if removal is not None:
+            rest = removal.without[name]
+            same = "the same" if rest == removal.dimension else f"{rest:.6g}"
+            cells = [same, *cells, f"{removal.alone[name]:.1%}"]
+        if result.share_bounds:
+            least, most = result.share_bounds[name]
+            cells.append(f"{least:.0%} to {most:.0%}")
+        table.add_row(Text(visible(name)), *cells, Text("━" * max(1, round(30 * share)), style="blue"))
+    more = len(names) - TOP_FEATURES
     if more > 0:
-        rest = sum(list(result.shares.values())[TOP_FEATURES:])
-        table.add_row(f"{more} more", f"{rest:.1%}", "")
+        rest_of = f"{sum(result.shares[name] for name in names[TOP_FEATURES:]):.1%}"
+        beside = [""] * (bool(removal) + bool(result.share_bounds) + 1)
+        table.add_row(f"{more} more", *([""] if removal else []), rest_of, *beside)
     return table
+
+
+def shares_caption(result: IDResult) -> str:
+    """How to read shares."""
+    if result.share_bounds:
+        return "features that lie within the tolerance of each other may have each other's share"
+    if result.removal is None:
+        return f"{TIE_RULE}" if len(result.shares) > 1 else ""
+    words = f"{TIE_RULE}; "
+    if not result.removal.costs:
+        words = f"without any one of them the dimension stays the same, others tie; {words}"
+    return f"{words}{result.removal.tied:.1%} of the discriminability is attained by several at once"

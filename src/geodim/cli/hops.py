@@ -15,7 +15,7 @@ from geodim.cli.certifying import (
     check_certificate,
     write_certificate,
 )
-from geodim.cli.console import bar_with_time, err, notes, out, print_json, print_written
+from geodim.cli.console import bar_with_time, err, notes, out, print_alerts, print_json, print_written
 from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import (
@@ -39,7 +39,18 @@ from geodim.cli.planning import (
 )
 from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
 from geodim.cli.scheduler import Scheduler, connected
-from geodim.cli.tables import SAVE_EVERY, Checkpoint, Header, Rtol, SaveEvery, Threads, TimeLimit
+from geodim.cli.tables import (
+    SAVE_EVERY,
+    Checkpoint,
+    Header,
+    HopScale,
+    NoNormalize,
+    Rtol,
+    SaveEvery,
+    Threads,
+    TimeLimit,
+    scale_given,
+)
 from geodim.errors import InputTypeError, InputValueError
 from geodim.output import check_outputs
 from geodim.text import visible
@@ -106,12 +117,8 @@ def hops(
         ),
     ] = None,
     rtol: Rtol = 0.0,
-    no_normalize: Annotated[
-        bool,
-        typer.Option(
-            "--no-normalize", help="Take attributes as they are; else their largest range becomes 1."
-        ),
-    ] = False,
+    scale: HopScale = None,
+    no_normalize: NoNormalize = False,
     edge_weights: Annotated[
         str | None,
         typer.Option(
@@ -217,7 +224,7 @@ def hops(
                 "operator": operator.value,
                 "operator_parameters": parameters,
                 "rtol": rtol,
-                "normalize": not no_normalize,
+                "scale": scale_given(scale, no_normalize),
                 "edge_weights": weights,
                 "dtype": kind,
                 "n_threads": threads,
@@ -338,6 +345,7 @@ def _show(result: KHopResult, title: str, terminal: Console) -> None:
         for row in result.rows()
     ]
     terminal.print(_table(title, rows))
+    print_alerts(terminal, result.alerts)
     if any(one.one_number and not one.exact for one in result):
         kind = result.results[-1].parameters.get("dtype", "float32")
         terminal.print(
@@ -367,4 +375,7 @@ def _document(result: KHopResult, given: Given) -> dict[str, Any]:
         for k, one in enumerate(values["results"])
     ]
     versions = values["results"][0]["versions"]
-    return {**values, "format": FORMAT, **given.source, "results": scalars, "versions": versions}
+    alerts = [alert.to_dict() for alert in result.alerts]
+    return {
+        **values, "format": FORMAT, **given.source, "alerts": alerts, "results": scalars, "versions": versions
+    }  # fmt: skip

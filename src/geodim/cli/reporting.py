@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -45,10 +46,10 @@ def command_line() -> str:
 
 
 def with_provenance(result: R, data: str) -> R:
-    """The result, with what was measured and by which command among its parameters."""
+    """The result, with what was measured, by which command and when, among its parameters."""
     from geodim.khop_result import KHopResult
 
-    made = {"data": data, "command": command_line()}
+    made = {"data": data, "command": command_line(), "date": f"{datetime.now(UTC):%Y-%m-%d}"}
     if isinstance(result, KHopResult):
         results = [replace(one, parameters={**one.parameters, **made}) for one in result]
         return replace(result, results=results)

@@ -8,9 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_json, print_written
+from geodim.cli.console import err, notes, out, print_alerts, print_json, print_written
+from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, chosen_family, named_features
+from geodim.cli.objects import is_table, only_for_tables, opened_objects
 from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
-from geodim.cli.tables import Columns, Exclude, Header, Threads, opened
+from geodim.cli.tables import (
+    Columns,
+    Exclude,
+    Header,
+    NoNormalize,
+    ScaleOption,
+    Threads,
+    opened,
+    scale_given,
+)
 from geodim.output import check_outputs
 from geodim.text import visible
 
@@ -31,12 +42,18 @@ def select(
         typer.Argument(
             metavar="FILE",
             help="Points in rows: .npy, .npz (points.npz:key for one of several "
-            "arrays), .csv, .tsv, .parquet.",
+            "arrays), .csv, .tsv, .parquet; for families of other things as compute takes it.",
         ),
     ],
     m: Annotated[
         int | None, typer.Option("-m", "--features", metavar="M", min=1, help="How many features to choose.")
     ] = None,
+    family: Annotated[
+        str, typer.Option(metavar="FAMILY", help=f"What to choose from: {FAMILY_HELP}.")
+    ] = "coordinates",
+    metric: Metric = None,
+    landmarks: Landmarks = None,
+    by: By = None,
     fraction: Annotated[
         float | None,
         typer.Option(
@@ -45,10 +62,8 @@ def select(
             "and at most 1; 0.95 by default.",
         ),
     ] = None,
-    no_normalize: Annotated[
-        bool,
-        typer.Option("--no-normalize", help="Report widths as they are; else the largest range becomes 1."),
-    ] = False,
+    scale: ScaleOption = None,
+    no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
     header: Header = None,
@@ -64,8 +79,8 @@ def select(
     """Choose few features that tell the points apart almost as well as all of them.
 
     One feature after the other, always the one that adds most to the discriminability. Such a choice reaches
-    at least 63 % (1 - 1/e) of what the best possible choice of as many features reaches, and mostly far more:
-    the table shows how much of all features together. Labels are not looked at.
+    at least 63 % (1 - 1/e) of the discriminability of the best possible choice of as many features, and
+    mostly far more: the table shows how much of all features together. Labels are not looked at.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with **names** and **curve**.
 
@@ -73,13 +88,23 @@ def select(
 
     * `geodim select embeddings.npy` until 95 % are reached
     * `geodim select iris.csv --exclude species -m 2`
+    * `geodim select measurements.csv --scale iqr` where columns have units of their own
     * `geodim select points.parquet --fraction 0.99 | jq -r .names[]`
+    * `geodim select embeddings.npy --family distances --metric cosine -m 20` the points that tell most
     """
     console = err()
+    by_unit = scale_given(scale, no_normalize)
     if m is not None and fraction is not None:
         raise typer.BadParameter("give -m or --fraction, not both")
     if fraction is not None and not 0.0 < fraction <= 1.0:
         raise typer.BadParameter(f"--fraction must be above 0 and at most 1, not {fraction:g}")
+    named = named_features(family, by, "--family")
+    if named is None:
+        raise typer.BadParameter(f"{family!r} is no family of features", param_hint="--family")
+    features = chosen_family(named, metric, landmarks, by)
+    table = is_table(features, file)
+    if not table:
+        only_for_tables({"--columns": columns, "--exclude": exclude, "--header": header})
     check_report(report)
     check_outputs({"--json": json, "--report": report}, [file])
     with notes(console, quiet=quiet):
@@ -90,9 +115,11 @@ def select(
             header,
             console,
             quiet=quiet,
+            table=table,
             m=m,
             fraction=fraction,
-            normalize=not no_normalize,
+            features=features or "coordinates",
+            scale=by_unit,
             n_threads=threads,
         )
         selection = with_provenance(selection, str(file))
@@ -119,21 +146,24 @@ def _choose(
     console: Console,
     *,
     quiet: bool,
+    table: bool,
     m: int | None,
     fraction: float | None,
-    normalize: bool,
+    features: object,
+    scale: object,
     n_threads: int | None,
 ) -> FeatureSelection:
     """Read and select; names and numbers are those of the file."""
     from geodim.explain.select import select_features
 
     with (
-        opened(file, columns, exclude, header=header) as (data, names),
+        opened(file, columns, exclude, header=header) if table else opened_objects(file) as (data, names),
         _passes(console, quiet=quiet) as progress,
     ):
+        made = features != "coordinates"  # then columns are coordinates of points, not features
         return select_features(
-            data, m, fraction=fraction, normalize=normalize, n_threads=n_threads, feature_names=names,
-            progress=progress,
+            data, m, fraction=fraction, features=features, scale=scale, n_threads=n_threads,
+            feature_names=None if made else names, progress=progress,
         )  # fmt: skip
 
 
@@ -194,6 +224,9 @@ def _show(selection: FeatureSelection, title: str, terminal: Console) -> None:
     if more > 0:
         last = selection.rows()[-1]
         table.add_row("", f"{more} more", f"{last['fraction']:.2%}", f"{last['dimension']:.6g}", "")
+    print_alerts(terminal, selection.alerts)
+    if selection.alerts:
+        terminal.print()
     terminal.print(table)
     threads = selection.parameters["n_threads"]
     if selection.useful < len(selection.names):
@@ -203,7 +236,7 @@ def _show(selection: FeatureSelection, title: str, terminal: Console) -> None:
     terminal.print(
         f"\n{len(selection.names):,} of {selection.n_features:,} features, {selection.n_points:,} points; "
         f"all features: dimension {selection.dimension:.6g}; certified: at least {selection.guarantee:.1%} "
-        f"of the best choice of as many; {selection.seconds:.3g} s on {threads} "
+        f"of the discriminability of the best choice of as many; {selection.seconds:.3g} s on {threads} "
         f"thread{'' if threads == 1 else 's'}",
         soft_wrap=True,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,6 +41,24 @@ Threads = Annotated[
 Rtol = Annotated[
     float, typer.Option(metavar="E", min=0.0, help="Bounds this close will do: 0.01 is 1 %, 0 is exact.")
 ]
+ScaleOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scale",
+        metavar="SCALE",
+        help="What columns are divided by: global (all by the largest range, the default), range, iqr, std "
+        "or rank (each by its own), none, a number, or one for each column: 2,0.5,10.",
+    ),
+]
+HopScale = Annotated[
+    str | None,
+    typer.Option(
+        "--scale",
+        metavar="SCALE",
+        help="global, the default: by the largest range of an attribute; or none.",
+    ),
+]
+NoNormalize = Annotated[bool, typer.Option("--no-normalize", help="The same as --scale none.")]
 TimeLimit = Annotated[
     float | None,
     typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the bounds known so far."),
@@ -55,6 +73,25 @@ Checkpoint = Annotated[
     ),
 ]
 SaveEvery = Annotated[float, typer.Option(metavar="SECONDS", min=0.0, help="Time between two checkpoints.")]
+
+
+def scale_given(scale: str | None, no_normalize: bool) -> object:
+    """The scale that the options name."""
+    if scale is None:
+        return "none" if no_normalize else None
+    if no_normalize:
+        raise typer.BadParameter("give --scale or --no-normalize, which is --scale none, not both")
+    from geodim.data.scales import Scale
+
+    given: object = scale
+    with suppress(ValueError):
+        numbers = [float(part) for part in scale.split(",")]
+        given = numbers if "," in scale else numbers[0]
+    try:
+        Scale.of(given)  # before the data is read
+    except InputValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--scale") from error
+    return given
 
 
 def told(table: Table) -> Table:

@@ -19,7 +19,11 @@ from geodim.memory import check_bytes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import narwhals as nw
     from numpy.typing import NDArray
+    from scipy.sparse import csc_array, csr_array
+
+    from geodim.data.sparse import SparseMatrix
 
 __all__ = ["Context", "as_context"]
 
@@ -72,7 +76,7 @@ class Context:
         return int(self.rows.shape[1])
 
     @cached_property
-    def columns(self) -> Any:
+    def columns(self) -> csc_array:
         """The same by attributes."""
         return self.rows.tocsc()
 
@@ -135,7 +139,7 @@ def from_lists(
     return Context(rows, attribute_names, object_names)
 
 
-def as_context(data: Any, *, attribute_names: Sequence[str] | None = None) -> Context:
+def as_context(data: object, *, attribute_names: Sequence[str] | None = None) -> Context:
     """Turn binary data into a context.
 
     Parameters
@@ -173,7 +177,7 @@ def as_context(data: Any, *, attribute_names: Sequence[str] | None = None) -> Co
         return Context(_from_array(array), names)
 
 
-def _from_array(array: NDArray[Any]) -> Any:
+def _from_array(array: NDArray[Any]) -> object:
     """A dense array, a block of rows at a time."""
     from scipy.sparse import csr_array, vstack  # noqa: PLC0415 - takes time to import
 
@@ -203,13 +207,13 @@ def _truth(values: NDArray[Any], first_row: int) -> NDArray[np.bool_]:
     return truth
 
 
-def _neither(value: Any, row: int, column: int) -> InputValueError:
+def _neither(value: object, row: int, column: int) -> InputValueError:
     return InputValueError(
         f"the value at row {row}, column {column} is {value}, neither 0 nor 1: {THRESHOLD}"
     )
 
 
-def _from_sparse(matrix: Any) -> Any:
+def _from_sparse(matrix: SparseMatrix) -> csr_array:
     from scipy.sparse import csr_array  # noqa: PLC0415 - takes time to import
 
     check_type(matrix.dtype)
@@ -227,7 +231,7 @@ def _from_sparse(matrix: Any) -> Any:
     return rows
 
 
-def _from_frame(frame: Any) -> Any:
+def _from_frame(frame: nw.DataFrame[Any]) -> csr_array:
     """Columns of booleans, or of 0 and 1."""
     from scipy.sparse import csc_array  # noqa: PLC0415 - takes time to import
 

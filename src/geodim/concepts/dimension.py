@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from geodim.arguments import real_number, whole_number
 from geodim.attained import MOST_RUNS, shortened
 from geodim.concepts.contexts import as_context
 from geodim.concepts.mining import mine
+from geodim.data.scales import Scale
 from geodim.engine.driver import Driver
 from geodim.engine.parts import mean
-from geodim.errors import DegenerateDataWarning, InterruptedWarning
+from geodim.errors import DegenerateDataWarning, InputValueError, InterruptedWarning
 from geodim.result import IDResult, versions
 
 if TYPE_CHECKING:
@@ -31,10 +32,11 @@ NAMED = 8  # attributes of a concept that are listed in its name
 
 
 def binary_dimension(
-    X: Any,
+    X: object,
     *,
     min_support: float = 0.0,
-    normalize: bool = False,
+    scale: object = None,
+    normalize: bool | None = None,
     attribute_names: Sequence[str] | None = None,
     time_limit: float | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -57,8 +59,11 @@ def binary_dimension(
     min_support : float or int, default 0.0
         Concepts of fewer objects are not looked for.  A float is a share of the objects, from 0 to 1; an int
         is a number of objects.  Bounds hold for all concepts, whatever is left out.
-    normalize : bool, default False
-        Divide all features by the largest range, the share of the most frequent attribute.
+    scale : {"none", "global"}
+        Take shares of objects as they are, or divide all features by the largest range, the share of the most
+        frequent attribute.
+    normalize : bool, optional
+        Older alias: False is scale="none", True is scale="global".
     attribute_names : sequence of str, optional
         Names of the attributes, where the data has none.
     time_limit : float, optional
@@ -97,18 +102,21 @@ def binary_dimension(
     started = time.monotonic()
     limit = None if time_limit is None else real_number(time_limit, "time_limit", least=0.0, hint="seconds")
     check_min_support(min_support)
+    chosen = Scale.of("none" if scale is None and normalize is None else scale, normalize)
+    if chosen.own:
+        raise InputValueError("shares of objects have one unit: scale must be 'none' or 'global'")
     context = as_context(X, attribute_names=attribute_names)
     least = least_support(min_support, context.n_objects)
     import_module("geodim.concepts._lists")  # Numba, before an interrupt could leave it half imported
     driver = Driver(None if limit is None else started + limit, progress)
     with driver.heeding():
         front = mine(context, least, driver)
-    result = _summarise(context, front, least, driver, normalize=normalize, started=started)
+    result = _summarise(context, front, least, driver, normalize=chosen.normalize, started=started)
     _warn(result)
     return result
 
 
-def check_min_support(min_support: Any) -> None:
+def check_min_support(min_support: object) -> None:
     """Raise unless it is a share or a number of objects."""
     if isinstance(min_support, float | np.floating):
         hint = "a share of the objects; a whole number is a number of objects"
@@ -173,6 +181,7 @@ def _summarise(
             "features": "concepts",
             "n_objects": objects,
             "min_support": least,
+            "scale": "global" if normalize else "none",
             "normalize": bool(normalize),
             "n_threads": 1,
         },

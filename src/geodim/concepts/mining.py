@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
+    from scipy.sparse import csc_array
 
     from geodim.concepts.contexts import Context
     from geodim.engine.driver import Driver
@@ -223,7 +224,7 @@ class _Search:
         cut_down(*self.context.lists, rows, columns, self.t, self.floor, MOST_PEELS)
         return np.flatnonzero(rows), np.flatnonzero(columns)
 
-    def _by_branches(self, cut: Any, columns: Ints, driver: Driver) -> int:
+    def _by_branches(self, cut: csc_array, columns: Ints, driver: Driver) -> int:
         """One search for each first attribute, by falling count; what is possible beyond what was seen."""
         from geodim.concepts._lists import enter_branch  # noqa: PLC0415 - imports Numba
 
@@ -250,7 +251,7 @@ class _Search:
                 return max(unseen, most)
         return 0
 
-    def _at_once(self, cut: Any, columns: Ints, driver: Driver) -> int:
+    def _at_once(self, cut: csc_array, columns: Ints, driver: Driver) -> int:
         """One search with all rows as bits of the columns; what is possible beyond what was seen."""
         from geodim.concepts._kernels import enter_root  # noqa: PLC0415 - imports Numba
 

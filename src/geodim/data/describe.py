@@ -42,6 +42,7 @@ def stored_rows(source: ColumnSource) -> int | None:
 
 def longest_runs(source: ColumnSource) -> int | None:
     """The most values of a column that is read as values with multiplicities; None if none is."""
+    source = getattr(source, "unscaled", source)
     if isinstance(source, SparseSource):
         return int(np.diff(source.csc.indptr).max()) + 1
     return int(source.present.size) if isinstance(source, WeightedSource) else None

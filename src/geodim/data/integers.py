@@ -1,6 +1,6 @@
 """Integers beyond 2^53, which float64 does not hold: measured from their column's least, or bounded.
 
-Windows do not change when a column is shifted, and differences of integers are exact.  So a column whose
+Windows do not change when a column is shifted, and integer arithmetic does not round.  So a column whose
 values reach far but lie close together (identifiers, times in nanoseconds) loses nothing: its least
 value is subtracted in integers, and what is left is converted.  Only if the range itself is beyond 2^53,
 or the data lies where it cannot be shifted, are values rounded; then the rounding is told, and the

@@ -112,7 +112,7 @@ def _refuse_first(
         raise error(f"weight {array[row]} at row {row} {why}")
 
 
-def check_weights(weights: Any, n_points: int) -> NDArray[np.int64]:
+def check_weights(weights: object, n_points: int) -> NDArray[np.int64]:
     """Integer multiplicities, one per point: what is needed where points are repeated."""
     array = check_masses(weights, n_points)
     if not is_whole(array):

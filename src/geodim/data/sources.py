@@ -23,7 +23,10 @@ from geodim.errors import InputTypeError, ShapeError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import narwhals as nw
     from numpy.typing import NDArray
+
+    from geodim.data.sparse import SparseMatrix
 
 LET_GO_BYTES = 1 << 26  # so much of a mapped file may be resident at a time
 CHUNK_BYTES = 1 << 16  # row chunks of this size stay in the cache while they are transposed
@@ -86,7 +89,7 @@ class ArraySource:
         mapped = isinstance(array, np.memmap) and array.mode in ("r", "r+") and hasattr(mmap, "MADV_DONTNEED")
         self._map: mmap.mmap | None = array._mmap if mapped else None  # type: ignore[attr-defined]
 
-    def over(self, array: Any) -> ArraySource:
+    def over(self, array: object) -> ArraySource:
         """The same with other values, of the same layout."""
         other = copy(self)
         other.array, other.long_integers = array, False
@@ -183,7 +186,7 @@ class SparseSource:
     runs = True
     row_major = False
 
-    def __init__(self, matrix: Any) -> None:
+    def __init__(self, matrix: SparseMatrix) -> None:
         self.names: list[str] | None = None
         check_type(matrix.dtype)
         check_shape(matrix.shape)
@@ -233,6 +236,12 @@ class SparseSource:
         self.watch.check()
         return some
 
+    def row_sums(self) -> NDArray[np.float64]:
+        """What the values of every point add up to."""
+        sums = np.asarray(self.csc.sum(axis=1, dtype=np.float64)).ravel()
+        self.watch.check()
+        return sums
+
 
 class FrameSource:
     """A pandas, polars or pyarrow frame, column by column through narwhals; names are kept."""
@@ -240,7 +249,7 @@ class FrameSource:
     runs = False
     row_major = False
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self.frame = frame
         names: list[str] = [str(name) for name in frame.columns]
         check_shape((len(frame), len(names)))
@@ -286,8 +295,8 @@ class FrameSource:
         values[~series.is_null().to_numpy()] = series.drop_nulls().to_numpy()
         return values
 
-    def _column(self, column: int) -> NDArray[np.floating]:
-        values = self.own_values(column)
+    def _column(self, column: int, rows: NDArray[np.intp] | slice = slice(None)) -> NDArray[np.floating]:
+        values = self.own_values(column)[rows]
         least = None if self._least is None else self._least[column]
         if least is not None:
             from geodim.data.integers import from_least  # noqa: PLC0415 - they know each other
@@ -320,7 +329,7 @@ class FrameSource:
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """A few rows of a few columns."""
-        return np.stack([self._column(int(column))[rows].astype(np.float64) for column in columns], axis=1)
+        return np.stack([self._column(int(column), rows).astype(np.float64) for column in columns], axis=1)
 
     def own_sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[Any]:
         """A few rows of a few columns of one type, as they are."""
@@ -343,7 +352,7 @@ class WeightedSource:
     def over(self, source: ColumnSource) -> WeightedSource:
         """The same weights for other values of the same points."""
         other = copy(self)
-        other.source, other.long_integers = source, False
+        other.source, other.dtype, other.long_integers = source, source.dtype, False
         return other
 
     def _column(self, column: int) -> NDArray[np.floating]:
@@ -384,7 +393,7 @@ def column_chunks(source: ColumnSource) -> list[tuple[slice, slice]]:
     return [(slice(0, source.n_points), slice(column, column + 1)) for column in range(source.n_features)]
 
 
-def as_source(data: Any, *, weights: Any = None, names: Sequence[str] | None = None) -> ColumnSource:
+def as_source(data: object, *, weights: object = None, names: Sequence[str] | None = None) -> ColumnSource:
     """Wrap whatever holds points by features: the one place that looks at types.
 
     Parameters
@@ -413,7 +422,7 @@ def set_names(source: ColumnSource, names: Sequence[str] | None) -> None:
     source.names = [str(name) for name in names]
 
 
-def _wide_frame(frame: Any) -> ColumnSource | None:
+def _wide_frame(frame: nw.DataFrame[Any]) -> ColumnSource | None:
     """A pandas frame of one type as an array, if its columns are very short.
 
     Then looking at each column takes longer than copying all of them.
@@ -429,7 +438,7 @@ def _wide_frame(frame: Any) -> ColumnSource | None:
     return source
 
 
-def _unweighted(data: Any) -> ColumnSource:
+def _unweighted(data: object) -> ColumnSource:
     module = type(data).__module__.partition(".")[0]
     if isinstance(data, np.ndarray):
         return ArraySource(plain_array(data))
@@ -438,6 +447,4 @@ def _unweighted(data: Any) -> ColumnSource:
     if module in ("pandas", "polars", "pyarrow"):
         frame = eager_frame(data)
         return _wide_frame(frame) or FrameSource(frame)
-    if module == "torch":
-        return ArraySource(array_of_tensor(data))
-    return ArraySource(plain_array(array_of(data)))
+    return ArraySource(array_of_tensor(data) if module == "torch" else plain_array(array_of(data)))

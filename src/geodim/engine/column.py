@@ -376,10 +376,10 @@ def changed(index: int, before: tuple[float, float], after: tuple[float, float])
 def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:
     """Grain, slack and quantum of a column.
 
-    If all values are multiples of a grain at most 2^48 times smaller than the largest, every sum of
-    the trend arithmetic is exact in float64, no slack is needed, and widths differ by multiples of
-    the quantum, the coarsest such grain.  Otherwise grain and quantum are 0, and the slack covers
-    every rounding of the bounds.
+    If all values are multiples of a grain of 2^-48 times the power of two above the largest, every sum
+    of the trend arithmetic that can decide anything is exact in float64 (section 4 of docs/numerics.md),
+    no slack is needed, and widths differ by multiples of the quantum, the coarsest such grain.
+    Otherwise grain and quantum are 0, and the slack covers every rounding of the bounds.
     """
     exponent = math.frexp(magnitude)[1]
     grain = math.ldexp(1.0, max(exponent - LATTICE_BITS, -1074))

@@ -106,6 +106,11 @@ def mean(widths: NDArray[np.float64], n_points: int, scale: float, n_threads: in
     total = exact_sum(widths, n_threads)
     if total is None:  # nothing is known of some column
         return math.inf
+    return mean_of(total, n_points, scale)
+
+
+def mean_of(total: int, n_points: int, scale: float) -> float:
+    """The same for a sum in units of 2^-1074, as `exact_sum` gives it."""
     numerator, denominator = float(scale).as_integer_ratio()
     # Python divides whole numbers correctly rounded, however large they are, and down to the smallest floats.
     try:

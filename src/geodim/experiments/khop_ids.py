@@ -9,6 +9,7 @@ from geodim.experiments.experiment import Context, Experiment, Options, Unit
 from geodim.experiments.inputs import all_hops, hop_cost, lacking, load
 from geodim.experiments.printed import DATASETS, HOPS, printed
 from geodim.experiments.verdicts import Claim, Comparison, absent, judge
+from geodim.words import short
 
 if TYPE_CHECKING:
     from geodim.experiments.experiment import Rows
@@ -104,7 +105,7 @@ def draw(rows: Rows) -> dict[str, Any]:
     ax = figure.add_subplot()
     for at, (name, some) in enumerate(found.items()):
         relative = [value / some[0] for value in some]
-        ax.plot(relative, **style.curve_style(at), markersize=4, label=style.plain(style.short(name)))
+        ax.plot(relative, **style.curve_style(at), markersize=4, label=style.plain(short(name)))
     ax.set_xlabel("$k$, number of hops")
     ax.set_ylabel("intrinsic dimension, $k = 0$ is 1")
     ax.set_ylim(0.0, 1.05)

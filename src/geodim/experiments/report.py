@@ -226,7 +226,8 @@ def _correlation_section(found: list[Correlation]) -> list[Block]:
         Paragraph(
             "Spearman's correlation of the relative drop from k - 1 to k hops and the gain in accuracy, over "
             "k = 1, ..., 5. Five pairs are few: at random, 1 comes up once in 120 times, and at least 0.9 "
-            "once in 24. p is the chance of a correlation at least as high; it is exact for single data sets."
+            "once in 24. p is the chance of a correlation at least as high, exact for single data sets. "
+            "The number of hops stands for -k, which needs no data: gains shrink from hop to hop."
         ),
         ReportTable(
             ["numbers", "estimator", "data", "pairs", "correlation", "p"],

@@ -6,7 +6,7 @@ Everything public is available from `geodim` itself:
 * `feature_ranking`: discriminability of each feature on its own
 * `select_features`, `DiscriminabilitySelector`: few features that keep most of it (`select`,
   `greedy`, `coarse`, `selector`)
-* `WhatIf`: the dimension if features were removed, rescaled, clipped or replaced (`whatif`, `toptwo`)
+* `WhatIf`: the dimension if features were removed, rescaled, clipped or replaced (`whatif`)
 * `advise`: how many hops are worth it (`advice`)
 
 The definitions and proofs are in docs/explanation.md.

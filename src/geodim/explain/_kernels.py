@@ -1,4 +1,4 @@
-"""Compiled loops of the explanations: counts in bins, upper bounds on gains, the two best columns.
+"""Compiled loops of the explanations: counts in bins, upper bounds on gains.
 
 Arrays over sizes are indexed by d = k - 1, as in the engine, and index 0 (a window of
 one point) is never used.
@@ -22,7 +22,6 @@ __all__ = [
     "excess_over",
     "gain_over",
     "list_excess",
-    "merge_two",
     "raise_to",
     "reach_of",
     "reaches",
@@ -279,32 +278,3 @@ def excess_over(phi: Any, sizes: Any, values: Any, count: int) -> Any:
             sizes[kept], values[kept] = sizes[i], values[i]
             kept += 1
     return total, kept
-
-
-@kernel
-def merge_two(
-    phi: Any, ranges: Any, n_ranges: int, column: int, best: Any, owner: Any, second: Any, runner: Any
-) -> None:
-    """Merge one column's phi into the best and the second best; of equal values the lower column comes first.
-
-    Columns are whole numbers, -1 where there is none; a phi of 0 takes no place.
-
-    Parameters
-    ----------
-    phi, ranges, n_ranges, column
-        As for `geodim.engine.kernels.columns.merge`.
-    best, second : (n,) float64 over d, raised in place
-    owner, runner : (n,) int32 over d, column indices, written
-    """
-    room = min(phi.size, best.size, owner.size, second.size, runner.size)
-    require_ranges(ranges, n_ranges, room, "merge_two: ranges")
-    for r in range(n_ranges):
-        for d in range(ranges[r, 0], ranges[r, 1]):
-            value = phi[d]
-            if owner[d] == column or runner[d] == column:
-                continue
-            if value > best[d] or (value == best[d] and column < owner[d]):
-                second[d], runner[d] = best[d], owner[d]
-                best[d], owner[d] = value, column
-            elif value > second[d] or (value == second[d] and column < runner[d]):
-                second[d], runner[d] = value, column

@@ -15,8 +15,8 @@ import numpy as np
 
 from geodim.engine.parts import mean
 from geodim.engine.profile import Profile
+from geodim.engine.toptwo import TopTwo
 from geodim.explain.passes import ColumnPass
-from geodim.explain.toptwo import TopTwo
 from geodim.result import inverse_square
 
 if TYPE_CHECKING:
@@ -80,8 +80,8 @@ class CoreFinder:
         if not core:
             return {}
         while True:
-            two = TopTwo(self.source.n_points)
-            two.solve(self.columns, core)
+            two = TopTwo.of(self.source.n_points, self.source.n_features)
+            self.columns.merge_into(two, core)
             self.target = self.measure(two.best)
             spare = self._spare(two, core)
             if not spare:
@@ -97,7 +97,7 @@ class CoreFinder:
         """Features that could go, each alone, without a change of the dimension."""
         losses = two.losses(self.source.n_features)
         visible = VISIBLE if NORMAL[0] < self._delta(two.best) < NORMAL[1] else np.inf
-        doubtful = [column for column in core if losses[column] <= visible or column == two.owner[-1]]
+        doubtful = [column for column in core if losses[column] <= visible or column == two.holder[-1]]
         return [column for column in doubtful if self.measure(two.without(column)[0]) == self.target]
 
     def _raised(self, phi: NDArray[np.float64], which: Iterable[int]) -> NDArray[np.float64]:
@@ -125,7 +125,7 @@ class CoreFinder:
 
 def _shares(two: TopTwo, core: list[int]) -> dict[int, float]:
     """Share of the discriminability of each, the lowest column owning what several attain."""
-    owned = two.owner >= 0
+    owned = two.holder >= 0
     weights = two.best[owned] / two.best[-1]
-    sums = np.bincount(two.owner[owned], weights=weights, minlength=core[-1] + 1)
+    sums = np.bincount(two.holder[owned], weights=weights, minlength=core[-1] + 1)
     return {column: float(sums[column] / sums.sum()) for column in core}

@@ -215,6 +215,10 @@ class ColumnPass:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
+    def merge_into(self, target: Target, which: Iterable[int]) -> None:
+        """Solve some columns, and merge them into a target."""
+        self.run(which, lambda slot, column: slot.solve(column, target))
+
     def slot(self) -> Slot:
         """A slot for use outside of a pass."""
         return self._take()

@@ -8,21 +8,30 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from geodim.alerts import find_alerts
 from geodim.arguments import real_number, whole_number
-from geodim.data.sources import as_source
+from geodim.data.scales import Scale
 from geodim.engine.parts import divisor, thread_count
 from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError
 from geodim.explain.greedy import Greedy
 from geodim.explain.passes import exact_source
-from geodim.result import format_of, inverse_square, to_json_value, unique_names, versions
+from geodim.families.opening import open_features
+from geodim.result import IDResult, format_of, inverse_square, to_json_value, unique_names, versions
 from geodim.saved.results import SELECTION, SELECTION_DERIVED, checked, related_in_selection
-from geodim.text import html_table, visible
+from geodim.text import html_list, html_table, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-FORMAT = "geodim.FeatureSelection/1"
+    from geodim.alerts import Alert
+    from geodim.data.checks import Ranges
+    from geodim.data.sources import ColumnSource
+
+FORMAT = "geodim.FeatureSelection/2"
+BEFORE = "geodim.FeatureSelection/1"  # without alerts
 FRACTION = 0.95
 HTML_ROWS = 10
 MEMORY = 256 << 20
@@ -49,6 +58,8 @@ class FeatureSelection:
         because ``m`` asked for them.
     guarantee : float
         The chosen features reach at least this part of the Delta of any other set of as many.
+    alerts : tuple of Alert
+        What to know before the choice is believed: that of one column in large units reaches everything.
     """
 
     names: list[str]
@@ -63,6 +74,7 @@ class FeatureSelection:
     seconds: float = 0.0
     parameters: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    alerts: tuple[Alert, ...] = ()
 
     @property
     def fractions(self) -> list[float]:
@@ -84,10 +96,11 @@ class FeatureSelection:
 
     @property
     def guarantee(self) -> float:
-        """Certified part of the best possible.
+        """Certified part of the best possible Delta.
 
         It is the greedy bound 1 - (1 - 1/m)^m > 1 - 1/e, or more if the curve shows it.  No set of features
-        has a larger Delta than all of them together.
+        has a larger Delta than all of them together.  Of Delta, not of the dimension: with g for this
+        number, the dimension of the choice is at most 1/g^2 times the least possible, divided by one d_max.
         """
         m = len(self.columns)
         return max(1.0 - (1.0 - 1.0 / m) ** m, self.fractions[-1])
@@ -129,6 +142,7 @@ class FeatureSelection:
             "dimension": self.dimension,
             "guarantee": self.guarantee,
             "useful": self.useful,
+            "alerts": [alert.to_dict() for alert in self.alerts],
         }
         return {name: to_json_value(value) for name, value in values.items()}
 
@@ -145,7 +159,9 @@ class FeatureSelection:
     def from_dict(cls, values: Any) -> FeatureSelection:
         """Rebuild a selection from `to_dict`."""
         found = format_of(values)
-        if found != FORMAT:
+        if found == BEFORE:
+            values = {"alerts": [], **values}
+        elif found != FORMAT:
             msg = f"expected format {FORMAT!r}, found {found!r}: was it written by a later geodim?"
             raise DataFileError(msg)
         return checked(values, SELECTION, SELECTION_DERIVED, lambda known: cls(**known), related_in_selection)
@@ -170,7 +186,8 @@ class FeatureSelection:
             f"geodim, {len(self.names):,} of {self.n_features:,} features; "
             f"dimension of all {self.dimension:.6g}"
         )
-        return html_table(caption, rows, ["", "feature", "part of the discriminability", "dimension so far"])
+        table = html_table(caption, rows, ["", "feature", "part of the discriminability", "dimension so far"])
+        return table + html_list(map(str, self.alerts))
 
 
 def select_features(
@@ -178,7 +195,11 @@ def select_features(
     m: int | None = None,
     *,
     fraction: float | None = None,
-    normalize: bool = True,
+    features: Any = "coordinates",
+    metric: Any = None,
+    landmarks: Any = None,
+    scale: Any = None,
+    normalize: bool | None = None,
     weights: Any = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
@@ -189,9 +210,10 @@ def select_features(
 
     Delta of a set S of features, :math:`\Delta(S) = \frac1n \sum_k \max_{f \in S} \phi_{k,f}`, is monotone
     and submodular, so taking the feature that adds most, again and again, reaches at least :math:`1 - 1/e` of
-    the best set of as many features.  Each choice is the true greedy one: features are left aside only by
-    proven bounds.  Of features that add the same, the one with the lowest column is taken.  Once nothing is
-    left to gain, ``m`` is filled up by the discriminability of each feature on its own, largest first.
+    Delta of the best set of as many features; the dimension, :math:`1/\Delta^2`, is then at most 2.51 times
+    the least possible.  Each choice is the true greedy one: features are left aside only by proven bounds.
+    Of features that add the same, the one with the lowest column is taken.  Once nothing is left to gain,
+    ``m`` is filled up by the discriminability of each feature on its own, largest first.
 
     Parameters
     ----------
@@ -202,9 +224,13 @@ def select_features(
     fraction : float, optional
         Instead of ``m``: choose until Delta is at least this part of Delta of all features;
         0.95 if neither is given.
-    normalize : bool, default True
-        Divide Delta by d_max, the largest range of all features (not only of the chosen ones).  The
-        choice does not depend on it.
+    features, metric, landmarks
+        As for `geodim.intrinsic_dimension`.  From distances this chooses landmarks, the points that tell most
+        of the others apart.  What is a part of a larger family is taken as it is: "all features" are those.
+    scale, normalize
+        As for `geodim.intrinsic_dimension`; d_max is the largest range of all features, not only of the
+        chosen ones.  The choice is the same for "global", "none" and a number, and another where columns have
+        units of their own.
     weights : array-like of int, optional
         Multiplicity of each point.
     feature_names : sequence of str, optional
@@ -233,12 +259,15 @@ def select_features(
     started = time.monotonic()
     threads = thread_count(n_threads)
     memory = whole_number(memory, "memory (bytes)", 1)
-    source = as_source(X, weights=weights, names=feature_names)
-    most, part = _check_size(m, fraction, source.n_features)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-    source, ranges = exact_source(source, threads)
-    scale = divisor(ranges.d_max, normalize)
-    greedy = Greedy(source, ranges, threads, memory, progress, scale)
+    chosen = Scale.of(scale, normalize)
+    opened = open_features(
+        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads, scale=chosen
+    )
+    most, part = _check_size(m, fraction, opened.source.n_features)
+    source, ranges = exact_source(opened.source, threads)
+    by = divisor(ranges.d_max, chosen.normalize)
+    greedy = Greedy(source, ranges, threads, memory, progress, by)
     while not greedy.chosen or (
         len(greedy.chosen) < most if part is None else greedy.delta < part * greedy.total
     ):
@@ -249,26 +278,44 @@ def select_features(
             DegenerateDataWarning,
             stacklevel=2,
         )
+    names = unique_names(source.names, greedy.chosen)
     return FeatureSelection(
-        names=unique_names(source.names, greedy.chosen),
+        names=names,
         columns=greedy.chosen,
         curve=greedy.curve,
         total=greedy.whole_delta,
         n_points=source.n_points,
         n_features=source.n_features,
-        normalized=bool(normalize),
+        normalized=chosen.normalize,
         d_max=ranges.d_max,
         evaluations=greedy.evaluations,
         seconds=time.monotonic() - started,
         parameters={
             "m": None if m is None else int(m),
             "fraction": part,
-            "normalize": bool(normalize),
+            "scale": chosen.told(),
+            "normalize": chosen.normalize,
             "n_threads": threads,
             "memory": memory,
+            **({} if opened.said is None else {"features": opened.said}),
         },
         versions=versions(),
+        alerts=_alerts(greedy, source, ranges, normalize=chosen.normalize),
     )
+
+
+def _alerts(greedy: Greedy, source: ColumnSource, ranges: Ranges, *, normalize: bool) -> tuple[Alert, ...]:
+    """What to know of all features together; ties say nothing about what was chosen."""
+    names = unique_names(source.names, greedy.chosen)
+    gains = np.diff(greedy.curve, prepend=0.0) / (greedy.whole_delta or 1.0)
+    phi = greedy.whole[1:]
+    whole = IDResult(
+        n_points=source.n_points, n_features=source.n_features, normalized=normalize, d_max=ranges.d_max,
+        discriminability=greedy.whole_delta, discriminability_lower=greedy.whole_delta,
+        discriminability_upper=greedy.whole_delta, support=np.arange(2, source.n_points + 1), phi_lower=phi,
+        phi_upper=phi, shares=dict(zip(names, gains.tolist(), strict=True)), exact=True,
+    )  # fmt: skip
+    return tuple(alert for alert in find_alerts(whole, source, ranges) if alert.code != "ties")
 
 
 def _check_size(m: Any, fraction: Any, n_features: int) -> tuple[int, float | None]:

@@ -64,11 +64,13 @@ class DiscriminabilitySelector(SelectorMixin, DataEstimator):  # type: ignore[mi
         n_features_to_select: int | None = None,
         *,
         fraction: float | None = None,
+        scale: object = None,
         n_threads: int | None = None,
         memory: int = MEMORY,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.fraction = fraction
+        self.scale = scale
         self.n_threads = n_threads
         self.memory = memory
 
@@ -93,6 +95,7 @@ class DiscriminabilitySelector(SelectorMixin, DataEstimator):  # type: ignore[mi
             self._validated(X),
             self.n_features_to_select,
             fraction=self.fraction,
+            scale=self.scale,
             weights=sample_weight,
             n_threads=self.n_threads,
             memory=self.memory,

@@ -11,34 +11,53 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.data.scales import Scale
 from geodim.data.sources import as_source
 from geodim.dimension import intrinsic_dimension
 from geodim.engine.parts import divisor, mean, thread_count
+from geodim.engine.toptwo import TopTwo
 from geodim.explain.core import CoreFinder
 from geodim.explain.passes import ColumnPass, exact_source
+from geodim.families.choose import Ready
+from geodim.families.opening import open_features
+from geodim.removal import TIE_RULE
 from geodim.result import to_json_value, unique_names
+from geodim.summary import removal_of
 from geodim.text import html_table, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from geodim.data.sources import ColumnSource
     from geodim.explain.passes import Column, Slot
+    from geodim.removal import Removal
     from geodim.result import IDResult
 
-FORMAT = "geodim.Explanation/1"
+FORMAT = "geodim.Explanation/2"
 HTML_NAMES = 10
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """Which features carry the discriminability, and which of them suffice.
+    """What every feature is worth, and which of them suffice.
 
     Attributes
     ----------
     result : IDResult
         The intrinsic dimension itself, exact.
+    without : dict
+        For every feature, in the order of the columns, the dimension of all others together, to the bit as it
+        would be computed from them.
+    costs : dict
+        By how much the dimension rises without a feature, largest changes first; features whose removal
+        changes nothing are left out.
+    ties : array of int
+        How many features attain Phi(k), for k = 2, ..., n.
+    alone : dict
+        For every feature with a share, the part of it that no other feature attains, too.
     shares : dict
         For every feature that attains Phi(k) somewhere, the sum of Phi over those k over the sum of all,
         largest first.  Where several attain it, the lowest column counts, so that the shares add up to 1;
@@ -56,6 +75,8 @@ class Explanation:
     """
 
     result: IDResult
+    removal: Removal
+    without: dict[str, float]
     core: list[str]
     core_columns: list[int]
     core_shares: dict[str, float] = field(default_factory=dict)
@@ -66,14 +87,31 @@ class Explanation:
         """Shares of the discriminability, largest first."""
         return self.result.shares
 
+    @property
+    def costs(self) -> dict[str, float]:
+        """By how much the dimension rises without a feature, largest changes first."""
+        return self.removal.costs
+
+    @property
+    def ties(self) -> NDArray[np.int32]:
+        """How many features attain Phi(k), for k = 2, ..., n."""
+        return self.removal.ties
+
+    @property
+    def alone(self) -> dict[str, float]:
+        """The part of every share that no other feature attains."""
+        return self.removal.alone
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, without the curve."""
+        """Plain values for JSON, without the curve; ``without`` names the features with a share."""
         return {
             "format": FORMAT,
             "dimension": to_json_value(self.result.dimension),
             "discriminability": self.result.discriminability,
             "n_points": self.result.n_points,
             "n_features": self.result.n_features,
+            "features": self.result.parameters.get("features", {"family": "coordinates"}),
+            **{name: value for name, value in self.removal.to_dict().items() if name != "dimension"},
             "shares": self.shares,
             "hop_shares": {str(hop): share for hop, share in self.hop_shares.items()},
             "core": self.core,
@@ -90,8 +128,9 @@ class Explanation:
     def __repr__(self) -> str:
         leading = ", ".join(f"{visible(name)} {share:.1%}" for name, share in list(self.shares.items())[:3])
         return (
-            f"Explanation(dimension={self.result.dimension:.6g}, carried by {len(self.shares)} of "
-            f"{self.result.n_features} features: {leading}; core of {len(self.core)})"
+            f"Explanation(dimension={self.result.dimension:.6g}; {self.removal.sentence()}; carried by "
+            f"{len(self.shares)} of {self.result.n_features} features: {leading} ({TIE_RULE}); core of "
+            f"{len(self.core)})"
         )
 
     def _repr_html_(self) -> str:
@@ -103,7 +142,8 @@ class Explanation:
         features = f"{len(self.shares):,} of {self.result.n_features:,} features"
         rows = [
             ("intrinsic dimension", f"{self.result.dimension:.6g}"),
-            (f"carried by {features}", listed(self.shares)),
+            ("without a feature", self.removal.sentence(HTML_NAMES)),
+            (f"carried by {features}", f"{listed(self.shares)} ({TIE_RULE})"),
             (f"core of {len(self.core):,}", listed(self.core_shares)),
         ]
         if len(self.hop_shares) > 1:
@@ -114,21 +154,29 @@ class Explanation:
 def explain_dimension(
     X: Any,
     *,
-    normalize: bool = True,
+    features: Any = "coordinates",
+    metric: Any = None,
+    landmarks: Any = None,
+    scale: Any = None,
+    normalize: bool | None = None,
     weights: Any = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> Explanation:
-    """Say which features carry the discriminability, and find a minimal set with the same dimension.
+    """Say what every feature is worth, and find a minimal set with the same dimension.
 
-    The minimal set has the same dimension to the bit.
+    What the removal of a feature costs, exactly and for all features at once; which features carry the
+    discriminability, where of those that tie the lowest column counts; and a minimal set of features that has
+    the same dimension to the bit.
 
     Parameters
     ----------
     X : array-like of shape (n_points, n_features)
         Numbers in any form that `geodim.intrinsic_dimension` takes.
-    normalize, weights, feature_names, n_threads
-        As for `geodim.intrinsic_dimension`.
+    features, metric, landmarks, scale, normalize, weights, feature_names, n_threads
+        As for `geodim.intrinsic_dimension`.  Of distances this names the points that carry the dimension, of
+        directions the directions.  What is a part of a larger family is explained as it is: which of these
+        landmarks carry what all of these reach.
 
     Returns
     -------
@@ -143,17 +191,27 @@ def explain_dimension(
     >>> explanation = geodim.explain_dimension(X, feature_names="abcd")
     >>> explanation.core
     ['a', 'b']
+    >>> explanation.costs  # b and c are equal: either may go
+    {'a': 0.8847510044914442}
     """
-    source = as_source(X, weights=weights, names=feature_names)
-    names = _distinct(source)
-    result = intrinsic_dimension(
-        X, normalize=normalize, weights=weights, feature_names=names, n_threads=n_threads
-    )
     threads = thread_count(n_threads)
+    chosen = Scale.of(scale, normalize)
+    opened = open_features(
+        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads, scale=chosen
+    )
+    source = opened.source
+    names = _distinct(source)
+    how: dict[str, Any] = {"feature_names": names}
+    if opened.said is not None and not chosen.own:  # the same columns, even if some were drawn at random
+        opened.plain.names = source.names = names
+        how = {"features": Ready(opened.plain, opened.said)}
+    result = intrinsic_dimension(
+        X, scale=_again(scale, normalize), weights=weights, n_threads=n_threads, removal=True, **how
+    )
     if np.any(getattr(source, "long_integers", False)):
         source, _ = exact_source(source, threads)
-    finder = CoreFinder(source, threads, normalize=normalize)
-    return _explanation(result, source, names, finder, source.n_features)
+    finder = CoreFinder(source, threads, normalize=chosen.normalize)
+    return _explanation(result, result.removal, source, names, finder, source.n_features)
 
 
 def explain_hops(
@@ -163,7 +221,8 @@ def explain_hops(
     *,
     operator: Any = "sym",
     operator_parameters: dict[str, Any] | None = None,
-    normalize: bool = True,
+    scale: Any = None,
+    normalize: bool | None = None,
     edge_weights: Any = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
@@ -174,7 +233,7 @@ def explain_hops(
 
     Parameters
     ----------
-    X, graph, hops, operator, operator_parameters, normalize, edge_weights, feature_names, n_threads
+    X, graph, hops, operator, operator_parameters, scale, normalize, edge_weights, feature_names, n_threads
         As for `geodim.khop_dimensions`.
 
     Returns
@@ -202,6 +261,7 @@ def explain_hops(
         hops,
         operator=operator,
         operator_parameters=operator_parameters,
+        scale=scale,
         normalize=normalize,
         edge_weights=edge_weights,
         feature_names=names,
@@ -217,15 +277,20 @@ def explain_hops(
     }
     one_hop = make_operator(graph, operator, **plain)
     source = HopSource(X, one_hop, whole.hops, names)
-    finder = CoreFinder(source, threads, normalize=normalize, scale=result.scale)
+    finder = CoreFinder(source, threads, normalize=result.normalized, scale=result.scale)
     labels = [hop_label(name, hop) for hop in range(whole.hops + 1) for name in names]
-    return _explanation(result, source, labels, finder, attributes.n_features)
+    removal = None if result.stopped else _hop_removal(result, source, labels, threads)
+    return _explanation(result, removal, source, labels, finder, attributes.n_features)
 
 
 def feature_ranking(
     X: Any,
     *,
-    normalize: bool = True,
+    features: Any = "coordinates",
+    metric: Any = None,
+    landmarks: Any = None,
+    scale: Any = None,
+    normalize: bool | None = None,
     weights: Any = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
@@ -240,9 +305,7 @@ def feature_ranking(
     ----------
     X : array-like of shape (n_points, n_features)
         Numbers in any form that `geodim.intrinsic_dimension` takes.
-    normalize : bool, default True
-        Divide by d_max, the largest range of all features.
-    weights, feature_names, n_threads
+    features, metric, landmarks, scale, normalize, weights, feature_names, n_threads
         As for `geodim.intrinsic_dimension`.
 
     Returns
@@ -257,16 +320,19 @@ def feature_ranking(
     >>> geodim.feature_ranking([[0.0, 0.0], [0.0, 1.0], [1.0, 2.0], [1.0, 4.0]], feature_names=["a", "b"])
     {'b': 0.4375, 'a': 0.125}
     """
-    source = as_source(X, weights=weights, names=feature_names)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     threads = thread_count(n_threads)
-    source, ranges = exact_source(source, threads)
-    scale = divisor(ranges.d_max, normalize)
+    chosen = Scale.of(scale, normalize)
+    opened = open_features(
+        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads, scale=chosen
+    )
+    source, ranges = exact_source(opened.source, threads)
+    by = divisor(ranges.d_max, chosen.normalize)
     own = np.zeros(source.n_features)
     nothing = np.zeros(source.n_points)
 
     def visit(slot: Slot, column: Column) -> None:
-        own[column.index] = mean(slot.raised(column, nothing)[1:], source.n_points, scale)
+        own[column.index] = mean(slot.raised(column, nothing)[1:], source.n_points, by)
 
     ColumnPass(source, threads, ranges).run(range(source.n_features), visit)
     order = np.argsort(-own, kind="stable").tolist()
@@ -274,15 +340,36 @@ def feature_ranking(
     return {label: float(own[column]) for label, column in zip(labels, order, strict=True)}
 
 
+def _again(scale: Any, normalize: bool | None) -> Any:
+    """The same scale by its newer name."""
+    return scale if normalize is None else "global" if normalize else "none"
+
+
 def _distinct(source: ColumnSource) -> list[str]:
     """Names by which columns can be found again."""
     return unique_names(source.names, list(range(source.n_features)))
 
 
+def _hop_removal(result: IDResult, source: ColumnSource, labels: list[str], threads: int) -> Removal:
+    """What removals cost after hops: the columns are made once more, those with a share first."""
+    column_of = {name: column for column, name in enumerate(labels)}
+    leaders = [column_of[name] for name in result.shares]
+    two = TopTwo.of(source.n_points, source.n_features)
+    columns = ColumnPass(source, threads)
+    columns.merge_into(two, leaders)
+    columns.merge_into(two, sorted(set(range(source.n_features)).difference(leaders)))
+    return removal_of(two, labels, normalize=False, scale=result.scale, n_threads=threads)
+
+
 def _explanation(
-    result: IDResult, source: ColumnSource, names: list[str], finder: CoreFinder, n_attributes: int
+    result: IDResult,
+    removal: Removal | None,
+    source: ColumnSource,
+    names: list[str],
+    finder: CoreFinder,
+    n_attributes: int,
 ) -> Explanation:
-    if result.stopped:  # the dimension has bounds, a core has none
+    if result.stopped or removal is None:  # the dimension has bounds, a core has none
         raise KeyboardInterrupt
     column_of = {name: column for column, name in enumerate(names)}
     owners = {column_of[name]: share for name, share in result.shares.items()}
@@ -293,6 +380,8 @@ def _explanation(
     order = sorted(core, key=lambda column: -core[column])
     return Explanation(
         result=result,
+        removal=removal,
+        without={name: removal.without.get(name, removal.dimension) for name in names},
         core=[names[column] for column in core],
         core_columns=list(core),
         core_shares={names[column]: core[column] for column in order},

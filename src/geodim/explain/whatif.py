@@ -1,7 +1,7 @@
 """`WhatIf`: the dimension if features were removed, rescaled, clipped or replaced.
 
 The rest is not computed again.  Phi is a maximum over features, so it is enough to know the two best at every
-k (`geodim.explain.toptwo`, 24 bytes per point): without any one feature Phi is the second best where that
+k (`geodim.engine.toptwo`, 28 bytes per point): without any one feature Phi is the second best where that
 feature was best, and a changed feature is merged into that.  Where several features are removed that hold
 both places at some k, the features that could take the third are solved again, at those k; coarse profiles,
 made once, tell which these are.
@@ -21,14 +21,18 @@ import numpy as np
 from geodim.arguments import real_number
 from geodim.data.checks import scan_ranges
 from geodim.data.integers import measured_exactly
+from geodim.data.scales import Scale
 from geodim.data.sources import WeightedSource, as_source
 from geodim.engine.parts import thread_count
 from geodim.engine.pilot import look_ahead
 from geodim.engine.profile import Profile
+from geodim.engine.toptwo import TopTwo
 from geodim.errors import InputValueError, ShapeError
 from geodim.explain.coarse import CoarseProfiles
 from geodim.explain.passes import Column, ColumnPass, Slot
-from geodim.explain.toptwo import TopTwo
+from geodim.families.opening import open_features
+from geodim.families.protocol import error_of, part_of
+from geodim.families.union import is_divided
 from geodim.summary import summarise
 
 if TYPE_CHECKING:
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
 
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
+    from geodim.families.opening import Opened
     from geodim.result import IDResult
 
 NOBODY = np.iinfo(np.int32).max  # an owner that every column comes before
@@ -55,8 +60,10 @@ class WhatIf:
     X : array-like of shape (n_points, n_features)
         Numbers in any form that `geodim.intrinsic_dimension` takes; it must not change
         while questions are asked.
-    normalize, weights, feature_names, n_threads
-        As for `geodim.intrinsic_dimension`.
+    features, metric, landmarks, scale, normalize, weights, feature_names, n_threads
+        As for `geodim.intrinsic_dimension`.  To remove a distance feature is to measure from that point no
+        more; the point itself stays.  Features must be all there are: landmarks and directions stand for
+        others, and members of a union that are divided by their diameters change with each other.
 
     Attributes
     ----------
@@ -81,25 +88,41 @@ class WhatIf:
         self,
         X: Any,
         *,
-        normalize: bool = True,
+        features: Any = "coordinates",
+        metric: Any = None,
+        landmarks: Any = None,
+        scale: Any = None,
+        normalize: bool | None = None,
         weights: Any = None,
         feature_names: Sequence[str] | None = None,
         n_threads: int | None = None,
     ) -> None:
         started = time.monotonic()
         self.threads = thread_count(n_threads)
-        self.original = self.source = as_source(X, weights=weights, names=feature_names)
         import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-        self.normalize = bool(normalize)
+        chosen = Scale.of(scale, normalize)
+        if chosen.own:  # a changed feature would have another unit
+            raise InputValueError(
+                "what-if questions change columns, and with them units of their own: scale the data first, "
+                "and leave out scale, or take 'global' or 'none'"
+            )
+        opened = open_features(
+            X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=self.threads
+        )
+        _check_whole(opened)
+        self.original, self.said = opened.source, opened.said
+        self.normalize = chosen.normalize
         self.weights = weights
-        self.source, self.ranges, self.off = self._measured(self.source)
+        self.source, self.ranges, off = self._measured(self.original)
+        self.off = off + error_of(opened.plain, self.ranges)
         self.columns = ColumnPass(self.source, self.threads, self.ranges)
-        self.two = TopTwo(self.source.n_points)
+        self.two = TopTwo.of(self.source.n_points, self.source.n_features)
         self._coarse: CoarseProfiles | None = None
         leaders = look_ahead(self.source, self.ranges).leaders
-        self.two.solve(self.columns, leaders)
-        self.two.solve(self.columns, sorted(set(range(self.source.n_features)).difference(leaders)))
-        self.result = self._summary(self.two.best.copy(), self.two.owner.copy(), self.ranges.d_max, started)
+        self.columns.merge_into(self.two, leaders)
+        others = sorted(set(range(self.source.n_features)).difference(leaders))
+        self.columns.merge_into(self.two, others)
+        self.result = self._summary(self.two.best.copy(), self.two.holder.copy(), self.ranges.d_max, started)
 
     def remove(self, *features: str | int) -> IDResult:
         """The result without some features, given by name or column.
@@ -180,9 +203,9 @@ class WhatIf:
     def _without(self, gone: list[int]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """Phi and its owners without several features."""
         two = self.two
-        best_gone, second_gone = np.isin(two.owner, gone), np.isin(two.runner, gone)
+        best_gone, second_gone = np.isin(two.holder, gone), np.isin(two.runner, gone)
         phi = np.where(best_gone, two.second, two.best)
-        owner = np.where(best_gone, two.runner, two.owner)
+        owner = np.where(best_gone, two.runner, two.holder)
         unknown = best_gone & second_gone
         if not unknown.any():
             return phi, owner
@@ -218,7 +241,7 @@ class WhatIf:
         started: float,
         off: float = 0.0,
     ) -> IDResult:
-        return summarise(
+        result = summarise(
             self._profile(phi, owner),
             self.ranges,
             d_max=d_max,
@@ -230,11 +253,29 @@ class WhatIf:
             feature_error=max(self.off, off),
             d_max_error=2.0 * max(self.off, off),
         )
+        if self.said is None:
+            return result
+        return replace(result, parameters=result.parameters | {"features": self.said})
 
     def _measured(self, source: ColumnSource) -> tuple[ColumnSource, Ranges, float]:
         """The source to solve, its ranges, and how far it is off."""
         ranges = scan_ranges(source, self.threads)
         return measured_exactly(source, ranges, lambda other: scan_ranges(other, self.threads))
+
+
+def _check_whole(opened: Opened) -> None:
+    """Refuse features of which one cannot be changed alone, or that stand for others."""
+    part = part_of(opened.plain)
+    if part is not None:
+        raise InputValueError(
+            f"these features stand for {part}, and a change of one says nothing about those: take all "
+            "distances, or ask select_features which of them matter"
+        )
+    if is_divided(opened.plain):
+        raise InputValueError(
+            "a change of one feature may change what its whole family is divided by: take the union as it "
+            "is, without by='diameter'"
+        )
 
 
 def _find(feature: Any, names: list[str] | None, n_features: int) -> int:

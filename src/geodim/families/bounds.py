@@ -61,7 +61,7 @@ class Part:
     ranges: Ranges
     error: float
     made: NDArray[np.bool_] | None = None
-    owners: NDArray[np.int64] | None = None
+    owners: NDArray[np.int32] | None = None
     weights: NDArray[Any] | None = None
     solve: Callable[[ColumnSource], NDArray[np.float64] | None] | None = None
 
@@ -80,7 +80,7 @@ class Part:
         """What a profile says, whether it was solved exactly, to a tolerance, or in part."""
         support, lower, upper = profile.bounds(ranges, n_threads)
         exact = lower is upper
-        owners = profile.owner[1:].astype(np.int64) if exact else None
+        owners = profile.owner[1:] if exact else None
         return cls(
             support, lower, upper, ranges, error, made, owners, weights, solve if exact else None
         )  # fmt: skip
@@ -238,7 +238,7 @@ def _diameter(source: DirectionSource, panels: Panels) -> tuple[float, float]:
         greatest = max(float(distances.chunk(*chunk).max()) for chunk in distances.chunks())
         error = metric.error(panels, greatest) + source.error(0.0)
         return down(greatest - error), up(greatest + error)
-    lengths = np.square(panels.rows(np.arange(n))).sum(axis=1)
+    lengths = np.concatenate([np.einsum("ij,ij->i", some, some) for some in panels.parts()])
     far, column = int(np.argmax(lengths)), np.empty((1, n))
     for _ in range(2):
         distances.fill([far], column)

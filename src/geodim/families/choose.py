@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from geodim.errors import InputTypeError, InputValueError
 from geodim.families.directions import Directions
 from geodim.families.distances import Distances
+from geodim.families.images import Patches, Pixels
 from geodim.families.protocol import Family
+from geodim.families.terms import Terms
 from geodim.families.union import Union
 from geodim.families.values import Coordinates
 
@@ -20,10 +22,13 @@ FAMILIES: dict[str, Callable[[], Family]] = {
     "coordinates": Coordinates,
     "distances": Distances,
     "directions": Directions,
+    "pixels": Pixels,
+    "patches": Patches,
+    "terms": Terms,
 }
 
 
-def family_of(features: Any, metric: Any = None, landmarks: Any = None) -> Family | None:
+def family_of(features: object, metric: object = None, landmarks: object = None) -> Family | None:
     """The family that is meant; None for the columns themselves.
 
     Parameters
@@ -46,12 +51,12 @@ def family_of(features: Any, metric: Any = None, landmarks: Any = None) -> Famil
     return None if isinstance(family, Coordinates) else family
 
 
-def member_of(features: Any) -> Family:
+def member_of(features: object) -> Family:
     """A member of a union."""
     return _named(features, {})
 
 
-def _named(features: Any, options: dict[str, Any]) -> Family:
+def _named(features: object, options: dict[str, Any]) -> Family:
     if isinstance(features, str):
         if features not in FAMILIES:
             raise InputValueError(f"unknown features {features!r}: choose one of {', '.join(FAMILIES)}")
@@ -83,13 +88,13 @@ class Ready:
         What a result says about them.
     """
 
-    def __init__(self, source: Any, said: dict[str, Any]) -> None:
+    def __init__(self, source: object, said: dict[str, Any]) -> None:
         self._source, self._said = source, said
 
-    def source(self, X: Any, *, names: Any = None, n_threads: int | None = None) -> Any:  # noqa: ARG002
+    def source(self, X: object, *, names: object = None, n_threads: int | None = None) -> object:  # noqa: ARG002
         """The columns."""
         return self._source
 
-    def described(self, source: Any) -> dict[str, Any]:  # noqa: ARG002
+    def described(self, source: object) -> dict[str, Any]:  # noqa: ARG002
         """As they were described before."""
         return self._said

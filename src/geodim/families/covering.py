@@ -34,7 +34,7 @@ class Covering(MadeColumns):
 
     def __init__(self, source: MadeColumns) -> None:
         super().__init__(source.n_points, source.n_features, source.points, source.metric, source.names)
-        self.at_once = source.at_once
+        self.at_once, self.details = source.at_once, source.details
         self.source = source
         self.notes = {"nearest": np.full(source.n_points, np.inf)}
 
@@ -47,6 +47,10 @@ class Covering(MadeColumns):
             nearest = out.min(axis=0)
             with self.lock:
                 np.minimum(self.notes["nearest"], nearest, out=self.notes["nearest"])
+
+    def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """That of the distances, which may have a way of their own."""
+        return self.source.sample(columns, rows)
 
     def error(self, greatest: float) -> float:
         """That of the distances."""

@@ -7,6 +7,7 @@ one.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ from geodim.arguments import whole_number
 from geodim.engine.parts import thread_count
 from geodim.errors import InputValueError
 from geodim.families.bounds import direction_bounds
-from geodim.families.points import GROUP, Panels, packed, panels_of
+from geodim.families.points import GROUP, PANEL, Panels, packed, padded_bytes, panels_of
+from geodim.families.sizes import Sizes
 from geodim.families.sources import MadeColumns, digest_of_parts
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class Directions:
     rng: Any = 0
 
     def source(
-        self, X: Any, *, names: Sequence[str] | None = None, n_threads: int | None = None
+        self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> DirectionSource:
         """Columns <u, x - mean> of chosen directions u, made when they are read.
 
@@ -87,6 +89,13 @@ class Directions:
             labels += [f"ascent {i}" for i in range(len(climbed))]
         return DirectionSource(panels, _units(found), labels)
 
+    def planned(self, n_points: int, n_coordinates: int) -> Sizes:
+        """What a plan needs to know of so many points."""
+        axes = min(n_coordinates, MOST_AXES) if self.axes is None else self.axes
+        begun = max(axes + self.random, 1)
+        held = padded_bytes(n_points, n_coordinates)
+        return Sizes(begun + (min(STARTS, begun) if self.ascend else 0), held, 2 * held, on_device=True)
+
     def described(self, source: ColumnSource) -> dict[str, Any]:
         """What a result says about these features."""
         return {"family": "directions", "directions": source.n_features}
@@ -107,7 +116,8 @@ class DirectionSource(MadeColumns):
     def __init__(self, panels: Panels, vectors: NDArray[np.float64], names: list[str]) -> None:
         super().__init__(panels.n_points, len(vectors), None, "directions", names)
         self.panels, self.vectors = panels, vectors
-        self.reach = float(np.sqrt(np.square(panels.values).sum(axis=1).max())) * (1.0 + 2.0**-30)
+        squares = max(float(np.einsum("ij,ij->i", some, some).max()) for some in panels.parts())
+        self.reach = math.sqrt(squares) * (1.0 + 2.0**-30)
 
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
@@ -136,6 +146,11 @@ class DirectionSource(MadeColumns):
         """The points in panels."""
         return self.panels.values.nbytes
 
+    @property
+    def held_for_bounds(self) -> int:
+        """Two copies of the points, in rows."""
+        return 2 * self.held
+
     def digest(self) -> bytes:
         """Of the points and the directions."""
         return digest_of_parts("directions", self.panels.exponent, self.panels.values, self.vectors)
@@ -147,14 +162,17 @@ class DirectionSource(MadeColumns):
 
 def centred(panels: Panels) -> Panels:
     """The points less their mean: directions do not see where the origin is, but sums of squares do."""
-    filled = panels.values.transpose(0, 2, 1).reshape(-1, panels.n_coordinates)[: panels.n_points]
-    return Panels(packed(filled - filled.mean(axis=0), 16), panels.n_points, panels.exponent)
+    mean = panels.values.sum(axis=(0, 2)) / panels.n_points  # the last panel is filled up with zeros
+    values = panels.values - mean[:, np.newaxis]
+    values[-1, :, PANEL - (-panels.n_points) % PANEL :] = 0.0
+    return Panels(values, panels.n_points, panels.exponent)
 
 
 def scatter(panels: Panels) -> NDArray[np.float64]:
     """Sums of products of coordinates over all points, shape (d, d)."""
-    rows = panels.rows(np.arange(panels.n_points))
-    products: NDArray[np.float64] = rows.T @ rows
+    products = np.zeros((panels.n_coordinates, panels.n_coordinates))
+    for some in panels.parts():
+        products += some.T @ some
     return products
 
 

@@ -5,33 +5,29 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from geodim.data.sources import SparseSource, as_source
 from geodim.engine.parts import thread_count
-from geodim.errors import InputTypeError, InputValueError, ShapeError
+from geodim.errors import InputValueError, ShapeError
 from geodim.families.landmarks import choose, chosen_points
 from geodim.families.metrics import metric_of
-from geodim.families.points import panels_of, points_like
+from geodim.families.paths import graph_space
+from geodim.families.points import padded_bytes, panels_of, points_like
 from geodim.families.precomputed import distance_matrix
-from geodim.families.sources import (
-    CalledDistances,
-    CoordinateDistances,
-    MadeColumns,
-    MatrixDistances,
-    SetDistances,
-)
+from geodim.families.sets import set_space
+from geodim.families.sizes import Sizes
+from geodim.families.sources import CalledDistances, CoordinateDistances, MadeColumns, MatrixDistances
+from geodim.families.spaces import Space, no_others
+from geodim.families.strings import string_space
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from geodim.data.sources import ColumnSource
-
-    Maker = Callable[[NDArray[np.intp]], MadeColumns]
 
 SYMMETRY_PAIRS = 64  # of a function, that are tried both ways round
 
@@ -49,11 +45,18 @@ class Distances:
         "euclidean", "manhattan", "chebyshev", "minkowski" (with ``p``), "cosine" or "angle" (the angle
         between two vectors, in radians), "chord" (the Euclidean distance of the vectors divided by their
         lengths), "hamming" (share of coordinates that differ), "jaccard" (between sets: rows of zeros and
-        ones, or of a sparse matrix), "precomputed" (a symmetric matrix), or a function of two points.  1 -
-        cos, which libraries call cosine distance, is no metric, and the square of the Euclidean distance is
-        none.
+        ones, or of a sparse matrix, lists of sets, or strings, whose tokens are meant, see
+        `geodim.data.texts`), "edit" (between strings: characters to insert, delete or replace),
+        "shortest_path" (between the nodes of a graph, see `geodim.families.paths`), "precomputed" (a
+        symmetric matrix), or a function of two points.  1 - cos, which libraries call cosine distance, is no
+        metric, and the square of the Euclidean distance is none.
     p : float, optional
         The exponent of "minkowski", at least 1.
+    edge_weights : array, True or str, optional
+        For "shortest_path": lengths of the edges, see `geodim.data.graphs.as_graph`; 1 by default.
+    disconnected : {"error", "component", "beyond"} or float
+        For "shortest_path", where nodes have no path between them: an error, the largest component alone, an
+        edge farther apart than any others, or so far apart.
     landmarks : int, sequence of int, or array of shape (m, d), optional
         Measure from so many points, from these points, or from other points, rather than from all.
     choice : {"farthest", "random"}
@@ -75,14 +78,21 @@ class Distances:
 
     metric: Any = "euclidean"
     p: float | None = None
+    edge_weights: Any = None
+    disconnected: Any = "error"
     landmarks: Any = None
     choice: str = "farthest"
     rng: Any = 0
 
     names_points = True  # names that a caller gives are those of points
 
+    @property
+    def takes_tables(self) -> bool:
+        """Whether points are rows of numbers, whatever they are."""
+        return isinstance(self.metric, str) and self.metric not in ("edit", "jaccard", "shortest_path")
+
     def source(
-        self, X: Any, *, names: Sequence[str] | None = None, n_threads: int | None = None
+        self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> MadeColumns:
         """A source of columns d(x, .), made when they are read, block by block.
 
@@ -90,34 +100,26 @@ class Distances:
         ----------
         X : array-like of shape (n_points, n_coordinates)
             The points: arrays, frames, sparse matrices, tensors; for a function any sequence of things, for
-            "precomputed" the matrix.
+            "precomputed" the matrix; for "edit" strings, for "jaccard" sets or strings (lists, or the path of
+            a file of lines); for "shortest_path" a graph.
         names : sequence of str, optional
             Names of the points.
         n_threads : int, optional
             Threads to check the data with.
         """
-        threads = thread_count(n_threads)
-        if callable(self.metric):
-            n_points, make, others = self._called(X)
-        elif self.metric == "precomputed":
-            n_points, make, others = self._precomputed(X, threads)
-        elif self.metric == "jaccard":
-            n_points, make, others = self._sets(X)
-        else:
-            n_points, make, others = self._coordinates(X, threads)
-        if names is not None and len(names) != n_points:
-            msg = f"there are {n_points:,} points but {len(names):,} names"
-            raise ShapeError(msg)
-        points = self._centres(n_points, make)
+        space = self._space(X, thread_count(n_threads))
+        called = space.called(names)
+        points = self._centres(space)
         if points is None:
-            made = others(self.landmarks)
+            made = space.from_others(self.landmarks)
             made.names = [f"landmark {i}" for i in range(made.n_features)]
-            return made
-        made = make(points)
-        if names is not None:
-            made.names = [str(names[int(i)]) for i in points]
-        elif self.landmarks is not None:
-            made.names = [str(int(i)) for i in points]
+        else:
+            made = space.from_points(points)
+            if called is not None:
+                made.names = [called[int(i)] for i in points]
+            elif self.landmarks is not None:
+                made.names = [str(int(i)) for i in points]
+        made.details = space.details or {}
         return made
 
     def described(self, source: ColumnSource) -> dict[str, Any]:
@@ -128,94 +130,82 @@ class Distances:
             found["p"] = float(self.p) if math.isfinite(self.p) else "inf"
         if self.landmarks is not None:
             found["landmarks"] = source.n_features
-        return found
+        return found | getattr(source, "details", {})
 
-    def _centres(self, n_points: int, make: Maker) -> NDArray[np.intp] | None:
+    def planned(self, n_points: int, n_coordinates: int) -> Sizes:
+        """What a plan needs to know of so many points."""
+        held = padded_bytes(n_points, n_coordinates) if self.metric != "precomputed" else 0
+        there = self.metric not in ("precomputed", "jaccard", "minkowski") and isinstance(self.metric, str)
+        if self.landmarks is None:
+            return Sizes(n_points, held, on_device=there)
+        some = isinstance(self.landmarks, numbers.Integral)
+        m = min(int(self.landmarks), n_points) if some else len(self.landmarks)
+        others = not some and np.ndim(self.landmarks) != 1
+        part = m < n_points or others
+        return Sizes(m, held + (8 * n_points if part else 0), 0 if part else None, there)
+
+    def _space(self, X: object, threads: int) -> Space:
+        """The points with their distances: which kind of points they are depends on the metric."""
+        if self.metric != "shortest_path" and (self.edge_weights is not None or self.disconnected != "error"):
+            raise InputValueError(
+                f"edge_weights and disconnected belong to metric='shortest_path', not to {self.metric!r:.60}"
+            )
+        if self.p is not None and self.metric != "minkowski":
+            raise InputValueError(f"p belongs to metric='minkowski', not to {self.metric!r:.60}")
+        if callable(self.metric):
+            return self._called(X)
+        if self.metric == "precomputed":
+            return self._precomputed(X, threads)
+        if self.metric == "jaccard":
+            return set_space(X)
+        if self.metric == "edit":
+            return string_space(X)
+        if self.metric == "shortest_path":
+            return graph_space(X, self.edge_weights, self.disconnected, threads)
+        return self._coordinates(X, threads)
+
+    def _centres(self, space: Space) -> NDArray[np.intp] | None:
         """Which points to measure from; None for points that are given themselves."""
         if self.landmarks is None:
-            return np.arange(n_points, dtype=np.intp)
+            return np.arange(space.n_points, dtype=np.intp)
         if isinstance(self.landmarks, (numbers.Integral, bool)):
-            return choose(self.landmarks, self.choice, self.rng, n_points, make)
-        return chosen_points(self.landmarks, n_points)
+            return choose(self.landmarks, self.choice, self.rng, space.n_points, space.from_points)
+        return chosen_points(self.landmarks, space.n_points)
 
-    def _coordinates(self, X: Any, threads: int) -> tuple[int, Maker, Callable[[Any], MadeColumns]]:
+    def _coordinates(self, X: object, threads: int) -> Space:
         metric = metric_of(self.metric, self.p)
         panels = panels_of(X, threads, unit=metric.unit)
 
-        def others(landmarks: Any) -> MadeColumns:
+        def others(landmarks: object) -> MadeColumns:
             centres = points_like(landmarks, panels, threads, unit=metric.unit)
             return CoordinateDistances(panels, centres, metric, None)
 
-        return panels.n_points, lambda points: CoordinateDistances(panels, points, metric, None), others
-
-    def _sets(self, X: Any) -> tuple[int, Maker, Callable[[Any], MadeColumns]]:
-        source = as_source(X)
-        if isinstance(source, SparseSource):
-            rows = source.csc.tocsr()
-            rows.eliminate_zeros()
-        else:
-            from scipy import sparse  # noqa: PLC0415 - takes long to import
-
-            rows = sparse.csr_array(np.asarray(X) != 0) if isinstance(X, np.ndarray) else None
-        if rows is None:
-            msg = "metric='jaccard' takes an array of zeros and ones or a sparse matrix, a set in each row"
-            raise InputTypeError(msg)
-        _check_binary(rows, X)
-        rows.sort_indices()
-        indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
-        members = int(rows.shape[1])
-        return (
-            source.n_points,
-            lambda points: SetDistances(indptr, indices, members, points, None),
-            _no_others("jaccard"),
+        return Space(
+            panels.n_points, lambda points: CoordinateDistances(panels, points, metric, None), others
         )
 
-    def _called(self, X: Any) -> tuple[int, Maker, Callable[[Any], MadeColumns]]:
-        items: Sequence[Any] = X if isinstance(X, np.ndarray) else list(X)  # type: ignore[assignment]
+    def _called(self, X: object) -> Space:
+        given = X if isinstance(X, np.ndarray) else list(cast("Iterable[object]", X))
+        items = cast("Sequence[object]", given)  # an array is one as far as it goes here
         if len(items) == 0:
             msg = "there are no points"
             raise ShapeError(msg)
         function = self.metric
         made = CalledDistances(items, np.arange(len(items), dtype=np.intp), function, None)
         _check_symmetric(made)
-        return (
+        return Space(
             len(items),
             lambda points: CalledDistances(items, points, function, None),
             lambda others: CalledDistances(items, list(others), function, None),
         )
 
-    def _precomputed(self, X: Any, threads: int) -> tuple[int, Maker, Callable[[Any], MadeColumns]]:
+    def _precomputed(self, X: object, threads: int) -> Space:
         matrix = distance_matrix(X, threads)
-        return (
+        return Space(
             len(matrix),
             lambda points: MatrixDistances(matrix, points, None),
-            _no_others("precomputed"),
+            no_others("precomputed"),
         )
-
-
-def _no_others(metric: str) -> Callable[[Any], MadeColumns]:
-    def others(landmarks: Any) -> MadeColumns:
-        msg = (
-            f"landmarks for metric={metric!r} are points of the data: give a number, or numbers of points, "
-            f"not a {type(landmarks).__name__}"
-        )
-        raise InputTypeError(msg)
-
-    return others
-
-
-def _check_binary(rows: Any, X: Any) -> None:
-    """Weights of sets would be dropped without a word."""
-    values = np.asarray(X) if isinstance(X, np.ndarray) else rows.data
-    wrong = (values != 0) & (values != 1)
-    if wrong.any():
-        at = np.argwhere(wrong)[0].tolist()
-        where = f"row {at[0]}, column {at[1]}" if values.ndim == 2 else f"stored entry {at[0]}"
-        msg = (
-            f"metric='jaccard' is for sets, rows of zeros and ones, and {where} is "
-            f"{values[tuple(at)]!r}: compare with a threshold first, for example X > 0"
-        )
-        raise InputValueError(msg)
 
 
 def _check_symmetric(made: CalledDistances) -> None:

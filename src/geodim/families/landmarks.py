@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CHOICES = ("farthest", "random")
 
 
-def chosen_points(landmarks: Any, n_points: int) -> NDArray[np.intp] | None:
+def chosen_points(landmarks: object, n_points: int) -> NDArray[np.intp] | None:
     """The points that are named by a sequence of their numbers; None if it is something else."""
     try:
         array = np.asarray(landmarks)
@@ -47,7 +47,11 @@ def chosen_points(landmarks: Any, n_points: int) -> NDArray[np.intp] | None:
 
 
 def choose(
-    count: Any, choice: str, rng: Any, n_points: int, source: Callable[[NDArray[np.intp]], MadeColumns]
+    count: object,
+    choice: str,
+    rng: int | np.random.Generator | None,
+    n_points: int,
+    source: Callable[[NDArray[np.intp]], MadeColumns],
 ) -> NDArray[np.intp]:
     """So many points, ascending.
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from geodim.arguments import real_number
 from geodim.errors import InputTypeError, InputValueError
@@ -49,6 +49,8 @@ NAMES = (
     "chord",
     "hamming",
     "jaccard",
+    "edit",
+    "shortest_path",
     "precomputed",
 )
 SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan", "cosine": "angle"}
@@ -111,7 +113,7 @@ class Metric:
         return most.get(self.kind, reach if self.kind == LARGEST else math.inf) <= WHOLE
 
 
-def metric_of(name: Any, p: Any = None) -> Metric:
+def metric_of(name: object, p: object = None) -> Metric:
     """The metric of a name: one that coordinates have.
 
     >>> metric_of("cosine").name
@@ -145,7 +147,7 @@ def metric_of(name: Any, p: Any = None) -> Metric:
     return metrics[known]
 
 
-def _minkowski(p: Any) -> Metric:
+def _minkowski(p: object) -> Metric:
     if p is None:
         msg = "metric='minkowski' needs p, a number of at least 1"
         raise InputValueError(msg)

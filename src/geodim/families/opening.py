@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.data.measures import weighted_source
+from geodim.data.measures import MassSource, UnitSource, weighted_source
 from geodim.data.shapes import check_masses, check_weights, is_whole
 from geodim.data.sources import WeightedSource, as_source
 from geodim.errors import InputTypeError, InputValueError
 from geodim.families.choose import family_of
 from geodim.families.covering import covering
-from geodim.families.protocol import described, opened, part_of
+from geodim.families.protocol import described, is_made, opened, part_of
+from geodim.families.union import is_divided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
+    from geodim.data.scales import Scale
     from geodim.data.sources import ColumnSource
     from geodim.families.protocol import Family
 
@@ -41,7 +45,7 @@ class Opened:
     said: dict[str, Any] | None = None
 
     @property
-    def weights(self) -> Any:
+    def weights(self) -> NDArray[np.int64] | None:
         """How often each point counts; None if each does once."""
         if self.source is self.plain:
             return None
@@ -53,9 +57,9 @@ class Opened:
 
 def open_family(
     family: Family,
-    X: Any,
+    X: object,
     *,
-    weights: Any = None,
+    weights: object = None,
     names: Sequence[str] | None = None,
     n_threads: int = 1,
     masses: bool = False,
@@ -78,7 +82,7 @@ def open_family(
     if weights is None:
         return Opened(plain, plain, said)
     given = check_masses(weights, plain.n_points)
-    if getattr(plain, "by", None) == "diameter" and not np.all(given):
+    if is_divided(plain) and not np.all(given):
         raise InputValueError(
             "points of weight 0 would take part in the diameters that members are divided by: leave them out"
         )
@@ -92,19 +96,42 @@ def open_family(
     return Opened(WeightedSource(plain, check_weights(given, plain.n_points)), plain, said)
 
 
+def scaled(opened: Opened, scale: Scale, n_threads: int) -> Opened:
+    """The columns divided by units of their own, if that is what the scale says."""
+    if not scale.own:
+        return opened
+    if is_made(opened.plain):
+        raise InputValueError(
+            f"scale={scale.name!r} divides columns of a table; features that are made from points, "
+            "as distances are, have one unit: leave out scale, scale the points first, or give several "
+            "families to Union(..., by='diameter')"
+        )
+    if isinstance(opened.source, MassSource | UnitSource):
+        raise InputTypeError(
+            f"scale={scale.name!r} is for points without weights, or with small whole numbers as such: "
+            "divide the columns yourself, and give scale='global' or 'none'"
+        )
+    source = scale.applied(opened.source, n_threads)
+    plain = source.source if isinstance(source, WeightedSource) else source
+    return Opened(source, plain, opened.said)
+
+
 def open_features(
-    X: Any,
-    features: Any = "coordinates",
-    metric: Any = None,
-    landmarks: Any = None,
+    X: object,
+    features: object = "coordinates",
+    metric: object = None,
+    landmarks: object = None,
     *,
-    weights: Any = None,
+    weights: object = None,
     names: Sequence[str] | None = None,
     n_threads: int = 1,
+    scale: Scale | None = None,
 ) -> Opened:
     """The columns that a caller asks for, of data on this machine."""
     family = family_of(features, metric, landmarks)
     if family is not None:
-        return open_family(family, X, weights=weights, names=names, n_threads=n_threads)
-    source = as_source(X, weights=weights, names=names)
-    return Opened(source, source.source if isinstance(source, WeightedSource) else source)
+        found = open_family(family, X, weights=weights, names=names, n_threads=n_threads)
+    else:
+        source = as_source(X, weights=weights, names=names)
+        found = Opened(source, source.source if isinstance(source, WeightedSource) else source)
+    return found if scale is None else scaled(found, scale, n_threads)

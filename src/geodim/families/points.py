@@ -58,9 +58,20 @@ class Panels:
         some: NDArray[np.float64] = self.values[panel, :, at]
         return some
 
+    def parts(self) -> Iterator[NDArray[np.float64]]:
+        """All points, so many at a time that they take little room."""
+        step = max(CHUNK_VALUES // self.n_coordinates, PANEL)
+        for first in range(0, self.n_points, step):
+            yield self.rows(np.arange(first, min(first + step, self.n_points)))
+
     def some(self, points: NDArray[np.intp]) -> Panels:
         """The same for some of the points."""
         return Panels(packed(self.rows(points), PANEL), points.size, self.exponent, self.whole)
+
+
+def padded_bytes(n_points: int, n_coordinates: int) -> int:
+    """Bytes of so many points in panels."""
+    return -(-n_points // PANEL) * PANEL * n_coordinates * 8
 
 
 def packed(rows: NDArray[np.float64], size: int) -> NDArray[np.float64]:
@@ -71,7 +82,7 @@ def packed(rows: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     return np.ascontiguousarray(filled.reshape(packs, size, -1).transpose(0, 2, 1))
 
 
-def panels_of(data: Any, n_threads: int = 1, *, unit: bool = False) -> Panels:
+def panels_of(data: object, n_threads: int = 1, *, unit: bool = False) -> Panels:
     """Check that the data is a table of finite numbers, and pack its rows.
 
     Parameters
@@ -105,7 +116,9 @@ def panels_of(data: Any, n_threads: int = 1, *, unit: bool = False) -> Panels:
     return Panels(values, n, exponent, ranges.magnitude if whole else math.inf)
 
 
-def points_like(data: Any, panels: Panels, n_threads: int = 1, *, unit: bool = False) -> NDArray[np.float64]:
+def points_like(
+    data: object, panels: Panels, n_threads: int = 1, *, unit: bool = False
+) -> NDArray[np.float64]:
     """Other points of the same space, scaled as ``panels`` are, shape (points, coordinates)."""
     other = panels_of(data, n_threads, unit=unit)
     if other.n_coordinates != panels.n_coordinates:

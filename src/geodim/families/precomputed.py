@@ -26,7 +26,7 @@ FAULTS = {
 }
 
 
-def distance_matrix(data: Any, n_threads: int = 1) -> NDArray[Any]:
+def distance_matrix(data: object, n_threads: int = 1) -> NDArray[Any]:
     """The matrix, if it is one of distances: square, finite, not negative, symmetric, 0 on the diagonal.
 
     Parameters

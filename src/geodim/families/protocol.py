@@ -36,7 +36,10 @@ class Family(Protocol):
     A family may have besides
 
     * ``described(source)``: plain values that say in a result which features these were, with its name as
-      "family"; by default the name of its class.
+      "family"; by default the name of its class;
+    * ``label``: what it is called within a union; by default the name of its class;
+    * ``names_points``: True if names that a caller gives are those of points, and not of the functions;
+    * ``planned(n_points, n_coordinates)``: `geodim.families.sizes.Sizes`, for plans without data.
 
     and a source
 
@@ -50,7 +53,8 @@ class Family(Protocol):
     * ``part_of``: what larger family these are a part of, "all points" or "all directions", and
       ``whole(part)``, bounds for all of that (see `geodim.families.bounds`);
     * ``digest()``: bytes that tell its values from others, for checkpoints; else all are read for that;
-    * ``held``: bytes that it keeps to make columns from, for plans.
+    * ``held`` and ``held_for_bounds``: bytes that it keeps to make columns from, and that ``whole`` takes,
+      for plans.
 
     Examples
     --------
@@ -65,7 +69,7 @@ class Family(Protocol):
     """
 
     def source(
-        self, X: Any, *, names: Sequence[str] | None = None, n_threads: int | None = None
+        self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> ColumnSource:
         """The functions' values on these points, as columns.
 
@@ -81,7 +85,7 @@ class Family(Protocol):
 
 
 def opened(
-    family: Family, X: Any, names: Sequence[str] | None = None, n_threads: int | None = None
+    family: Family, X: object, names: Sequence[str] | None = None, n_threads: int | None = None
 ) -> ColumnSource:
     """The columns of a family on these points, with an error where that is none."""
     made: Any = family.source(X, names=names, n_threads=n_threads)

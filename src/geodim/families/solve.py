@@ -132,10 +132,10 @@ def solve_here(
 class _Finite:
     """Columns that others make, looked at for values that are not finite before the engine sees them."""
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: ColumnSource) -> None:
         self._source = source
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the source has
         if name == "_source":  # while it is unpickled
             raise AttributeError(name)
         return getattr(self._source, name)
@@ -160,14 +160,16 @@ def _check_resumed(profile: Profile, ends: NDArray[np.float64]) -> None:
         )
 
 
-def solver_of_others(driver: Driver, threads: int, weights: Any = None) -> Any:
+def solver_of_others(
+    driver: Driver, threads: int, weights: NDArray[np.int64] | None = None
+) -> Callable[[ColumnSource], NDArray[np.float64] | None]:
     """Solves other columns of the same points exactly, as long as there is time; see `Part.solve`."""
     from geodim.data.sources import WeightedSource  # noqa: PLC0415
 
-    def solve(source: ColumnSource) -> Any:
+    def solve(source: ColumnSource) -> NDArray[np.float64] | None:
         if driver.late():
             return None
-        counted: Any = source if weights is None else WeightedSource(source, weights)
+        counted: ColumnSource = source if weights is None else WeightedSource(source, weights)
         found = compute_profile(counted, n_threads=threads, driver=Driver(driver.deadline))
         return None if found.stopped else found.phi[1:]
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.data.sources import ArraySource
+from geodim.engine.ways import BLOCK_BYTES
 from geodim.errors import InputTypeError, InputValueError, NonFiniteError, RangeOverflowError
 from geodim.families.points import GROUP, packed
 from geodim.text import visible
@@ -43,6 +44,8 @@ class MadeColumns:
         The name of the metric.
     names : list of str
         Names of the centres.
+    details : dict
+        What else a result should say about them.
     """
 
     dtype: np.dtype[np.floating] = np.dtype(np.float64)
@@ -62,6 +65,7 @@ class MadeColumns:
     ) -> None:
         self.n_points, self.n_features = n_points, n_features
         self.points, self.metric, self.names = points, metric, names
+        self.details: dict[str, Any] = {}
         self.lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, object]:
@@ -91,6 +95,11 @@ class MadeColumns:
     @property
     def held(self) -> int:
         """Bytes that are kept to make columns from, besides the data as it was given."""
+        return 0
+
+    @property
+    def held_for_bounds(self) -> int:
+        """Bytes that are taken at the end to find bounds for a larger family."""
         return 0
 
     def digest(self) -> bytes:
@@ -130,9 +139,10 @@ class MadeColumns:
     def chunks(self) -> list[tuple[slice, slice]]:
         """Blocks of columns."""
         every = slice(0, self.n_points)
+        step = max(1, min(self.at_once, BLOCK_BYTES // (8 * self.n_points)))
         return [
-            (every, slice(first, min(first + self.at_once, self.n_features)))
-            for first in range(0, self.n_features, self.at_once)
+            (every, slice(first, min(first + step, self.n_features)))
+            for first in range(0, self.n_features, step)
         ]
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[np.float64]:
@@ -149,7 +159,7 @@ class MadeColumns:
         return values.T
 
 
-def digest_of_parts(*parts: Any) -> bytes:
+def digest_of_parts(*parts: object) -> bytes:
     """One digest of arrays, texts and numbers; bits and shapes of arrays count, not their layout."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
@@ -224,16 +234,18 @@ class CoordinateDistances(MadeColumns):
         """
         from geodim.families._kernels import fill_distances  # noqa: PLC0415 - imports Numba
 
-        wide = chords > ANTIPODAL
-        others = None
-        if wide.any():
-            others = np.empty_like(chords)
-            fill_distances(panels.values, packed(-centres, GROUP), self.how.kind, self.how.power, others)
-        for angles in (chords, others) if others is not None else (chords,):
-            np.minimum(np.multiply(angles, 0.5, out=angles), 1.0, out=angles)
-            np.multiply(np.arcsin(angles, out=angles), 2.0, out=angles)
-        if others is not None:
-            np.copyto(chords, math.pi - others, where=wide)
+        scratch = np.empty((min(GROUP, len(chords)), chords.shape[1]))
+        for first in range(0, len(chords), GROUP):  # a few at a time, lest all are there twice
+            some, opposite = chords[first : first + GROUP], packed(-centres[first : first + GROUP], GROUP)
+            wide, others = some > ANTIPODAL, scratch[: len(some)]
+            opposed = bool(wide.any())
+            if opposed:
+                fill_distances(panels.values, opposite, self.how.kind, self.how.power, others)
+            for angles in (some, others) if opposed else (some,):
+                np.minimum(np.multiply(angles, 0.5, out=angles), 1.0, out=angles)
+                np.multiply(np.arcsin(angles, out=angles), 2.0, out=angles)
+            if opposed:
+                np.copyto(some, np.subtract(math.pi, others, out=others), where=wide)
 
     def _part(self, rows: NDArray[np.intp]) -> Panels:
         """Some of the points, kept while the same are asked for again, as samples do."""
@@ -241,61 +253,6 @@ class CoordinateDistances(MadeColumns):
         if kept is None or not np.array_equal(kept[0], rows):
             kept = self._some = rows, self.panels.some(rows)
         return kept[1]
-
-
-class SetDistances(MadeColumns):
-    """Jaccard distances between sets: 1 - |A and B| / |A or B|, and 0 between two empty sets.
-
-    Parameters
-    ----------
-    indptr, indices : arrays of int64, shape (n + 1,), and int32
-        The members of each set, as in a compressed sparse row matrix.
-    n_members : int
-        Members that exist.
-    centres : array of int, shape (m,)
-        Which sets to measure from.
-    names : list of str, optional
-        Their names.
-    """
-
-    def __init__(
-        self,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        n_members: int,
-        centres: NDArray[np.intp],
-        names: list[str] | None,
-    ) -> None:
-        super().__init__(len(indptr) - 1, len(centres), centres, "jaccard", names)
-        self.indptr, self.indices, self.n_members = indptr, indices, n_members
-        self.sizes = np.diff(indptr)
-
-    def fill(
-        self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
-    ) -> None:
-        """Mark the members of one set, and count them in all others."""
-        from geodim.families._kernels import fill_jaccard  # noqa: PLC0415 - imports Numba
-
-        assert self.points is not None
-        values = out if rows is None else np.empty((len(columns), self.n_points))
-        centres = self.points[np.asarray(columns, np.intp)].astype(np.int64)
-        present = np.zeros(self.n_members, np.uint8)
-        fill_jaccard(self.indptr, self.indices, self.sizes, centres, present, values)
-        if rows is not None:
-            out[:] = values[:, rows]
-
-    def error(self, greatest: float) -> float:
-        """Counts are exact, and one quotient of at most 1 is rounded: half a unit of 2^-53."""
-        return 0.0 if greatest == 0.0 else 2.0**-54
-
-    @property
-    def held(self) -> int:
-        """The sets in rows."""
-        return self.indptr.nbytes + self.indices.nbytes + self.sizes.nbytes
-
-    def digest(self) -> bytes:
-        """Of the sets and the centres."""
-        return digest_of_parts(self.indptr, self.indices, self.points)
 
 
 class CalledDistances(MadeColumns):

@@ -72,7 +72,7 @@ def spread_bound(
     rows = panels.rows(np.arange(panels.n_points))
     d = rows.shape[1]
     counts = np.ones(len(rows), np.int64) if weights is None else np.asarray(weights)
-    lengths = np.sqrt(np.square(rows).sum(axis=1)) * (1.0 + (d + 4.0) * UNIT) + moved
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows)) * (1.0 + (d + 4.0) * UNIT) + moved
     order = np.argsort(lengths, kind="stable")
     within = np.cumsum(counts[order])  # points, up to each one
     n = int(within[-1])
@@ -84,14 +84,24 @@ def spread_bound(
         s, some = int(within[last]), order[: last + 1]
         if s < 2:
             continue
-        times = counts[some, np.newaxis]
-        apart = rows[some] - (rows[some] * times).sum(axis=0) / s
-        squares = largest_squares(apart * np.sqrt(times))
+        squares = _squares_apart(rows[some], counts[some])
         # Moved by so much, sums of squares grow as lengths of vectors with s entries do.
         squares = (math.sqrt(squares) + math.sqrt(s) * (moved + 8.0 * UNIT * lengths[order[last]])) ** 2
         here = k[k <= s]
         np.minimum(bound[: here.size], chain_bound(s, here, squares), out=bound[: here.size])
     return np.ldexp(np.minimum.accumulate(bound[::-1])[::-1], panels.exponent)
+
+
+def _squares_apart(rows: NDArray[np.float64], counts: NDArray[np.integer]) -> float:
+    """More than the sum of squares of the rows' products with any unit vector, about the mean.
+
+    Rows count several times, and are overwritten.
+    """
+    times = counts.astype(np.float64)
+    rows -= (times @ rows) / times.sum()
+    if np.any(times != 1.0):
+        rows *= np.sqrt(times)[:, np.newaxis]
+    return largest_squares(rows)
 
 
 def largest_squares(rows: NDArray[np.float64]) -> float:

@@ -34,6 +34,7 @@ from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.families.bounds import Part, Whole, all_of_it, down, up
 from geodim.families.covering import covering
 from geodim.families.protocol import described, error_of, is_made, label_of, opened, part_of
+from geodim.families.sizes import Sizes, sizes_of
 from geodim.families.sources import AT_ONCE, MadeColumns, digest_of_parts
 
 if TYPE_CHECKING:
@@ -74,6 +75,11 @@ class Union:
 
     label = "union"
 
+    @property
+    def takes_tables(self) -> bool:
+        """Whether points are rows of numbers, as far as all members say."""
+        return all(getattr(family, "takes_tables", True) for family in self.families())
+
     def families(self) -> list[Family]:
         """The members, members of members included where nothing is divided."""
         from geodim.families.choose import member_of  # noqa: PLC0415 - they know each other
@@ -94,7 +100,7 @@ class Union:
         return found
 
     def source(
-        self, X: Any, *, names: Sequence[str] | None = None, n_threads: int | None = None
+        self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> ColumnSource:
         """The columns of all members, one member after the other.
 
@@ -126,6 +132,15 @@ class Union:
                     f"{found[0].source.n_points:,}: members of a union are about the same points"
                 )
         return UnionSource(found, by=self.by)
+
+    def planned(self, n_points: int, n_coordinates: int) -> Sizes:
+        """What a plan needs to know of so many points."""
+        found = [sizes_of(family, n_points, n_coordinates) for family in self.families()]
+        made = [one.made_from for one in found if one.made_from is not None]
+        parts = [one.part for one in found if one.part is not None]
+        return Sizes(
+            sum(one.n_features for one in found), sum(made) if made else None, max(parts, default=None)
+        )
 
     def described(self, source: ColumnSource) -> dict[str, Any]:
         """What a result says about these features."""
@@ -196,15 +211,20 @@ class Member:
         assert self.ranges is not None
         return UNIT * self.ranges.magnitude + SMALLEST * self.scale
 
-    def read(self, columns: Sequence[int], rows: NDArray[np.intp] | None, n: int) -> NDArray[np.float64]:
+    def read(
+        self, columns: NDArray[np.intp], out: NDArray[np.floating], rows: NDArray[np.intp] | None
+    ) -> None:
         """Some columns, whole or at some points, shape (columns, points)."""
         if rows is not None:
-            values = self.source.sample(np.asarray(columns, np.intp), rows).T
+            out[:] = self.source.sample(columns, rows).T
+        elif self.source.dtype == out.dtype:
+            self.source.read(columns.tolist(), out)
         else:
-            values = np.empty((len(columns), n), self.source.dtype)
-            self.source.read(columns, values)
-        wide = values.astype(np.float64, copy=False)
-        return wide / self.scale if self.scale != 1.0 else wide
+            values = np.empty(out.shape, self.source.dtype)
+            self.source.read(columns.tolist(), values)
+            out[:] = values
+        if self.scale != 1.0:
+            np.divide(out, self.scale, out=out)
 
     def whole(self, part: Part) -> Whole:
         """Bounds for the whole family, in the units of the union.
@@ -281,15 +301,21 @@ class UnionSource(MadeColumns):
         """What the members hold."""
         return sum(getattr(member.source, "held", 0) for member in self.members)
 
+    @property
+    def held_for_bounds(self) -> int:
+        """What members take, one after the other."""
+        return max(getattr(member.source, "held_for_bounds", 0) for member in self.members)
+
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
         """Let every member make its own."""
         wanted = np.asarray(columns, np.intp)
-        for (first, stop), member in zip(pairwise(self.first.tolist()), self.members, strict=True):
-            own = np.flatnonzero((wanted >= first) & (wanted < stop))
-            if own.size:
-                out[own] = member.read((wanted[own] - first).tolist(), rows, self.n_points)
+        whose = np.searchsorted(self.first, wanted, side="right") - 1
+        turns = np.flatnonzero(np.diff(whose, prepend=-1, append=-1)).tolist()
+        for start, stop in pairwise(turns):  # neighbours of one member
+            at = int(whose[start])
+            self.members[at].read(wanted[start:stop] - self.first[at], out[start:stop], rows)
 
     def error(self, greatest: float) -> float:
         """The greatest of the members', if no value of any exceeds ``greatest``."""
@@ -330,22 +356,27 @@ class UnionSource(MadeColumns):
 
     def whole(self, part: Part) -> Whole:
         """Bounds for the union of the whole families; see the top of this module."""
-        members = [
-            member.whole(
-                replace(part, ranges=own, made=None if part.made is None else part.made[at], owners=None)
-            )
-            for (member, own), (_, at) in zip(self._ranges(part.ranges), self._own(), strict=True)
-        ]
-        upper, lowers = (np.array([getattr(one, side) for one in members]) for side in ("upper", "lower"))
-        if part.owners is None:  # it is Phi of one of them
-            lower = lowers.min(axis=0)
-        else:
-            by = np.searchsorted(self.first, np.maximum(part.owners, 0), side="right") - 1
-            lower = np.where(part.owners >= 0, lowers[by, np.arange(by.size)], 0.0)
-        return Whole(
-            np.maximum.accumulate(lower), upper.max(axis=0),
-            max(one.d_lower for one in members), max(one.d_upper for one in members),
-        )  # fmt: skip
+        upper, lower = np.zeros_like(part.upper), np.full_like(part.lower, np.inf)
+        ends = []
+        for (member, own), (_, at) in zip(self._ranges(part.ranges), self._own(), strict=True):
+            made = None if part.made is None else part.made[at]
+            one = member.whole(replace(part, ranges=own, made=made, owners=None))
+            np.maximum(upper, one.upper, out=upper)
+            if part.owners is None:  # it is Phi of one of them
+                np.minimum(lower, one.lower, out=lower)
+            else:
+                np.copyto(lower, one.lower, where=(part.owners >= at.start) & (part.owners < at.stop))
+            ends.append((one.d_lower, one.d_upper))
+        lower[lower == np.inf] = 0.0  # where Phi is 0
+        np.maximum.accumulate(lower, out=lower)
+        return Whole(lower, upper, max(end[0] for end in ends), max(end[1] for end in ends))
+
+
+def is_divided(source: ColumnSource) -> bool:
+    """Whether some of these columns were divided by the diameter of their family."""
+    if not isinstance(source, UnionSource):
+        return False
+    return source.by is not None or any(is_divided(member.source) for member in source.members)
 
 
 class Prefixed(Sequence[str]):

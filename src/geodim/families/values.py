@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from geodim.arguments import one_of
 from geodim.data.sources import ArraySource, as_source, set_names
 from geodim.errors import InputTypeError, InputValueError, NonFiniteError, ShapeError
+from geodim.families.sizes import Sizes
 from geodim.memory import check_bytes
 from geodim.text import visible
 
@@ -30,9 +32,13 @@ class Coordinates:
 
     label = "coordinates"
 
+    def planned(self, n_points: int, n_coordinates: int) -> Sizes:  # noqa: ARG002
+        """What a plan needs to know of so many points."""
+        return Sizes(n_coordinates, None)
+
     def source(
         self,
-        X: Any,
+        X: object,
         *,
         names: Sequence[str] | None = None,
         n_threads: int | None = None,  # noqa: ARG002
@@ -78,7 +84,7 @@ class Values:
 
     def source(
         self,
-        X: Any,
+        X: object,
         *,
         names: Sequence[str] | None = None,
         n_threads: int | None = None,  # noqa: ARG002
@@ -113,7 +119,7 @@ class Values:
         kind = "functions" if self.matrix is None else "columns"
         return {"family": "values", kind: source.n_features}
 
-    def _called(self, X: Any, names: Sequence[str] | None) -> ColumnSource:
+    def _called(self, X: object, names: Sequence[str] | None) -> ColumnSource:
         functions = [self.functions] if callable(self.functions) else self.functions
         if not isinstance(functions, Sequence) or isinstance(functions, str) or not functions:
             raise InputTypeError(
@@ -132,29 +138,37 @@ class Values:
         for at, function in enumerate(functions):
             one = _on_points if self.each == "point" else _on_data
             values[:, at] = one(function, _called_so(function, at), X, n)
-        source = ArraySource(values)
+        source = _Fresh(values)
         set_names(source, [_called_so(function, at) for at, function in enumerate(functions)])
         set_names(source, names)
         return source
 
 
-def _count(X: Any) -> int | None:
-    """How many points there are, if that can be told."""
+class _Fresh(ArraySource):
+    """An array that was not there before."""
+
+    fresh = True
+
+
+def _count(X: object) -> int | None:
+    """How many points there are, if that can be told; a path says nothing of it."""
+    if isinstance(X, str | bytes | PathLike):
+        return None
     shape = getattr(X, "shape", None)
     if isinstance(shape, tuple) and shape:
         return int(shape[0])
     try:
-        return len(X)
+        return len(X)  # type: ignore[arg-type] # what has no length says so
     except TypeError:
         return None
 
 
-def _called_so(function: Any, at: int) -> str:
+def _called_so(function: object, at: int) -> str:
     name = getattr(function, "__name__", type(function).__name__)
     return f"function {at}" if name == "<lambda>" else visible(str(name))
 
 
-def _on_data(function: Callable[..., Any], name: str, X: Any, n: int) -> NDArray[np.float64]:
+def _on_data(function: Callable[..., Any], name: str, X: object, n: int) -> NDArray[np.float64]:
     try:
         found = function(X)
     except Exception as error:
@@ -178,13 +192,13 @@ def _on_data(function: Callable[..., Any], name: str, X: Any, n: int) -> NDArray
     return column
 
 
-def _on_points(function: Callable[..., Any], name: str, X: Any, n: int) -> NDArray[np.float64]:
+def _on_points(function: Callable[..., Any], name: str, X: object, n: int) -> NDArray[np.float64]:
     if hasattr(X, "columns"):
         raise InputTypeError("the points of a frame are not called one by one: give an array, X.to_numpy()")
     column = np.empty(n)
     for row in range(n):
         try:
-            found = function(X[row])
+            found = function(X[row])  # type: ignore[index] # whatever it raises is told
         except Exception as error:
             msg = f"the function {name} raised {type(error).__name__} for point {row}: {visible(str(error))}"
             raise InputValueError(msg) from error

@@ -28,7 +28,10 @@ __all__ = [
 ]
 
 # Made from points, in a room above this one.
-_FAMILIES = ("Coordinates", "Directions", "Distances", "Family", "Union", "Values")
+_FAMILIES = (
+    "Coordinates", "Directions", "Distances", "Family", "Patches", "Pixels", "Terms", "Union", "Values",
+    "patches", "pixels", "terms",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

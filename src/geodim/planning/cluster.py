@@ -15,9 +15,9 @@ from geodim.engine.steps import counter_type, may_leave_out
 from geodim.engine.ways import Way, counted_in
 from geodim.errors import InputValueError
 from geodim.planning.capacity import BYTES_IN_WORK, BYTES_PER_CELL, BYTES_PER_STEP, LIVE, Capacity, Worker
-from geodim.planning.cpu import product_seconds
+from geodim.planning.cpu import column_memory, product_seconds
 from geodim.planning.hops import NARROWEST, peak_memory
-from geodim.planning.problem import Plan, Problem, reachable_rtol
+from geodim.planning.problem import PROCESS_BYTES as CORE_PROCESS, Plan, Problem, reachable_rtol
 from geodim.planning.rates import CORE, CoreRates, speed_up
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ LEADERS = 8  # columns that are solved first, at most
 CELLS = 400  # over rtol: enough for the heaviest tails that were tried
 MOST_SIZES = 1 << 21  # at which Phi is bounded by counts in cells
 MANY_TASKS = 200_000  # beyond this the scheduler is what one waits for
+MADE_TASKS = 4  # per thread, where workers make columns,
+MADE_RESULT = 36  # and bytes per point that the result of each takes: as found, sent and merged
 AHEAD = 2  # tasks of a pass over hops that wait for each one in work
 
 
@@ -50,6 +52,8 @@ def plan_cluster(
     capacity = Capacity([replace(worker, memory=min(worker.memory, NO_LIMIT)) for worker in workers])
     if problem.hops is not None:
         return _hops(problem, capacity, budget, rates)
+    if problem.made_once:
+        return _made(problem, capacity, rates)
     return _columns(problem, capacity, rates)
 
 
@@ -164,6 +168,24 @@ def _columns(problem: Problem, capacity: Capacity, rates: CoreRates) -> Plan:
         problem, capacity, rates, way,
         method=_in_words(way), why_not=why_not, passes=passes, tasks=int(tasks), moved=moved,
         memory=memory, client=client, work=work, notes=notes, bytes_read=problem.nbytes * passes,
+    )  # fmt: skip
+
+
+def _made(problem: Problem, capacity: Capacity, rates: CoreRates) -> Plan:
+    """Every worker has the points; a task makes and solves its share of the columns, in one thread."""
+    n, d, count = problem.n_points, problem.n_features, len(capacity.workers)
+    threads = max(worker.threads for worker in capacity.workers)
+    tasks = min(d, LEADERS) + min(d, MADE_TASKS * capacity.threads)
+    one = column_memory(replace(problem, made_from=0, held=False), 1) - CORE_PROCESS
+    points = problem.made_from or 0
+    memory = PROCESS_BYTES + points + threads * (one + MADE_RESULT * n)
+    way = Way(width=problem.at_once, solvers=threads, drops=True)
+    work = (rates.made * n + rates.making * points / 8) * d / (count * speed_up(threads))
+    return _finished(
+        problem, capacity, rates, way,
+        method="columns made on the workers", why_not=None, passes=1, tasks=3 * tasks,
+        moved=points * count + 12 * n * tasks, memory=memory, client=CLIENT * n + points, work=work,
+        bytes_read=0,
     )  # fmt: skip
 
 

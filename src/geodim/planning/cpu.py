@@ -7,14 +7,18 @@ Peak memory of plain columns of n points, b bytes a value, is
 for the sorted column, the keys, records and lists of each thread that solves, the profile, and the
 blocks being read; and 180 MiB for Python itself.  Counted columns have S steps in the place of n, but
 for the blocks being read.  Sparse columns and those of weighted points are read as values with
-multiplicities instead, at 50 bytes a value.  Points with masses have constants of their own.
+multiplicities instead, at 50 bytes a value.  Columns that are made have the points they are made from in the
+place of n d b, and 36 bytes per point and thread (15 for long columns) to be dropped by counts.  Points with
+masses have constants of their own.
 """
 
 from __future__ import annotations
 
 import math
 
+from geodim.engine.dominated import SORT_ALL_UP_TO
 from geodim.engine.steps import MOST_STEPS
+from geodim.engine.toptwo import TWO_BYTES
 from geodim.engine.ways import CACHE_LINE, Way, local_way, mass_way
 from geodim.errors import InputValueError
 from geodim.memory import machine_memory
@@ -27,6 +31,9 @@ RUN = 50  # bytes per value of a column that is read as values with multipliciti
 WEIGHT = 25  # bytes per row that has one, as measured
 FINISH = 28  # bytes per point of an exact result: profile, support, and what is summed up
 FINISH_BOUNDS = 52  # of bounds that are not counted, with lower and upper
+FINISH_PART = 92  # of a part of a larger family, for which there are bounds, too
+REMOVAL = 48  # of what removals cost: the two best, who holds them, and where
+DROP, DROP_LONG = 36, 15  # bytes per point of `geodim.engine.dominated`
 # Of points with masses, as measured: bytes per row for the weights; per point for a column that is solved,
 # and for all steps of Phi, of which there are about two a point; if counted, per point and per step.
 MASSES, MASS_COLUMN, MASS_STEPS, COUNTED_MASS, COUNTED_STEP = 45, 500, 90, 23, 62
@@ -62,8 +69,15 @@ def column_memory(problem: Problem, threads: int) -> int:
         solved, known = min(size, expanded), known + 8  # repeated, and then copied to their place
         read = way.solvers * RUN * problem.runs + WEIGHT * (problem.n_rows or 0)
     work = way.solvers * solved * (8 + 2 * kind + RECORDS + known) + 12 * size + read
+    if way.drops or problem.made_once:
+        work += way.solvers * n * (DROP if n <= SORT_ALL_UP_TO else DROP_LONG)
     finish = size * (FINISH if problem.rtol == 0.0 else FINISH_BOUNDS)
-    return PROCESS_BYTES + int(max(work, finish)) + (problem.nbytes if problem.held else 0)
+    if problem.part is not None:
+        finish = size * FINISH_PART + problem.part
+    if problem.removal:
+        work, finish = work + TWO_BYTES * n, finish + REMOVAL * n
+    kept = (problem.nbytes if problem.held else 0) + (problem.made_from or 0)
+    return PROCESS_BYTES + int(max(work, finish)) + kept
 
 
 def _mass_memory(problem: Problem, way: Way) -> int:
@@ -89,12 +103,20 @@ def plan_cpu(
     cache = budget or machine_memory() or problem.nbytes
     # Else the system keeps the file in memory.
     from_disk = problem.nbytes + memory > cache and not problem.held
-    work = rates.counted(n, d, problem.steps) if counted else rates.columns(n, d)
-    if problem.masses:
+    looks = 0 if problem.made_once else 1
+    bytes_read = problem.nbytes * (looks + passes)
+    if problem.made_once and way.drops:
+        work = rates.made * n * d
+    elif problem.masses:
         work = rates.counted_masses(n, d, problem.steps) if counted else rates.masses(n, d)
+    else:
+        work = rates.counted(n, d, problem.steps) if counted else rates.columns(n, d)
     parts = {"columns": work / speed_up(threads)}
-    bytes_read = problem.nbytes * (1 + passes)
-    if from_disk:
+    if problem.made_from is not None:
+        bytes_read = n * d * problem.itemsize * (looks + passes)
+        making = rates.making * problem.made_from / 8 * d * (looks + passes)
+        parts["making them"] = making / speed_up(threads)
+    elif from_disk:
         parts["reading from disk"] = bytes_read / rates.storage
     elif problem.row_major:
         # Every group of columns takes all rows through the cache, a line of each at least.
@@ -120,10 +142,10 @@ def plan_cpu(
         **problem.asked,
         threads=threads,
         memory=memory,
-        memory_added=memory - PROCESS_BYTES - (problem.nbytes if problem.held else 0),
+        memory_added=memory - PROCESS_BYTES - (problem.nbytes if problem.held and not problem.fresh else 0),
         host_memory=memory,
         columns=width,
-        passes=1 + passes,
+        passes=looks + passes,
         bytes_read=bytes_read,
         budget=budget,
         steps=way.steps,

@@ -31,10 +31,10 @@ class _OnDevice(NamedTuple):
 
 def _on_device(problem: Problem, budget: int, memory: int | None) -> _OnDevice:
     n, d, itemsize = problem.n_points, problem.n_features, problem.itemsize
-    usable = int(device.USABLE * (budget - (problem.nbytes if problem.on_device else 0)))
+    usable = int(device.USABLE * (budget - _kept(problem)))
     if memory is not None:
         usable = min(usable, memory)
-    drops = problem.hops is None and problem.rtol == 0.0 and device.is_short(n, d)
+    drops = problem.made_once or (problem.hops is None and problem.rtol == 0.0 and device.is_short(n, d))
     graph, resident, why_not = 0, problem.graph_on_device, None
     if problem.hops is not None and not problem.graph_on_device:
         graph, resident = device.graph_bytes(
@@ -55,6 +55,13 @@ def _on_device(problem: Problem, budget: int, memory: int | None) -> _OnDevice:
         passes = -(-d // widths.width) * problem.hops * problem.products
     way = Way(width=widths.width, solvers=widths.batch, passes=passes, resident=resident, drops=drops)
     return _OnDevice(way, graph, why_not)
+
+
+def _kept(problem: Problem) -> int:
+    """Bytes of the data on the device: what lies there, and the points that columns are made from there."""
+    if not problem.on_device:
+        return 0
+    return problem.nbytes if problem.made_from is None else problem.made_from
 
 
 def plan_cuda(
@@ -82,10 +89,12 @@ def plan_cuda(
         peak = device.peak_of_hops(
             problem.n_points, problem.itemsize, problem.hops, widths, graph, problem.scratch_itemsize
         )
-    peak += problem.nbytes if on_device else 0
+    peak += _kept(problem)
     if why_not is None:  # the allocator gives back what it keeps once that is needed
         peak = min(peak, usable)
     moved = 0 if on_device else problem.nbytes
+    if problem.made_from is not None:
+        moved = problem.made_from if on_device else problem.values * problem.itemsize
     blocks = -(-problem.n_features // way.width)
     notes = []
     if problem.hops is not None:
@@ -134,7 +143,7 @@ def _seconds(
     solved = 0 if drops else values
     batches = layers * (_batches(problem.n_features, widths.batch))
     products = problem.stored_entries + n
-    attributes = 0 if problem.on_device else problem.nbytes
+    attributes = moved if problem.made_from is not None else 0 if problem.on_device else problem.nbytes
     feed = rates.copy if problem.hops is not None or not problem.row_major else rates.feed
     return {
         "first pass": 0.0 if problem.on_device else problem.nbytes / rates.scan,

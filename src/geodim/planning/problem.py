@@ -48,6 +48,16 @@ class Problem:
     runs : int or None
         The most values that a column stores, where it is read as values with multiplicities: sparse, or of
         points that have weights.
+    made_from : int or None
+        Where columns are made from points whenever they are read (distances, directions): bytes that are kept
+        to make them from, besides the points as they were given; None where columns are stored.
+    points : int
+        Bytes of these points as they were given.
+    fresh : bool
+        Whether the columns, though stored, come into being only when they are measured.
+    part : int or None
+        Where these columns are a part of a larger family, for which bounds are found: bytes that this takes,
+        besides some numbers per point.
     masses : bool
         Whether points have masses: weights that are not whole, or stand for many points.
     resident : bool or None
@@ -66,6 +76,8 @@ class Problem:
         Whether a pass with a coarser step came before.
     negligible : bool
         Whether windows of the fewest points hardly matter at this tolerance, as a sample tells.
+    removal : bool
+        Whether the two best columns of every size are kept, for what the removal of a feature costs.
     """
 
     n_points: int
@@ -85,6 +97,10 @@ class Problem:
     chunks: int | None = None
     n_rows: int | None = None
     runs: int | None = None
+    made_from: int | None = None
+    points: int = 0
+    fresh: bool = False
+    part: int | None = None
     masses: bool = False
     resident: bool | None = None
     on_device: bool = False
@@ -94,6 +110,7 @@ class Problem:
     far: bool = False
     again: bool = False
     negligible: bool = False
+    removal: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("n_points", 1), ("n_features", 1), ("stored_entries", 0)):
@@ -112,7 +129,12 @@ class Problem:
     @property
     def nbytes(self) -> int:
         """Bytes of the data."""
-        return self.n_features * self.bytes_per_column
+        return self.n_features * self.bytes_per_column if self.made_from is None else self.points
+
+    @property
+    def made_once(self) -> bool:
+        """Whether columns are made, and solved without a first look at them."""
+        return self.made_from is not None and self.rtol == 0.0 and self.n_rows is None
 
     @property
     def bytes_per_column(self) -> int:

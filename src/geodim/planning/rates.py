@@ -26,6 +26,9 @@ class CoreRates:
         Per value: of the first pass; of the first column, read, sorted and searched; of another column,
         most of which need not be searched; of a column that is counted in steps; in cells, whose size is
         not the same everywhere.
+    made, making : float
+        Per value of a column among many that are made, most of which are dropped by counts; and besides, per
+        value and coordinate of the points, of making it.
     mass, counted_mass : float
         Per value of points with masses: in columns of 10^5 of them, and longer ones take longer by the fifth
         root of their length; and if they are counted.
@@ -49,6 +52,8 @@ class CoreRates:
     later: float = 25e-9
     count: float = 3e-9
     cell: float = 9e-9
+    made: float = 12e-9
+    making: float = 0.05e-9
     mass: float = 4e-6
     counted_mass: float = 40e-9
     product: float = 0.5e-9

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.optional import require
-from geodim.report.style import BLUE, GREY, counted, feature_label, finish, new_axes, number, plain
+from geodim.report.style import BLUE, GREY, finish, new_axes, plain
+from geodim.words import counted, feature_label, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from geodim.optional import require
-from geodim.report.style import BLUE, add_legend, counted, finish, new_axes, wants_log
+from geodim.report.style import BLUE, add_legend, finish, new_axes, wants_log
+from geodim.words import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,16 +24,13 @@ from geodim.report.style import (
     OTHERS,
     PALETTE,
     add_legend,
-    counted,
-    feature_label,
     finish,
     new_axes,
     new_figure,
-    number,
-    percent,
     plain,
 )
 from geodim.report.thinning import group_ends
+from geodim.words import counted, feature_label, number, percent
 
 if TYPE_CHECKING:
     from typing import Unpack

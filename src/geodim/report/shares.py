@@ -5,17 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from geodim.arguments import whole_number
-from geodim.report.style import (
-    BLUE,
-    OTHERS,
-    counted,
-    feature_label,
-    finish,
-    new_axes,
-    number,
-    percent,
-    plain,
-)
+from geodim.report.style import BLUE, OTHERS, finish, new_axes, plain
+from geodim.words import counted, feature_label, number, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +15,7 @@ if TYPE_CHECKING:
 
 BAR_INCHES = 0.2  # height of a bar
 MOST = 15
+TIED = 0.35  # opacity of what several features attain
 
 
 def plot_shares(
@@ -35,6 +27,9 @@ def plot_shares(
     title: str | None = None,
 ) -> Axes:
     """Draw the share of the discriminability that each feature carries, the largest on top.
+
+    Where several features are the widest, the first of them has the share.  If the result knows what removals
+    cost, the dimension without each feature stands beside its bar, and what it attains alone is darker.
 
     Parameters
     ----------
@@ -76,14 +71,25 @@ def plot_shares(
         colors.append(OTHERS)
     ax = new_axes(ax, height=0.9 + BAR_INCHES * max(len(labels), 3))
     places = list(range(len(labels)))
-    bars = ax.barh(places, values, color=colors, height=0.72)
-    ax.bar_label(bars, [percent(value) for value in values], padding=3, fontsize="small")
+    removal = result.removal
+    bars = ax.barh(places, values, color=colors, height=0.72, alpha=1.0 if removal is None else TIED)
+    written = [percent(value) for value in values]
+    if removal is not None:  # what no other feature attains stands out from what others would take over
+        alone = [removal.alone[name] for name, _ in shown]
+        ax.barh(places[: len(alone)], alone, color=color, height=0.72)
+        for at, (name, _) in enumerate(shown):
+            rest = removal.without[name]
+            same = rest == removal.dimension
+            written[at] += "; without it the same" if same else f"; without it {number(rest)}"
+    ax.bar_label(bars, written, padding=3, fontsize="small")
     ax.set_yticks(places, labels, fontsize="small")
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(max(len(labels), 1) - 0.4, -0.6)
-    ax.set_xlim(0.0, 1.18 * max(values, default=1.0) or 1.0)
+    room = 1.18 if removal is None else 1.7
+    ax.set_xlim(0.0, room * max(values, default=1.0) or 1.0)
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
-    ax.set_xlabel(f"share of Δ = {number(result.discriminability)}")
+    alone_words = "" if removal is None else "; dark: attained by no other feature"
+    ax.set_xlabel(f"share of Δ = {number(result.discriminability)}{alone_words}")
     words = f"carried by {len(shares):,} of {counted(result.n_features, 'feature')}"
     finish(ax, words if title is None else title, grid="x")
     return ax

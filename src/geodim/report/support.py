@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from geodim.errors import InputValueError
-from geodim.report.style import add_legend, curve_style, finish, new_figure, plain, short
+from geodim.report.style import add_legend, curve_style, finish, new_figure, plain
+from geodim.words import short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -27,6 +27,8 @@ class ReportTable:
         A class for each row, which the style sheet gives a colour.
     row_headings : bool
         Whether the first cell of a row names it, and stays in sight when the others scroll.
+    stacked : bool
+        Whether narrow screens show a block for each row, instead of scrolling.
     """
 
     head: Sequence[str]
@@ -35,3 +37,4 @@ class ReportTable:
     caption: str = ""
     classes: Sequence[str] = ()
     row_headings: bool = True
+    stacked: bool = False

@@ -27,8 +27,10 @@ __all__ = [
     "mapping_of",
     "number",
     "numbers",
+    "one_of",
     "optional",
     "plain",
+    "sequence_of",
     "sizes_or_masses",
     "text",
     "unfit",
@@ -96,6 +98,15 @@ def text(value: object) -> str:
     return value if isinstance(value, str) else unfit("text", value)
 
 
+def one_of(words: tuple[str, ...]) -> Check[str]:
+    """One of a few words."""
+
+    def check(value: object) -> str:
+        return value if isinstance(value, str) and value in words else unfit(" or ".join(words), value)
+
+    return check
+
+
 def optional(check: Check[T]) -> Check[T | None]:
     """Such a value, or nothing."""
     return lambda value: None if value is None else check(value)
@@ -110,6 +121,12 @@ def list_of(check: Check[T]) -> Check[list[T]]:
         return [_within(f"entry {at}", check, one) for at, one in enumerate(value)]
 
     return each
+
+
+def sequence_of(check: Check[T]) -> Check[tuple[T, ...]]:
+    """As `list_of`, but nobody can add to it."""
+    each = list_of(check)
+    return lambda value: tuple(each(value))
 
 
 def wholes(least: int, most: int = MOST_WHOLE) -> Check[NDArray[np.int64]]:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from geodim.alerts.alert import SEVERITIES, Alert
 from geodim.data.files import is_path, read_json
 from geodim.errors import DataFileError
 from geodim.planning.record import PlanRecord
+from geodim.removal import Removal
 from geodim.saved.kinds import (
     Check,
     UnfitError,
@@ -24,9 +26,11 @@ from geodim.saved.kinds import (
     mapping_of,
     number,
     numbers,
+    one_of,
     optional,
     plain,
     record,
+    sequence_of,
     sizes_or_masses,
     text,
     whole,
@@ -51,6 +55,7 @@ PARAMETERS = mapping_of(
     dtype=text,
     data=text,
     command=text,
+    date=text,
     m=optional(whole(1)),
     fraction=optional(number(0.0, 1.0)),
     memory=whole(1),
@@ -87,6 +92,41 @@ def plan_record(value: object) -> PlanRecord:
     return PlanRecord.from_dict(record(PLAN)(value))
 
 
+ALERT: dict[str, Check[object]] = {
+    "code": text,
+    "severity": one_of(SEVERITIES),
+    "message": text,
+    "evidence": mapping_of(plain),
+    "way_out": text,
+}
+
+
+def alert(value: object) -> Alert:
+    """A finding; codes of later versions are kept as they are."""
+    return Alert(**record(ALERT)(value))
+
+
+REMOVAL: dict[str, Check[object]] = {
+    "dimension": AT_MOST_INFINITE,
+    "without": mapping_of(AT_MOST_INFINITE),
+    "alone": mapping_of(number(0.0, 1.0)),
+    "tied": number(0.0, 1.0),
+}
+
+
+def removal_record(value: object) -> Removal:
+    """What removals of features cost."""
+    return Removal(**record(REMOVAL)(value))
+
+
+def share_range(value: object) -> tuple[float, float]:
+    """The least and the greatest share of a feature."""
+    ends = list_of(number(0.0, 1.0))(value)
+    if len(ends) != 2 or ends[0] > ends[1]:
+        raise UnfitError(f"a range of shares, not {value!r:.60}")
+    return ends[0], ends[1]
+
+
 ID_RESULT: dict[str, Check[object]] = {
     "n_points": whole(1),
     "n_features": whole(1),
@@ -113,6 +153,9 @@ ID_RESULT: dict[str, Check[object]] = {
     "plan": optional(plan_record),
     "mass": number(),
     "stepwise": flag,
+    "alerts": sequence_of(alert),
+    "removal": optional(removal_record),
+    "share_bounds": mapping_of(share_range),
 }
 ID_DERIVED: dict[str, Check[object]] = {
     "format": text, **dict.fromkeys(("dimension", "lower", "upper", "error"), AT_MOST_INFINITE)
@@ -144,6 +187,7 @@ SELECTION: dict[str, Check[object]] = {
     "seconds": number(),
     "parameters": PARAMETERS,
     "versions": VERSIONS,
+    "alerts": sequence_of(alert),
 }
 SELECTION_DERIVED: dict[str, Check[object]] = {
     "format": text,
@@ -234,6 +278,12 @@ def related_in_result(result: IDResult) -> None:
         raise UnfitError("attained_by names a feature without a share")
     if result.shares and not math.isclose(sum(result.shares.values()), 1.0, abs_tol=1e-6):
         raise UnfitError("the shares do not add up to 1")
+    if result.share_bounds and list(result.share_bounds) != list(result.shares):
+        raise UnfitError("the ranges of shares are not those of the features with a share")
+    if result.removal is not None and not (
+        list(result.removal.without) == list(result.removal.alone) == list(result.shares)
+    ):
+        raise UnfitError("the removals are not those of the features with a share")
     if result.n_indistinguishable is not None and result.n_indistinguishable > n:
         raise UnfitError("there are more indistinguishable points than points")
     if result.exact and not (

@@ -89,8 +89,12 @@ class CudaBackend(LocalBackend):
         """Sizes and place of data on the host or on the device."""
         from geodim.backends.cuda.tensors import TensorSource  # noqa: PLC0415
 
-        there = isinstance(source, TensorSource)
         found = super().problem(source, rtol)
+        if found.made_from is not None:
+            from geodim.backends.cuda.made import can_make  # noqa: PLC0415 - imports Triton
+
+            return replace(found, held=False, on_device=can_make(source))
+        there = isinstance(source, TensorSource)
         return replace(found, held=found.held and not there, on_device=there)
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:

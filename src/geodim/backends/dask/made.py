@@ -16,6 +16,7 @@ from geodim.backends.dask.tasks import Part, merge_into, merge_parts
 from geodim.engine.driver import Driver
 from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
+from geodim.planning.cluster import MADE_TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
     from geodim.backends.dask.cluster import Cluster
     from geodim.data.sources import ColumnSource
-
-TASKS_PER_THREAD = 4  # so that no thread has much left to do when the others are done
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def solve_made(
     with driver.heeding():
         points, bar = cluster.broadcast(source), None
         others = np.setdiff1d(np.arange(total), np.asarray(leaders, np.intp))
-        for stage, shares in ((np.asarray(leaders, np.intp), threads), (others, TASKS_PER_THREAD * threads)):
+        for stage, shares in ((np.asarray(leaders, np.intp), threads), (others, MADE_TASKS * threads)):
             blocks = [
                 some.tolist() for some in np.array_split(stage, min(shares, stage.size or 1)) if some.size
             ]

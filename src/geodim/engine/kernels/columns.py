@@ -372,3 +372,36 @@ def share_sums(phi, owner, scale, first, sums, attains):
             require(first <= column < first + sums.size, "share_sums: sums")
             sums[column - first] += total
             attains[column - first] = True
+
+
+@njit(nogil=True, cache=True)
+def merge_two(phi, ranges, n_ranges, column, best, holder, tied, second, runner):
+    """Merge one column's phi into the best and the second best; of equal values the lower column comes first.
+
+    Columns are whole numbers, -1 where there is none; a phi of 0 takes no place.  A size is merged once for
+    each column, or else that column would tie with itself.
+
+    Parameters
+    ----------
+    phi, ranges, n_ranges, column
+        As for `merge`.
+    best, second : (n,) float64 over d, raised in place
+    holder, runner : (n,) int32 over d, column indices, written
+    tied : (n,) int32 over d, how many columns attain ``best``, written
+    """
+    room = min(phi.size, best.size, holder.size, tied.size, second.size, runner.size)
+    require_ranges(ranges, n_ranges, room, "merge_two: ranges")
+    for r in range(n_ranges):
+        for d in range(ranges[r, 0], ranges[r, 1]):
+            value = phi[d]
+            if value <= 0.0 or holder[d] == column or runner[d] == column:
+                continue
+            if value > best[d]:
+                tied[d] = 1
+            elif value == best[d]:
+                tied[d] += 1
+            if value > best[d] or (value == best[d] and column < holder[d]):
+                second[d], runner[d] = best[d], holder[d]
+                best[d], holder[d] = value, column
+            elif value > second[d] or (value == second[d] and column < runner[d]):
+                second[d], runner[d] = value, column

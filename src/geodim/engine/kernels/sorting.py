@@ -1,4 +1,4 @@
-"""Sorting one column: a radix sort of the float bits, several times faster than a comparison sort.
+"""Sorting one column: a radix sort of the float bits, several times faster than a scalar comparison sort.
 
 The bits of an IEEE float, with the sign bit flipped for positive numbers and all bits flipped for
 negative ones, order like unsigned integers.  Three passes over 11-bit digits sort a float32, six sort a

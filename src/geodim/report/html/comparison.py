@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from geodim.khop_result import KHopResult
 from geodim.report.html import text
-from geodim.report.style import counted, feature_label, number, percent
 from geodim.report.table import ReportTable
 from geodim.result import IDResult, at_most
+from geodim.words import counted, feature_label, number, percent
 
 if TYPE_CHECKING:
     from geodim.explain.select import FeatureSelection
@@ -68,7 +68,7 @@ def _numbers(items: list[Item]) -> ReportTable:
     labels = dict.fromkeys(label for column in columns for label in column)
     rows = [[label, *(column.get(label, "–") for column in columns)] for label in labels]
     head = ["", *(item.title for item in items)]
-    return ReportTable(head, rows, set(range(1, len(head))), "Results side by side")
+    return ReportTable(head, rows, set(range(1, len(head))), "Results side by side", stacked=True)
 
 
 def _column(item: Item) -> list[tuple[str, str]]:
@@ -140,4 +140,4 @@ def _shares(items: list[Item]) -> ReportTable | None:
         [feature_label(name, 40), *(percent(shares.get(name, 0.0)) for _, shares in found)] for name in order
     ]
     head = ["feature", *(title for title, _ in found)]
-    return ReportTable(head, rows, set(range(1, len(head))), "Shares of the same features")
+    return ReportTable(head, rows, set(range(1, len(head))), "Shares of the same features", stacked=True)

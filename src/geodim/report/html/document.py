@@ -22,6 +22,7 @@ from geodim.report.html.figures import Names
 from geodim.report.html.page import asset, environment, json_inside, render_page
 from geodim.report.html.sections import estimates_table, how_made, result_values
 from geodim.report.html.sources import as_items
+from geodim.words import short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,7 +115,7 @@ def render_report(
     if comparison:
         data["comparison"] = {name: comparison[name] for name in ("curves", "hops")}
     if title is None:
-        title = f"{len(items)} results" if comparison else items[0].title
+        title = _title([item.title for item in items])
     code = '(function () {\n"use strict";\n' + "\n".join(map(asset, SCRIPTS)) + "\n})();"
     inside = json_inside(data)
     # Of the content, which cannot hold its own digest: no name in the data can know it.
@@ -122,8 +123,10 @@ def render_report(
     return render_page(
         "results.html",
         title=title,
+        date=", ".join(dict.fromkeys(item.date for item in items if item.date)),
         results=parts,
         comparison=comparison,
+        steps=list(dict.fromkeys(step for part in parts for step in part["steps"])),
         estimates=estimates_table(estimates) if estimates else None,
         made=[how_made(item) for item in items],
         nonce=nonce,
@@ -131,6 +134,18 @@ def render_report(
         plotly=packed_plotly(),
         code=code,
     )
+
+
+def _title(names: list[str]) -> str:
+    """What the page is about: its data, by name.
+
+    >>> _title(["a"]), _title(["a", "b"]), _title(["a", "b", "c", "d"])
+    ('a', 'a and b', 'a and 3 others')
+    """
+    shown = [short(name, 60) for name in names]
+    if len(shown) < 3:
+        return " and ".join(shown)
+    return f"{shown[0]} and {len(shown) - 1} others"
 
 
 @lru_cache(maxsize=1)

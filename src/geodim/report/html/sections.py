@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from geodim.explain.advice import advise
 from geodim.khop_result import KHopResult
+from geodim.removal import TIE_RULE
 from geodim.report.html import figures, text
+from geodim.report.html.gauge import gauge_picture
 from geodim.report.html.static import curve_picture, line_picture
-from geodim.report.style import counted, number, percent
 from geodim.report.table import ReportTable
 from geodim.result import IDResult
+from geodim.words import counted, fine_percent, number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,6 +47,8 @@ def _dimension(result: IDResult, names: Names) -> dict[str, Any]:
         "value": text.dimension_text(result),
         "label": "intrinsic dimension",
         "note": text.kind_text(result),
+        **_standing(result),
+        "alerts": result.alerts,
         "words": text.describe_dimension(result),
         "advice": [],
         "hops": None,
@@ -55,6 +59,9 @@ def _dimension(result: IDResult, names: Names) -> dict[str, Any]:
 def _hops(result: KHopResult, names: Names) -> dict[str, Any]:
     curves = [figures.curve(one, names) for one in result]
     rows, last = figures.hop_rows(result), result[result.hops]
+    # How many hops are worth it; bounds of a pass that was stopped say too little for that.
+    advice = None if result[0].stopped else advise(result)
+    k = result.hops if advice is None else advice.hops
     return {
         "data": {
             "kind": "hops",
@@ -64,12 +71,13 @@ def _hops(result: KHopResult, names: Names) -> dict[str, Any]:
             "sentences": [text.hop_sentence(result, k) for k in range(len(result))],
             "featureWords": [text.features_words(one, hops=True) for one in result],
         },
-        "value": text.dimension_text(last),
-        "label": f"intrinsic dimension with {counted(result.hops, 'hop')}",
-        "note": f"{text.dimension_text(result[0])} without the graph; {text.kind_text(last)}",
+        "value": text.dimension_text(result[k]),
+        "label": f"intrinsic dimension with {text.hops_label(result, k)}",
+        "note": text.hops_note(result, k),
+        **_standing(result[k]),
+        "alerts": result.alerts,
         "words": text.describe_hops(result),
-        # How many hops are worth it; bounds of a pass that was stopped say too little for that.
-        "advice": [] if result[0].stopped else advise(result).text.split("\n"),
+        "advice": [] if advice is None else advice.text.split("\n"),
         "hops": {
             "last": result.hops,
             "sentence": text.hop_sentence(result, result.hops),
@@ -83,6 +91,14 @@ def _hops(result: KHopResult, names: Names) -> dict[str, Any]:
         },
         **_carried(last, curves[-1], hops=True),
     }
+
+
+def _standing(result: IDResult) -> dict[str, Any]:
+    """Where the number stands among those of known columns, as a picture and in words."""
+    gauge = result.gauge
+    if gauge is None:
+        return {"gauge": None, "verdict": ""}
+    return {"gauge": gauge_picture(gauge), "verdict": gauge.verdict}
 
 
 def _carried(result: IDResult, curve: dict[str, Any], *, hops: bool) -> dict[str, Any]:
@@ -103,16 +119,20 @@ def _selection(selection: FeatureSelection, names: Names) -> dict[str, Any]:
             row["feature"],
             str(row["rank"]),
             percent(gain or 0.0),
-            text.fine_percent(row["fraction"]),
+            fine_percent(row["fraction"]),
             number(row["dimension"]),
         ]
         for row, gain in zip(selection.rows()[:ROWS], rows["gain"], strict=False)
     ]
     return {
         "data": {"kind": "selection", "selection": rows},
-        "value": text.fine_percent(selection.fractions[-1]),
+        "value": fine_percent(selection.fractions[-1]),
         "label": "of the discriminability",
         "note": f"reached by {counted(len(selection.names), 'feature')} of {selection.n_features:,}",
+        "gauge": None,
+        "verdict": "",
+        "alerts": selection.alerts,
+        "steps": [],
         "words": text.describe_selection(selection),
         "picture": line_picture(
             [0.0, *rows["fraction"]],
@@ -134,7 +154,7 @@ def _hop_table(result: KHopResult) -> ReportTable:
     rows = []
     for row, one in zip(result.rows(), result, strict=True):
         bounds = f"{number(one.lower, 6)} – {number(one.upper, 6)}"
-        drop = "" if row["drop"] is None or one.stopped else text.fine_percent(row["drop"])
+        drop = "" if row["drop"] is None or one.stopped else fine_percent(row["drop"])
         known = text.kind_text(one) if one.one_number else bounds
         rows.append(
             [str(row["k"]), text.dimension_text(one), known, drop, number(one.discriminability)],
@@ -146,12 +166,22 @@ def _hop_table(result: KHopResult) -> ReportTable:
 def _feature_table(result: IDResult, *, hops: bool) -> ReportTable:
     rows = []
     total = 0.0
+    removal = result.removal
     for at, (name, share) in enumerate(list(result.shares.items())[:ROWS], 1):
         hop, attribute = figures.hop_of(name) if hops else (0, name)
         total += share
-        rows.append([attribute, str(at), *([str(hop)] if hops else []), percent(share), percent(total)])
+        worth = [] if removal is None else [number(removal.without[name], 6), percent(removal.alone[name])]
+        rows.append(
+            [attribute, str(at), *([str(hop)] if hops else []), *worth[:1], percent(share), *worth[1:],
+             percent(total)]
+        )  # fmt: skip
     head = ["feature", "rank", *(["hop"] if hops else []), "share", "together"]
+    if removal is not None:
+        at = head.index("share")
+        head[at : at + 1] = ["dimension without it", "share", "of it alone"]
     caption = _caption("Features by share of the discriminability", len(rows), len(result.shares))
+    if len(result.shares) > 1 and result.phi_exact:
+        caption += f"; {TIE_RULE}"
     return ReportTable(head, rows, set(range(1, len(head))), caption)
 
 
@@ -204,4 +234,5 @@ def estimates_table(rows: Sequence[Mapping[str, Any]]) -> ReportTable:
         cells,
         {1, 2, 3},
         "Dimensions of the same data, with the time and the memory that each took.",
+        stacked=True,
     )

@@ -50,6 +50,12 @@ class Item:
         return first.parameters
 
     @property
+    def date(self) -> str:
+        """When it was computed, if that is known."""
+        date = self.parameters.get("date")
+        return date if isinstance(date, str) else ""
+
+    @property
     def versions(self) -> dict[str, str]:
         """What it was computed with."""
         first = self.result.results[0] if isinstance(self.result, KHopResult) else self.result

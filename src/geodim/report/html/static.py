@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from geodim.report.style import number
+from geodim.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from geodim.report.style import counted, feature_label, number, percent
+from geodim.removal import TIE_RULE
 from geodim.result import at_most
+from geodim.words import counted, feature_label, fine_percent, number, percent
 
 if TYPE_CHECKING:
     from geodim.explain.select import FeatureSelection
@@ -28,7 +29,6 @@ __all__ = [
     "next_steps",
 ]
 
-EVEN = 4.0  # of one feature with evenly spaced values: Phi(k) = (k - 1)/(n - 1), so Delta = 1/2
 DOMINANT = 0.8
 NAMES = 3
 
@@ -40,17 +40,6 @@ def dimension_text(result: IDResult) -> str:
     if result.upper == math.inf:
         return f"≥ {number(result.lower)}" if result.lower > 0.0 else "unknown"
     return f"{number(result.lower)} – {number(result.upper)}"
-
-
-def fine_percent(share: float) -> str:
-    """A share with two digits behind the point.
-
-    >>> fine_percent(0.125774), fine_percent(0.00001), fine_percent(0.0)
-    ('12.58 %', '< 0.01 %', '0 %')
-    """
-    if 0.0 < share < 0.00005:
-        return "< 0.01 %"
-    return f"{100.0 * share:.2f} %" if share else "0 %"
 
 
 def delta_text(result: IDResult) -> str:
@@ -67,6 +56,8 @@ def kind_text(result: IDResult) -> str:
         return "exact"
     if result.stopped:
         return f"certified bounds; stopped early ({result.stopped})"
+    if result.part_of is not None:
+        return f"certified bounds for {result.part_of}, {100 * result.error:.2g} % apart"
     if result.phi_exact:
         return f"relative error at most {at_most(result.error)}, from rounded features"
     return f"certified bounds, {100 * result.error:.2g} % apart"
@@ -82,6 +73,7 @@ def describe_dimension(result: IDResult) -> list[str]:
                 "0 and the dimension infinite."
             )
         ]
+    among = "" if result.part_of is None else f", with the features of {result.part_of}"
     if result.exact:
         first = f"These {size} have intrinsic dimension {number(result.dimension)}, computed exactly."
     elif result.one_number:
@@ -97,13 +89,11 @@ def describe_dimension(result: IDResult) -> list[str]:
     else:
         first = (
             f"The intrinsic dimension of these {size} lies between {number(result.lower)} and "
-            f"{number(result.upper)}. These bounds are proven, not estimated."
+            f"{number(result.upper)}{among}. These bounds are proven, not estimated."
         )
     words = [first]
     if not result.stopped:
         words.append(_meaning(result))
-    if result.normalized and not result.stopped:
-        words.append(_yardstick(result))
     if result.stopped:
         words.append(
             f"The computation was stopped early ({result.stopped}): the bounds hold, but they "
@@ -124,24 +114,10 @@ def _meaning(result: IDResult) -> str:
     else:
         spread = f"{about}{number(result.discriminability)} in the units of the data"
     return (
-        "Let every feature leave out the same share of the points, whichever lets the others lie closest "
-        f"together: the best feature still spreads the others over {spread}, on average over all shares. "
-        "This average is the discriminability Δ, and the dimension is 1/Δ²."
+        "What is measured: every feature leaves out the same share of the points, whichever lets the others "
+        f"lie closest together; the best feature still spreads those over {spread}, on average over all "
+        "shares. This average is the discriminability Δ, and the dimension is 1/\u2060Δ²."
     )
-
-
-def _yardstick(result: IDResult) -> str:
-    reference = "A single feature with evenly spaced values has dimension 4."
-    if result.upper < EVEN:
-        return f"{reference} These features spread the points further than that."
-    if result.lower > EVEN:
-        times = math.sqrt(result.lower / EVEN)
-        return (
-            f"{reference} Here the points lie closer together, by a factor of {number(times, 2)} "
-            "on average; the larger the dimension, the more the features concentrate and the "
-            "less they tell the points apart."
-        )
-    return f"{reference} These features spread the points about as far."
 
 
 def curve_words(result: IDResult) -> str:
@@ -176,6 +152,10 @@ def features_words(result: IDResult, *, hops: bool = False) -> str:
             f"{len(shares):,} of {counted(result.n_features, 'feature')} carry the "
             f"discriminability; most of all {listed}."
         )
+    if result.removal is not None:
+        words = f"{removal_words(result)} {words}"
+    if len(shares) > 1 and result.phi_exact:
+        words += f" Mind that {TIE_RULE}."
     idle = result.n_features - len(shares)
     if result.phi_exact and idle > 0 and not result.stopped:
         who = "The other one never is" if idle == 1 else f"The other {idle:,} never are"
@@ -186,6 +166,28 @@ def features_words(result: IDResult, *, hops: bool = False) -> str:
             " With bounds instead of exact values, features that lie close together "
             "may have each other's share."
         )
+        if result.share_bounds:
+            least, most = result.share_bounds[first[0][0]]
+            name = feature_label(first[0][0], 60)
+            words += f" That of {name} lies between {percent(least)} and {percent(most)}."
+    return words
+
+
+def removal_words(result: IDResult) -> str:
+    """What the removal of single features costs."""
+    removal = result.removal
+    assert removal is not None
+    costs = list(removal.costs)
+    if not costs:
+        return "No single feature matters: without any one of them the dimension stays the same, others tie."
+    listed = ", ".join(
+        f"without {feature_label(name, 60)} {number(removal.without[name])}" for name in costs[:NAMES]
+    )
+    words = f"What single features are worth: the dimension is {listed}."
+    first = next(iter(result.shares))
+    if first not in removal.costs:
+        name = feature_label(first, 60)
+        words += f" Without {name}, which has the largest share, it stays the same: others tie."
     return words
 
 
@@ -193,7 +195,8 @@ def next_steps(result: IDResult, *, hops: bool = False) -> list[str]:
     """What one might do now."""
     steps = []
     shares = list(result.shares.items())
-    if shares and shares[0][1] >= DOMINANT and result.n_features > 1 and not result.stopped:
+    unsaid = not result.alerts
+    if unsaid and shares and shares[0][1] >= DOMINANT and result.n_features > 1 and not result.stopped:
         name = feature_label(shares[0][0], 60)
         steps.append(
             f"{name} carries {percent(shares[0][1])}. All features are measured against the largest range, "
@@ -228,6 +231,22 @@ def hop_sentence(result: KHopResult, k: int) -> str:
         )
         words += f", {change} with {counted(k - 1, 'hop')}"
     return words + "."
+
+
+def hops_label(result: KHopResult, k: int) -> str:
+    """Of which hops the headline speaks."""
+    hops = "no hop" if k == 0 else counted(k, "hop")
+    return hops if k == result.hops else f"{hops}, which is what we advise"
+
+
+def hops_note(result: KHopResult, k: int) -> str:
+    """The other ends of the curve, and how well the number is known."""
+    others = []
+    if k > 0:
+        others.append(f"{dimension_text(result[0])} without the graph")
+    if k < result.hops:
+        others.append(f"{dimension_text(result[result.hops])} with {counted(result.hops, 'hop')}")
+    return "; ".join([*others, kind_text(result[k])])
 
 
 def describe_hops(result: KHopResult) -> list[str]:

@@ -264,7 +264,7 @@ function compareFigure(list, theme, width) {
   const traces = list.map(function (one, at) {
     const line = stairs(one.curve, one.curve.width);
     return Object.assign(line, {
-      type: "scatter", mode: "lines", name: plain(shorten(one.name, 40)) + ", " + one.curve.delta,
+      type: "scatter", mode: "lines", name: plain(shorten(one.name, width < 560 ? 22 : 40)) + ", " + one.curve.delta,
       line: { color: theme.palette[at % theme.palette.length], width: 2, dash: DASHES[at % DASHES.length] },
       hovertemplate: plain(shorten(one.name, 40)).replace(/%/g, "&#37;") + ": width %{y:.4g} at α = %{x:.3f}<extra></extra>",
     });

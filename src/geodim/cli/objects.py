@@ -1,0 +1,119 @@
+"""What ``geodim compute`` reads that is no table of numbers: texts, images and graphs."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geodim.errors import InputTypeError, InputValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from geodim.families.protocol import Family
+
+Blur = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=0, help="For pixels: blur by so many hops on the pixel grid."),
+]
+PatchSize = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="For patches: rows and columns of one, 3 by default.")
+]
+Weighting = Annotated[
+    str | None, typer.Option(metavar="NAME", help="For terms: tfidf (by default), count or binary.")
+]
+EdgeWeights = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="For shortest_path: lengths of the edges, from this column of FILE; 2 is the third one.",
+    ),
+]
+Disconnected = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RULE",
+        help="For shortest_path, if some nodes have no path between them: component (the largest alone), "
+        "beyond (an edge farther apart than any others), or their distance.",
+    ),
+]
+
+
+def with_options(
+    family: Family | None,
+    *,
+    blur: int | None,
+    patch_size: int | None,
+    weighting: str | None,
+    edge_weights: str | None,
+    disconnected: str | None,
+) -> Family | None:
+    """The family, or union, whose members have these options; each option needs a member that takes it."""
+    from geodim.families import Distances, Patches, Pixels, Terms, Union
+
+    lengths = True if edge_weights == "2" else edge_weights
+    rule = None if disconnected is None else _number(disconnected)
+    members = family.families() if isinstance(family, Union) else [family]
+    for option, field, value, kind, needs in (
+        ("--blur", "blur", blur, Pixels, "--features pixels"),
+        ("--patch-size", "size", patch_size, Patches, "--features patches"),
+        ("--weighting", "weighting", weighting, Terms, "--features terms"),
+        ("--edge-weights", "edge_weights", lengths, Distances, "--metric shortest_path"),
+        ("--disconnected", "disconnected", rule, Distances, "--metric shortest_path"),
+    ):
+        if value is None:
+            continue
+        takes = [
+            isinstance(member, kind) and getattr(member, "metric", "shortest_path") == "shortest_path"
+            for member in members
+        ]
+        if not any(takes):
+            raise typer.BadParameter(f"only {needs} takes it", param_hint=option)
+        members = [
+            replace(member, **{field: value}) if taken else member  # type: ignore[type-var]
+            for member, taken in zip(members, takes, strict=True)
+        ]
+    return Union(members, family.by) if isinstance(family, Union) else members[0]
+
+
+def is_table(family: Family | None, file: Path | None) -> bool:
+    """Whether a file holds a table of numbers, rather than texts, images or a graph."""
+    from geodim.data.tables.read import SUFFIXES
+    from geodim.families import Union
+
+    named = file is not None and str(file).lower().partition(":")[0].endswith(SUFFIXES)
+    for member in family.families() if isinstance(family, Union) else [family]:
+        # Sets are rows of zeros and ones, or lines of text.
+        sets = getattr(member, "metric", None) == "jaccard" and named
+        if not getattr(member, "takes_tables", True) and not sets:
+            return False
+    return True
+
+
+def only_for_tables(given: dict[str, object]) -> None:
+    """Raise for an option that tables have, and texts, images and graphs do not."""
+    for option, value in given.items():
+        if value is not None and value is not False:
+            raise typer.BadParameter("this is for tables of numbers only", param_hint=option)
+
+
+@contextmanager
+def opened_objects(file: Path) -> Iterator[tuple[str, None]]:
+    """What to hand to `intrinsic_dimension`: it reads the file, or the folder; errors within name it."""
+    try:
+        yield str(file), None  # of a graph it may be the name of a data set
+    except (InputValueError, InputTypeError) as error:
+        if str(file) in str(error):
+            raise
+        raise type(error)(f"{file}: {error}") from error
+
+
+def _number(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text

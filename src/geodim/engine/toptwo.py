@@ -1,0 +1,155 @@
+"""The two best columns at every size: what Phi is without any one feature, known at once.
+
+A profile whose bar is the second best: a column is rejected only where two others exceed it.
+*No place is lost by rejecting concurrently:* a column f is rejected at d only if two other columns reached
+more at some a <= d, hence (phi never falls) both exceed f at d, and f is not among the two best there.  Nor
+does it attain the best: all columns that do are counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geodim.engine.parts import divisor, exact_sum, mean_of
+from geodim.engine.profile import Profile
+from geodim.memory import PROFILE_BYTES, check_points
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from geodim.engine.target import Solved
+
+TWO_BYTES = 16  # per point, besides those of a profile: the best, who holds it, and how many do
+
+
+@dataclass
+class TopTwo(Profile):
+    """Best and second best phi at every d = k - 1, and the columns they belong to.
+
+    Of equal values the lower column comes first.  Phi and owner of the profile are the second best.
+
+    Attributes
+    ----------
+    best : array of float
+        The largest phi.
+    holder : array of int
+        The lowest column that attains it; -1 where it is 0.
+    tied : array of int
+        How many columns attain it.
+    """
+
+    best: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    holder: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    tied: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+
+    @classmethod
+    def of(cls, n_points: int, n_features: int) -> TopTwo:
+        """No column has contributed yet."""
+        check_points(n_points, PROFILE_BYTES + TWO_BYTES)
+        return cls(
+            phi=np.zeros(n_points),
+            owner=np.full(n_points, -1, np.int32),
+            step=0.0,
+            done=np.zeros(n_features, np.bool_),
+            n_points=n_points,
+            best=np.zeros(n_points),
+            holder=np.full(n_points, -1, np.int32),
+            tied=np.zeros(n_points, np.int32),
+        )
+
+    @property
+    def second(self) -> NDArray[np.float64]:
+        """The second largest phi, which may be as large."""
+        return self.phi
+
+    @property
+    def runner(self) -> NDArray[np.int32]:
+        """Whose it is."""
+        return self.owner
+
+    def merge(self, solved: Solved) -> None:
+        """Merge one column's phi."""
+        from geodim.engine.kernels.columns import merge_two  # noqa: PLC0415 - imports Numba
+
+        held = (held[solved.cut :] for held in (self.best, self.holder, self.tied, self.second, self.runner))
+        with self.lock:
+            merge_two(solved.phi, solved.ranges, len(solved.ranges), solved.column, *held)
+            self.work += solved.work
+            if solved.piece is not None:
+                del self.unsolved[solved.column][solved.piece]
+
+    def reached(self, bar: NDArray[np.float64], by: NDArray[np.int32]) -> None:
+        """As for any profile; but nobody is named, since a column that ties with others counts here."""
+        super().reached(bar, by)
+        by[:] = -1
+
+    def winner(self) -> Profile:
+        """The profile of the best, as if nothing else had been asked for."""
+        return Profile(
+            phi=self.best, owner=self.holder, step=0.0, done=self.done, n_points=self.n_points,
+            work=self.work, bytes_read=self.bytes_read, stopped=self.stopped, unsolved=self.unsolved,
+        )  # fmt: skip
+
+    def without(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Phi and its owners if one column were not there."""
+        own = self.holder == column
+        return np.where(own, self.second, self.best), np.where(own, self.runner, self.holder)
+
+    def deltas(self, *, normalize: bool, scale: float | None = None) -> dict[int, float]:
+        """Delta without each of the columns that hold the best somewhere.
+
+        Without any other it is what it is.  Sums are exact, so that what a column held is taken off the sum
+        of all without a rounding, and the bits are those of a sum over the rest.
+
+        Parameters
+        ----------
+        normalize : bool
+            Whether widths are divided by the largest range, which may be that of the column that goes.
+        scale : float, optional
+            What they are divided by instead, whoever is there.
+        """
+        total = exact_sum(self.best[1:])
+        assert total is not None
+        found: dict[int, float] = {}
+        for column, places in self.held().items():
+            rest = total - (exact_sum(self.best[places]) or 0) + (exact_sum(self.second[places]) or 0)
+            last = (
+                self.second[-1] if self.holder[-1] == column else self.best[-1]
+            )  # Phi(n), the largest range
+            by = divisor(float(last), normalize) if scale is None else scale
+            found[column] = mean_of(rest, self.n_points, by)
+        return found
+
+    def alone(self) -> dict[int, float]:
+        """The part of the sum of Phi that each column which holds the best attains with no other."""
+        largest = float(self.best[-1]) or 1.0  # sums of the widths themselves could overflow
+        total = float((self.best / largest).sum()) or 1.0
+        return {
+            column: float((self.best[places] / largest)[self.tied[places] == 1].sum() / total)
+            for column, places in self.held().items()
+        }
+
+    def tied_part(self) -> float:
+        """The part of the sum of Phi that several columns attain."""
+        largest = float(self.best[-1]) or 1.0
+        parts = self.best / largest
+        return float(parts[self.tied > 1].sum() / (float(parts.sum()) or 1.0))
+
+    def held(self) -> dict[int, NDArray[np.intp]]:
+        """Where each column that holds the best does so, columns ascending."""
+        order = np.argsort(self.holder, kind="stable")
+        columns, first = np.unique(self.holder[order], return_index=True)
+        places = np.split(order, first[1:])
+        return {column: at for column, at in zip(columns.tolist(), places, strict=True) if column >= 0}
+
+    def losses(self, n_features: int) -> NDArray[np.float64]:
+        """By which part the sum of Phi falls without each column."""
+        largest = float(self.best[-1]) or 1.0  # sums of the widths themselves could overflow
+        owned = self.holder >= 0
+        gaps = (self.best - self.second)[owned] / largest
+        sums = np.bincount(self.holder[owned], gaps, n_features).astype(np.float64)
+        losses: NDArray[np.float64] = sums / (float((self.best / largest).sum()) or 1.0)
+        return losses

@@ -1,0 +1,12 @@
+"""The gauge: an intrinsic dimension beside those of columns that everybody knows, of the same size.
+
+`reference_marks` says what evenly spaced, uniform, normal and Laplace columns have; `Gauge` sets a result
+among them and says in words where it stands.
+"""
+
+from __future__ import annotations
+
+from geodim.gauge.gauge import Gauge
+from geodim.gauge.marks import Mark, reference_marks
+
+__all__ = ["Gauge", "Mark", "reference_marks"]

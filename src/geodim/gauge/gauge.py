@@ -1,0 +1,157 @@
+"""`Gauge`: one result among the reference marks, and what that means in words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from geodim.gauge.marks import EVEN, Mark, reference_marks
+from geodim.words import counted, number
+
+if TYPE_CHECKING:
+    from geodim.result import IDResult
+
+__all__ = ["Gauge"]
+
+ABOUT = 1.25  # so many times more or less is about as much: data sets of one law scatter by that
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """Where an intrinsic dimension stands.
+
+    Attributes
+    ----------
+    dimension, lower, upper : float
+        The number and its bounds.
+    marks : tuple of Mark
+        Evenly spaced, uniform, normal and Laplace columns of as many points and features; only the first
+        where the features are no columns.
+    n_points, n_features : int
+        The size that the marks are for.
+    level : str
+        "lowest", "low", "middle", "normal", "high", "Laplace" or "highest": where among the marks;
+        "unknown" where the bounds leave it open.
+    """
+
+    dimension: float
+    lower: float
+    upper: float
+    marks: tuple[Mark, ...]
+    n_points: int
+    n_features: int
+
+    @classmethod
+    def of(cls, result: IDResult) -> Gauge | None:
+        """The gauge of a result; None where nothing was divided by d_max, or no upper bound is known."""
+        if not result.normalized or result.discriminability_upper == 0.0 or result.upper == math.inf:
+            return None
+        n, d = result.n_points, result.n_features
+        columns = "features" not in result.parameters and result.parameters.get("scale", "global") == "global"
+        marks = reference_marks(n, d) if columns else (Mark("evenly spaced", EVEN),)
+        return cls(result.dimension, result.lower, result.upper, marks, n, d)
+
+    def mark(self, name: str) -> float | None:
+        """The dimension of a kind of columns, if there is a mark for it."""
+        return next((mark.dimension for mark in self.marks if mark.name == name), None)
+
+    @property
+    def level(self) -> str:
+        """Where it stands among the marks."""
+        low, high = _level(self.lower, self), _level(self.upper, self)
+        return low if low == high or self.upper <= self.lower * ABOUT else "unknown"
+
+    @property
+    def line(self) -> str:
+        """All in one line, ascending, the result in brackets.
+
+        >>> Gauge(3.9, 3.9, 3.9, (Mark("evenly spaced", 4.0), Mark("normal", 29.0)), 1797, 64).line
+        '[3.9] < evenly spaced 4 < normal 29'
+        """
+        here = number(self.lower) if self.upper <= self.lower * 1.0001 else _interval(self.lower, self.upper)
+        places = [(self.dimension, f"[{here}]")]
+        places += [(mark.dimension, f"{mark.name} {number(mark.dimension, 2)}") for mark in self.marks]
+        return " < ".join(text for _, text in sorted(places))
+
+    @property
+    def verdict(self) -> str:
+        """One or two sentences that need no formula."""
+        close = self.upper <= self.lower * ABOUT
+        shown = number(self.dimension) if close else _interval(self.lower, self.upper)
+        return f"{shown} is {_WORDS[self.level]}{self._beside()}"
+
+    def _beside(self) -> str:
+        normal, laplace = self.mark("normal"), self.mark("Laplace")
+        if normal is None or laplace is None:
+            return f" Evenly spaced values have {number(EVEN)}."
+        size = f"{counted(self.n_points, 'point')} with {counted(self.n_features, 'feature')}"
+        return (
+            f" Of {size}, evenly spread columns would have about 4, bell-shaped (normal) ones "
+            f"{number(normal, 2)}, and ones with long tails (Laplace) {number(laplace, 2)}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "level": self.level,
+            "verdict": self.verdict,
+            "marks": {mark.name: mark.dimension for mark in self.marks},
+        }
+
+    def __str__(self) -> str:
+        return self.line
+
+
+_WORDS = {
+    "lowest": (
+        "very low: the best features part the points into groups that lie further apart than if they were "
+        "spread evenly."
+    ),
+    "low": "low: the best features spread the points about as evenly as the marks on a ruler.",
+    "middle": (
+        "moderate: the best features spread the points less evenly than a ruler, but more evenly than a bell "
+        "curve."
+    ),
+    "normal": (
+        "what bell-shaped columns have: even in the best features many points lie close together, and few "
+        "towards the ends."
+    ),
+    "high": (
+        "high: even in the best features the points crowd together more than under a bell curve, and a few "
+        "lie far out."
+    ),
+    "Laplace": (
+        "high, as for long tails: even in the best features most points crowd together, compared with the "
+        "few that lie far out."
+    ),
+    "highest": (
+        "very high: even in the best features nearly all points crowd together, compared with the few that "
+        "lie far out."
+    ),
+    "unknown": "too wide an interval to say where it stands.",
+}
+
+
+def _level(value: float, gauge: Gauge) -> str:
+    uniform = gauge.mark("uniform") or EVEN
+    if value < min(EVEN, uniform) / ABOUT:
+        return "lowest"
+    if value <= max(EVEN, uniform) * ABOUT:
+        return "low"
+    normal, laplace = gauge.mark("normal"), gauge.mark("Laplace")
+    if normal is None or laplace is None:
+        return "middle" if value < 4.0 * EVEN else "high"
+    for bound, level in (
+        (normal / ABOUT, "middle"),
+        (normal * ABOUT, "normal"),
+        (laplace / ABOUT, "high"),
+        (laplace * ABOUT, "Laplace"),
+    ):
+        if value <= bound:
+            return level
+    return "highest"
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{number(low)} – {number(high)}"

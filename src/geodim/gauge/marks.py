@@ -1,0 +1,91 @@
+"""Reference marks: the dimension of evenly spaced, uniform, normal and Laplace columns of any size.
+
+The dimension of d independent columns of n values is (reach / mean window)^2.  The median reach is computed
+(`geodim.gauge.laws`).  What the mean window is over its limit was computed exactly for drawn columns of many
+sizes, by ``benchmarks/marks.py``, and is kept in ``windows.json``; between these sizes it is read off, and
+for more points than any of them it tends to 1 as one over the square root of their number.  Of single data
+sets the dimension scatters around such a mark, the more so the fewer columns there are and the longer
+the tails.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geodim.gauge.laws import LAWS, median_reach
+
+__all__ = ["EVEN", "Mark", "mark_of", "reference_marks"]
+
+# Of one column of evenly spaced values in the limit: Phi(k) = (k - 1)/(n - 1), so Delta = 1/2.
+EVEN = 4.0
+
+
+class Mark(NamedTuple):
+    """A known kind of columns, and their dimension."""
+
+    name: str
+    dimension: float
+
+
+def reference_marks(n_points: int, n_features: int) -> tuple[Mark, ...]:
+    """What columns of known kinds have, for so many points and features.
+
+    Parameters
+    ----------
+    n_points, n_features : int
+        The size.
+
+    Returns
+    -------
+    tuple of Mark
+        Evenly spaced, uniform, normal and Laplace columns, the last three by the median over many data sets.
+
+    Examples
+    --------
+    >>> [mark.name for mark in reference_marks(1000, 10)]
+    ['evenly spaced', 'uniform', 'normal', 'Laplace']
+    >>> reference_marks(1000, 10)[0].dimension
+    4.0
+    """
+    marks = [Mark("evenly spaced", EVEN)]
+    if n_points > 2:
+        marks += [Mark(name, mark_of(name, n_points, n_features)) for name in LAWS]
+    return tuple(marks)
+
+
+@lru_cache(maxsize=256)
+def mark_of(name: str, n_points: int, n_features: int) -> float:
+    """The dimension of columns of one law."""
+    law = LAWS[name]
+    window = law.limit * _window(name, n_points, n_features)
+    return (median_reach(law, n_points, n_features) / window) ** 2
+
+
+@lru_cache(maxsize=1)
+def _windows() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((files("geodim.gauge") / "windows.json").read_text(encoding="utf-8"))
+    return found
+
+
+def _window(name: str, n_points: int, n_features: int) -> float:
+    """The mean window over its limit."""
+    table = _windows()
+    sizes, widths = table["n_points"], table["n_features"]
+    values = np.array(table[name])
+    by_width = [
+        float(np.interp(math.log(n_points), np.log(sizes), values[:, at])) for at in range(len(widths))
+    ]
+    inside = float(np.interp(math.log(n_features), np.log(widths), by_width))
+    if n_features > widths[-1]:  # the largest of so many grows as the logarithm, or slower
+        inside += (
+            (by_width[-1] - by_width[-2])
+            * math.log(n_features / widths[-1])
+            / math.log(widths[-1] / widths[-2])
+        )
+    return 1.0 + (inside - 1.0) * math.sqrt(min(1.0, sizes[-1] / n_points))

@@ -1,0 +1,78 @@
+"""Within what range a share may lie, where Phi is known between bounds only.
+
+Features whose windows differ by less than the tolerance have each other's share.  What is certain follows
+from what the first pass found of every column: a column that cannot be as wide as Phi certainly is, at some
+size, has no share there; and where one column alone can, it has all.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from geodim.data.checks import Ranges
+
+GROUPS = 64  # of neighbouring sizes, which are looked at together
+MOST = 1 << 24  # columns times groups; of more nothing is known but that shares are shares
+
+
+def share_bounds(
+    support: NDArray[np.int64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    ranges: Ranges,
+    columns: list[int],
+) -> list[tuple[float, float]]:
+    """The least and the greatest share that each of some columns may have.
+
+    Parameters
+    ----------
+    support : array
+        Sizes k, ascending to n; bounds at one of them hold for all sizes since the one before.  Of masses in
+        their place nothing is known.
+    lower, upper : array
+        Bounds on Phi there.
+    ranges : Ranges
+        Of all columns.
+    columns : list of int
+        Those in question.
+    """
+    n_columns = ranges.least.size
+    masses = support.dtype.kind == "f"  # of points that weigh no whole numbers
+    unknown = masses or not support.size or not np.all(np.isfinite(upper))
+    if unknown or GROUPS * n_columns > MOST:
+        return [(0.0, 1.0)] * len(columns)
+    edges = np.unique(np.linspace(0, support.size, GROUPS + 1).astype(int))
+    here = np.diff(support, prepend=1)
+    unit = float(upper[-1]) or 1.0  # sums of the widths themselves could overflow
+    least, most = (np.add.reduceat(bound / unit * here, edges[:-1]) for bound in (lower, upper))
+    can = np.empty((edges.size - 1, n_columns), np.bool_)
+    for group, (first, stop) in enumerate(pairwise(edges.tolist())):
+        widest = _widest(ranges, int(support[stop - 1]))
+        can[group] = widest >= lower[first]
+    alone = can.sum(axis=1) == 1
+    found = []
+    for column in columns:
+        own = can[:, column]
+        greatest, rest = most[own].sum(), least[~own].sum()
+        certain, others = least[own & alone].sum(), most[~(own & alone)].sum()
+        found.append(
+            (
+                float(certain / (certain + others)) if certain > 0.0 else 0.0,
+                float(min(greatest / (greatest + rest), 1.0)) if greatest > 0.0 else 0.0,
+            )
+        )
+    return found
+
+
+def _widest(ranges: Ranges, k: int) -> NDArray[np.float64]:
+    """Upper bounds on phi_k of every column; see `geodim.data.checks.Ranges.at_most`."""
+    with np.errstate(over="ignore"):
+        around_zero = 2.0 * np.sqrt(ranges.energies / (ranges.n_points - k + 1)) * (1.0 + 2.0**-50)
+    widest: NDArray[np.float64] = np.minimum(around_zero, ranges.widths)
+    return widest

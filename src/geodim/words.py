@@ -1,0 +1,97 @@
+"""Numbers, shares, counts and names as people write them: in pages, plots, findings and on the terminal."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["counted", "feature_label", "fine_percent", "number", "percent", "scale_words", "short"]
+
+NAME_LENGTH = 24  # of a name in a plot
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number for people: a few digits, commas in large ones, ∞.
+
+    >>> number(45780.4), number(3.90918), number(float("inf"))
+    ('45,780', '3.909', '∞')
+    """
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "−∞" if value < 0 else "?"
+    if value != 0.0 and not 1e-4 <= abs(value) < 1e9:
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        return f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{int(exponent)}"
+    if abs(value) >= 10.0 ** (digits - 1):
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}"
+
+
+def percent(share: float) -> str:
+    """A share as people write it.
+
+    >>> percent(0.4284), percent(0.00002), percent(0.0)
+    ('42.8 %', '< 0.1 %', '0 %')
+    """
+    if 0.0 < share < 0.001:
+        return "< 0.1 %"
+    if 0.9995 < share < 1.0 - 1e-9:
+        return "> 99.9 %"
+    return f"{100.0 * share:.1f} %" if share else "0 %"
+
+
+def fine_percent(share: float) -> str:
+    """A share with two digits behind the point.
+
+    >>> fine_percent(0.125774), fine_percent(0.00001), fine_percent(0.0)
+    ('12.58 %', '< 0.01 %', '0 %')
+    """
+    if 0.0 < share < 0.00005:
+        return "< 0.01 %"
+    return f"{100.0 * share:.2f} %" if share else "0 %"
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> counted(1, "point"), counted(1797, "point")
+    ('1 point', '1,797 points')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def short(name: str, length: int = NAME_LENGTH) -> str:
+    """A name from the data on one line of at most ``length`` characters, for labels in a plot.
+
+    >>> short("a very long name of a column in some table")
+    'a very long na…some table'
+    """
+    name = (
+        " ".join("".join(letter if letter.isprintable() else " " for letter in name).split()) or "(no name)"
+    )
+    if len(name) > length:
+        tail = length // 2 - 2
+        name = f"{name[: length - tail]}…{name[-tail:]}"
+    return name
+
+
+def feature_label(name: str, length: int = NAME_LENGTH) -> str:
+    """What a plot calls a feature: its name, or its number where it has none.
+
+    >>> feature_label("12"), feature_label("age")
+    ('feature 12', 'age')
+    """
+    return f"feature {name}" if name.isascii() and name.isdigit() else short(name, length)
+
+
+def scale_words(scale: object) -> str:
+    """What columns were divided by, in words; the scale as parameters of a result have it."""
+    words = {
+        "global": "all columns by the largest range",
+        "none": "columns as they are",
+        "range": "each column by its range",
+        "iqr": "each column by its interquartile range",
+        "std": "each column by its standard deviation",
+        "rank": "ranks in each column",
+    }
+    if isinstance(scale, str):
+        return words.get(scale, "each column by a given unit")
+    return "each column by a given unit" if isinstance(scale, list) else f"all columns by {scale:g}"

@@ -1,0 +1,46 @@
+"""docs/mathematics.md."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geodim import paper
+from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.steps import SMALLEST
+from prose.sources import benchmark, between
+
+if TYPE_CHECKING:
+    from prose.pages import Page
+
+
+def check(page: Page) -> None:
+    least(page)
+    page.says(
+        "windows of at most {} points (lengths 1 to {}): their {} terms of the sum lie between 0 and Phi({})",
+        SMALLEST + 1,
+        SMALLEST,
+        SMALLEST,
+        SMALLEST + 2,
+    )
+    page.says("± {} Phi({})/(2n)", SMALLEST, SMALLEST + 2)
+    page.says("w ≤ s = {} steps", SMALLEST)
+    page.allows("A window of p+q−1 points", "a formula")
+    page.says("n/{} leaves", BASE)
+    windows = 0.5 * (10**5) ** 2
+    costs = [case["ours_s"] / windows * 1e9 for case in benchmark("engine")["float_grids"]]
+    page.says("at {} to {} ns per window", *between(costs, ".2f"))
+    page.allows("float grids such as 0.1·i", "the data")
+
+
+def least(page: Page) -> None:
+    """F19: the bound, and how close clusters come to it."""
+    limit = math.pi**2 / 6 - 1
+    page.says("1/(π²/6 − 1)² ≈ {}", f"{1 / limit**2:.3f}")
+    for n in range(2, 200):
+        assert sum(1 / ((n - 1) // (k - 1)) for k in range(2, n + 1)) / n < limit
+    n = 240
+    clusters = np.array([np.arange(n) * (q + 1) // n / q for q in range(1, 16)]).T
+    assert 0.98 * limit < paper.algorithm_1(clusters) < limit
