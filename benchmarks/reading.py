@@ -33,8 +33,7 @@ SHAPES: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] 
     "laplace": lambda rng, size: rng.laplace(size=size),
     "student_t_2": lambda rng, size: rng.standard_t(2, size),
 }
-SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
-REPETITIONS = 5
+SAMPLES = {100: 201, 1_000: 201, 10_000: 51, 100_000: 11, 1_000_000: 5}  # of so many points
 
 
 def rounded(value: float) -> float:
@@ -53,7 +52,9 @@ def repeated(shape: str, size: tuple[int, int], times: int) -> list[float]:
 def references() -> dict[str, dict[str, float]]:
     """The median over some samples of ten columns, by shape and number of points."""
     return {
-        shape: {str(n): rounded(float(np.median(repeated(shape, (n, 10), REPETITIONS)))) for n in SIZES}
+        shape: {
+            str(n): rounded(float(np.median(repeated(shape, (n, 10), times)))) for n, times in SAMPLES.items()
+        }
         for shape in SHAPES
     }
 
@@ -61,9 +62,7 @@ def references() -> dict[str, dict[str, float]]:
 def columns() -> dict[str, dict[str, float]]:
     """The same for 1,000 points and other numbers of columns."""
     return {
-        shape: {
-            str(d): rounded(float(np.median(repeated(shape, (1_000, d), REPETITIONS)))) for d in (1, 10, 100)
-        }
+        shape: {str(d): rounded(float(np.median(repeated(shape, (1_000, d), 201)))) for d in (1, 10, 100)}
         for shape in SHAPES
     }
 
@@ -169,6 +168,7 @@ def main() -> None:
     chosen = parser.parse_args()
     before = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     found = {
+        "samples": {str(n): times for n, times in SAMPLES.items()},
         "references": references(),
         "columns": columns(),
         "spread": spreads(),

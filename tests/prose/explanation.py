@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from typing import TYPE_CHECKING
 
+from sklearn.datasets import load_breast_cancer, load_digits
+
+import geodim
 from geodim.experiments.printed import printed
 from geodim.explain.coarse import BINS
 from geodim.explain.select import MEMORY
+from prose.sources import benchmark
 
 if TYPE_CHECKING:
     from prose.pages import Page
@@ -21,7 +26,32 @@ def check(page: Page) -> None:
     page.says("counts every column in {} equal bins", f"{BINS:,}")
     page.says("{} MiB by default", MEMORY >> 20)
     page.allows("24 bytes per point, however many features", "two widths of 8 bytes and two owners of 4")
+    removal(page)
+    scales(page)
     hops(page)
+
+
+def removal(page: Page) -> None:
+    """The digits, and what it costs to know."""
+    digits = load_digits()
+    found = geodim.explain_dimension(digits.data, feature_names=list(digits.feature_names))
+    name, share = next(iter(found.shares.items()))
+    assert found.without[name] == found.result.dimension
+    page.says("{} has {} % of the discriminability, and without it", name, f"{100 * share:.1f}")
+    page.says("several pixels attain {} % of Delta together", f"{100 * found.result.removal.tied:.0f}")
+    ratios = [row["ratio"] for row in benchmark("removal")["rows"]]
+    page.says("with {} to {} times", f"{min(ratios):.2f}", f"{max(ratios):.2f}")
+    page.says("bar {})", *{f"{row['bar']:g}" for row in benchmark("removal")["rows"]})
+    page.allows("0 % to 100 %", "the widest range there is")
+
+
+def scales(page: Page) -> None:
+    """A table of columns in different units."""
+    X = load_breast_cancer().data
+    rows = re.findall(r"^(\| `\"(\w+)\"`[^|]*\|.*\|.*\| )[\d.]+ \|$", page.text, re.MULTILINE)
+    for row, scale in rows:
+        digits = 2 if scale == "rank" else 1
+        page.says(row + "{} |", f"{geodim.intrinsic_dimension(X, scale=scale).dimension:.{digits}f}")
 
 
 def hops(page: Page) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim import paper
+from geodim.gauge.marks import reference_marks
 from prose.sources import benchmark
 
 if TYPE_CHECKING:
@@ -99,18 +100,25 @@ def references(page: Page) -> None:
     page.allows("## Is 3.9 good?", "a question")
     page.allows("about 40 for a million points", "the table above, rounded")
     assert round(table["normal"]["1000000"], -1) == 40
-    assert table["normal"]["1000000"] < 3 * table["normal"]["100"], "it does not even triple"
+    assert 2.6 < table["normal"]["1000000"] / table["normal"]["100"] < 3.4, "about threefold"
+    page.says("medians over samples, {} of 100 points, five of a million", FOUND["samples"]["100"])
+    assert FOUND["samples"]["1000000"] == 5
+    page.allows("of 100 points, five of a million", "the first and the last row of the table")
+    for n in (100, 1_000, 10_000, 100_000, 1_000_000):  # what a result's gauge shows is the same
+        marks = {mark.name.lower(): mark.dimension for mark in reference_marks(n, 10)}
+        for shape in ("uniform", "normal", "laplace"):
+            assert 0.95 < table[shape][str(n)] / marks[shape] < 1.05
     t = list(table["student_t_2"].values())
     assert all(5 < after / before < 20 for before, after in pairwise(t)), "about ten times"
 
 
 def units(page: Page) -> None:
     for name, key in {
-        "as it is": "as it is",
-        "each column by its range": "range",
-        "each column by its standard deviation": "std",
-        "each column by its interquartile range": "iqr",
-        "ranks": "rank",
+        "as it is, the default": "as it is",
+        '`scale="range"`': "range",
+        '`scale="std"`': "std",
+        '`scale="iqr"`': "iqr",
+        '`scale="rank"`': "rank",
     }.items():
         one = FOUND["units"][key]
         page.says(
