@@ -150,7 +150,6 @@ class TestManyPoints:
     @pytest.mark.parametrize(
         "call",
         [
-            geodim.explain_dimension,
             geodim.select_features,
             geodim.feature_ranking,
             geodim.WhatIf,
@@ -163,6 +162,10 @@ class TestManyPoints:
         ):
             call(self.X, weights=self.weights)
         assert issubclass(MachineMemoryError, MemoryError)
+
+    def test_an_explanation_repeats_points(self):
+        with pytest.raises(InputValueError, match="weights that are no small whole numbers"):
+            geodim.explain_dimension(self.X, weights=self.weights)
 
     @pytest.mark.parametrize("rtol", [0.0, 0.01, 1e-4])
     def test_none_is_repeated(self, rtol, monkeypatch):

@@ -64,7 +64,7 @@ def test_the_gauge(cancer: Path) -> None:
     shown = one_line(called_on_terminal("compute", cancer).err)
     assert "among columns of this size evenly spaced 4 < uniform 4.1 < normal 19 < [47.38] < Laplace" in shown
     gauge = json.loads(run("compute", cancer).stdout)["gauge"]
-    assert (gauge["level"], gauge["marks"]["evenly spaced"]) == ("high", 4.0)
+    assert (gauge["level"], gauge["marks"]["evenly spaced"]) == ("Laplace", 4.0)
     assert json.loads(run("compute", cancer, "--no-normalize").stdout)["gauge"] is None
 
 

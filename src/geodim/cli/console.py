@@ -14,7 +14,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from geodim.errors import GeodimWarning
-from geodim.removal import TIE_RULE
 from geodim.text import visible, visible_lines
 
 if TYPE_CHECKING:
@@ -232,10 +231,12 @@ def shares_table(result: IDResult) -> Table:
 
 def shares_caption(result: IDResult) -> str:
     """How to read shares."""
+    from geodim.removal import TIE_RULE
+
     if result.share_bounds:
         return "features that lie within the tolerance of each other may have each other's share"
     if result.removal is None:
-        return f"{TIE_RULE}" if len(result.shares) > 1 else ""
+        return TIE_RULE if len(result.shares) > 1 else ""
     words = f"{TIE_RULE}; "
     if not result.removal.costs:
         words = f"without any one of them the dimension stays the same, others tie; {words}"

@@ -39,7 +39,7 @@ class HopSource:
     runs = False
     row_major = False
 
-    def __init__(self, X: Any, operator: Operator, hops: int, names: Sequence[str] | None = None) -> None:
+    def __init__(self, X: object, operator: Operator, hops: int, names: Sequence[str] | None = None) -> None:
         self.attributes = as_source(X, names=names)
         self.operator = operator
         self.dtype: np.dtype[np.floating] = feature_type(X, self.attributes)

@@ -156,12 +156,12 @@ class FeatureSelection:
         return json_text(self.to_dict(), path)
 
     @classmethod
-    def from_dict(cls, values: Any) -> FeatureSelection:
+    def from_dict(cls, values: object) -> FeatureSelection:
         """Rebuild a selection from `to_dict`."""
         found = format_of(values)
-        if found == BEFORE:
+        if isinstance(values, dict) and found == BEFORE:
             values = {"alerts": [], **values}
-        elif found != FORMAT:
+        elif not isinstance(values, dict) or found != FORMAT:
             msg = f"expected format {FORMAT!r}, found {found!r}: was it written by a later geodim?"
             raise DataFileError(msg)
         return checked(values, SELECTION, SELECTION_DERIVED, lambda known: cls(**known), related_in_selection)
@@ -191,16 +191,16 @@ class FeatureSelection:
 
 
 def select_features(
-    X: Any,
+    X: object,
     m: int | None = None,
     *,
     fraction: float | None = None,
-    features: Any = "coordinates",
-    metric: Any = None,
-    landmarks: Any = None,
-    scale: Any = None,
+    features: object = "coordinates",
+    metric: object = None,
+    landmarks: object = None,
+    scale: object = None,
     normalize: bool | None = None,
-    weights: Any = None,
+    weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
     memory: int = MEMORY,
@@ -318,7 +318,7 @@ def _alerts(greedy: Greedy, source: ColumnSource, ranges: Ranges, *, normalize: 
     return tuple(alert for alert in find_alerts(whole, source, ranges) if alert.code != "ties")
 
 
-def _check_size(m: Any, fraction: Any, n_features: int) -> tuple[int, float | None]:
+def _check_size(m: object, fraction: object, n_features: int) -> tuple[int, float | None]:
     """How many features at most, and which part of Delta, if that decides."""
     if m is not None and fraction is not None:
         msg = (

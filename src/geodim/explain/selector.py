@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.feature_selection import SelectorMixin
@@ -74,7 +74,7 @@ class DiscriminabilitySelector(SelectorMixin, DataEstimator):  # type: ignore[mi
         self.n_threads = n_threads
         self.memory = memory
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:  # noqa: ARG002
         """Choose the features.
 
         Parameters

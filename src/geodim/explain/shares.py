@@ -152,14 +152,14 @@ class Explanation:
 
 
 def explain_dimension(
-    X: Any,
+    X: object,
     *,
-    features: Any = "coordinates",
-    metric: Any = None,
-    landmarks: Any = None,
-    scale: Any = None,
+    features: object = "coordinates",
+    metric: object = None,
+    landmarks: object = None,
+    scale: object = None,
     normalize: bool | None = None,
-    weights: Any = None,
+    weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> Explanation:
@@ -215,15 +215,15 @@ def explain_dimension(
 
 
 def explain_hops(
-    X: Any,
-    graph: Any,
+    X: object,
+    graph: object,
     hops: int = 5,
     *,
-    operator: Any = "sym",
+    operator: object = "sym",
     operator_parameters: dict[str, Any] | None = None,
-    scale: Any = None,
+    scale: object = None,
     normalize: bool | None = None,
-    edge_weights: Any = None,
+    edge_weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> Explanation:
@@ -284,14 +284,14 @@ def explain_hops(
 
 
 def feature_ranking(
-    X: Any,
+    X: object,
     *,
-    features: Any = "coordinates",
-    metric: Any = None,
-    landmarks: Any = None,
-    scale: Any = None,
+    features: object = "coordinates",
+    metric: object = None,
+    landmarks: object = None,
+    scale: object = None,
     normalize: bool | None = None,
-    weights: Any = None,
+    weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> dict[str, float]:
@@ -340,7 +340,7 @@ def feature_ranking(
     return {label: float(own[column]) for label, column in zip(labels, order, strict=True)}
 
 
-def _again(scale: Any, normalize: bool | None) -> Any:
+def _again(scale: object, normalize: bool | None) -> object:
     """The same scale by its newer name."""
     return scale if normalize is None else "global" if normalize else "none"
 

@@ -14,7 +14,7 @@ import time
 from dataclasses import replace
 from importlib import import_module
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -86,14 +86,14 @@ class WhatIf:
 
     def __init__(
         self,
-        X: Any,
+        X: object,
         *,
-        features: Any = "coordinates",
-        metric: Any = None,
-        landmarks: Any = None,
-        scale: Any = None,
+        features: object = "coordinates",
+        metric: object = None,
+        landmarks: object = None,
+        scale: object = None,
         normalize: bool | None = None,
-        weights: Any = None,
+        weights: object = None,
         feature_names: Sequence[str] | None = None,
         n_threads: int | None = None,
     ) -> None:
@@ -158,7 +158,7 @@ class WhatIf:
             raise InputValueError(msg)
         return self.replace(feature, np.clip(self.values(feature), bottom, top))
 
-    def replace(self, feature: str | int, values: Any) -> IDResult:
+    def replace(self, feature: str | int, values: object) -> IDResult:
         """The result if one feature had other values, one per point."""
         started = time.monotonic()
         column = self.column(feature)
@@ -278,7 +278,7 @@ def _check_whole(opened: Opened) -> None:
         )
 
 
-def _find(feature: Any, names: list[str] | None, n_features: int) -> int:
+def _find(feature: object, names: list[str] | None, n_features: int) -> int:
     if not isinstance(feature, bool) and isinstance(feature, Integral):
         if not 0 <= int(feature) < n_features:
             msg = f"there is no column {feature}: they are numbered 0 to {n_features - 1}"
