@@ -52,8 +52,9 @@ def share_bounds(
     unit = float(upper[-1]) or 1.0  # sums of the widths themselves could overflow
     least, most = (np.add.reduceat(bound / unit * here, edges[:-1]) for bound in (lower, upper))
     can = np.empty((edges.size - 1, n_columns), np.bool_)
+    numbered = int(support[-1]) == ranges.n_points  # else these are points that whole weights stand for
     for group, (first, stop) in enumerate(pairwise(edges.tolist())):
-        widest = _widest(ranges, int(support[stop - 1]))
+        widest = _widest(ranges, int(support[stop - 1])) if numbered else ranges.widths
         can[group] = widest >= lower[first]
     alone = can.sum(axis=1) == 1
     found = []
