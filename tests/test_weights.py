@@ -279,9 +279,9 @@ def test_other_backends_are_for_whole_weights():
 def test_the_gpu_is_for_whole_weights():
     pytest.importorskip("triton")
     torch = pytest.importorskip("torch")
-    for data, family in ((X, "coordinates"), (torch.from_numpy(X), "coordinates"), (X, "distances")):
+    for data, kind in ((X, "coordinates"), (torch.from_numpy(X), "coordinates"), (X, "distances")):
         with pytest.raises(InputTypeError, match=r"is no integer.*backend='cpu'"):
-            geodim.intrinsic_dimension(data, weights=REAL, features=family, backend="cuda")
+            geodim.intrinsic_dimension(data, weights=REAL, features=kind, backend="cuda")
 
 
 def test_every_k_as_long_as_there_are_not_too_many():

@@ -97,8 +97,8 @@ def summarise(
     order, shares = _shares(profile, steps, names, n_threads)
     starts, owners = attained_runs(profile, steps, n_threads=n_threads)
     within: dict[str, tuple[float, float]] = {}
-    # Rounding of features is left aside here: it is far less than any tolerance.  Masses are not numbered.
-    if not solved and support.dtype.kind != "f":
+    # Rounding of features is left aside here: it is far less than any tolerance.  They count points.
+    if not solved and profile.mass == ranges.n_points:
         within = dict(zip(shares, share_bounds(support, lower, upper, ranges, order), strict=True))
     return IDResult(
         n_points=n,

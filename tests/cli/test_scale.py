@@ -55,12 +55,11 @@ def test_refused_before_anything_is_read(command: str, options: list[str], tmp_p
 
 
 def test_select_warns_before_it_certifies(cancer: Path) -> None:
-    ended = called("select", cancer, "-m", 1)
-    assert ended.code == 0
-    assert "worst_area" in ended.err
-    assert "--scale" in ended.err
-    scaled = called("select", cancer, "-m", 1, "--scale", "iqr")
-    assert (scaled.code, scaled.err) == (0, "")
+    ended = called_on_terminal("select", cancer, "-m", 1)
+    shown = " ".join((ended.out + ended.err).split())
+    assert 0 < shown.index("--scale range") < shown.index("certified: at least")
+    assert called("select", cancer, "-m", 1).json["alerts"][0]["code"] == "units"
+    assert called("select", cancer, "-m", 1, "--scale", "iqr").json["alerts"] == []
 
 
 def test_the_terminal_says_that_a_share_is_worth_nothing(tmp_path: Path) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from typing import TYPE_CHECKING
 
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_breast_cancer, load_digits
 
 import geodim
 from geodim.experiments.printed import printed
 from geodim.explain.coarse import BINS
 from geodim.explain.select import MEMORY
-from prose.sources import benchmark, between
+from prose.sources import benchmark
 
 if TYPE_CHECKING:
     from prose.pages import Page
@@ -28,6 +29,29 @@ def check(page: Page) -> None:
     removal(page)
     scales(page)
     hops(page)
+
+
+def removal(page: Page) -> None:
+    """The digits, and what it costs to know."""
+    digits = load_digits()
+    found = geodim.explain_dimension(digits.data, feature_names=list(digits.feature_names))
+    name, share = next(iter(found.shares.items()))
+    assert found.without[name] == found.result.dimension
+    page.says("{} has {} % of the discriminability, and without it", name, f"{100 * share:.1f}")
+    page.says("several pixels attain {} % of Delta together", f"{100 * found.result.removal.tied:.0f}")
+    ratios = [row["ratio"] for row in benchmark("removal")["rows"]]
+    page.says("with {} to {} times", f"{min(ratios):.2f}", f"{max(ratios):.2f}")
+    page.says("bar {})", *{f"{row['bar']:g}" for row in benchmark("removal")["rows"]})
+    page.allows("0 % to 100 %", "the widest range there is")
+
+
+def scales(page: Page) -> None:
+    """A table of columns in different units."""
+    X = load_breast_cancer().data
+    rows = re.findall(r"^(\| `\"(\w+)\"`[^|]*\|.*\|.*\| )[\d.]+ \|$", page.text, re.MULTILINE)
+    for row, scale in rows:
+        digits = 2 if scale == "rank" else 1
+        page.says(row + "{} |", f"{geodim.intrinsic_dimension(X, scale=scale).dimension:.{digits}f}")
 
 
 def hops(page: Page) -> None:
@@ -51,32 +75,3 @@ def hops(page: Page) -> None:
     page.says(
         "accuracy still grows from {} % to {} %", *(f"{100 * one:.0f}" for one in accuracy["ogbn-arxiv"][1:3])
     )
-
-
-def removal(page: Page) -> None:
-    """The digits, and what removal costs take."""
-    why = geodim.explain_dimension(load_digits().data)
-    share = why.shares["13"]
-    assert why.without["13"] == why.result.dimension
-    page.says("pixel_1_5 has {} % of the discriminability", f"{100 * share:.1f}")
-    page.says("several pixels attain {} % of Delta together", f"{100 * (1 - sum(why.alone.values())):.0f}")
-    rows = benchmark("removal")["rows"]
-    page.says("with {} to {} times the processor time", *between([row["ratio"] for row in rows], ".2f"))
-    page.says("`benchmarks/removal.py`, bar {})", rows[0]["bar"])
-    page.allows("says no more than 0 % to 100 %", "the widest range there is")
-
-
-def scales(page: Page) -> None:
-    found = {name: one["dimension"] for name, one in benchmark("reading")["units"].items()}
-    for scale, words, form in (
-        ("as it is", '`"global"`, the default | nothing | d_max, the largest range', ".1f"),
-        ("range", '`"range"` | its range | d_max, 1 up to rounding', ".1f"),
-        ("iqr", '`"iqr"` | its interquartile range (linear interpolation) | d_max', ".1f"),
-        ("std", '`"std"` | its standard deviation (over n) | d_max', ".1f"),
-        (
-            "rank",
-            '`"rank"` | values become ranks from 0, equal ones their mean rank | d_max, at most n - 1',
-            ".2f",
-        ),
-    ):
-        page.says(f"| {words} | {{}} |", format(found[scale], form))

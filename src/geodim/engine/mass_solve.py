@@ -8,7 +8,8 @@ weights stand for.
 from __future__ import annotations
 
 import threading
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,12 +93,22 @@ def _run(
     n_threads: int,
     driver: Driver,
 ) -> None:
-    """Solve all columns that are not done yet, leaders first."""
+    """Solve all columns that are not done yet, leaders first: each thread takes the next one."""
     driver.resume([profile])
+    columns = deque(
+        column for column in dict.fromkeys([*leaders, *range(profile.done.size)]) if not profile.done[column]
+    )
+    solved = threading.Event()  # a column, or all that a thread found
 
-    def work(column: int) -> None:
-        if not driver.late() and solve(column):
-            profile.done[column] = True
+    def work() -> None:
+        while not driver.late():
+            try:
+                column = columns.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            if solve(column):
+                profile.done[column] = True
+                solved.set()
 
     def report() -> None:
         driver.report(int(profile.done.sum()), profile.done.size)
@@ -106,14 +117,18 @@ def _run(
                 driver.keep([profile])
 
     report()
-    order = dict.fromkeys([*leaders, *range(profile.done.size)])
-    with driver.heeding(), ThreadPoolExecutor(n_threads, thread_name_prefix="geodim") as pool:
-        waiting = {pool.submit(work, column) for column in order if not profile.done[column]}
+    threads = max(1, min(n_threads, len(columns)))
+    with driver.heeding(), ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool:
+        working = [pool.submit(work) for _ in range(threads)]
+        for one in working:
+            one.add_done_callback(lambda _: solved.set())
         try:
-            while waiting:
-                finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    future.result()
+            while working:
+                solved.wait(timeout=0.2)
+                solved.clear()
+                for one in [one for one in working if one.done()]:
+                    working.remove(one)
+                    one.result()
                 report()
         except BaseException:
             driver.halt("interrupted")  # what still waits returns at once
