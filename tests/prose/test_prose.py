@@ -18,6 +18,10 @@ def checked(name: str, text: str | None = None) -> Page:
     """The page, or another text in its place, with all that is claimed of it."""
     page = Page.read(name) if text is None else Page(name, text)
     module = name.removeprefix("docs/").removesuffix(".md").lower().replace("-", "_")
+    there = (ROOT / "tests" / "prose" / f"{module}.py").exists()
+    assert there, (
+        f"nobody answers for the numbers of {name}: write tests/prose/{module}.py, as for other pages"
+    )
     importlib.import_module(f"prose.{module}").check(page)
     return page
 
