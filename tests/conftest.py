@@ -8,6 +8,7 @@ statistics) has seeds of its own.
 from __future__ import annotations
 
 import os
+import signal
 import zlib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -76,6 +77,15 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
         seed = item.config.getoption("--seed")
         report.sections.append(("seed", f"repeat with: pytest '{item.nodeid}' --seed {seed}"))
     return report
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signals_as_a_terminal_leaves_them() -> None:
+    """Whoever started the tests may ignore some (nohup, a shell's background), and children inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in ("SIGHUP", "SIGTERM"):
+        if hasattr(signal, name):  # not everywhere
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 
 @pytest.fixture

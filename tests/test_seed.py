@@ -27,10 +27,12 @@ def test_without():
 
 
 def run(folder: Path, *options: str, **environment: str) -> str:
-    """What pytest prints about random tests that fail."""
+    """What pytest prints about random tests that fail; only the plugin that they need is loaded."""
     (folder / "test_random.py").write_text(RANDOM)
-    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider", "-rN", *options]
-    environment = {**os.environ, "PYTHONPATH": str(TESTS), **environment}
+    plugins = ["-p", "_hypothesis_pytestplugin", "-p", "conftest", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *plugins, "-rN", *options]
+    kept = {**os.environ, "PYTHONPATH": str(TESTS), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment = {**kept, **environment}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stdout

@@ -58,7 +58,7 @@ async def _restarted(callback):
 def test_a_worker_killed_in_mid_run_changes_no_bit(monkeypatch):
     """It takes half of the columns with it; they are read and solved again."""
     monkeypatch.setattr("geodim.planning.capacity.LEAST_BYTES", 1)
-    lazy = da.random.default_rng(0).normal(size=(150_000, 24), chunks=(40_000, 24)).astype(np.float32)
+    lazy = da.random.default_rng(0).normal(size=(40_000, 24), chunks=(10_000, 24)).astype(np.float32)
     X = lazy.compute(scheduler="threads")  # here, whatever clients there were before
     reference = geodim.intrinsic_dimension(X)
     hops = geodim.khop_dimensions(X64, EDGES, 2)

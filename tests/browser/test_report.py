@@ -59,21 +59,22 @@ def test_what_to_do_next_is_said_once(window, reports):
 
 # ---------------------------------------------------------------- drawing
 
+ALL_PLOTS = [
+    "compare-curves", "compare-hops", "r0-curve", "r1-hops", "r2-curve", "r3-greedy", "r4-curve",
+]  # fmt: skip
+
 
 @pytest.mark.parametrize(
-    ("name", "plots"),
+    ("name", "plots", "dark"),
     [
-        ("dimension", ["r0-curve", "r0-shares"]),
-        ("hops", ["r0-hops", "r0-curve", "r0-shares"]),
-        ("selection", ["r0-greedy"]),
-        ("bounds", ["r0-curve", "r0-shares"]),
-        (
-            "all",
-            ["compare-curves", "compare-hops", "r0-curve", "r1-hops", "r2-curve", "r3-greedy", "r4-curve"],
-        ),
+        ("dimension", ["r0-curve", "r0-shares"], False),
+        ("hops", ["r0-hops", "r0-curve", "r0-shares"], True),
+        ("selection", ["r0-greedy"], False),
+        ("bounds", ["r0-curve", "r0-shares"], True),
+        ("all", ALL_PLOTS, False),
+        ("all", ALL_PLOTS, True),
     ],
 )
-@pytest.mark.parametrize("dark", [False, True])
 def test_plots_draw_without_errors_and_requests(window, reports, name, plots, dark):
     window.open(reports[name], dark=dark)
     for key in plots:
@@ -253,8 +254,8 @@ def test_injected_scripts_do_not_run(window, reports):
 
 def test_ten_thousand_features_open_soon(window, reports):
     """Until all plots are drawn; the best of three, since the machine may be busy with other things."""
-    times = []
-    for _ in range(3):
+    times: list[int] = []
+    while not times or (times[-1] >= 2000 and len(times) < 3):
         window.open(reports["large"])
         times.append(int(window.js("return document.documentElement.dataset.drawn")))
     assert min(times) < 2000, times

@@ -182,5 +182,8 @@ def on_terminal(
             if watch is not None:
                 watch(ESCAPES.sub("", shown.decode(errors="replace")), process)
     os.close(master)
-    out, _ = process.communicate(timeout=30)
+    try:
+        out, _ = process.communicate(timeout=30)
+    finally:
+        process.kill()  # if it has not ended by now
     return Ended(process.returncode, (out or b"").decode(), as_text(shown))

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import geodim
-from cli.running import called, called_on_terminal, piped
+from cli.running import called, called_on_terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ def transactions(tmp_path: Path) -> Path:
 
 
 def test_one_line_of_json_and_nothing_else(transactions: Path) -> None:
-    ended = piped("binary", transactions)
+    ended = called("binary", transactions)
     expected = geodim.binary_dimension(X)
     assert (ended.code, ended.err) == (0, "")
     assert ended.json["dimension"] == ended.json["lower"] == ended.json["upper"] == expected.dimension

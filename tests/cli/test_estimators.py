@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 import geodim
 from cli.running import called, called_on_terminal, on_terminal
 from geodim import baselines, errors
-from geodim.cli import estimators_child
+from geodim.cli import estimators, estimators_child
 from geodim.cli.app import app
 from geodim.cli.estimators import parse_estimators
 
@@ -57,6 +57,19 @@ def job(**more: object) -> dict[str, object]:
     return {**dict.fromkeys(keys), "hops": 0, "rtol": 0.0, "seed": 0, **more}
 
 
+@pytest.fixture
+def estimators_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What children do, done in this process: they take seconds to start."""
+
+    def row(job: dict[str, Any]) -> dict[str, Any]:
+        data, sizes = estimators_child.load(job)
+        out = io.StringIO()
+        estimators_child._say(out, {**sizes, **estimators_child.run(estimators_child.prepare(job, data))})
+        return estimators._row(job["estimator"], json.loads(out.getvalue()))
+
+    monkeypatch.setattr(estimators, "_one_row", row)
+
+
 def test_one_line_of_json_with_all_rows(points: Path, tmp_path: Path) -> None:
     """The same rows are in the file, and in the report."""
     pytest.importorskip("plotly", reason="the report needs plotly")
@@ -83,6 +96,7 @@ def test_one_line_of_json_with_all_rows(points: Path, tmp_path: Path) -> None:
         assert row["peak_bytes"] is None or row["peak_bytes"] >= 0
 
 
+@pytest.mark.usefixtures("estimators_here")
 def test_named_graphs_and_scikit_dimension() -> None:
     skdim = pytest.importorskip("skdim.id", reason="the extra compare is not installed")
     result = run("digits", "--hops", "1", "--estimators", "skdim:MLE", "--neighbors", "12")
@@ -130,7 +144,7 @@ class TestFailures:
 
     def test_time_limit(self, tmp_path: Path) -> None:
         """Ours stops by itself and has bounds; the other is ended, long before it would be done."""
-        np.save(tmp_path / "many.npy", np.random.default_rng(0).normal(size=(60_000, 40)).astype(np.float32))
+        np.save(tmp_path / "many.npy", np.random.default_rng(0).normal(size=(20_000, 20)).astype(np.float32))
         started = time.monotonic()
         result = run(tmp_path / "many.npy", "--estimators", "mle", "--time-limit", "0.05")
         assert time.monotonic() - started < 40.0
@@ -214,7 +228,7 @@ def test_on_a_terminal(points: Path) -> None:
 def test_ctrl_c_keeps_the_rows_so_far(tmp_path: Path) -> None:
     import signal
 
-    np.save(tmp_path / "many.npy", np.random.default_rng(0).normal(size=(60_000, 40)).astype(np.float32))
+    np.save(tmp_path / "many.npy", np.random.default_rng(0).normal(size=(20_000, 20)).astype(np.float32))
     sent = []
 
     def watch(shown: str, process: subprocess.Popen[bytes]) -> None:
@@ -238,6 +252,7 @@ def check_report(page: str, rows: list[dict[str, Any]]) -> None:
         assert "result" not in row
 
 
+@pytest.mark.usefixtures("estimators_here")
 def test_report_of_a_graph(points: Path, tmp_path: Path) -> None:
     pytest.importorskip("plotly", reason="the report needs plotly")
     pytest.importorskip("jinja2", reason="the report needs jinja2")

@@ -23,20 +23,6 @@ from geodim.cli import main
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
-@pytest.fixture(autouse=True)
-def signals_as_a_terminal_leaves_them():
-    """Whoever started the tests may ignore some (nohup, a shell's background), and children inherit that."""
-    usual = {
-        signal.SIGHUP: signal.SIG_DFL,
-        signal.SIGINT: signal.default_int_handler,
-        signal.SIGTERM: signal.SIG_DFL,
-    }
-    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
 SLOW_CONVERSION = """
 import time, numpy as np
 import geodim.data.datasets.load as load

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -27,7 +26,9 @@ from engine.checkpoints import (  # noqa: F401 - one is a fixture
     only_file,
     saved_attributes,
 )
+from engine.killed_job import ATTRIBUTES, compute
 from engine.oracle import assert_encloses, assert_same_bits
+from faults.jobs import SPAWN
 from geodim.errors import InterruptedWarning
 
 # ---------------------------------------------------------------- interrupted and continued
@@ -135,61 +136,49 @@ def test_with_a_tolerance_that_needed_the_exact_pass(tmp_path, monkeypatch):
 
 # ---------------------------------------------------------------- killed
 
-N_KILLS = 4  # `make faults` has a hundred
-CHILD = """
-import json, sys
-import numpy as np
-import geodim.khop
-import geodim.planning.hops
-
-geodim.planning.hops.default_columns = lambda *_: 1
-rng = np.random.default_rng(3)
-X = rng.normal(size=(40_000, 96)).astype(np.float32) * np.linspace(0.1, 1.0, 96, dtype=np.float32)
-X[rng.random(X.shape) < 0.7] = 0.0
-edges = rng.integers(0, 40_000, (2, 160_000))
-result = geodim.khop.khop_dimensions(
-    X, edges, hops=5, n_threads=2, checkpoint=sys.argv[1] or None, save_every=0,
-    progress=lambda done, *_: print(done, flush=True),
-)
-np.save(sys.argv[2], np.stack([one.phi for one in result]))
-with open(sys.argv[2] + ".json", "w") as stream:
-    json.dump([one.shares for one in result], stream)
-"""
-
 
 def start(folder, target):
-    return subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(folder), str(target)], stdout=subprocess.PIPE, text=True
-    )
+    """The process, and what it says; it is forked from one that has imported everything."""
+    heard, said = SPAWN.Pipe(duplex=False)
+    child = SPAWN.Process(target=compute, args=(folder, target, said))
+    child.start()
+    said.close()
+    return child, heard
 
 
 def finish(folder, target):
-    with start(folder, target) as child:
-        steps = [int(line) for line in child.stdout]
-    assert child.returncode == 0
+    child, heard = start(folder, target)
+    steps = []
+    with contextlib.suppress(EOFError):
+        while True:
+            steps.append(heard.recv())
+    child.join()
+    assert child.exitcode == 0
     return np.load(target), json.loads(Path(f"{target}.json").read_text()), steps
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 def test_killed_again_and_again(tmp_path):
+    """Four times, at once or after a few attributes; `make faults` has a hundred."""
     folder = tmp_path / "state"
-    reference, shares, steps = finish("", tmp_path / "reference.npy")
-    assert sorted({0, *steps}) == list(range(97))
+    reference, shares, steps = finish(None, tmp_path / "reference.npy")
+    assert sorted({0, *steps}) == list(range(ATTRIBUTES + 1))
     rng = np.random.default_rng(int(os.environ.get("GEODIM_KILL_SEED", "0")))
     first = []
-    for _ in range(N_KILLS):
-        with start(folder, tmp_path / "never.npy") as child:
-            first.append(int(child.stdout.readline()))
-            while int(child.stdout.readline()) == first[-1]:  # however busy the machine is
-                pass
-            time.sleep(rng.uniform(0.0, 0.15))
-            child.send_signal(signal.SIGKILL)
-        assert child.returncode == -signal.SIGKILL, "the run ended before it was killed"
+    for more in (2, 0, 1, 3):
+        child, heard = start(folder, tmp_path / "never.npy")
+        first.append(heard.recv())
+        while heard.recv() < first[-1] + more:
+            pass
+        time.sleep(rng.uniform(0.0, 0.02))
+        child.kill()
+        child.join()
+        assert child.exitcode == -signal.SIGKILL, "the run ended before it was killed"
     assert first == sorted(first)
     assert first[-1] > first[0]
     phi, same, rest = finish(folder, tmp_path / "resumed.npy")
     assert rest[0] >= first[-1]
-    assert rest[-1] == 96
+    assert rest[-1] == ATTRIBUTES
     assert_same_bits(phi, reference)
     assert same == shares
     only_file(folder)
