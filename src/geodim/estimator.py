@@ -77,7 +77,7 @@ class IntrinsicDimension(DataEstimator):
     dimension_, lower_, upper_ : float
         The intrinsic dimension and certified bounds on it.
     error_ : float
-        (upper_ - lower_) / lower_.
+        ``(upper_ - lower_) / lower_``.
     discriminability_ : float
         Delta; the dimension is its inverse square.
     n_features_in_ : int

@@ -39,9 +39,9 @@ class DiscriminabilitySelector(SelectorMixin, DataEstimator):  # type: ignore[mi
     ----------
     selection_ : FeatureSelection
         Everything that is known, in the order of choice.
-    support_ : ndarray of bool of shape (n_features_in_,)
+    support_ : ndarray of bool of shape (n_features,)
         Which features are kept.
-    ranking_ : ndarray of int of shape (n_features_in_,)
+    ranking_ : ndarray of int of shape (n_features,)
         1 for the feature chosen first, 2 for the next, ...; all features that were left
         out share the last rank.
     n_features_in_ : int

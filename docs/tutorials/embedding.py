@@ -1,0 +1,8 @@
+"""
+An embedding
+============
+
+To be written.
+"""
+import geodim
+print(geodim.__version__)

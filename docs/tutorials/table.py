@@ -1,0 +1,8 @@
+"""
+A table
+============
+
+To be written.
+"""
+import geodim
+print(geodim.__version__)
