@@ -43,6 +43,7 @@ extensions = [
     "command_line",
     "mathml",
     "outside_links",
+    "public_names",
 ]
 nitpicky = True
 # Types that are not ours: their documentation would have to be fetched.
@@ -54,7 +55,7 @@ nitpick_ignore_regex = [
 exclude_patterns = ["results/*.html"]
 
 # Markdown: headings are anchors, as they are on GitHub.
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 4
 suppress_warnings = ["config.cache"]  # the order of the gallery is an object, which has nothing to be kept
 
@@ -66,7 +67,7 @@ numpydoc_attributes_as_param_list = True
 add_module_names = False
 python_maximum_signature_line_length = 80
 toc_object_entries_show_parents = "hide"
-default_role = "code"
+default_role = "name-or-code"
 templates_path = [str(HERE / "_templates")]
 autosummary_ignore_module_all = False
 html_math_renderer = "mathml"
@@ -104,6 +105,7 @@ html_favicon = str(HERE / "_static" / "mark.svg")
 html_copy_source = False
 html_show_sourcelink = False
 html_sidebars = {"index": [], "project/*": []}
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {
         "text": f"geodim <small>{version}</small>",
