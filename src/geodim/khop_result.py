@@ -47,6 +47,16 @@ class KHopResult:
         What was found in the graph: nodes, edges, self-loops, duplicates, whether it was symmetrised.
     plan : PlanRecord or None
         How it was computed: what was predicted, and what happened.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> result = geodim.khop_dimensions(np.eye(3), [(0, 1), (1, 2)], hops=2)
+    >>> [round(dimension, 2) for dimension in result.dimensions]
+    [9.0, 7.55, 7.55]
+    >>> result[0].dimension
+    9.0
     """
 
     results: list[IDResult]

@@ -48,6 +48,15 @@ class Alert:
         The same numbers and names, for programs.
     way_out : str
         What one can do about it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> X = np.column_stack([np.arange(100) % 7, 1e6 * np.arange(100)])
+    >>> for alert in geodim.intrinsic_dimension(X).alerts:
+    ...     print(alert.code, alert.severity)
+    row-number warning
     """
 
     code: str

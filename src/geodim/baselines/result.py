@@ -39,6 +39,14 @@ class BaselineResult:
         Wall time.
     parameters, versions : dict
         All options, and the versions of what the number depends on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geodim import baselines
+    >>> result = baselines.two_nn(np.random.default_rng(0).random((1000, 3)))
+    >>> result.name, round(result.dimension), result.n_points
+    ('twonn', 3, 1000)
     """
 
     name: str

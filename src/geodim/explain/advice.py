@@ -58,6 +58,15 @@ class HopAdvice:
         By which share the dimension of each k exceeds that of the last.
     text : str
         The advice in words, with its basis and caveats.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> edges = [(i, i + 1) for i in range(9)]
+    >>> advice = geodim.advise(geodim.khop_dimensions(np.eye(10), edges, hops=3))
+    >>> advice.hops, advice.computed, advice.certain
+    (3, 3, True)
     """
 
     hops: int

@@ -60,6 +60,15 @@ class FeatureSelection:
         The chosen features reach at least this part of the Delta of any other set of as many.
     alerts : tuple of Alert
         What to know before the choice is believed: that of one column in large units reaches everything.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> X = np.array([[0, 8], [1, 0], [3, 4], [6, 8], [10, 0]])
+    >>> selection = geodim.select_features(X, 1, feature_names=["f", "g"])
+    >>> selection.names, selection.useful
+    (['f'], 1)
     """
 
     names: list[str]

@@ -72,6 +72,15 @@ class Explanation:
     core_shares : dict
         Shares among the core alone, largest first: what they are once features that tie
         with the core have left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> X = np.array([[0, 8], [1, 0], [3, 4], [6, 8], [10, 0]])
+    >>> why = geodim.explain_dimension(X, feature_names=["f", "g"])
+    >>> {name: round(share, 3) for name, share in why.shares.items()}, why.core
+    ({'g': 0.522, 'f': 0.478}, ['f', 'g'])
     """
 
     result: IDResult

@@ -41,6 +41,12 @@ class SignCost:
         Peak bytes of hop features held, for the largest data set.
     disk : int
         Bytes of hop features in files, where they are larger than the memory they may take.
+
+    Examples
+    --------
+    >>> from geodim.gnn import estimate_cost
+    >>> estimate_cost(["cora"], hops=[0, 1, 2], repetitions=10).runs
+    30
     """
 
     runs: int

@@ -45,6 +45,12 @@ class SignRun:
         Numbers that were trained.
     device, threads, torch
         Where it ran, and the version of PyTorch.
+
+    Examples
+    --------
+    >>> from geodim.gnn import SignRun
+    >>> [name for name in SignRun.__dataclass_fields__][:4]
+    ['dataset', 'k', 'repetition', 'seed']
     """
 
     dataset: str
@@ -169,7 +175,17 @@ def summarise_runs(runs: Sequence[SignRun]) -> list[dict[str, Any]]:
 
 
 def write_runs(runs: Sequence[SignRun], path: str | Path) -> None:
-    """Write one row per run to a ``.csv`` or ``.json`` file, whole or not at all."""
+    """Write one row per run to a ``.csv`` or ``.json`` file, whole or not at all.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from geodim.gnn import write_runs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_runs([], pathlib.Path(folder) / "runs.json")
+    ...     (pathlib.Path(folder) / "runs.json").read_text()
+    '[]\\n'
+    """
     target = Path(path)
     rows = [run.to_dict() for run in runs]
     if target.suffix == ".json":

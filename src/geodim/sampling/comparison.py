@@ -86,6 +86,16 @@ class Comparison:
         For every data set, bounds on the dimension of each part.
     verdicts : list of Verdict
         For every pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> rng = np.random.default_rng(0)
+    >>> data = {"uniform": rng.random((400, 3)), "normal": rng.normal(size=(900, 3))}
+    >>> compared = geodim.compare(data, repeats=5)
+    >>> compared.names, compared.points
+    (['uniform', 'normal'], 200)
     """
 
     names: list[str]

@@ -77,6 +77,15 @@ class SampleCurve:
         "settled", "grows", "falls" or "unclear".
     growth : float
         By which share the dimension grows whenever the points double, over the last four sizes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> X = np.random.default_rng(0).random((2000, 4))
+    >>> curve = geodim.subsampled_dimensions(X, repeats=3)
+    >>> curve.sizes[-1], curve.verdict
+    (2000, 'falls')
     """
 
     sizes: list[int]
