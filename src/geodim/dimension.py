@@ -151,7 +151,7 @@ def intrinsic_dimension(
     started = time.monotonic()
     rtol, threads, time_limit = check_arguments(rtol, n_threads, time_limit)
     chosen = Scale.of(scale, normalize)
-    _refuse_scale(where_it_lies(X) if backend == "auto" else backend, chosen)
+    chosen.refuse_elsewhere(where_it_lies(X) if backend == "auto" else backend)
     place = choose_backend(backend, X)
     meter = place.meter()
     family = family_of(features, metric, landmarks)
@@ -200,16 +200,6 @@ def _refuse(place: Executor, X: object, weights: object, rtol: float, equal_rows
     ):
         if given:
             raise InputValueError(f"features that are no columns are {why}")
-
-
-def _refuse_scale(where: str, scale: Scale) -> None:
-    """Units of columns are found here."""
-    if scale.own and where in ("cuda", "dask"):
-        raise InputValueError(
-            f"scale={scale.told()!r:.60} is done on this machine's cores, not with backend={where!r}, and "
-            "nothing is brought here unasked: divide the columns where they lie, or bring the data here and "
-            "leave out backend; scale='global' and 'none' work everywhere"
-        )
 
 
 def _refuse_removal(place: Executor, rtol: float, checkpoint: object, opened: Opened) -> None:
