@@ -49,6 +49,7 @@ _WHERE = {
     "load_dataset": "geodim.data.datasets",
     "reference_marks": "geodim.gauge",
     "select_features": "geodim.explain.select",
+    "shuffled_reference": "geodim.sampling",
     "subsampled_dimensions": "geodim.sampling",
 }
 _MODULES = {
@@ -99,6 +100,7 @@ __all__ = [
     "paper",
     "reference_marks",
     "select_features",
+    "shuffled_reference",
     "subsampled_dimensions",
 ]
 
@@ -121,7 +123,7 @@ if TYPE_CHECKING:
     from geodim.khop_estimator import KHopIntrinsicDimension
     from geodim.khop_result import KHopResult
     from geodim.result import IDResult
-    from geodim.sampling import Comparison, SampleCurve, compare, subsampled_dimensions
+    from geodim.sampling import Comparison, SampleCurve, compare, shuffled_reference, subsampled_dimensions
 
 
 def __getattr__(name: str) -> object:

@@ -101,6 +101,15 @@ def compute(
     weighting: Weighting = None,
     edge_weights: EdgeWeights = None,
     disconnected: Disconnected = None,
+    shuffled: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="For features that are no columns: also N times with every column shuffled, as a mark to "
+            "compare with.",
+        ),
+    ] = None,
     rtol: Rtol = 0.0,
     scale: ScaleOption = None,
     no_normalize: NoNormalize = False,
@@ -160,6 +169,7 @@ def compute(
 
     * `geodim compute embeddings.npy`
     * `geodim compute embeddings.npy --features distances --metric cosine`
+    * `geodim compute embeddings.npy --features distances --shuffled 3`, beside its own columns shuffled
     * `geodim compute points.npy --features coordinates,distances --by diameter`
     * `geodim compute words.txt --features distances --metric edit`
     * `geodim compute sentences.txt --features terms`
@@ -186,6 +196,12 @@ def compute(
         disconnected=disconnected,
     )
     table = is_table(family, file)
+    if shuffled is not None and (family is None or not table):
+        raise typer.BadParameter(
+            "shuffled columns are a mark for features made from a table, as --features distances; columns "
+            "themselves have the same dimension however each is shuffled",
+            param_hint="--shuffled",
+        )
     if not table:
         tables_have = {"--columns": columns, "--exclude": exclude, "--header": header}
         only_for_tables({**tables_have, "--dry-run": dry_run, "--scheduler": scheduler})
@@ -235,6 +251,7 @@ def compute(
             quiet=quiet,
             certificate=certificate,
             certificate_rtol=certificate_rtol,
+            shuffled=shuffled,
             table=table,
             **where,
             features=family or "coordinates",
@@ -289,6 +306,7 @@ def _measure(
     quiet: bool,
     certificate: Path | None,
     certificate_rtol: float,
+    shuffled: int | None,
     table: bool,
     **options: object,
 ) -> IDResult:
@@ -305,6 +323,13 @@ def _measure(
         with progress_bar(console, quiet=quiet) as progress:
             options |= {"feature_names": None if made else names, "progress": progress}
             result = intrinsic_dimension(data, **{**options, **there})
+        if shuffled is not None and result.stopped is None:
+            from geodim.sampling import shuffled_reference
+
+            same: dict[str, Any] = {
+                name: options[name] for name in ("features", "rtol", "scale", "n_threads")
+            }
+            result = shuffled_reference(data, repeats=shuffled, whole=result, **same)
         write_certificate(result, certificate, certificate_rtol, data, stopped=result.stopped)
         return result
 
