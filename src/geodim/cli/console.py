@@ -50,13 +50,17 @@ def _safe_console() -> type[Console]:
 
 
 def out() -> Console:
-    """Console on stdout: plain text without colours where that is no terminal."""
-    return _safe_console()(highlight=False)
+    """Console on stdout: plain text without colours where that is no terminal.
+
+    Whether it is one decides about tables and JSON, so that nothing but the stream itself is asked: Rich
+    would take FORCE_COLOR for a terminal.
+    """
+    return _safe_console()(highlight=False, force_terminal=sys.stdout.isatty())
 
 
 def err() -> Console:
     """Console on stderr, for everything that is not the answer."""
-    return _safe_console()(stderr=True, highlight=False)
+    return _safe_console()(stderr=True, highlight=False, force_terminal=sys.stderr.isatty())
 
 
 def print_error(message: str) -> None:

@@ -61,10 +61,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from geodim.explain.advice import HopAdvice
     from geodim.khop_result import KHopResult
     from geodim.result import IDResult
 
 FORMAT = "geodim.hops/1"
+CAUTION = "where training is affordable, validate one or two hops more"
 SHOWN_HOPS = 100  # while it is computed
 
 
@@ -335,6 +337,8 @@ def _bounds(one: IDResult) -> str:
 
 
 def _show(result: KHopResult, title: str, terminal: Console) -> None:
+    from geodim.explain.advice import BASIS
+
     rows = [
         (
             row["k"],
@@ -354,6 +358,10 @@ def _show(result: KHopResult, title: str, terminal: Console) -> None:
             + ("" if kind == "float64" else " (--dtype float64 makes it smaller)"),
             soft_wrap=True,
         )
+    if (advice := _advice(result)) is not None:
+        # What it rests on is in the report: two paragraphs too many here.
+        terminal.print(f"\n{advice.text.partition(BASIS)[0].strip()}", soft_wrap=True)
+        terminal.print(f"(From six graphs and one kind of model: {CAUTION}.)", soft_wrap=True)
     first, graph = result.results[0], result.graph
     threads = first.parameters.get("n_threads", 1)
     terminal.print(
@@ -376,6 +384,15 @@ def _document(result: KHopResult, given: Given) -> dict[str, Any]:
     ]
     versions = values["results"][0]["versions"]
     alerts = [alert.to_dict() for alert in result.alerts]
+    advice = _advice(result)
     return {
-        **values, "format": FORMAT, **given.source, "alerts": alerts, "results": scalars, "versions": versions
+        **values, "format": FORMAT, **given.source, "alerts": alerts,
+        "advice": None if advice is None else advice.to_dict(), "results": scalars, "versions": versions,
     }  # fmt: skip
+
+
+def _advice(result: KHopResult) -> HopAdvice | None:
+    """How many hops are worth it; bounds of a pass that was stopped say too little for that."""
+    from geodim.explain.advice import advise
+
+    return None if result[0].stopped or result.hops == 0 else advise(result)
