@@ -33,6 +33,7 @@ from geodim.families.protocol import error_of, is_made, part_of
 from geodim.families.solve import family_profile, leading, solver_of_others
 from geodim.planning.record import PlanRecord
 from geodim.summary import removal_of, summarise
+from geodim.waiting import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -112,7 +113,8 @@ def intrinsic_dimension(
     n_threads : int, optional
         Threads to use; all available cores by default.  The result does not depend on it.
     time_limit : float, optional
-        Seconds after which the bounds known by then are returned, with a warning.
+        Seconds after which the bounds known by then are returned, with a warning; where there are none yet,
+        since the values themselves have not been looked through, a `TimeLimitError`.
     count_indistinguishable : bool, default False
         Also count the points that no feature tells apart from another point.
     removal : bool, default False
@@ -156,20 +158,23 @@ def intrinsic_dimension(
     meter = place.meter()
     family = family_of(features, metric, landmarks)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-    if family is None:
-        source = place.open(X, weights=weights, names=feature_names)
-        opened = Opened(source, source)
-    else:
-        _refuse(place, X, weights, rtol, count_indistinguishable)
-        opened = open_family(
-            family, X, weights=weights, names=feature_names, n_threads=threads, masses=place.name == "cpu"
-        )
-    opened = scaled(opened, chosen, threads)
-    if checkpoint is not None and place.name != "cpu":
-        raise InputValueError(f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}")
-    if removal:
-        _refuse_removal(place, rtol, checkpoint, opened)
-    run = _Run(place, opened, rtol, threads, chosen, started, removal=removal)
+    with waiting(time_limit, started=started):
+        if family is None:
+            source = place.open(X, weights=weights, names=feature_names)
+            opened = Opened(source, source)
+        else:
+            _refuse(place, X, weights, rtol, count_indistinguishable)
+            opened = open_family(
+                family, X, weights=weights, names=feature_names, n_threads=threads, masses=place.name == "cpu"
+            )
+        opened = scaled(opened, chosen, threads)
+        if checkpoint is not None and place.name != "cpu":
+            raise InputValueError(
+                f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}"
+            )
+        if removal:
+            _refuse_removal(place, rtol, checkpoint, opened)
+        run = _Run(place, opened, rtol, threads, chosen, started, removal=removal)
     with checkpoint_for(checkpoint, run.job) as store:
         driver = Driver(None if time_limit is None else started + time_limit, progress, store, save_every)
         result = run.result(driver)

@@ -44,6 +44,7 @@ from geodim.memory import PROFILE_BYTES
 from geodim.planning.hops import graph_of
 from geodim.planning.record import PlanRecord
 from geodim.summary import summarise
+from geodim.waiting import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -155,12 +156,13 @@ def khop_dimensions(
     given = place.open(X, weights=None, names=feature_names)
     source = _divided(given, chosen, threads)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-    hop_operator, notes = _operator(
-        place, graph, operator, operator_parameters, edge_weights, source.n_points, threads
-    )
-    hops = whole_number(hops, "hops", 0, MOST_HOPS)
-    check_hops(hops, source.n_points, source.n_features, PROFILE_BYTES)
-    ranges = place.scan_ranges(source, threads)
+    with waiting(time_limit, started=started):
+        hop_operator, notes = _operator(
+            place, graph, operator, operator_parameters, edge_weights, source.n_points, threads
+        )
+        hops = whole_number(hops, "hops", 0, MOST_HOPS)
+        check_hops(hops, source.n_points, source.n_features, PROFILE_BYTES)
+        ranges = place.scan_ranges(source, threads)
     kind = feature_type(None if chosen.own else X, source, dtype)
     _check_size(ranges, kind)
     problem = replace(

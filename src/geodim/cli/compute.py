@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path  # noqa: TC003 - typer looks at the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +23,6 @@ from geodim.cli.console import (
     print_alerts,
     print_json,
     print_written,
-    progress_bar,
     shares_table,
     summary_table,
 )
@@ -66,6 +66,7 @@ from geodim.cli.tables import (
     opened,
     scale_given,
 )
+from geodim.cli.watching import watching
 from geodim.output import check_outputs
 
 if TYPE_CHECKING:
@@ -253,13 +254,13 @@ def compute(
             certificate_rtol=certificate_rtol,
             shuffled=shuffled,
             table=table,
+            time_limit=time_limit,
             **where,
             features=family or "coordinates",
             rtol=rtol,
             removal=_finds_removal(where, scheduler, family, rtol, checkpoint),
             scale=by_unit,
             n_threads=threads,
-            time_limit=time_limit,
             count_indistinguishable=count_duplicates,
             checkpoint=checkpoint,
             save_every=save_every,
@@ -308,21 +309,23 @@ def _measure(
     certificate_rtol: float,
     shuffled: int | None,
     table: bool,
+    time_limit: float | None,
     **options: object,
 ) -> IDResult:
     """Read and compute; shares name the columns of the file."""
     from geodim.dimension import intrinsic_dimension
 
     made = options["features"] != "coordinates"  # then columns are coordinates of points, not features
-    with (
-        connected(scheduler) as there,
-        opened(file, columns, exclude, header=header, lazily=bool(there))
-        if table
-        else opened_objects(file) as (data, names),
-    ):
-        with progress_bar(console, quiet=quiet) as progress:
-            options |= {"feature_names": None if made else names, "progress": progress}
-            result = intrinsic_dimension(data, **{**options, **there})
+    with ExitStack() as stack:
+        there = stack.enter_context(connected(scheduler))
+        with watching(console, quiet=quiet, time_limit=time_limit) as watch:
+            data, names = stack.enter_context(
+                opened(file, columns, exclude, header=header, lazily=bool(there))
+                if table
+                else opened_objects(file)
+            )
+            options |= {"feature_names": None if made else names, "progress": watch.solving}
+            result = intrinsic_dimension(data, time_limit=watch.left, **{**options, **there})
         if shuffled is not None and result.stopped is None:
             from geodim.sampling import shuffled_reference
 

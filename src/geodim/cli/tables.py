@@ -55,6 +55,10 @@ TimeLimit = Annotated[
     float | None,
     typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the bounds known so far."),
 ]
+GiveUp = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Give up by then, without a result."),
+]
 SAVE_EVERY = 30.0  # as `geodim.engine.checkpoint` has it; importing that takes time
 Checkpoint = Annotated[
     Path | None,

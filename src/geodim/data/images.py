@@ -22,6 +22,7 @@ from geodim.data.unchanged import Watch
 from geodim.errors import DataFileError, GeodimError, InputTypeError, InputValueError, ShapeError
 from geodim.memory import check_bytes
 from geodim.optional import require
+from geodim.waiting import report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,6 +127,7 @@ def read_images(files: Sequence[Path]) -> Images:
                     "same size and kind; resize or convert them first"
                 )
             stack[i] = pixels
+            report(f"reading {file.parent}", i + 1, len(files))
     assert stack is not None
     return Images(stack.reshape(len(files), *stack.shape[1:3], -1), names)
 
