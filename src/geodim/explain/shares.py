@@ -216,7 +216,7 @@ def explain_dimension(
 
 def explain_hops(
     X: object,
-    graph: object,
+    graph: object = None,
     hops: int = 5,
     *,
     operator: object = "sym",
@@ -249,10 +249,12 @@ def explain_hops(
     ['0', 'hop 1: 0']
     """
     from geodim.data.graphs import as_graph  # noqa: PLC0415
+    from geodim.data.graphs.attributes import attributes_and_graph  # noqa: PLC0415
     from geodim.explain.hop_source import HopSource, hop_label  # noqa: PLC0415
     from geodim.features import make_operator  # noqa: PLC0415
     from geodim.khop import khop_dimensions  # noqa: PLC0415
 
+    X, graph = attributes_and_graph(X, graph, operator)
     attributes = as_source(X, names=feature_names)
     names = _distinct(attributes)
     whole = khop_dimensions(
