@@ -31,6 +31,7 @@ from geodim.families.choose import family_of
 from geodim.families.opening import Opened, open_family, scaled
 from geodim.families.protocol import error_of, is_made, part_of
 from geodim.families.solve import family_profile, leading, solver_of_others
+from geodim.lists import is_dask
 from geodim.planning.record import PlanRecord
 from geodim.summary import removal_of, summarise
 from geodim.waiting import waiting
@@ -116,7 +117,7 @@ def intrinsic_dimension(
         Seconds after which the bounds known by then are returned, with a warning; where there are none yet,
         since the values themselves have not been looked through, a `TimeLimitError`.
     count_indistinguishable : bool, default False
-        Also count the points that no feature tells apart from another point.
+        Also count the points that no feature tells apart from another point; not of Dask collections.
     removal : bool, default False
         Also find the dimension without each feature, and how many features tie (``result.removal``), for up
         to half as much time again.  Of exact values on this machine's cores only.
@@ -155,6 +156,11 @@ def intrinsic_dimension(
     chosen = Scale.of(scale, normalize)
     chosen.refuse_elsewhere(where_it_lies(X) if backend == "auto" else backend)
     place = choose_backend(backend, X)
+    if count_indistinguishable and is_dask(X):
+        raise InputValueError(
+            "equal rows are counted on this machine, and nothing is brought here unasked: leave out "
+            "count_indistinguishable, or give X.compute()"
+        )
     meter = place.meter()
     family = family_of(features, metric, landmarks)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported

@@ -18,6 +18,7 @@ from geodim.arguments import MOST_HOPS, check_hops, whole_number
 from geodim.backends import choose_backend, where_it_lies
 from geodim.certificate.remembered import remember
 from geodim.data.describe import digest_of
+from geodim.data.graphs.attributes import attributes_and_graph
 from geodim.data.integers import conversion_error
 from geodim.data.scales import Scale
 from geodim.dimension import check_arguments
@@ -65,7 +66,7 @@ CAUTION = 0.7  # the pilot may guess Delta too large, and a second pass costs mo
 
 def khop_dimensions(
     X: object,
-    graph: object,
+    graph: object = None,
     hops: int = 5,
     *,
     operator: object = "sym",
@@ -94,10 +95,12 @@ def khop_dimensions(
 
     Parameters
     ----------
-    X : array-like of shape (n_nodes, n_attributes)
-        Attributes, in any form that `geodim.intrinsic_dimension` takes.
+    X : array-like of shape (n_nodes, n_attributes), or attributes and graph in one
+        Attributes, in any form that `geodim.intrinsic_dimension` takes.  Without ``graph``, an object that
+        holds both: a PyTorch Geometric ``Data``, a ``HeteroData`` whose types of nodes have the same
+        attributes, a data set from `geodim.load_dataset`, or a pair (x, edge_index).
     graph
-        Anything that `geodim.data.graphs.as_graph` takes: edge arrays, sparse matrices, PyG, networkx, files.
+        Anything that `geodim.as_graph` takes: edge arrays, sparse matrices, PyG, networkx, files.
     hops : int, default 5
         Largest k.
     operator : {"sym", "rw", "ppr", "heat"} or sparse matrix
@@ -147,6 +150,7 @@ def khop_dimensions(
     16.0
     """
     started = time.monotonic()
+    X, graph = attributes_and_graph(X, graph, operator)
     rtol, threads, time_limit = check_arguments(rtol, n_threads, time_limit)
     memory = None if memory is None else whole_number(memory, "memory (bytes)", 0)
     chosen = Scale.of(scale, normalize)

@@ -210,7 +210,7 @@ def compute(
     only_for_plans(dry_run, {**plans, "--workers": workers, "--worker-memory": worker_memory})
     check_sizes(file, points, width, coordinates, dry_run=dry_run, made=family is not None)
     if plot is not None:
-        from geodim.report.plots import check_plot_path
+        from geodim.display.plots import check_plot_path
 
         check_plot_path(plot)
     check_report(report)
@@ -341,7 +341,7 @@ def _write(result: IDResult, json: Path | None, plot: Path | None) -> list[Path]
     if json is not None:
         result.to_json(json)
     if plot is not None:
-        from geodim.report.plots import save_plot
+        from geodim.display.plots import save_plot
 
         save_plot(result, plot)
     return [path for path in (json, plot) if path is not None]

@@ -25,6 +25,7 @@ from geodim.data.checks import scan_ranges
 from geodim.data.integers import measured_exactly
 from geodim.data.sources import WeightedSource, column_chunks
 from geodim.errors import InputTypeError, InputValueError, ShapeError
+from geodim.lists import as_array, refuse_dask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -173,8 +174,9 @@ def _units(scale: object) -> NDArray[np.float64]:
     """Given units: a positive number, or one for each column."""
     if isinstance(scale, Real):
         return np.array(real_number(scale, "scale", above=0.0, below=math.inf))
+    refuse_dask(scale, "scale")
     try:
-        given = np.asarray(scale)
+        given = as_array(scale)
         units = given.astype(np.float64)
     except (TypeError, ValueError):
         given, units = None, None

@@ -10,13 +10,13 @@ from importlib.resources import files
 
 import pytest
 
+from geodim.display.html.page import environment, json_inside, render_page
+from geodim.display.table import ReportTable
 from geodim.errors import MissingExtraError
-from geodim.report.html.page import environment, json_inside, render_page
-from geodim.report.table import ReportTable
 
 jinja2 = pytest.importorskip("jinja2", reason="the report needs jinja2: pip install 'geodim[report]'")
 
-TEMPLATES = {path.name: path.read_text() for path in (files("geodim.report.html") / "templates").iterdir()}
+TEMPLATES = {path.name: path.read_text() for path in (files("geodim.display.html") / "templates").iterdir()}
 HOSTILE = ["</p><script>x</script>", "\"' onload=x", "&lt;", "{{ 7 * 6 }}", "{% endblock %}", "{# no #}"]
 
 

@@ -1,7 +1,7 @@
 """The plot of the observable diameter, the area Delta under it shaded.
 
 The observable diameter is a step function of alpha: on [1 - k/n, 1 - (k - 1)/n) it is Phi(k) / scale.  So the
-area under it is Delta.  For many points the steps are averaged in groups (`geodim.report.thinning`), which
+area under it is Delta.  For many points the steps are averaged in groups (`geodim.display.thinning`), which
 keeps the area and bounds the number of vertices.
 """
 
@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from geodim.errors import InputValueError
-from geodim.optional import require
-from geodim.output import check_output, writing
-from geodim.report.style import (
+from geodim.display.style import (
     BLUE,
     GREY,
     INK,
@@ -29,7 +26,10 @@ from geodim.report.style import (
     new_figure,
     plain,
 )
-from geodim.report.thinning import group_ends
+from geodim.display.thinning import group_ends
+from geodim.errors import InputValueError
+from geodim.optional import require
+from geodim.output import check_output, writing
 from geodim.words import counted, feature_label, number, percent
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def plot_observable_diameter(
     --------
     >>> import numpy as np
     >>> import geodim
-    >>> from geodim.report.plots import plot_observable_diameter
+    >>> from geodim.display.plots import plot_observable_diameter
     >>> ax = plot_observable_diameter(geodim.intrinsic_dimension(np.eye(10)))
     >>> len(ax.lines)
     1

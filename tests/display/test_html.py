@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import geodim
+from geodim.display.html.document import render_report, report
+from geodim.display.html.sources import Item, as_items, read_item
 from geodim.errors import (
     DataFileError,
     DegenerateDataWarning,
@@ -20,8 +22,6 @@ from geodim.errors import (
     InputValueError,
     InterruptedWarning,
 )
-from geodim.report.html.document import render_report, write_report
-from geodim.report.html.sources import Item, as_items, read_item
 
 pytest.importorskip("plotly", reason="the report needs plotly")
 pytest.importorskip("jinja2", reason="the report needs jinja2")
@@ -253,18 +253,18 @@ def test_many_features_and_points():
 
 class TestWriting:
     def test_whole_or_not_at_all(self, found, tmp_path):
-        write_report([found["exact"]], tmp_path / "report.html")
+        report([found["exact"]], tmp_path / "report.html")
         assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
         assert read((tmp_path / "report.html").read_text(encoding="utf-8"))
 
     def test_errors(self, found, tmp_path):
         with pytest.raises(InputValueError, match=r"\.html"):
-            write_report([found["exact"]], tmp_path / "report.pdf")
+            report([found["exact"]], tmp_path / "report.pdf")
         with pytest.raises(DataFileError, match="no folder"):
-            write_report([found["exact"]], tmp_path / "none" / "report.html")
+            report([found["exact"]], tmp_path / "none" / "report.html")
         (tmp_path / "folder.html").mkdir()
         with pytest.raises(DataFileError, match="it is a folder"):
-            write_report([found["exact"]], tmp_path / "folder.html")
+            report([found["exact"]], tmp_path / "folder.html")
         with pytest.raises(InputValueError, match="nothing to report"):
             render_report([])
         with pytest.raises(InputTypeError, match="cannot report a float"):

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import geodim
+from geodim.display.plots import observable_diameter_steps, plot_observable_diameter, save_plot
 from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError, InterruptedWarning
-from geodim.report.plots import observable_diameter_steps, plot_observable_diameter, save_plot
 
 if TYPE_CHECKING:
     from pathlib import Path

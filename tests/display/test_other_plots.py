@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import geodim
+from geodim.display.accuracy import plot_accuracy
+from geodim.display.greedy import plot_greedy
+from geodim.display.shares import plot_shares
+from geodim.display.support import plot_support
 from geodim.errors import DegenerateDataWarning, InputValueError, ShapeError
 from geodim.paper import algorithm_2, log_scale_support
-from geodim.report.accuracy import plot_accuracy
-from geodim.report.greedy import plot_greedy
-from geodim.report.shares import plot_shares
-from geodim.report.support import plot_support
 
 RNG = np.random.default_rng(12)
 X = np.abs(RNG.normal(size=(300, 20))) ** np.linspace(0.4, 2.0, 20)

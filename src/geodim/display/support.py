@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from geodim.display.style import add_legend, curve_style, finish, new_figure, plain
 from geodim.errors import InputValueError
-from geodim.report.style import add_legend, curve_style, finish, new_figure, plain
 from geodim.words import short
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def plot_support(
 
     Examples
     --------
-    >>> from geodim.report.support import plot_support
+    >>> from geodim.display.support import plot_support
     >>> rows = [{"relative_size": s, "error": 0.1 / s, "saved_costs": 1 - s} for s in (0.01, 0.02, 0.05)]
     >>> errors, costs = plot_support(rows)
     >>> costs.get_ylabel()

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.display.style import BLUE, GREY, finish, new_axes, plain
 from geodim.optional import require
-from geodim.report.style import BLUE, GREY, finish, new_axes, plain
 from geodim.words import counted, feature_label, number
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def plot_greedy(
     --------
     >>> import numpy as np
     >>> import geodim
-    >>> from geodim.report.greedy import plot_greedy
+    >>> from geodim.display.greedy import plot_greedy
     >>> ax = plot_greedy(geodim.select_features(np.arange(12.0).reshape(4, 3) ** 2))
     >>> ax.get_ylabel()
     'part of Δ of all features'

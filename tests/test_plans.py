@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from geodim.data.graphs import as_graph
 from geodim.errors import InputValueError
 from geodim.features import make_operator
-from geodim.plan import (
+from geodim.plans import (
     NARROWEST,
     HopPlan,
     columns_for,

@@ -25,7 +25,7 @@ def environment() -> Environment:
     """The templates of this package; a name that none of them is given is an error, not an empty text."""
     jinja2 = require("jinja2", "report", "the report")
     made: Environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("geodim.report.html"),
+        loader=jinja2.PackageLoader("geodim.display.html"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=_shown,
@@ -62,4 +62,4 @@ def json_inside(values: object) -> str:
 
 def asset(name: str) -> str:
     """The style sheet, or one of the scripts."""
-    return (files("geodim.report.html") / "assets" / name).read_text(encoding="utf-8")
+    return (files("geodim.display.html") / "assets" / name).read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ points costs as much as one for ten.
 
 Examples
 --------
->>> from geodim.plan import Problem, plan
+>>> from geodim import Problem, plan
 >>> plan(Problem(10**8, 128), "cuda", budget=139 << 30).fits
 True
 >>> plan(Problem(10**10, 64), "cuda", budget=139 << 30).fits

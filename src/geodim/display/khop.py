@@ -1,4 +1,4 @@
-"""The plot of intrinsic dimensions against the number of hops; without pyplot, like `geodim.report.plots`."""
+"""The plot of intrinsic dimensions against the number of hops; without pyplot, as `geodim.display.plots`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
+from geodim.display.style import BLUE, add_legend, finish, new_axes, wants_log
 from geodim.optional import require
-from geodim.report.style import BLUE, add_legend, finish, new_axes, wants_log
 from geodim.words import counted
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def plot_khop_dimensions(
     --------
     >>> import numpy as np
     >>> import geodim
-    >>> from geodim.report.khop import plot_khop_dimensions
+    >>> from geodim.display.khop import plot_khop_dimensions
     >>> ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
     >>> ax = plot_khop_dimensions(geodim.khop_dimensions(np.eye(4), ring, hops=2))
     >>> ax.get_xlabel()

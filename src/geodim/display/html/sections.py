@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from geodim.display.html import figures, text
+from geodim.display.html.gauge import gauge_picture
+from geodim.display.html.static import curve_picture, line_picture
+from geodim.display.table import ReportTable
 from geodim.explain.advice import advise
 from geodim.khop_result import KHopResult
 from geodim.removal import TIE_RULE
-from geodim.report.html import figures, text
-from geodim.report.html.gauge import gauge_picture
-from geodim.report.html.static import curve_picture, line_picture
-from geodim.report.table import ReportTable
 from geodim.result import IDResult
 from geodim.words import counted, fine_percent, number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from geodim.display.html.figures import Names
+    from geodim.display.html.sources import Item
     from geodim.explain.select import FeatureSelection
-    from geodim.report.html.figures import Names
-    from geodim.report.html.sources import Item
 
 __all__ = ["estimates_table", "how_made", "result_values"]
 

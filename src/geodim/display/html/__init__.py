@@ -1,6 +1,6 @@
 """The report: results as one HTML file that opens offline, in any browser, from an e-mail.
 
-`geodim.report.html.document.write_report` puts it together; everything else serves that:
+`geodim.display.html.document.report` puts it together; everything else serves that:
 
 * `sources`: results from JSON files, of whatever kind
 * `text`: the plain words

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from geodim.display.html import text
+from geodim.display.table import ReportTable
 from geodim.khop_result import KHopResult
-from geodim.report.html import text
-from geodim.report.table import ReportTable
 from geodim.result import IDResult
 from geodim.sampling.comparison import not_comparable
 from geodim.words import at_most, counted, feature_label, number, percent
 
 if TYPE_CHECKING:
+    from geodim.display.html.sources import Item
     from geodim.explain.select import FeatureSelection
-    from geodim.report.html.sources import Item
     from geodim.sampling import Comparison
 
 __all__ = ["comparison_values"]

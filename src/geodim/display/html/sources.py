@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from geodim.data.files import read_json
 from geodim.errors import DataFileError, InputTypeError
 from geodim.explain.select import FeatureSelection
 from geodim.khop_result import KHopResult
 from geodim.result import IDResult
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["Item", "Result", "as_items", "as_result", "read_item"]
 
@@ -110,12 +107,14 @@ def as_result(values: object) -> Result:
     raise DataFileError(msg)
 
 
-def as_items(results: Sequence[Any]) -> list[Item]:
+def as_items(results: object) -> list[Item]:
     """Name results by their data, or else a number; items stay as they are.
 
     Names that read the same are numbered.
     """
     items: list[Item] = []
+    one_alone = isinstance(results, (Item, IDResult, KHopResult, FeatureSelection))
+    results = [results] if one_alone or not isinstance(results, list | tuple) else results
     for at, one in enumerate(results, 1):
         if isinstance(one, Item):
             items.append(one)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import geodim
+from geodim.display.html.gauge import GaugePicture, gauge_picture
+from geodim.display.html.sources import Item
 from geodim.gauge import Gauge, Mark
-from geodim.report.html.gauge import GaugePicture, gauge_picture
-from geodim.report.html.sources import Item
 from geodim.words import number
 
 pytest.importorskip("plotly", reason="the report needs plotly: pip install 'geodim[report]'")
 pytest.importorskip("jinja2", reason="the report needs jinja2: pip install 'geodim[report]'")
-from geodim.report.html.document import render_report
+from geodim.display.html.document import render_report
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(120, 4))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.report.html.text import delta_text
-from geodim.report.plots import observable_diameter_steps, step_owners
+from geodim.display.html.text import delta_text
+from geodim.display.plots import observable_diameter_steps, step_owners
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

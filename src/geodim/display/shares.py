@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from geodim.arguments import whole_number
-from geodim.report.style import BLUE, OTHERS, finish, new_axes, plain
+from geodim.display.style import BLUE, OTHERS, finish, new_axes, plain
 from geodim.words import counted, feature_label, number, percent
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def plot_shares(
     Examples
     --------
     >>> import geodim
-    >>> from geodim.report.shares import plot_shares
+    >>> from geodim.display.shares import plot_shares
     >>> ax = plot_shares(geodim.intrinsic_dimension([[0.0, 1.0], [1.0, 3.0]], feature_names=["a", "b"]))
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['b']

@@ -11,9 +11,9 @@ import pytest
 import scipy.sparse as sp
 
 import geodim
+from geodim.display.khop import plot_khop_dimensions
+from geodim.display.plots import ORANGE
 from geodim.errors import DegenerateDataWarning, InterruptedWarning
-from geodim.report.khop import plot_khop_dimensions
-from geodim.report.plots import ORANGE
 
 RNG = np.random.default_rng(31)
 X = np.where(RNG.random((150, 8)) < 0.15, RNG.random((150, 8)), 0.0)

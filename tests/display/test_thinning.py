@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from geodim.report.thinning import group_ends
+from geodim.display.thinning import group_ends
 
 
 def spans(ends, values):

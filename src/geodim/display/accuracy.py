@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.display.style import BLUE, PALETTE, add_legend, finish, new_axes, plain, wants_log
 from geodim.errors import ShapeError
-from geodim.report.style import BLUE, PALETTE, add_legend, finish, new_axes, plain, wants_log
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ def plot_accuracy(
 
     Examples
     --------
-    >>> from geodim.report.accuracy import plot_accuracy
+    >>> from geodim.display.accuracy import plot_accuracy
     >>> ax = plot_accuracy([6.25, 3.83, 3.67], [0.53, 0.72, 0.78], label="Cora")
     >>> ax.get_xlabel()
     'intrinsic dimension'

@@ -1,4 +1,4 @@
-"""`write_report`: one HTML file with everything in it, which asks nobody for anything.
+"""`report`: one HTML file with everything in it, which asks nobody for anything.
 
 The plots are drawn by plotly.js, which is most of the file: it is packed with gzip, a third of its size, and
 unpacked by the browser.  A reader whose browser cannot do that, or runs no scripts, sees fixed pictures and
@@ -14,29 +14,29 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from geodim.display.html.comparison import comparison_values
+from geodim.display.html.figures import Names
+from geodim.display.html.page import asset, environment, json_inside, render_page
+from geodim.display.html.sections import estimates_table, how_made, result_values
+from geodim.display.html.sources import as_items
 from geodim.errors import InputValueError
 from geodim.optional import require
 from geodim.output import check_output, write_text
-from geodim.report.html.comparison import comparison_values
-from geodim.report.html.figures import Names
-from geodim.report.html.page import asset, environment, json_inside, render_page
-from geodim.report.html.sections import estimates_table, how_made, result_values
-from geodim.report.html.sources import as_items
 from geodim.words import short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from geodim.report.html.sources import Item, Result
+    from geodim.display.html.sources import Item, Result
     from geodim.sampling import Comparison
 
-__all__ = ["check_report_path", "render_report", "write_report"]
+__all__ = ["check_report_path", "render_report", "report"]
 
 SCRIPTS = ("figures.js", "tables.js", "page.js")
 
 
 def check_report_path(path: str | Path) -> None:
-    """Raise what `write_report` would raise, before anything is computed."""
+    """Raise what `report` would raise, before anything is computed."""
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         msg = f"cannot report to {target}: the name must end in .html"
@@ -46,8 +46,8 @@ def check_report_path(path: str | Path) -> None:
     environment()
 
 
-def write_report(
-    results: Sequence[Item | Result],
+def report(
+    results: Result | Item | Sequence[Item | Result],
     path: str | Path,
     *,
     title: str | None = None,
@@ -58,7 +58,7 @@ def write_report(
 
     Parameters
     ----------
-    results : sequence of IDResult, KHopResult, FeatureSelection or Item
+    results : IDResult, KHopResult or FeatureSelection, or a sequence of these
         What to report; several are compared.
     path : path
         The file, which must end in .html.
@@ -73,13 +73,25 @@ def write_report(
     ------
     MissingExtraError
         plotly or jinja2 is not installed.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import geodim
+    >>> result = geodim.intrinsic_dimension([[0.0], [1.0], [3.0]])
+    >>> with TemporaryDirectory() as folder:
+    ...     page = Path(folder, "points.html")
+    ...     geodim.report(result, page)
+    ...     page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    True
     """
     check_report_path(path)
     write_text(path, render_report(results, title=title, estimates=estimates, comparison=comparison))
 
 
 def render_report(
-    results: Sequence[Item | Result],
+    results: Result | Item | Sequence[Item | Result],
     *,
     title: str | None = None,
     estimates: Sequence[Mapping[str, Any]] = (),
@@ -89,7 +101,7 @@ def render_report(
 
     Parameters
     ----------
-    results : sequence of IDResult, KHopResult, FeatureSelection or Item
+    results : IDResult, KHopResult or FeatureSelection, or a sequence of these
         What to report; several are compared.
     title : str, optional
         The title; the name of the data by default.
@@ -106,7 +118,7 @@ def render_report(
     Examples
     --------
     >>> import geodim
-    >>> from geodim.report.html.document import render_report
+    >>> from geodim.display.html.document import render_report
     >>> page = render_report([geodim.intrinsic_dimension([[0.0], [1.0], [3.0]])], title="three points")
     >>> page.startswith("<!DOCTYPE html>")
     True
