@@ -169,7 +169,7 @@ class ArraySource:
     def own_sample(
         self, columns: NDArray[np.intp], rows: NDArray[np.intp], dtype: np.dtype[Any] | None = None
     ) -> NDArray[Any]:
-        """A few rows of a few columns as they are; pages of a mapped file are let go between groups of rows."""
+        """A few rows of a few columns as they are; pages of a mapped file are let go on the way."""
         out = np.empty((rows.size, columns.size), dtype or self.array.dtype)
         for at in range(0, rows.size, 256):
             out[at : at + 256] = self.array[np.ix_(rows[at : at + 256], columns)]
