@@ -6,7 +6,6 @@ import math
 import time
 import warnings
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from geodim.alerts import find_alerts
@@ -163,7 +162,6 @@ def intrinsic_dimension(
         )
     meter = place.meter()
     family = family_of(features, metric, landmarks)
-    import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     with waiting(time_limit, started=started):
         if family is None:
             source = place.open(X, weights=weights, names=feature_names)
