@@ -35,6 +35,7 @@ __all__ = [
     "QuadraticCostWarning",
     "RangeOverflowError",
     "ShapeError",
+    "TimeLimitError",
 ]
 
 
@@ -236,6 +237,10 @@ class DeviceMemoryError(BackendError, MemoryError):
     >>> issubclass(DeviceMemoryError, BackendError), issubclass(DeviceMemoryError, MemoryError)
     (True, True)
     """
+
+
+class TimeLimitError(GeodimError, TimeoutError):
+    """The time limit was over before there were any bounds to give."""
 
 
 class GeodimWarning(UserWarning):
