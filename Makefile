@@ -6,12 +6,12 @@ BIN := $(VENV)/bin
 PARALLEL := -n auto --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint types tests faults fuzz browser docs-check oracle coverage mutants test-lowest bench clean
+.PHONY: demo test lint types tests faults fuzz browser docs docs-check oracle coverage mutants test-lowest bench clean
 
 demo: $(VENV)/.installed-plot,report
 	$(BIN)/geodim demo --output demo
 
-test: lint types tests
+test: lint types docs-check tests
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -45,9 +45,17 @@ browser:
 	    >/dev/null 2>&1 || echo "no browser could be installed: the tests of the report in a browser are skipped"; \
 	fi
 
-# The examples in docstrings and pages, run as they stand.
+# The documentation site with its gallery executed, and all that is tested of it: open build/docs/index.html.
+docs: $(VENV)/.installed-dev browser
+	$(BIN)/python docs/build.py build/docs
+	GEODIM_SITE=build/docs $(BIN)/python -m pytest tests/docs tests/browser/test_site.py
+
+# The examples in docstrings and pages, run as they stand.  PyTorch Geometric warns while it is imported.
+docs-check: export MPLBACKEND = agg
 docs-check: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest --doctest-modules --doctest-glob='*.md' --override-ini='doctest_optionflags=ELLIPSIS' src README.md docs
+	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-glob='*.md' -o doctest_optionflags=ELLIPSIS \
+	  -W 'ignore:`torch.jit:DeprecationWarning' src README.md docs --ignore=docs/tutorials --ignore=docs/_extensions \
+	  --ignore=docs/conf.py --ignore=docs/build.py
 
 # A million results against independent oracles; NUMBER, SEED and OPTIONS (see --help) change that.  Writes its log.
 oracle: NUMBER ?= 1000000

@@ -1,8 +1,8 @@
 """Build the documentation site: ``python docs/build.py OUTPUT``.
 
-Pages that are made (the gallery, the reference) would lie among those that are written, and those of a quick build
-(``--quick``: the examples are shown, not executed) would be taken for those of a whole one.  So a copy of this folder
-is built, beside the output.
+Pages that are made (the gallery, the reference) would lie among those that are written, and those of a quick
+build (``--quick``: the examples are shown, not executed) would be taken for those of a whole one.  So a copy
+of this folder is built, beside the output.
 """
 
 from __future__ import annotations

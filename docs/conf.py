@@ -1,7 +1,7 @@
 """The documentation site, for Sphinx; `docs/build.py` calls it on a copy of this folder.
 
-Nothing is fetched while it is built, and nothing from other hosts while it is read: fonts, scripts and formulas
-all lie in the folder that it writes.
+Nothing is fetched while it is built, and nothing from other hosts while it is read: fonts, scripts and
+formulas all lie in the folder that it writes.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 sys.path[:0] = [str(HERE / "_extensions"), str(ROOT / "src")]
 
-from gallery_order import place_of  # noqa: E402 - the path comes first
-from sphinx_gallery.sorting import FunctionSortKey  # noqa: E402 - as above
+from gallery_order import place_of
+from sphinx_gallery.sorting import FunctionSortKey
 
-from geodim import __version__  # noqa: E402 - of this tree
+from geodim import __version__
 
 # What the examples and tutorials may look for stays within this folder, and nothing is downloaded.
 os.environ["GEODIM_OFFLINE"] = "1"
@@ -27,7 +27,7 @@ addresses = metadata.get("urls", {})
 
 project = "geodim"
 author = "The geodim developers"
-copyright = "The geodim developers"  # noqa: A001 - Sphinx's name for it
+copyright = "The geodim developers"
 version = release = __version__
 
 extensions = [
@@ -89,7 +89,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "image_scrapers": ("matplotlib",),
     "reset_modules": ("matplotlib",),
-    "thumbnail_size": (400, 280),
+    "thumbnail_size": (800, 340),
     "doc_module": ("geodim",),
     "backreferences_dir": "gallery/backreferences",
     "inspect_global_variables": False,
@@ -103,6 +103,7 @@ html_static_path = [str(HERE / "_static")]
 html_css_files = ["geodim.css"]
 html_favicon = str(HERE / "_static" / "mark.svg")
 html_copy_source = False
+html_domain_indices = False
 html_show_sourcelink = False
 html_sidebars = {"index": [], "project/*": []}
 html_context = {"default_mode": "auto"}

@@ -18,7 +18,7 @@ FOLDER = "reference/commands"
 
 
 def pages() -> dict[str, str]:
-    """A page in Markdown for every command, by its name: ``geodim compute``, ``geodim datasets list``, …"""
+    """A page in Markdown for every command, by its name, as ``geodim datasets list``."""
     group = typer.main.get_command(commands)
     context = group.make_context("geodim", [], resilient_parsing=True)
     return {name: "\n".join(_page(name, command, inner)) for name, command, inner in _walk(group, context)}

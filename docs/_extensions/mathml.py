@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _mathml(code: str, *, as_block: bool = False) -> str:
-    # What docutils does not know: another name of the ellipsis, and sizes of brackets, which browsers stretch anyway.
+    # Unknown to docutils: another name of the ellipsis, and sizes of brackets, which browsers stretch anyway.
     known = re.sub(r"\\[Bb]igg?[lr]?(?![A-Za-z])", "", code.replace(r"\dots", r"\ldots"))
     return tex2mathml(known, as_block=as_block)
 

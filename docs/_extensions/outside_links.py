@@ -1,7 +1,7 @@
 """Files of the repository that lie outside docs: some are pages of the site, others are linked to.
 
-On GitHub, ``../examples/plot_images.py`` opens the file.  Here an example leads to its page in the gallery, a file of
-`PAGES` to the page that it becomes, and any other file is offered for download.
+On GitHub, ``../examples/plot_images.py`` opens the file.  Here an example leads to its page in the gallery, a
+file of `PAGES` to the page that it becomes, and any other file is offered for download.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def replace_links(text: str, page: str, site: Path) -> str:
 
 def _write_pages(app: Sphinx) -> None:
     for name, page in PAGES.items():
-        (Path(app.srcdir) / f"{page}.md").write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
+        (Path(app.srcdir) / f"{page}.md").write_text(
+            (ROOT / name).read_text(encoding="utf-8"), encoding="utf-8"
+        )
 
 
 def _read(app: Sphinx, page: str, content: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Names in single backticks, as docstrings have them: a public name becomes a link to its page, all else is code."""
+"""Names in single backticks, as docstrings have them: public ones become links, all else is code."""
 
 from __future__ import annotations
 
@@ -41,12 +41,17 @@ def name_or_code(
     target = public_names().get(text.removesuffix("()"))
     if target is None:
         return [literal], []
-    return [
-        pending_xref("", literal, refdomain="py", reftype="obj", reftarget=target, refexplicit=True, refwarn=True)
-    ], []
+    target_of = {"refdomain": "py", "reftype": "obj", "reftarget": target, "refexplicit": True}
+    return [pending_xref("", literal, refwarn=True, **target_of)], []
+
+
+def _signature(_app: Sphinx, _what: str, _name: str, found: object, *_: object) -> tuple[str, None] | None:
+    """Results are returned, not made: how their classes are called is of no interest."""
+    return ("", None) if isinstance(found, type) and hasattr(found, "from_dict") else None
 
 
 def setup(app: Sphinx) -> dict[str, object]:
     """Offer the role; `default_role` of the configuration chooses it."""
+    app.connect("autodoc-process-signature", _signature)
     app.add_role("name-or-code", name_or_code)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,8 +2,9 @@
 An embedding
 ============
 
-Your points are vectors from a model: words, sentences, images, nodes.  No single axis of such a space has a meaning; only
-distances and directions do.  In this lesson you will measure an embedding in a way that respects this.
+Your points are vectors from a model: words, sentences, images, nodes.  No single axis of such a space has
+a meaning; only distances and directions do.  In this lesson you will measure an embedding in a way that
+respects this.
 
 The vectors are handwritten digits from scikit-learn, reduced to 16 components.
 """
@@ -27,8 +28,8 @@ print(vectors.shape)
 # %%
 # Coordinates depend on the axes
 # ------------------------------
-# By default the features are the columns.  Rotate the space: every distance stays the same, every column changes, and so
-# does the answer.
+# By default the features are the columns.  Rotate the space: every distance stays the same, every column
+# changes, and so does the answer.
 
 rotation = ortho_group.rvs(16, random_state=0)
 rotated = vectors @ rotation
@@ -38,8 +39,8 @@ print(f"rotated:     {geodim.intrinsic_dimension(rotated).dimension:.3f}")
 # %%
 # Distances do not
 # ----------------
-# With ``features="distances"`` there is one feature for every point: the distance from it.  A rotation changes nothing but
-# the last digits, which are rounded.
+# With ``features="distances"`` there is one feature for every point: the distance from it.  A rotation
+# changes nothing but the last digits, which are rounded.
 
 by_distance = geodim.intrinsic_dimension(vectors, features="distances")
 again = geodim.intrinsic_dimension(rotated, features="distances")
@@ -47,8 +48,8 @@ print(f"as computed: {by_distance.dimension:.3f}")
 print(f"rotated:     {again.dimension:.3f}")
 
 # %%
-# Directions are the other choice: all linear functions of unit length.  There are infinitely many of them, so the answer
-# comes as bounds that hold for all.
+# Directions are the other choice: all linear functions of unit length.  There are infinitely many of them,
+# so the answer comes as bounds that hold for all.
 
 by_direction = geodim.intrinsic_dimension(vectors, features="directions")
 print(f"directions:  between {by_direction.lower:.3f} and {by_direction.upper:.3f}")
@@ -56,8 +57,9 @@ print(f"directions:  between {by_direction.lower:.3f} and {by_direction.upper:.3
 # %%
 # Compare with noise
 # ------------------
-# A number on its own says little, so compare it with vectors that have no structure: as many points, as many
-# components, the same variance in each component.  Features must be the same on both sides, and so must the number of points.
+# A number on its own says little, so compare it with vectors that have no structure: as many points, as
+# many components, the same variance in each component.  Features must be the same on both sides, and so
+# must the number of points.
 
 rng = np.random.default_rng(0)
 noise = rng.standard_normal(vectors.shape) * vectors.std(axis=0)
@@ -65,13 +67,15 @@ without = geodim.intrinsic_dimension(noise, features="distances")
 print(f"digits {by_distance.dimension:.2f}, noise {without.dimension:.2f}")
 
 # %%
-# The embedding keeps the digits better apart than noise of the same shape would be.  The curves show where: at every fraction of
-# the points, some distance spreads the digits more widely.
+# The embedding keeps the digits better apart than noise of the same shape would be.  The curves show
+# where: at every fraction of the points, some distance spreads the digits more widely.
 
-figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
-for axis, result, title in zip(axes, (by_distance, without), ("digits", "noise"), strict=True):
-    result.plot(ax=axis)
-    axis.set_title(f"{title}: dimension {result.dimension:.1f}")
+figure, ax = plt.subplots(layout="constrained")
+for result, label in ((by_distance, "digits"), (without, "noise")):
+    alpha = 1.0 - result.support / result.n_points
+    ax.plot(alpha, result.phi / result.d_max, label=f"{label}: dimension {result.dimension:.1f}")
+ax.set(xlabel="share of points left out", ylabel="widest distance, as part of the range")
+ax.legend()
 plt.show()
 
 # %%

@@ -240,7 +240,14 @@ class DeviceMemoryError(BackendError, MemoryError):
 
 
 class TimeLimitError(GeodimError, TimeoutError):
-    """The time limit was over before there were any bounds to give."""
+    """The time limit was over before there were any bounds to give.
+
+    Examples
+    --------
+    >>> from geodim.errors import TimeLimitError
+    >>> issubclass(TimeLimitError, TimeoutError)
+    True
+    """
 
 
 class GeodimWarning(UserWarning):

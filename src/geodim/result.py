@@ -59,8 +59,7 @@ class IDResult:
     lower, upper : float
         Certified bounds on it, equal when exact.
     exact : bool
-        Whether the bounds are one number: Phi was solved without a tolerance, for
-        features that were not rounded.
+        Whether the bounds are one number: Phi was solved without a tolerance, for unrounded features.
     error : float
         (upper - lower) / lower, the paper's E.
     discriminability, discriminability_lower, discriminability_upper : float
@@ -76,13 +75,11 @@ class IDResult:
     stepwise : bool
         Whether what is held at each entry of the support holds from after the one before, too.
     phi_lower, phi_upper : array of float
-        Bounds on Phi(k) of the features as they were computed, in the data's own units; the
-        same array if ``phi_exact``.
+        Bounds on Phi(k) of the features as computed, in the data's own units; one array if ``phi_exact``.
     feature_error : float
         How far a computed feature may lie from its definition, in the data's own units: 0 for columns
         (but for integers whose range is beyond 2^53), the rounding of the sums for hops.  Phi of the
-        definition is within twice this of what is held here; the bounds on the discriminability and
-        the dimension include it.
+        definition is within twice this of what is held here; bounds on Delta and the dimension include it.
     shares : dict
         For every feature that attains Phi somewhere, the share of the discriminability at the k it attains
         (the lowest index wins a tie), largest first.
@@ -99,6 +96,12 @@ class IDResult:
         where it is exact.
     removal : Removal or None
         The dimension without each feature, and what several features attain at once, where it was asked for.
+
+    Examples
+    --------
+    >>> from geodim import intrinsic_dimension
+    >>> intrinsic_dimension([[0.0], [1.0]]).dimension
+    4.0
     """
 
     n_points: int

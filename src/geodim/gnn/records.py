@@ -175,7 +175,7 @@ def summarise_runs(runs: Sequence[SignRun]) -> list[dict[str, Any]]:
 
 
 def write_runs(runs: Sequence[SignRun], path: str | Path) -> None:
-    """Write one row per run to a ``.csv`` or ``.json`` file, whole or not at all.
+    r"""Write one row per run to a ``.csv`` or ``.json`` file, whole or not at all.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def write_runs(runs: Sequence[SignRun], path: str | Path) -> None:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_runs([], pathlib.Path(folder) / "runs.json")
     ...     (pathlib.Path(folder) / "runs.json").read_text()
-    '[]\\n'
+    '[]\n'
     """
     target = Path(path)
     rows = [run.to_dict() for run in runs]

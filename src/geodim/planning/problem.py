@@ -81,6 +81,13 @@ class Problem:
     kernels : bool
         Whether compiled code is loaded already, as it is in a process that solved something larger before;
         else a few windows are better looked at without.
+
+    Examples
+    --------
+    >>> from geodim import Problem, plan
+    >>> problem = Problem(10**9, 64, 4)
+    >>> plan(problem, "cpu", threads=16).backend
+    'cpu'
     """
 
     n_points: int
@@ -245,6 +252,13 @@ class Plan:
         Why it does not fit, and what would.
     notes : tuple of str
         What else there is to know.
+
+    Examples
+    --------
+    >>> from geodim import Problem, plan
+    >>> planned = plan(Problem(10**6, 32, 4), "cpu", threads=2)
+    >>> planned.backend, planned.memory > 10**6 * 4
+    ('cpu', True)
     """
 
     backend: str
