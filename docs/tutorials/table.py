@@ -37,8 +37,8 @@ for alert in result.alerts:
 
 # %%
 # A result watches for the ways in which it could be misread, and here it raises an alert.  By default all
-# columns are divided by the largest range of any of them.  Proline is measured in hundreds and all other
-# columns in units, so proline decides alone, and this first number is about proline.
+# columns are divided by the largest range of any of them.  Proline has by far the largest
+# numbers, so proline decides alone, and this first number is about proline.
 #
 # Columns in different units need units of their own.  ``scale="range"`` divides each column by its own
 # range.
