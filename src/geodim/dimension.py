@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from geodim.planning.problem import Plan
     from geodim.result import IDResult
 
-PILOT_FROM = 1 << 15  # fewer points are solved faster than looked at,
+PILOT_FROM = 1 << 15  # fewer points are solved faster than examined,
 FEW_COLUMNS = 8  # and among so few columns the widest are soon found
 FIRST_GUESS = 1 / 64  # of the range: Delta, where a sample shows points that are all alike
 
@@ -255,7 +255,7 @@ def check_arguments(rtol: object, n_threads: object, time_limit: object) -> tupl
 class _Run:
     """From columns to a result.
 
-    Those that are made are made once if they are solved exactly; others are looked at first.
+    Those that are made are made once if they are solved exactly; others are examined first.
     """
 
     def __init__(
@@ -277,7 +277,7 @@ class _Run:
             self.off = off + error_of(opened.plain, self.ranges)
 
     def job(self) -> dict[str, Any]:
-        """What a checkpoint is of."""
+        """Describe what a checkpoint belongs to."""
         said = {} if self.opened.said is None else {"features": self.opened.said}
         return {"rtol": self.rtol, **said, **digest_of(self.source)}
 
@@ -409,7 +409,7 @@ class _Solver:
         return step == self.first or self.plan_at(2.0 * step).way.counted
 
     def attempt(self, step: float) -> Attempt:
-        """One pass."""
+        """Make one pass over the columns."""
         self.plan = self.plan_at(step, negligible=self.negligible(step))
         if self.two is not None:  # on these cores only
             compute_profile(

@@ -172,7 +172,7 @@ class BackendError(GeodimError, RuntimeError):
 
 
 class ClusterError(BackendError, ConnectionError):
-    """The Dask cluster cannot be reached, was lost in mid-run, or has no worker that could do the work.
+    """The Dask cluster cannot be reached, was lost during a run, or has no worker that could do the work.
 
     Examples
     --------
@@ -214,7 +214,7 @@ class MissingExtraError(GeodimError, ImportError):
 
 
 class MachineMemoryError(InputValueError, MemoryError):
-    """The data, or so many points (weights counted), do not fit the memory of this machine.
+    """The data, or the points that weights stand for, do not fit the memory of this machine.
 
     The message says what would help.
 

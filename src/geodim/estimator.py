@@ -56,7 +56,7 @@ def _is_table(X: object) -> bool:
 class IntrinsicDimension(DataEstimator):
     """Intrinsic dimension of a geometric data set, for pipelines and searches.
 
-    A thin coat around `geodim.intrinsic_dimension`, whose documentation says what is computed.  Memory maps
+    A thin wrapper around `geodim.intrinsic_dimension`, which documents what is computed.  Memory maps
     are not copied and sparse matrices not densified.
 
     Parameters

@@ -230,7 +230,7 @@ class IDResult:
         return low / self.scale, float(self.phi_upper[above]) / self.scale
 
     def observable_diameter(self, alpha: float) -> float:
-        """Observable diameter for mass 1 - alpha: how wide the best feature still spreads so many points.
+        """Observable diameter for mass 1 - alpha: how wide the best feature spreads that share of the points.
 
         Exact where Phi was evaluated, otherwise half way between its bounds.
         """

@@ -66,7 +66,7 @@ class Alert:
     way_out: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return {
             "code": self.code,
             "severity": self.severity,

@@ -32,7 +32,7 @@ class BaselineResult:
         Distances that were 0, between equal rows, and therefore left out; None where
         the estimator does not say.
     n_neighbors : int or None
-        Neighbours looked at per point, where that means something.
+        Neighbours examined per point, where that means something.
     seed : int or None
         Seed of the sample, where one was drawn.
     seconds : float

@@ -109,7 +109,7 @@ class Certificate:
             raise CertificateError(str(error)) from error
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return dict(json.loads(self._text))
 
     def to_json(self) -> str:

@@ -87,7 +87,7 @@ def binary_dimension(
 
     Notes
     -----
-    `geodim.concepts.mining` proves how few of the concepts must be looked at, and the bounds.
+    `geodim.concepts.mining` proves how few of the concepts must be examined, and the bounds.
 
     Examples
     --------

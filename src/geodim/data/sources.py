@@ -322,7 +322,7 @@ class FrameSource:
         ]
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:  # noqa: ARG002
-        """Some columns."""
+        """Read some columns."""
         return np.column_stack([self._column(column) for column in range(columns.start, columns.stop)])
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -387,7 +387,7 @@ class WeightedSource:
 
 
 def column_chunks(source: ColumnSource) -> list[tuple[slice, slice]]:
-    """Every column is a chunk."""
+    """Treat every column as a chunk."""
     return [(slice(0, source.n_points), slice(column, column + 1)) for column in range(source.n_features)]
 
 

@@ -79,7 +79,7 @@ class HopAdvice:
     text: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         for name in ("dimensions", "drops", "excess"):
             values[name] = [to_json_value(value) for value in values[name]]

@@ -145,7 +145,7 @@ class FeatureSelection:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         values |= {
             "format": FORMAT,

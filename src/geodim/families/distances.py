@@ -58,7 +58,7 @@ class Distances:
         For "shortest_path", where nodes have no path between them: an error, the largest component alone, an
         edge farther apart than any others, or so far apart.
     landmarks : int, sequence of int, or array of shape (m, d), optional
-        Measure from so many points, from these points, or from other points, rather than from all.
+        Measure from this many points, from these points, or from other points, rather than from all.
     choice : {"farthest", "random"}
         How a number of landmarks is chosen.
     rng : None, int or numpy.random.Generator, default 0
@@ -133,7 +133,7 @@ class Distances:
         return found | getattr(source, "details", {})
 
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:
-        """What a plan needs to know of so many points."""
+        """What a plan needs to know of this many points."""
         held = padded_bytes(n_points, n_coordinates) if self.metric != "precomputed" else 0
         there = self.metric not in ("precomputed", "jaccard", "minkowski") and isinstance(self.metric, str)
         if self.landmarks is None:

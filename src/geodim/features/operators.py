@@ -56,7 +56,7 @@ __all__ = ["MatrixOperator", "Operator", "SeriesOperator", "make_operator"]
 
 NAMES = ("sym", "rw", "ppr", "heat")
 MAX_ORDER = 10_000
-CHUNK = 1 << 20  # rows whose lengths are looked at together
+CHUNK = 1 << 20  # rows whose lengths are examined together
 LEAST_DEGREE, LARGEST_DEGREE = 1e-150, 1e150  # products of two of them neither overflow nor lose digits
 
 

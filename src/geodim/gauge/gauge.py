@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Gauge"]
 
 SHUFFLED = "shuffled"  # among the parameters of a result: dimensions of the same features of shuffled columns
-ABOUT = 1.25  # so many times more or less is about as much: data sets of one law scatter by that
+ABOUT = 1.25  # this many times more or less is about as much: data sets of one law scatter by that
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Gauge:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return {
             "level": self.level,
             "verdict": self.verdict,

@@ -55,7 +55,7 @@ class SignCost:
     disk: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return asdict(self)
 
 

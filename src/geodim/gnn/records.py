@@ -100,7 +100,7 @@ class RunStore:
         make_folder(self.folder)
 
     def path(self, dataset: str, k: int, repetition: int) -> Path:
-        """Where a run is kept."""
+        """Return the file that holds a run."""
         return self.folder / f"{dataset}-k{k}-{repetition:03d}.json"
 
     def load(self, dataset: str, k: int, repetition: int, job: dict[str, Any]) -> SignRun | None:
@@ -135,7 +135,7 @@ class RunStore:
             ) from error
 
     def save(self, run: SignRun, job: dict[str, Any]) -> None:
-        """Keep a finished run."""
+        """Write a finished run to its file."""
         values = {"format": FORMAT, "version": __version__, "job": job, "run": run.to_dict()}
         json_text(values, self.path(run.dataset, run.k, run.repetition))
 

@@ -77,7 +77,7 @@ class SignFit:
     model : SIGN
         With the weights that were tested; on the device it was trained on, ready for inference.
     test_accuracy : float
-        Share of the test nodes that are classified rightly.
+        Share of the test nodes that are classified correctly.
     valid_accuracy : float
         The best on the validation nodes, reached in `best_epoch`.
     epochs, best_epoch : int

@@ -161,7 +161,7 @@ class Comparison:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return {
             "format": FORMAT,
             "points": self.points,

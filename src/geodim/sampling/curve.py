@@ -108,7 +108,7 @@ class SampleCurve:
 
     @property
     def verdict(self) -> str:
-        """Whether it has settled."""
+        """Whether the dimension has settled."""
         return self._judged()[1]
 
     def _judged(self) -> tuple[float, str, int]:
@@ -171,7 +171,7 @@ class SampleCurve:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         lists = {
             name: [[to_json_value(value) for value in some] for some in getattr(self, name)]
             for name in ("dimensions", "ranges", "windows")
