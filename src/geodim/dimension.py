@@ -72,7 +72,7 @@ def intrinsic_dimension(
     save_every: float = SAVE_EVERY,
     progress: Callable[[int, int], None] | None = None,
 ) -> IDResult:
-    r"""Intrinsic dimension of a finite geometric data set, exact or with certified bounds.
+    r"""Compute the intrinsic dimension of a finite geometric data set, exactly or within certified bounds.
 
     With the values of each feature f sorted, :math:`\phi_{k,f}` is the width of the narrowest window of
     k consecutive values, and
@@ -104,9 +104,9 @@ def intrinsic_dimension(
     normalize : bool, optional
         Older alias: True is scale="global", False is scale="none".
     weights : array-like of numbers, optional
-        What each point weighs, 0 or more.  Whole numbers are multiplicities: the same result as repeating the
-        points, at the cost of not doing so, whatever they are.  Others are masses, and Delta is the mean of
-        Phi over all mass; on this machine's cores only.
+        The weight of each point, 0 or more.  Whole numbers are multiplicities: the same result as repeating
+        the points, without the cost of doing so.  Others are masses, and Delta is the mean of Phi over all
+        mass; on this machine's cores only.
     feature_names : sequence of str, optional
         Names of the features for the result and for messages, where the data has none; for distances, names
         of the points.
@@ -114,7 +114,7 @@ def intrinsic_dimension(
         Threads to use; all available cores by default.  The result does not depend on it.
     time_limit : float, optional
         Seconds after which the bounds known by then are returned, with a warning; where there are none yet,
-        since the values themselves have not been looked through, a `TimeLimitError`.
+        since not all values have been read, a `TimeLimitError`.
     count_indistinguishable : bool, default False
         Also count the points that no feature tells apart from another point; not of Dask collections.
     removal : bool, default False

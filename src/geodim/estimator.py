@@ -79,7 +79,7 @@ class IntrinsicDimension(DataEstimator):
     Attributes
     ----------
     result_ : IDResult
-        Everything that is known.
+        The full result.
     dimension_, lower_, upper_ : float
         The intrinsic dimension and certified bounds on it.
     error_ : float

@@ -54,7 +54,7 @@ class KHopIntrinsicDimension(DataEstimator):
     Attributes
     ----------
     result_ : KHopResult
-        Everything that is known.
+        The full result.
     dimensions_ : ndarray of shape (hops + 1,)
         The intrinsic dimension for k = 0, ..., hops.
     drops_ : ndarray of shape (hops,)

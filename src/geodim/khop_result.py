@@ -82,7 +82,7 @@ class KHopResult:
 
     @property
     def alerts(self) -> tuple[Alert, ...]:
-        """What to know before the numbers are believed: of the attributes, then of hops, each kind once."""
+        """What to consider before the numbers are trusted: on the attributes, then hops, each kind once."""
         found: dict[str, Alert] = {}
         for result in self.results:
             for alert in result.alerts:
@@ -159,7 +159,7 @@ class KHopResult:
         return read_saved(source, cls.from_dict)
 
     def certificate(self, data: object = None, graph: object = None, *, rtol: float = 1e-3) -> Certificate:
-        """A small file by which an independent program proves bounds on all dimensions.
+        """Make a small file from which an independent program proves bounds on all dimensions.
 
         The program is short, and needs nothing else but the attributes and edges.
 
@@ -176,7 +176,7 @@ class KHopResult:
         return certify(self, data, graph, rtol=rtol)
 
     def plot(self, ax: Axes | None = None, **options: Unpack[HopCurveOptions]) -> Axes:
-        """Intrinsic dimension against k with its bounds; returns the matplotlib Axes."""
+        """Plot the intrinsic dimension against k with its bounds; returns the matplotlib Axes."""
         from geodim.display.khop import plot_khop_dimensions  # noqa: PLC0415
 
         return plot_khop_dimensions(self, ax=ax, **options)

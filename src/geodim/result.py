@@ -50,7 +50,7 @@ JSON_SUPPORT = 2049  # points of Phi kept in JSON; the sums are kept exactly
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IDResult:
-    """The intrinsic dimension of a data set, with certified bounds and where it comes from.
+    """The intrinsic dimension of a data set, with certified bounds and its provenance.
 
     Attributes
     ----------
@@ -67,13 +67,13 @@ class IDResult:
     d_max : float
         The largest range of a feature.
     n_points : int
-        Points, each as often as a whole weight says; with other weights, the points that have any.
+        Number of points, whole weights counted; with other weights, the points whose weight is not 0.
     mass : float
-        What all points weigh: their number, or the sum of their weights.
+        The total weight: the number of points, or the sum of their weights.
     support : array of int, or of float
         The k at which Phi is held; of points whose weights are not whole numbers, the masses.
     stepwise : bool
-        Whether what is held at each entry of the support holds from after the one before, too.
+        Whether Phi is constant from after one entry of the support up to the next.
     phi_lower, phi_upper : array of float
         Bounds on Phi(k) of the features as computed, in the data's own units; one array if ``phi_exact``.
     feature_error : float
@@ -90,7 +90,7 @@ class IDResult:
     plan : PlanRecord or None
         How it was computed: what was predicted, and what happened.
     alerts : tuple of Alert
-        What to know before the number is believed, see `geodim.alerts`; the warnings first.
+        What to consider before the number is trusted, see `geodim.alerts`; warnings first.
     share_bounds : dict
         The least and the greatest share that each feature may have, where Phi is held between bounds; empty
         where it is exact.
@@ -187,14 +187,14 @@ class IDResult:
 
     @property
     def part_of(self) -> str | None:
-        """What larger family the bounds are about, "all points" or "all directions"; None if all was made."""
+        """The larger family that the bounds are about, "all points" or "all directions"; None if none is."""
         features = self.parameters.get("features")
         part = features.get("part_of") if isinstance(features, dict) else None
         return part if isinstance(part, str) else None
 
     @property
     def one_number(self) -> bool:
-        """Whether one number says it all.
+        """Whether a single number describes the result.
 
         The bounds agree, or nothing but the rounding of features keeps them apart.
         """
@@ -215,7 +215,7 @@ class IDResult:
     def observable_diameter_bounds(self, alpha: float) -> tuple[float, float]:
         """Bounds on the observable diameter for mass 1 - alpha: Phi at k = ceil(n (1 - alpha)).
 
-        Of points whose weights are not whole numbers, Phi at so much of their mass.
+        For points whose weights are not whole numbers, Phi at that share of their mass.
         """
         from geodim.paper import c_alpha  # noqa: PLC0415
 
@@ -313,7 +313,7 @@ class IDResult:
         return read_saved(source, cls.from_dict)
 
     def certificate(self, data: object = None, *, rtol: float = 1e-3) -> Certificate:
-        """A small file with which a short, independent program proves bounds on the dimension from the data.
+        """Make a small file from which an independent program proves bounds on the dimension of the data.
 
         Parameters
         ----------
@@ -327,7 +327,7 @@ class IDResult:
         return certify(self, data, rtol=rtol)
 
     def subsampled(self, data: object = None, **options: Unpack[Subsampling]) -> SampleCurve:
-        """The dimension of random parts of the points, ever larger ones: whether it has settled, or grows.
+        """Measure random samples of increasing size, to see whether the dimension has settled or grows.
 
         Parameters
         ----------
@@ -341,7 +341,7 @@ class IDResult:
         return subsampled(self, data, **options)
 
     def plot(self, ax: Axes | None = None, **options: Unpack[CurveOptions]) -> Axes:
-        """Observable diameter against alpha, the area Delta shaded; returns the matplotlib Axes."""
+        """Plot the observable diameter against alpha, the area Delta shaded; returns the matplotlib Axes."""
         from geodim.display.plots import plot_observable_diameter  # noqa: PLC0415
 
         return plot_observable_diameter(self, ax=ax, **options)

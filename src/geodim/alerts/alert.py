@@ -34,20 +34,20 @@ def finite(value: float) -> float | str:
 
 @dataclass(frozen=True)
 class Alert:
-    """Something to know before the number is believed.
+    """A finding to consider before the number is trusted.
 
     Attributes
     ----------
     code : str
-        Which finding it is, one of `CODES`; does not change between versions.
+        The kind of finding, one of `CODES`; stable across versions.
     severity : {"warning", "note"}
-        A warning: the number is probably not what was wanted.  A note: it is right, and easily misread.
+        "warning": the number is probably not what was wanted. "note": it is correct but easily misread.
     message : str
         What was found, with the numbers.
     evidence : dict
         The same numbers and names, for programs.
     way_out : str
-        What one can do about it.
+        What to do about it.
 
     Examples
     --------

@@ -96,7 +96,7 @@ class HopAdvice:
 
 
 def advise(result: KHopResult, tolerance: float = 0.01) -> HopAdvice:
-    """Say how many hops are worth it.
+    """Advise on how many hops are worth their cost.
 
     Parameters
     ----------

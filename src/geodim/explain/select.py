@@ -42,7 +42,7 @@ MEMORY = 256 << 20
 
 @dataclass(frozen=True, repr=False)
 class FeatureSelection:
-    """Features in the order of their choice, and what they reach together.
+    """The chosen features, in the order of their choice, and what they reach together.
 
     Unpacks into names and curve: ``names, curve = select_features(X)``.
 
@@ -62,7 +62,7 @@ class FeatureSelection:
     guarantee : float
         The chosen features reach at least this part of the Delta of any other set of as many.
     alerts : tuple of Alert
-        What to know before the choice is believed: that of one column in large units reaches everything.
+        What to consider before the choice is trusted: one column in large units may reach everything.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def select_features(
     time_limit: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> FeatureSelection:
-    r"""Choose few features that keep most of the discriminability.
+    r"""Choose a few features that keep most of the discriminability.
 
     Delta of a set S of features, :math:`\Delta(S) = \frac1n \sum_k \max_{f \in S} \phi_{k,f}`, is monotone
     and submodular, so taking the feature that adds most, again and again, reaches at least :math:`1 - 1/e` of

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class DiscriminabilitySelector(SelectorMixin, DataEstimator):  # type: ignore[misc] # scikit-learn has no types
-    """Keep few features that tell the points apart almost as well as all of them.
+    """Keep a few features that tell the points apart almost as well as all of them.
 
     A thin wrapper around `geodim.select_features`, which documents what is computed.  Labels are not
     examined: the selection asks which features spread the points, not which ones predict anything.

@@ -50,7 +50,7 @@ class Directions:
     ascend : bool, default True
         Move the best of them towards a larger discriminability, and add what was reached.
     rng : None, int or numpy.random.Generator, default 0
-        Where random numbers come from.
+        The source of random numbers.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Directions:
         X : array-like of shape (n_points, n_coordinates)
             The points.
         names
-            There are none to be given.
+            Not used: directions have their own names.
         n_threads : int, optional
             Threads to check the data with.
         """

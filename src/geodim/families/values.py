@@ -50,9 +50,9 @@ class Coordinates:
 
 @dataclass(frozen=True, kw_only=True)
 class Values:
-    """Values of one's own as features: of functions that are called, or given as a matrix.
+    """Your own values as features: those of functions that are called, or a matrix.
 
-    The values are what they are: nothing is said about how far they are off.
+    The values are taken as exact.
 
     Parameters
     ----------

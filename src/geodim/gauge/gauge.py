@@ -21,7 +21,7 @@ ABOUT = 1.25  # this many times more or less is about as much: data sets of one 
 
 @dataclass(frozen=True)
 class Gauge:
-    """Where an intrinsic dimension stands.
+    """An intrinsic dimension among those of columns of known kinds.
 
     Attributes
     ----------
