@@ -18,6 +18,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from costs import Costs
+
 # The first call of a kernel compiles it, so single examples may take seconds.  Examples follow from the seed,
 # not from what failed before; but Hypothesis also tries constants of the modules that are loaded, so that
 # another selection of tests may see others: a failure comes with the line that repeats its example.
@@ -67,6 +69,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(config.getoption("--seed"))
+    config.pluginmanager.register(Costs(), "costs")
     if INTERPRETED:  # machine code makes infinities and wraps around without a word
         config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")
 
