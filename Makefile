@@ -18,8 +18,10 @@ demo: $(VENV)/.installed-plot,report
 test:
 	@+$(MAKE) --no-print-directory --jobs=3 lint types tests
 
-# The tests that are too slow for every run, too, before a release: other sizes and seeds of what the rest tests once.
+# The tests that are too slow for every run, too, before a release: other sizes and seeds of what the rest tests once,
+# and more examples.
 test-all: EVERY := -m ''
+test-all: export HYPOTHESIS_PROFILE = release
 test-all: lint types tests
 
 lint: $(VENV)/.installed-dev

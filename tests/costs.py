@@ -57,3 +57,8 @@ class Costs:
             terminalreporter.line(f"{seconds:6.1f}  {name}{mark}")
         whole = sum(self._costs.values())
         terminalreporter.line(f"{whole:6.1f}  all {len(self._costs)} together")
+
+
+def slow(*values: object) -> object:
+    """Parameters that only `make test-all` runs."""
+    return pytest.param(*values, marks=pytest.mark.slow)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from geodim.plan import Problem, plan
+from geodim.plans import Problem, plan
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
