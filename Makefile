@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.installed-plot,report
 	$(BIN)/geodim demo --output demo
 
-# All at once: the linters have a core to themselves while kernels are compiled for the tests.
+# All at once: linters take one core while kernels are compiled on another.
 test:
 	@+$(MAKE) --no-print-directory --jobs=3 lint types tests
 
@@ -35,7 +35,7 @@ types: $(VENV)/.installed-dev
 # Matplotlib's list of fonts is kept with this environment: one made by another could name fonts that are gone.
 tests: export MPLCONFIGDIR = $(CURDIR)/$(VENV)/matplotlib
 tests: $(VENV)/.installed-dev browser
-	@$(BIN)/python -c 'import matplotlib.font_manager'
+	$(BIN)/python tests/prepare.py
 	$(BIN)/python -m pytest $(PARALLEL) $(EVERY)
 
 # Signals, full disks, memory limits and two at once, on every command that writes; takes minutes.
