@@ -43,6 +43,7 @@ def compile_kernels() -> None:
     geodim.intrinsic_dimension(X, count_indistinguishable=True).certificate().verify(X)
     geodim.intrinsic_dimension(X[:300], features="distances")
     geodim.explain_dimension(X)
+    geodim.binary_dimension(X > 0.5)
 
 
 if __name__ == "__main__":
