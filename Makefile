@@ -14,7 +14,10 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.installed-plot,report
 	$(BIN)/geodim demo --output demo
 
-# All at once: linters take one core while kernels are compiled on another.
+# All at once: linters take one core while kernels are compiled on another.  There is a worker for every core, so that
+# further threads of linear algebra only wait for one another; test-all has them.
+test: export OMP_NUM_THREADS = 1
+test: export OPENBLAS_NUM_THREADS = 1
 test:
 	@+$(MAKE) --no-print-directory --jobs=3 lint types tests
 
