@@ -9,7 +9,7 @@ import pytest
 
 from geodim import cgroups
 from geodim.memory import free_memory, machine_memory
-from geodim.plan import Problem, plan
+from geodim.plans import Problem, plan
 
 if TYPE_CHECKING:
     from pathlib import Path
