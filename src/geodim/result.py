@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from geodim.alerts import Alert
     from geodim.certificate import Certificate
+    from geodim.display.plots import CurveOptions
     from geodim.gauge import Gauge
     from geodim.planning.record import PlanRecord
     from geodim.removal import Removal
-    from geodim.report.plots import CurveOptions
     from geodim.sampling import SampleCurve
     from geodim.sampling.again import Subsampling
 
@@ -339,7 +339,7 @@ class IDResult:
 
     def plot(self, ax: Axes | None = None, **options: Unpack[CurveOptions]) -> Axes:
         """Observable diameter against alpha, the area Delta shaded; returns the matplotlib Axes."""
-        from geodim.report.plots import plot_observable_diameter  # noqa: PLC0415
+        from geodim.display.plots import plot_observable_diameter  # noqa: PLC0415
 
         return plot_observable_diameter(self, ax=ax, **options)
 

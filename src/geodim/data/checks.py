@@ -11,6 +11,7 @@ import numpy as np
 from geodim.data.sources import WeightedSource
 from geodim.engine.ways import FEW_VALUES
 from geodim.errors import NonFiniteError, RangeOverflowError
+from geodim.waiting import report
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,9 +107,11 @@ def scan_moments(source: ColumnSource, n_threads: int = 1) -> Moments:
         # A few chunks per task, and few tasks waiting.
         group = max(1, min(64, len(chunks) // (4 * n_threads)))
         groups = [chunks[at : at + group] for at in range(0, len(chunks), group)]
-        for part in pool.map(lambda some: [_moments(source, *chunk) for chunk in some], groups):
+        parts = pool.map(lambda some: [_moments(source, *chunk) for chunk in some], groups)
+        for done, part in enumerate(parts, start=1):
             for moments in part:
                 found.add(moments)
+            report("looking through the values", done, len(groups))
     return found
 
 

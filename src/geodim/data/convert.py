@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.data.objects import explain_other_objects
 from geodim.errors import GeodimError, InputTypeError, InputValueError
 from geodim.lists import as_array
 from geodim.optional import require
@@ -37,6 +38,7 @@ def plain_array(array: NDArray[Any]) -> NDArray[Any]:
 
 def array_of(data: object) -> NDArray[Any]:
     """Lists and everything that numpy takes for an array."""
+    explain_other_objects(data)
     try:
         return as_array(data)
     except GeodimError:

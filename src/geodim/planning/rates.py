@@ -1,6 +1,6 @@
 """How long things take: a few rates per value, stated with where they come from.
 
-`geodim.plan.calibrate` measures those of this machine.
+`geodim.plans.calibrate` measures those of this machine.
 """
 
 from __future__ import annotations
