@@ -11,7 +11,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-all lint types tests faults fuzz browser docs-check oracle coverage mutants test-lowest bench clean
 
-demo: $(VENV)/.installed-plot,report
+# Tables of any kind can be measured next, so what reads them is installed, too.
+demo: $(VENV)/.installed-plot,report,frames
 	$(BIN)/geodim demo --output demo
 
 # All at once: linters take one core while kernels are compiled on another.  There is a worker for every core, so that
