@@ -12,6 +12,7 @@ from geodim.cli.families import FAMILY_HELP, Landmarks, Metric
 from geodim.cli.reporting import Report, check_report, with_provenance
 from geodim.cli.tables import (
     Columns,
+    DropMissing,
     Exclude,
     Header,
     NoNormalize,
@@ -59,6 +60,7 @@ def compare(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     threads: Threads = None,
     json: Annotated[
@@ -108,7 +110,7 @@ def compare(
     with notes(console, quiet=quiet):
         found = _compared(
             files, columns, exclude, header, options, console,
-            quiet=quiet, points=points, repeats=repeats, seed=seed,
+            quiet=quiet, drop_missing=drop_missing, points=points, repeats=repeats, seed=seed,
         )  # fmt: skip
         if json is not None:
             found.to_json(json)
@@ -146,6 +148,7 @@ def _compared(
     console: Console,
     *,
     quiet: bool,
+    drop_missing: bool,
     **draws: Any,  # noqa: ANN401 - handed on
 ) -> Comparison:
     """Read all of them and compare; errors name the file."""
@@ -157,7 +160,7 @@ def _compared(
     for file in files:
         times = sum(other == file for other in files[: len(named) + 1])
         name = file if times == 1 else f"{file} ({times})"
-        with opened(Path(file), columns, exclude, header=header) as (data, names):
+        with opened(Path(file), columns, exclude, header=header, drop_missing=drop_missing) as (data, names):
             own = options.copy()
             own["feature_names"] = None if made else names
             named[name] = Points(data, own, name)

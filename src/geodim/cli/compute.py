@@ -55,6 +55,7 @@ from geodim.cli.tables import (
     SAVE_EVERY,
     Checkpoint,
     Columns,
+    DropMissing,
     Exclude,
     Header,
     NoNormalize,
@@ -106,6 +107,7 @@ def compute(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     count_duplicates: Annotated[
         bool, typer.Option("--count-duplicates", help="Also count the points that equal another point.")
@@ -188,6 +190,7 @@ def compute(
     table = is_table(family, file)
     if not table:
         tables_have = {"--columns": columns, "--exclude": exclude, "--header": header}
+        tables_have["--drop-missing"] = drop_missing
         only_for_tables({**tables_have, "--dry-run": dry_run, "--scheduler": scheduler})
     plans = {"--points": points, "--features": width, "--coordinates": coordinates, "--memory": memory}
     only_for_plans(dry_run, {**plans, "--workers": workers, "--worker-memory": worker_memory})
@@ -233,6 +236,7 @@ def compute(
             console,
             scheduler,
             quiet=quiet,
+            drop_missing=drop_missing,
             certificate=certificate,
             certificate_rtol=certificate_rtol,
             table=table,
@@ -287,6 +291,7 @@ def _measure(
     scheduler: str | None,
     *,
     quiet: bool,
+    drop_missing: bool,
     certificate: Path | None,
     certificate_rtol: float,
     table: bool,
@@ -298,7 +303,7 @@ def _measure(
     made = options["features"] != "coordinates"  # then columns are coordinates of points, not features
     with (
         connected(scheduler) as there,
-        opened(file, columns, exclude, header=header, lazily=bool(there))
+        opened(file, columns, exclude, header=header, drop_missing=drop_missing, lazily=bool(there))
         if table
         else opened_objects(file) as (data, names),
     ):

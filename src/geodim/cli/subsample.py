@@ -11,6 +11,7 @@ from geodim.cli.console import err, notes, out, print_json, print_written, progr
 from geodim.cli.families import FAMILY_HELP, Landmarks, Metric
 from geodim.cli.tables import (
     Columns,
+    DropMissing,
     Exclude,
     Header,
     NoNormalize,
@@ -48,6 +49,7 @@ def subsample(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     threads: Threads = None,
     json: Annotated[
@@ -75,7 +77,7 @@ def subsample(
     given = scale_given(scale, no_normalize)
     with (
         notes(console, quiet=quiet),
-        opened(file, columns, exclude, header=header) as (data, names),
+        opened(file, columns, exclude, header=header, drop_missing=drop_missing) as (data, names),
         progress_bar(console, quiet=quiet, noun="parts") as progress,
     ):
         from geodim.sampling import subsampled_dimensions

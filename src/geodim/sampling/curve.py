@@ -244,6 +244,7 @@ def subsampled_dimensions(
     repeats = whole_number(repeats, "repeats", 1)
     seed = whole_number(seed, "seed", 0)
     chosen = _sizes(sizes, n)
+    whole = points.whole() if whole is None else whole  # first, so that errors name rows of the data
     found = []
     for at, size in enumerate(chosen):
         some = []
@@ -252,7 +253,6 @@ def subsampled_dimensions(
             if progress is not None:
                 progress(at * repeats + turn + 1, len(chosen) * repeats)
         found.append(some)
-    whole = points.whole() if whole is None else whole
     found.append([whole])
     return SampleCurve(
         sizes=[*chosen, n],
