@@ -56,6 +56,7 @@ _WHERE = {
     "reference_marks": "geodim.gauge",
     "report": "geodim.display.html.document",
     "select_features": "geodim.explain.select",
+    "shuffled_reference": "geodim.sampling",
     "subsampled_dimensions": "geodim.sampling",
 }
 _MODULES = {
@@ -114,6 +115,7 @@ __all__ = [
     "reference_marks",
     "report",
     "select_features",
+    "shuffled_reference",
     "subsampled_dimensions",
 ]
 
@@ -141,7 +143,7 @@ if TYPE_CHECKING:
     from geodim.khop_result import KHopResult
     from geodim.plans import Plan, Problem, plan
     from geodim.result import IDResult
-    from geodim.sampling import Comparison, SampleCurve, compare, subsampled_dimensions
+    from geodim.sampling import Comparison, SampleCurve, compare, shuffled_reference, subsampled_dimensions
 
 
 def __getattr__(name: str) -> object:

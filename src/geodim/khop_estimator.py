@@ -36,8 +36,8 @@ class KHopIntrinsicDimension(DataEstimator):
         Parameters of the operator.
     rtol : float, default 0.0
         0 gives exact values; a positive value bounds the error of every k.
-    scale : {"global", "none"}
-        Divide all features by the largest range of an attribute, or by nothing.
+    scale : str, number or sequence, default "global"
+        What attributes are divided by before the first hop; see `geodim.intrinsic_dimension`.
     normalize : bool, optional
         Older alias: True is scale="global", False is scale="none".
     edge_weights : array, True or str, optional

@@ -13,6 +13,7 @@ import numpy as np
 from geodim._version import __version__
 from geodim.engine.parts import divisor
 from geodim.errors import DataFileError, InputValueError
+from geodim.optional import installed_version
 from geodim.removal import TIE_RULE
 from geodim.text import html_list, html_table, visible
 from geodim.words import at_most, scale_words
@@ -429,15 +430,12 @@ def to_json_value(value: object) -> object:
 
 def versions() -> dict[str, str]:
     """Versions of what the numbers depend on."""
-    import numba  # noqa: PLC0415
-    import scipy  # noqa: PLC0415
-
     return {
         "geodim": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "numba": numba.__version__,
+        "scipy": installed_version("scipy"),
+        "numba": installed_version("numba"),
     }
 
 

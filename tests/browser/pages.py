@@ -40,6 +40,7 @@ def write_reports(folder: Path) -> dict[str, Path]:
     written = {
         "typo": [Item("a typo", typo)],
         "dimension": [Item("some data", dimension)],
+        "removal": [Item("some data", geodim.intrinsic_dimension(X, feature_names=NAMES, removal=True))],
         "hops": [Item("some graph", hops)],
         "selection": [Item("some choice", chosen)],
         "bounds": [Item("some bounds", bounds)],

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geodim.cli.console import err, out, print_written, progress_bar, shares_table
+from geodim.cli.console import err, out, print_written, shares_table
 from geodim.cli.reporting import with_provenance
+from geodim.cli.watching import watching
 from geodim.errors import MissingExtraError
 from geodim.output import check_outputs, make_folder
 
@@ -48,12 +49,12 @@ def demo(
     digits = load_digits()
     X, names = digits.data, list(digits.feature_names)
     console, terminal = err(), out()
-    with progress_bar(console) as progress:
+    with watching(console, keeps="") as watch:
         for rtol in (0.0, RTOL):  # compiles, on the first run after an installation; then the times are fair
-            intrinsic_dimension(X, rtol=rtol, progress=progress)
+            intrinsic_dimension(X, rtol=rtol, progress=watch.solving)
         results = {
             (normalize, rtol): intrinsic_dimension(
-                X, normalize=normalize, rtol=rtol, feature_names=names, progress=progress
+                X, normalize=normalize, rtol=rtol, feature_names=names, progress=watch.solving
             )
             for normalize in (True, False)
             for rtol in (0.0, RTOL)

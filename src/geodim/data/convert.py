@@ -26,6 +26,8 @@ def plain_array(array: NDArray[Any]) -> NDArray[Any]:
 
     These are masked arrays, and matrices, which always have two axes.
     """
+    if type(array) in (np.ndarray, np.memmap):
+        return array
     if isinstance(array, np.ma.MaskedArray):
         if np.ma.is_masked(array):
             msg = (
@@ -34,7 +36,7 @@ def plain_array(array: NDArray[Any]) -> NDArray[Any]:
             )
             raise InputTypeError(msg)
         return np.asarray(array.data)
-    return array if type(array) in (np.ndarray, np.memmap) else array.view(np.ndarray)
+    return array.view(np.ndarray)
 
 
 def array_of(data: object) -> NDArray[Any]:

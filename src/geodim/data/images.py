@@ -23,6 +23,7 @@ from geodim.errors import DataFileError, GeodimError, InputTypeError, InputValue
 from geodim.lists import refuse_dask
 from geodim.memory import check_bytes
 from geodim.optional import require
+from geodim.waiting import report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,6 +129,7 @@ def read_images(files: Sequence[Path]) -> Images:
                     "same size and kind; resize or convert them first"
                 )
             stack[i] = pixels
+            report(f"reading {file.parent}", i + 1, len(files))
     assert stack is not None
     return Images(stack.reshape(len(files), *stack.shape[1:3], -1), names)
 

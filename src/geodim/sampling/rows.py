@@ -76,7 +76,10 @@ class Points:
 
     def _measured(self, data: object) -> IDResult:
         try:
-            return intrinsic_dimension(data, **self.options)
+            result = intrinsic_dimension(data, **self.options)
+            if result.stopped == "interrupted":  # one part: of the others nothing is known yet
+                raise KeyboardInterrupt
+            return result
         except (InputValueError, InputTypeError) as error:
             if self.name is None:
                 raise

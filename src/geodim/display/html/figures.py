@@ -87,7 +87,7 @@ def _masses(left: NDArray[np.float64], right: NDArray[np.float64], mass: float) 
 
 
 def features(result: IDResult, names: Names) -> dict[str, Any]:
-    """Shares, largest first, and at how many sizes each feature leads.
+    """Shares, largest first, the dimension without each feature, and at how many sizes it leads.
 
     Hop and attribute for the features of a graph.
     """
@@ -99,9 +99,11 @@ def features(result: IDResult, names: Names) -> dict[str, Any]:
         known = result.attained_by >= 0
         sums = np.bincount(result.attained_by[known], weights=lengths[known], minlength=len(leads))
         leads = rounded((sums / size).tolist())
+    removal = result.removal
     return {
         "name": [names.place(name) for name in result.shares],
         "share": rounded(result.shares.values()),
+        "without": None if removal is None else rounded(removal.without[name] for name in result.shares),
         "leads": leads,
         "total": result.n_features,
     }

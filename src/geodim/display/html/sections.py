@@ -160,7 +160,7 @@ def _hop_table(result: KHopResult) -> ReportTable:
             [str(row["k"]), text.dimension_text(one), known, drop, number(one.discriminability)],
         )
     head = ["hops k", "intrinsic dimension", "certified bounds", "drop", "discriminability Δ"]
-    return ReportTable(head, rows, {1, 2, 3, 4}, "Dimensions by number of hops")
+    return ReportTable(head, rows, {1, 2, 3, 4}, "Dimensions by number of hops", stacked=True)
 
 
 def _feature_table(result: IDResult, *, hops: bool) -> ReportTable:

@@ -180,9 +180,9 @@ def removal_words(result: IDResult) -> str:
     if not costs:
         return "No single feature matters: without any one of them the dimension stays the same, others tie."
     listed = ", ".join(
-        f"without {feature_label(name, 60)} {number(removal.without[name])}" for name in costs[:NAMES]
+        [f"{number(removal.without[name])} without {feature_label(name, 60)}" for name in costs[:NAMES]]
     )
-    words = f"What single features are worth: the dimension is {listed}."
+    words = f"What single features are worth: the dimension would be {listed}."
     first = next(iter(result.shares))
     if first not in removal.costs:
         name = feature_label(first, 60)

@@ -219,16 +219,19 @@ function sharesFigure(features, names, theme, width) {
     text.push(whole(features.name.length - count) + " others"); full.push(text[text.length - 1]); colours.push(theme.others);
   }
   const places = share.map(function (_, at) { return at; });
+  const said = share.map(function (one, at) {
+    return percent(one) + (features.without && at < count && width >= 560 ? " (without it: " + digits(features.without[at]) + ")" : "");
+  });
   const layout = baseLayout(theme, width, ["share of the discriminability", ""]);
   layout.height = 90 + 24 * Math.max(share.length, 2);
   layout.showlegend = false; layout.bargap = 0.25;
   layout.xaxis.tickformat = ".0%"; layout.xaxis.rangemode = "tozero";
-  layout.xaxis.range = [0, 1.2 * Math.max.apply(null, share)];
+  layout.xaxis.range = [0, (features.without && width >= 560 ? 1.45 : 1.2) * Math.max.apply(null, share)];
   Object.assign(layout.yaxis, { tickvals: places, ticktext: text, range: [share.length - 0.5, -0.5], showgrid: false, ticks: "", fixedrange: true });
   return {
     data: [{
-      type: "bar", orientation: "h", x: share, y: places, marker: { color: colours }, text: share.map(percent), textposition: "outside", cliponaxis: false,
-      textfont: { color: theme.ink }, customdata: full.map(function (name, at) { return [name, percent(share[at])]; }),
+      type: "bar", orientation: "h", x: share, y: places, marker: { color: colours }, text: said, textposition: "outside", cliponaxis: false,
+      textfont: { color: theme.ink }, customdata: full.map(function (name, at) { return [name, said[at]]; }),
       hovertemplate: "%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
     }],
     layout: layout,

@@ -63,7 +63,7 @@ function showCurves(item, key) {
     return sharesFigure(item.features[k], names, colours, width);
   }) : null;
   const box = document.getElementById(key + "-table");
-  const table = box ? featureTable(box, hops, "Features by share of the discriminability") : null;
+  const table = box ? featureTable(box, hops, Boolean(item.features[k].without), "Features by share of the discriminability") : null;
   function read(moved) {
     const alpha = Number(slider.value) / 1000;
     if (moved) { probe = alpha; }

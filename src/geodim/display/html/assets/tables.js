@@ -9,13 +9,15 @@ function element(name, attributes, children) {
   return made;
 }
 
-// columns: [{ title, value(row) -> number or text, show(row) -> text, numeric, meter(row) -> 0..1, first: "ascending" }]
+// columns: [{ title, value(row) -> number or text, show(row) -> text, numeric, meter(row) -> 0..1, first: "ascending",
+// roomy: left out on a small screen, where it would be cut in the middle of a number }]
+function classes(column) { return (column.numeric ? "number" : "") + (column.roomy ? " roomy" : ""); }
 function makeTable(box, caption, columns, noun) {
   const search = element("input", { type: "search", placeholder: "Filter by name", "aria-label": "Filter " + noun + " by name", autocomplete: "off", spellcheck: "false" });
   const count = element("span", { class: "count", role: "status" });
   const heads = columns.map(function (column) {
     const button = element("button", { type: "button" }, [column.title]);
-    return element("th", { scope: "col", class: column.numeric ? "number" : "" }, [button]);
+    return element("th", { scope: "col", class: classes(column) }, [button]);
   });
   const body = element("tbody");
   const before = element("button", { type: "button" }, ["Previous"]), after = element("button", { type: "button" }, ["Next"]);
@@ -50,7 +52,7 @@ function makeTable(box, caption, columns, noun) {
     body.replaceChildren.apply(body, order.slice(page * ROWS, (page + 1) * ROWS).map(function (at) {
       return element("tr", {}, columns.map(function (column, place) {
         const cell = element(place === 0 ? "th" : "td", place === 0 ? { scope: "row" } : {});
-        if (column.numeric) { cell.className = "number"; }
+        cell.className = classes(column);
         if (column.meter) {
           const bar = element("span"), frame = element("span", { class: "meter", "aria-hidden": "true" }, [bar]);
           bar.style.width = (100 * column.meter(rows[at])).toFixed(1) + "%";
@@ -89,28 +91,29 @@ function featureRows(features, names, hops) {
     together += features.share[at];
     return {
       name: found ? found[2] : name, search: name.toLowerCase(), rank: at + 1, hop: found ? Number(found[1]) : 0, share: features.share[at],
-      most: features.share[0], together: Math.min(together, 1), leads: features.leads[at],
+      most: features.share[0], together: Math.min(together, 1), leads: features.leads[at], without: features.without ? features.without[at] : undefined,
     };
   });
 }
-function featureTable(box, hops, caption) {
+function featureTable(box, hops, worth, caption) {
   const columns = [
     { title: "feature", value: function (row) { return row.name; }, show: function (row) { return row.name === "" ? "(no name)" : row.name; } },
-    { title: "rank", numeric: true, value: function (row) { return row.rank; }, show: function (row) { return whole(row.rank); } },
+    { title: "rank", numeric: true, roomy: true, value: function (row) { return row.rank; }, show: function (row) { return whole(row.rank); } },
   ];
   if (hops) { columns.push({ title: "hop", numeric: true, value: function (row) { return row.hop; }, show: function (row) { return String(row.hop); } }); }
+  if (worth) { columns.push({ title: "without it", numeric: true, first: "descending", value: function (row) { return row.without === null ? Infinity : row.without; }, show: function (row) { return digits(row.without); } }); }
   columns.push(
     { title: "share", numeric: true, first: "descending", value: function (row) { return row.share; }, show: function (row) { return percent(row.share); }, meter: function (row) { return row.share / row.most; } },
-    { title: "together", numeric: true, value: function (row) { return row.together; }, show: function (row) { return percent(row.together); } },
-    { title: "widest at", numeric: true, first: "descending", value: function (row) { return row.leads === null ? -1 : row.leads; }, show: function (row) { return row.leads === null ? "–" : percent(row.leads) + " of sizes"; } });
+    { title: "together", numeric: true, roomy: true, value: function (row) { return row.together; }, show: function (row) { return percent(row.together); } },
+    { title: "widest at", numeric: true, roomy: true, first: "descending", value: function (row) { return row.leads === null ? -1 : row.leads; }, show: function (row) { return row.leads === null ? "–" : percent(row.leads) + " of sizes"; } });
   return makeTable(box, caption, columns, "features");
 }
 function selectionTable(box, selection, names) {
   const table = makeTable(box, "Chosen features, in the order of choice", [
     { title: "feature", value: function (row) { return row.name; }, show: function (row) { return row.name === "" ? "(no name)" : row.name; } },
-    { title: "choice", numeric: true, value: function (row) { return row.rank; }, show: function (row) { return whole(row.rank); } },
+    { title: "choice", numeric: true, roomy: true, value: function (row) { return row.rank; }, show: function (row) { return whole(row.rank); } },
     { title: "adds", numeric: true, first: "descending", value: function (row) { return row.gain; }, show: function (row) { return percent(row.gain); }, meter: function (row) { return row.gain / row.most; } },
-    { title: "together", numeric: true, value: function (row) { return row.fraction; }, show: function (row) { return (100 * row.fraction).toFixed(2) + " %"; } },
+    { title: "together", numeric: true, roomy: true, value: function (row) { return row.fraction; }, show: function (row) { return (100 * row.fraction).toFixed(2) + " %"; } },
     { title: "dimension", numeric: true, value: function (row) { return row.dimension === null ? Infinity : row.dimension; }, show: function (row) { return digits(row.dimension); } },
   ], "features");
   table.show(selection.name.map(function (place, at) {
