@@ -41,6 +41,8 @@ REFUSED = {
     "geodim.feature_ranking": geodim.feature_ranking,
     "geodim.select_features": geodim.select_features,
     "geodim.subsampled_dimensions": geodim.subsampled_dimensions,
+    "geodim.shuffled_reference": lambda X: geodim.shuffled_reference(X, features="distances"),
+    "geodim.drop_missing": geodim.drop_missing,
     "geodim.as_graph": geodim.as_graph,
     "geodim.features.make_operator": features.make_operator,
     "geodim.features.hop_features": lambda X: features.hop_features(X, features.make_operator(RING), 1),
