@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 HIDDEN = typer.Option(hidden=True)
 
+FORMAT = "geodim.compare/2"  # the line in a pipe; a file that --json wrote has the curves, too
+
 
 def compare(
     files: Annotated[
@@ -121,7 +123,7 @@ def compare(
             _report(found, report)
     terminal = out()
     if not terminal.is_terminal:
-        print_json(found.to_dict())
+        print_json({**found.scalars(), "format": FORMAT})
     elif quiet:
         print(*(visible(str(verdict)) for verdict in found.verdicts), sep="\n")
     else:

@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _say(answer: TextIO, values: dict[str, Any]) -> None:
-    from geodim.result import to_json_value
+    from geodim.saved.document import to_json_value
 
     print(json.dumps({key: to_json_value(value) for key, value in values.items()}), file=answer, flush=True)
 

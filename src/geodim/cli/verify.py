@@ -126,7 +126,7 @@ def _show_verified(
     *,
     quiet: bool,
 ) -> None:
-    from geodim.result import to_json_value
+    from geodim.saved.document import to_json_value
 
     terminal = out()
     if not terminal.is_terminal:

@@ -20,14 +20,16 @@ from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError,
 from geodim.explain.greedy import Greedy
 from geodim.explain.passes import exact_source
 from geodim.families.opening import open_features
-from geodim.result import IDResult, format_of, inverse_square, to_json_value, unique_names, versions
+from geodim.result import IDResult, inverse_square, unique_names, versions
+from geodim.saved.document import Reported, SavedResult, format_of, to_json_value
 from geodim.saved.results import SELECTION, SELECTION_DERIVED, checked, related_in_selection
 from geodim.text import html_list, html_table, visible
 from geodim.waiting import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+
+    from matplotlib.axes import Axes
 
     from geodim.alerts import Alert
     from geodim.data.checks import Ranges
@@ -41,7 +43,7 @@ MEMORY = 256 << 20
 
 
 @dataclass(frozen=True, repr=False)
-class FeatureSelection:
+class FeatureSelection(SavedResult, Reported):
     """Features in the order of their choice, and what they reach together.
 
     Unpacks into names and curve: ``names, curve = select_features(X)``.
@@ -149,15 +151,6 @@ class FeatureSelection:
         }
         return {name: to_json_value(value) for name, value in values.items()}
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text, also written to ``path`` (whole or not at all) if given.
-
-        Infinity is the string "inf".
-        """
-        from geodim.output import json_text  # noqa: PLC0415
-
-        return json_text(self.to_dict(), path)
-
     @classmethod
     def from_dict(cls, values: object) -> FeatureSelection:
         """Rebuild a selection from `to_dict`."""
@@ -168,6 +161,12 @@ class FeatureSelection:
             msg = f"expected format {FORMAT!r}, found {found!r}: was it written by a later geodim?"
             raise DataFileError(msg)
         return checked(values, SELECTION, SELECTION_DERIVED, lambda known: cls(**known), related_in_selection)
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
+        """Part of the discriminability against the number of features, see `geodim.display.greedy`."""
+        from geodim.display.greedy import plot_greedy  # noqa: PLC0415
+
+        return plot_greedy(self, ax=ax, **options)
 
     def __repr__(self) -> str:
         few = ", ".join(map(visible, self.names[:5])) + (", ..." if len(self.names) > 5 else "")

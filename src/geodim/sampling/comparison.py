@@ -23,22 +23,22 @@ import numpy as np
 from geodim.alerts import WARNING
 from geodim.arguments import whole_number
 from geodim.errors import InputTypeError, InputValueError
-from geodim.result import to_json_value
+from geodim.result import IDResult
 from geodim.sampling.rows import Options, Points
+from geodim.saved.document import Reported, SavedResult, rebuilt, to_json_value
 from geodim.text import html_list, html_table
 from geodim.waiting import report
 from geodim.words import number, percent, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
     from typing import Unpack
 
-    from geodim.result import IDResult
+    from matplotlib.axes import Axes
 
 __all__ = ["Comparison", "Verdict", "compare", "compare_points", "differences", "not_comparable"]
 
-FORMAT = "geodim.Comparison/1"
+FORMAT = "geodim.Comparison/2"
 FEWEST = 10  # points of a part
 SURE = 0.95  # of the draws
 
@@ -72,7 +72,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(SavedResult, Reported):
     """Several data sets, measured on equally many points.
 
     Attributes
@@ -152,6 +152,10 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
+        return {**self.scalars(), "names": self.names, "results": [one.to_dict() for one in self.results]}
+
+    def scalars(self) -> dict[str, Any]:
+        """As `to_dict`, without the curves: what fits a line."""
         return {
             "format": FORMAT,
             "points": self.points,
@@ -166,11 +170,25 @@ class Comparison:
             "parameters": self.parameters,
         }
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text, also written to ``path`` (whole or not at all) if given."""
-        from geodim.output import json_text  # noqa: PLC0415
+    @classmethod
+    def from_dict(cls, values: object) -> Comparison:
+        """Rebuild a comparison from `to_dict`."""
+        from geodim.saved.others import COMPARISON, COMPARISON_DERIVED, same_lengths  # noqa: PLC0415
 
-        return json_text(self.to_dict(), path)
+        def make(known: dict[str, Any]) -> Comparison:
+            same_lengths(known, ("names", "results", "samples"))
+            draws = {str(at): some for at, some in enumerate(known["samples"])}
+            same_lengths(draws, list(draws))
+            return cls(**{**known, "results": [IDResult.from_dict(one) for one in known["results"]]})
+
+        made: Comparison = rebuilt(values, FORMAT, COMPARISON, COMPARISON_DERIVED, make)
+        return made
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
+        """Dimensions at equal numbers of points, see `geodim.display.sampling`."""
+        from geodim.display.sampling import plot_comparison  # noqa: PLC0415
+
+        return plot_comparison(self, ax=ax, **options)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.verdicts))

@@ -39,8 +39,8 @@ import numpy as np
 
 from geodim.arguments import whole_number
 from geodim.errors import InputValueError
-from geodim.result import to_json_value
 from geodim.sampling.rows import Options, Points
+from geodim.saved.document import SavedResult, rebuilt, to_json_value
 from geodim.text import html_table
 from geodim.waiting import report
 from geodim.words import number, percent
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Unpack
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from geodim.result import IDResult
@@ -63,7 +64,7 @@ STEADY = 0.025  # change with every doubling that is none; that of normal column
 
 
 @dataclass(frozen=True, repr=False)
-class SampleCurve:
+class SampleCurve(SavedResult):
     """Dimensions of parts of the points, and of all.
 
     Attributes
@@ -177,6 +178,26 @@ class SampleCurve:
             "text": self.text,
             "parameters": self.parameters,
         }
+
+    @classmethod
+    def from_dict(cls, values: object) -> SampleCurve:
+        """Rebuild a curve from `to_dict`."""
+        from geodim.saved.others import CURVE, CURVE_DERIVED, same_lengths  # noqa: PLC0415
+
+        def make(known: dict[str, Any]) -> SampleCurve:
+            same_lengths(known, ("sizes", "dimensions", "ranges", "windows"))
+            for some in zip(known["dimensions"], known["ranges"], known["windows"], strict=True):
+                same_lengths(dict(zip("drw", some, strict=True)), "drw")
+            return cls(**known)
+
+        made: SampleCurve = rebuilt(values, FORMAT, CURVE, CURVE_DERIVED, make)
+        return made
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
+        """The dimension against the number of points, see `geodim.display.sampling`."""
+        from geodim.display.sampling import plot_sample_curve  # noqa: PLC0415
+
+        return plot_sample_curve(self, ax=ax, **options)
 
     def __repr__(self) -> str:
         shown = ", ".join(
