@@ -72,7 +72,7 @@ REFUSED = {
 ARGUMENTS = {
     "graph": lambda X: geodim.khop_dimensions(np.zeros((64, 1)), X, 1),
     "weights": lambda X: geodim.intrinsic_dimension(np.zeros((64, 2)), weights=X),
-    "edge weights": lambda X: geodim.as_graph(RING, weights=X),
+    "edge weights": lambda X: geodim.as_graph(RING, edge_weights=X),
     "scale": lambda X: geodim.intrinsic_dimension(np.zeros((64, 2)), scale=X),
     "landmarks": lambda X: geodim.intrinsic_dimension(np.eye(64), features="distances", landmarks=X),
     "backend": lambda X: geodim.intrinsic_dimension(X, backend="cpu"),

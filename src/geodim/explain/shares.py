@@ -291,7 +291,7 @@ def explain_hops(
     result = whole[whole.hops]
     threads = thread_count(n_threads)
     if graph is not None:
-        graph = as_graph(graph, attributes.n_points, weights=edge_weights, threads=threads)
+        graph = as_graph(graph, attributes.n_points, edge_weights=edge_weights, n_threads=threads)
     plain = {  # numbers as Python has them
         name: getattr(value, "item", lambda value=value: value)()
         for name, value in (operator_parameters or {}).items()

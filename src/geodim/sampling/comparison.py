@@ -23,6 +23,7 @@ import numpy as np
 from geodim.alerts import WARNING
 from geodim.arguments import whole_number
 from geodim.errors import InputTypeError, InputValueError
+from geodim.progress import showing
 from geodim.result import IDResult
 from geodim.sampling.rows import Options, Points
 from geodim.saved.document import Reported, SavedResult, rebuilt, to_json_value
@@ -31,10 +32,12 @@ from geodim.waiting import report
 from geodim.words import number, percent, short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Unpack
 
     from matplotlib.axes import Axes
+
+    from geodim.progress import Progress
 
 __all__ = ["Comparison", "Verdict", "compare", "compare_points", "differences", "not_comparable"]
 
@@ -217,7 +220,7 @@ def compare(
     points: int | None = None,
     repeats: int = 20,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
     **options: Unpack[Options],
 ) -> Comparison:
     """Compare data sets at equal numbers of points.
@@ -234,8 +237,8 @@ def compare(
         Parts that are drawn from each.
     seed : int
         Which parts.
-    progress : callable, optional
-        Called as ``progress(done, of)``, in parts and wholes.
+    progress : bool or callable, optional
+        True shows a bar; a function is called as ``progress(parts_done, parts)``, in the calling thread.
     **options
         ``features``, ``metric``, ``landmarks``, ``rtol``, ``scale``, ``normalize`` and ``n_threads``, as for
         `geodim.intrinsic_dimension`, the same for all.
@@ -263,7 +266,7 @@ def compare_points(
     points: int | None = None,
     repeats: int = 20,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> Comparison:
     """As `compare`, of data whose points can be taken already."""
     repeats = whole_number(repeats, "repeats", 1)
@@ -274,16 +277,17 @@ def compare_points(
         points = max(least // 2, 2)
     points = whole_number(points, "points", 2, least)
     results, samples = [], []
-    for at, one in enumerate(every):
-        results.append(one.whole())
-        some = []
-        for turn in range(repeats):
-            part = one.part(points, [seed, turn])
-            some.append((part.lower, part.upper))
-            report("measuring parts", at * repeats + turn + 1, len(every) * repeats)
-            if progress is not None:
-                progress(at * repeats + turn + 1, len(every) * repeats)
-        samples.append(some)
+    with showing(progress, "parts") as told:
+        for at, one in enumerate(every):
+            results.append(one.whole())
+            some = []
+            for turn in range(repeats):
+                part = one.part(points, [seed, turn])
+                some.append((part.lower, part.upper))
+                report("measuring parts", at * repeats + turn + 1, len(every) * repeats)
+                if told is not None:
+                    told(at * repeats + turn + 1, len(every) * repeats)
+            samples.append(some)
     parameters = {**results[0].parameters, "points": points, "repeats": repeats, "seed": seed}
     return Comparison(list(named), results, points, samples, parameters)
 

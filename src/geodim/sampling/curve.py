@@ -39,6 +39,7 @@ import numpy as np
 
 from geodim.arguments import whole_number
 from geodim.errors import InputValueError
+from geodim.progress import showing
 from geodim.sampling.rows import Options, Points
 from geodim.saved.document import SavedResult, rebuilt, to_json_value
 from geodim.text import html_table
@@ -46,12 +47,13 @@ from geodim.waiting import report
 from geodim.words import number, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Unpack
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from geodim.progress import Progress
     from geodim.result import IDResult
 
 __all__ = ["SampleCurve", "subsampled_dimensions"]
@@ -224,7 +226,7 @@ def subsampled_dimensions(
     repeats: int = 8,
     seed: int = 0,
     whole: IDResult | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
     **options: Unpack[Options],
 ) -> SampleCurve:
     """The dimension of random parts of the points, and of all, exactly: whether it has settled.
@@ -243,8 +245,8 @@ def subsampled_dimensions(
         Which parts: the same seed draws the same.
     whole : IDResult, optional
         The result of all points, if it is known already.
-    progress : callable, optional
-        Called as ``progress(parts_done, parts)``.
+    progress : bool or callable, optional
+        True shows a bar; a function is called as ``progress(parts_done, parts)``, in the calling thread.
     **options
         ``features``, ``metric``, ``landmarks``, ``rtol``, ``scale``, ``normalize``, ``feature_names`` and
         ``n_threads``, as for `geodim.intrinsic_dimension`.
@@ -268,14 +270,15 @@ def subsampled_dimensions(
     chosen = _sizes(sizes, n)
     whole = points.whole() if whole is None else whole  # first, so that errors name rows of the data
     found = []
-    for at, size in enumerate(chosen):
-        some = []
-        for turn in range(repeats):
-            some.append(points.part(size, [seed, size, turn]))
-            report("measuring parts", at * repeats + turn + 1, len(chosen) * repeats)
-            if progress is not None:
-                progress(at * repeats + turn + 1, len(chosen) * repeats)
-        found.append(some)
+    with showing(progress, "parts") as told:
+        for at, size in enumerate(chosen):
+            some = []
+            for turn in range(repeats):
+                some.append(points.part(size, [seed, size, turn]))
+                report("measuring parts", at * repeats + turn + 1, len(chosen) * repeats)
+                if told is not None:
+                    told(at * repeats + turn + 1, len(chosen) * repeats)
+            found.append(some)
     found.append([whole])
     return SampleCurve(
         sizes=[*chosen, n],
