@@ -19,7 +19,7 @@ from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.estimators_child import ESTIMATORS, READY
 from geodim.cli.exits import ExitCode
 from geodim.cli.reporting import Report, check_report, with_provenance
-from geodim.cli.tables import Columns, Exclude, Header  # noqa: TC001 - typer looks at the annotations
+from geodim.cli.tables import Columns, DropMissing, Exclude, Header  # noqa: TC001 - typer looks at the annotations
 from geodim.errors import InputValueError, MissingExtraError
 from geodim.output import check_outputs, write_text
 from geodim.text import visible
@@ -65,6 +65,7 @@ def compare_estimators(
     ] = None,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     neighbors: Annotated[
         int | None,
@@ -116,12 +117,15 @@ def compare_estimators(
         "parent": os.getpid(),
         **_where(data, hops, root, edges, columns, exclude),
         "header": header,
+        "drop_missing": drop_missing or None,
         "neighbors": neighbors,
         "rtol": rtol,
         "seed": seed,
         "threads": threads,
         "time_limit": time_limit,
     }
+    if drop_missing and (job["file"] is None or edges is not None):
+        raise typer.BadParameter("nodes of a graph cannot be left out", param_hint="--drop-missing")
     inputs = [edges, data if job["file"] else dataset_folder(data, root)]
     check_outputs({"--json": json, "--report": report}, inputs)
     rows, interrupted = _all_rows(job, names, quiet=quiet)
@@ -314,7 +318,7 @@ def _document(job: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]
         versions |= row.pop("versions", {})
     source = {
         key: job[key]
-        for key in ("file", "name", "edges", "columns", "exclude", "header")
+        for key in ("file", "name", "edges", "columns", "exclude", "header", "drop_missing")
         if job[key] is not None
     }
     if job["file"] is None or job["edges"] is not None:

@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _say(answer: TextIO, values: dict[str, Any]) -> None:
-    from geodim.result import to_json_value
+    from geodim.saved.document import to_json_value
 
     print(json.dumps({key: to_json_value(value) for key, value in values.items()}), file=answer, flush=True)
 
@@ -93,7 +93,11 @@ def load(job: dict[str, Any]) -> tuple[Data, dict[str, Any]]:
     else:
         from geodim.data.tables import read_table
 
-        data = Data(read_table(job["file"], job["columns"], exclude=job["exclude"], header=job["header"]))
+        table = read_table(
+            job["file"], job["columns"], exclude=job["exclude"], header=job["header"],
+            drop_missing=bool(job["drop_missing"]),
+        )  # fmt: skip
+        data = Data(table)
     try:
         source = as_source(data.x)
         scan_ranges(source)
