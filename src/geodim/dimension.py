@@ -6,7 +6,6 @@ import math
 import time
 import warnings
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from geodim.alerts import find_alerts
@@ -31,8 +30,10 @@ from geodim.families.choose import family_of
 from geodim.families.opening import Opened, open_family, scaled
 from geodim.families.protocol import error_of, is_made, part_of
 from geodim.families.solve import family_profile, leading, solver_of_others
+from geodim.lists import is_dask
 from geodim.planning.record import PlanRecord
 from geodim.summary import removal_of, summarise
+from geodim.waiting import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -112,9 +113,10 @@ def intrinsic_dimension(
     n_threads : int, optional
         Threads to use; all available cores by default.  The result does not depend on it.
     time_limit : float, optional
-        Seconds after which the bounds known by then are returned, with a warning.
+        Seconds after which the bounds known by then are returned, with a warning; where there are none yet,
+        since the values themselves have not been looked through, a `TimeLimitError`.
     count_indistinguishable : bool, default False
-        Also count the points that no feature tells apart from another point.
+        Also count the points that no feature tells apart from another point; not of Dask collections.
     removal : bool, default False
         Also find the dimension without each feature, and how many features tie (``result.removal``), for up
         to half as much time again.  Of exact values on this machine's cores only.
@@ -151,25 +153,32 @@ def intrinsic_dimension(
     started = time.monotonic()
     rtol, threads, time_limit = check_arguments(rtol, n_threads, time_limit)
     chosen = Scale.of(scale, normalize)
-    _refuse_scale(where_it_lies(X) if backend == "auto" else backend, chosen)
+    chosen.refuse_elsewhere(where_it_lies(X) if backend == "auto" else backend)
     place = choose_backend(backend, X)
+    if count_indistinguishable and is_dask(X):
+        raise InputValueError(
+            "equal rows are counted on this machine, and nothing is brought here unasked: leave out "
+            "count_indistinguishable, or give X.compute()"
+        )
     meter = place.meter()
     family = family_of(features, metric, landmarks)
-    import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-    if family is None:
-        source = place.open(X, weights=weights, names=feature_names)
-        opened = Opened(source, source)
-    else:
-        _refuse(place, X, weights, rtol, count_indistinguishable)
-        opened = open_family(
-            family, X, weights=weights, names=feature_names, n_threads=threads, masses=place.name == "cpu"
-        )
-    opened = scaled(opened, chosen, threads)
-    if checkpoint is not None and place.name != "cpu":
-        raise InputValueError(f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}")
-    if removal:
-        _refuse_removal(place, rtol, checkpoint, opened)
-    run = _Run(place, opened, rtol, threads, chosen, started, removal=removal)
+    with waiting(time_limit, started=started):
+        if family is None:
+            source = place.open(X, weights=weights, names=feature_names)
+            opened = Opened(source, source)
+        else:
+            _refuse(place, X, weights, rtol, count_indistinguishable)
+            opened = open_family(
+                family, X, weights=weights, names=feature_names, n_threads=threads, masses=place.name == "cpu"
+            )
+        opened = scaled(opened, chosen, threads)
+        if checkpoint is not None and place.name != "cpu":
+            raise InputValueError(
+                f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}"
+            )
+        if removal:
+            _refuse_removal(place, rtol, checkpoint, opened)
+        run = _Run(place, opened, rtol, threads, chosen, started, removal=removal)
     with checkpoint_for(checkpoint, run.job) as store:
         driver = Driver(None if time_limit is None else started + time_limit, progress, store, save_every)
         result = run.result(driver)
@@ -200,16 +209,6 @@ def _refuse(place: Executor, X: object, weights: object, rtol: float, equal_rows
     ):
         if given:
             raise InputValueError(f"features that are no columns are {why}")
-
-
-def _refuse_scale(where: str, scale: Scale) -> None:
-    """Units of columns are found here."""
-    if scale.own and where in ("cuda", "dask"):
-        raise InputValueError(
-            f"scale={scale.told()!r:.60} is done on this machine's cores, not with backend={where!r}, and "
-            "nothing is brought here unasked: divide the columns where they lie, or bring the data here and "
-            "leave out backend; scale='global' and 'none' work everywhere"
-        )
 
 
 def _refuse_removal(place: Executor, rtol: float, checkpoint: object, opened: Opened) -> None:

@@ -28,6 +28,7 @@ __all__ = [
     "QuadraticCostWarning",
     "RangeOverflowError",
     "ShapeError",
+    "TimeLimitError",
 ]
 
 
@@ -108,6 +109,10 @@ class DeviceMemoryError(BackendError, MemoryError):
 
     The message names what would.
     """
+
+
+class TimeLimitError(GeodimError, TimeoutError):
+    """The time limit was over before there were any bounds to give."""
 
 
 class GeodimWarning(UserWarning):

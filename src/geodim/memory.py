@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from geodim.cgroups import memory_left, memory_limit
 from geodim.errors import MachineMemoryError
 
 PROFILE_BYTES = 20  # per point: Phi, its owner, and the size, whoever solves the columns
@@ -13,7 +14,7 @@ GUESS = 8 << 30  # where nobody says
 
 
 def machine_memory() -> int | None:
-    """Bytes of memory of the machine, or of its control group if that allows less.
+    """Bytes of memory of the machine, or of its control group (a container, a job) if that allows less.
 
     None where nobody says.
     """
@@ -21,19 +22,16 @@ def machine_memory() -> int | None:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on every system
         return None
-    try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="utf-8").strip()
-    except OSError:
-        limit = "max"
-    return min(total, int(limit)) if limit.isdigit() else total
+    limit = memory_limit()  # version 1 writes a number larger than any memory where there is none
+    return total if limit is None else min(total, limit)
 
 
 def free_memory() -> int | None:
     """Bytes that this process may still take; None if unknown.
 
-    What the machine has to spare, and the process's own limit (``ulimit -v``).
+    What the machine has to spare, what control groups allow, and the process's own limit (``ulimit -v``).
     """
-    known = [machine_memory(), _spare(), _unmapped()]
+    known = [machine_memory(), _spare(), memory_left(), _unmapped()]
     return min((size for size in known if size is not None), default=None)
 
 

@@ -155,3 +155,14 @@ def test_names_of_another_encoding(tmp_path):
     )
     assert shown.code == 0
     assert r"caf\udce9.npy" in shown.err
+
+
+@pytest.mark.parametrize("variable", ["FORCE_COLOR", "TTY_COMPATIBLE", "PY_COLORS"])
+def test_json_in_a_pipe_whatever_asks_for_colours(points, variable):
+    """Whether a stream is a terminal is for the stream to say."""
+    for arguments in (["compute", points], ["datasets", "list"], ["compute", points, "--dry-run"]):
+        ended = called(*arguments, **{variable: "1"})
+        assert (ended.code, ended.err) == (0, "")
+        assert ended.json["format"].startswith("geodim.")
+    refused = called("compute", "absent.npy", **{variable: "1"})
+    assert refused.err == "error: there is no file absent.npy\n"

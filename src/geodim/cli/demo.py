@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geodim.cli.console import err, out, print_written, progress_bar, shares_table
+from geodim.cli.console import err, out, print_written, shares_table
 from geodim.cli.reporting import with_provenance
+from geodim.cli.watching import watching
 from geodim.errors import MissingExtraError
 from geodim.output import check_outputs, make_folder
 
 if TYPE_CHECKING:
-    from geodim.report.html.sources import Item, Result
+    from geodim.display.html.sources import Item, Result
     from geodim.result import IDResult
 
 RTOL = 0.01
@@ -48,12 +49,12 @@ def demo(
     digits = load_digits()
     X, names = digits.data, list(digits.feature_names)
     console, terminal = err(), out()
-    with progress_bar(console) as progress:
+    with watching(console, keeps="") as watch:
         for rtol in (0.0, RTOL):  # compiles, on the first run after an installation; then the times are fair
-            intrinsic_dimension(X, rtol=rtol, progress=progress)
+            intrinsic_dimension(X, rtol=rtol, progress=watch.solving)
         results = {
             (normalize, rtol): intrinsic_dimension(
-                X, normalize=normalize, rtol=rtol, feature_names=names, progress=progress
+                X, normalize=normalize, rtol=rtol, feature_names=names, progress=watch.solving
             )
             for normalize in (True, False)
             for rtol in (0.0, RTOL)
@@ -89,7 +90,7 @@ def demo(
     paths = [output / "digits.json"]
     exact.to_json(paths[0])
     try:
-        from geodim.report.plots import save_plot
+        from geodim.display.plots import save_plot
 
         save_plot(exact, output / "digits.png")
         paths.append(output / "digits.png")
@@ -112,9 +113,9 @@ def demo(
 def _report_on_digits(exact: IDResult, names: list[str], path: Path) -> None:
     """The points, their neighbour graph hop by hop, and a choice of features, on one page."""
     from geodim.data.datasets import load_dataset
+    from geodim.display.html.document import check_report_path, report as write_report
     from geodim.explain.select import select_features
     from geodim.khop import khop_dimensions
-    from geodim.report.html.document import check_report_path, write_report
 
     check_report_path(path)  # before the work
     graph = load_dataset("digits")

@@ -50,18 +50,14 @@ ScaleOption = Annotated[
         "or rank (each by its own), none, a number, or one for each column: 2,0.5,10.",
     ),
 ]
-HopScale = Annotated[
-    str | None,
-    typer.Option(
-        "--scale",
-        metavar="SCALE",
-        help="global, the default: by the largest range of an attribute; or none.",
-    ),
-]
 NoNormalize = Annotated[bool, typer.Option("--no-normalize", help="The same as --scale none.")]
 TimeLimit = Annotated[
     float | None,
     typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the bounds known so far."),
+]
+GiveUp = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Give up by then, without a result."),
 ]
 SAVE_EVERY = 30.0  # as `geodim.engine.checkpoint` has it; importing that takes time
 Checkpoint = Annotated[

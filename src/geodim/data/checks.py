@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from geodim.data.sources import WeightedSource
+from geodim.engine.ways import FEW_VALUES
 from geodim.errors import NonFiniteError, RangeOverflowError
+from geodim.waiting import report
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
 
 
-QUICK_FROM = 1 << 16  # entries of a chunk from which compiled code pays
+QUICK_FROM = 1 << 16  # entries of a chunk from which compiled code pays, once it is loaded
 
 
 @dataclass(frozen=True)
@@ -105,9 +107,11 @@ def scan_moments(source: ColumnSource, n_threads: int = 1) -> Moments:
         # A few chunks per task, and few tasks waiting.
         group = max(1, min(64, len(chunks) // (4 * n_threads)))
         groups = [chunks[at : at + group] for at in range(0, len(chunks), group)]
-        for part in pool.map(lambda some: [_moments(source, *chunk) for chunk in some], groups):
+        parts = pool.map(lambda some: [_moments(source, *chunk) for chunk in some], groups)
+        for done, part in enumerate(parts, start=1):
             for moments in part:
                 found.add(moments)
+            report("looking through the values", done, len(groups))
     return found
 
 
@@ -160,7 +164,8 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
     width = chunk.shape[1]
     wide = _widened(chunk)
     with np.errstate(invalid="ignore", over="ignore"):
-        if chunk.size >= QUICK_FROM and chunk.dtype in (np.float32, np.float64) and chunk.flags.c_contiguous:
+        quick = chunk.size >= QUICK_FROM and source.n_points * source.n_features > FEW_VALUES
+        if quick and chunk.dtype in (np.float32, np.float64) and chunk.flags.c_contiguous:
             found = _quick_moments(wide)
             if np.all(np.isfinite(found[2])):  # sums of anything not finite are not finite
                 low, high, total, square = (part.reshape(-1, width) for part in found)

@@ -13,14 +13,17 @@ import numpy as np
 from geodim.alerts import find_alerts
 from geodim.arguments import real_number, whole_number
 from geodim.data.scales import Scale
-from geodim.engine.parts import divisor, thread_count
-from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError
+from geodim.dimension import check_arguments
+from geodim.engine.driver import Driver
+from geodim.engine.parts import divisor
+from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError, InterruptedWarning
 from geodim.explain.greedy import Greedy
 from geodim.explain.passes import exact_source
 from geodim.families.opening import open_features
 from geodim.result import IDResult, format_of, inverse_square, to_json_value, unique_names, versions
 from geodim.saved.results import SELECTION, SELECTION_DERIVED, checked, related_in_selection
 from geodim.text import html_list, html_table, visible
+from geodim.waiting import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -204,6 +207,7 @@ def select_features(
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
     memory: int = MEMORY,
+    time_limit: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> FeatureSelection:
     r"""Choose few features that keep most of the discriminability.
@@ -240,12 +244,20 @@ def select_features(
     memory : int, default 256 MiB
         Bytes that may be kept about all features together, besides the buffers of the engine.  The result
         does not depend on it; with less, more features are solved more than once.
+    time_limit : float, optional
+        Seconds after which no more features are chosen; those chosen by then are returned, with a warning.
+        The first choice looks at all features and is not broken off.
     progress : callable, optional
         Called as ``progress(columns_done, columns)``, in each of two passes.
 
     Returns
     -------
     FeatureSelection
+
+    Warns
+    -----
+    InterruptedWarning
+        The time limit ended the choice: fewer features than asked for, and ``parameters["stopped"]`` says so.
 
     Examples
     --------
@@ -257,25 +269,35 @@ def select_features(
     ['1']
     """
     started = time.monotonic()
-    threads = thread_count(n_threads)
+    _, threads, time_limit = check_arguments(0.0, n_threads, time_limit)
+    driver = Driver(None if time_limit is None else started + time_limit)
     memory = whole_number(memory, "memory (bytes)", 1)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     chosen = Scale.of(scale, normalize)
-    opened = open_features(
-        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads, scale=chosen
-    )
-    most, part = _check_size(m, fraction, opened.source.n_features)
-    source, ranges = exact_source(opened.source, threads)
+    with waiting(time_limit, started=started):
+        opened = open_features(
+            X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads,
+            scale=chosen,
+        )  # fmt: skip
+        most, part = _check_size(m, fraction, opened.source.n_features)
+        source, ranges = exact_source(opened.source, threads)
     by = divisor(ranges.d_max, chosen.normalize)
     greedy = Greedy(source, ranges, threads, memory, progress, by)
     while not greedy.chosen or (
-        len(greedy.chosen) < most if part is None else greedy.delta < part * greedy.total
+        (len(greedy.chosen) < most if part is None else greedy.delta < part * greedy.total)
+        and not driver.late()
     ):
         greedy.choose()
     if ranges.d_max == 0.0:
         warnings.warn(
             "no feature tells any two points apart: any choice of features is as good as any other",
             DegenerateDataWarning,
+            stacklevel=2,
+        )
+    if driver.stopped is not None:
+        warnings.warn(
+            f"stopped early ({driver.stopped}): {len(greedy.chosen):,} features were chosen by then",
+            InterruptedWarning,
             stacklevel=2,
         )
     names = unique_names(source.names, greedy.chosen)
@@ -297,6 +319,7 @@ def select_features(
             "normalize": chosen.normalize,
             "n_threads": threads,
             "memory": memory,
+            **({} if driver.stopped is None else {"stopped": driver.stopped}),
             **({} if opened.said is None else {"features": opened.said}),
         },
         versions=versions(),

@@ -26,6 +26,7 @@ from geodim.errors import InputTypeError, InputValueError
 from geodim.result import to_json_value
 from geodim.sampling.rows import Options, Points
 from geodim.text import html_list, html_table
+from geodim.waiting import report
 from geodim.words import number, percent, short
 
 if TYPE_CHECKING:
@@ -261,6 +262,7 @@ def compare_points(
         for turn in range(repeats):
             part = one.part(points, [seed, turn])
             some.append((part.lower, part.upper))
+            report("measuring parts", at * repeats + turn + 1, len(every) * repeats)
             if progress is not None:
                 progress(at * repeats + turn + 1, len(every) * repeats)
         samples.append(some)

@@ -42,6 +42,7 @@ from geodim.errors import InputValueError
 from geodim.result import to_json_value
 from geodim.sampling.rows import Options, Points
 from geodim.text import html_table
+from geodim.waiting import report
 from geodim.words import number, percent
 
 if TYPE_CHECKING:
@@ -249,6 +250,7 @@ def subsampled_dimensions(
         some = []
         for turn in range(repeats):
             some.append(points.part(size, [seed, size, turn]))
+            report("measuring parts", at * repeats + turn + 1, len(chosen) * repeats)
             if progress is not None:
                 progress(at * repeats + turn + 1, len(chosen) * repeats)
         found.append(some)

@@ -18,6 +18,7 @@ from geodim.errors import DataFileError, GeodimWarning, InputTypeError, ShapeErr
 from geodim.memory import check_bytes, free_memory, in_bytes, too_large
 from geodim.optional import require
 from geodim.text import is_number
+from geodim.waiting import Counted, report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,8 +60,20 @@ def read_parquet(file: Path, choose: Choose) -> Table:
         rows = max(opened.metadata.num_rows, _rows_of_groups(opened.metadata))
         # What is stored may be far less: a column of one value takes some bytes, whatever its length.
         check_bytes(rows * sum(field.type.bit_width for field in fields) // 8, str(file), ENOUGH)
-        table = opened.read(columns=[names[number] for number in chosen])
+        table = _groups(opened, [names[number] for number in chosen], file)
     return _checked_frame(table, file)
+
+
+def _groups(opened: ParquetFile, names: list[str], file: Path) -> pa.Table:
+    """All groups of rows, one after the other: that is as far as it can be told how far it is."""
+    count = opened.metadata.num_row_groups
+    if count < 2:
+        return opened.read(columns=names)
+    parts = []
+    for number in range(count):
+        parts.append(opened.read_row_group(number, columns=names))
+        report(f"reading {file}", number + 1, count)
+    return require("pyarrow", "frames", "reading Parquet files").concat_tables(parts)
 
 
 def _rows_of_groups(metadata: FileMetaData) -> int:
@@ -105,9 +118,10 @@ def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None
     with boundary(file, "text table"):
         _check_text(file, suffix, len(names), len(chosen))
         packed = "gzip" if suffix.endswith(".gz") else None
+        counted = Counted(file)
         try:
             table = reader.read_csv(
-                arrow.input_stream(str(file), compression=packed),
+                arrow.input_stream(counted, compression=packed),
                 read_options=reader.ReadOptions(
                     column_names=names,
                     skip_rows=skip,
@@ -124,6 +138,8 @@ def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None
         except arrow.ArrowInvalid as error:
             msg = f"{file} is no table of {len(names)} columns: {str(error).splitlines()[0][:300]}"
             raise DataFileError(msg) from error
+        finally:
+            counted.close()
     return replace(_checked_frame(table, file), note=note)
 
 
