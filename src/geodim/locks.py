@@ -1,8 +1,8 @@
 """Locks that vanish with the process that holds them, however it ends.
 
-They are locks of the system: ``flock`` on whole files, and on Windows a byte far behind the end, since what is
-locked there cannot be read by others.  Where there are none, as on some network disks, nothing is locked, and
-nothing that belongs to others is ever taken for abandoned.
+They are locks of the system: ``flock`` on whole files, and on Windows on a byte far behind the end, since
+others cannot read what is locked there.  Where there are none, as on some network disks, nothing is locked,
+and nothing that belongs to others is ever taken for abandoned.
 """
 
 from __future__ import annotations

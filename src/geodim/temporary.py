@@ -123,8 +123,6 @@ def sweep_once(folder: Path) -> None:
 
 def sweep(folder: Path) -> None:
     """Remove the temporaries of dead processes."""
-    if sys.platform == "win32":  # nothing can be told to be dead without locks
-        return
     beginning = f"{PREFIX}{_machine()}-"
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for name in [entry.name for entry in entries if entry.name.startswith(beginning)]:
@@ -133,6 +131,8 @@ def sweep(folder: Path) -> None:
 
 
 def _remove_if_dead(path: Path) -> None:
+    if sys.platform == "win32":  # folders have no locks, and so nothing is known to be dead
+        return
     found = path.lstat()
     is_folder = stat.S_ISDIR(found.st_mode)
     if not (is_folder or stat.S_ISREG(found.st_mode)) or found.st_uid != os.geteuid():
