@@ -4,11 +4,11 @@
     python benchmarks/peers.py --table     # only the table of the paper, from the results
 
 obsdim and idim compute the same number by the definition, and must agree to 1e-12.  scikit-dimension, DADApy
-and torchid estimate another one, the dimension of a manifold: their values are shown, not compared.  Each runs
-in a process of its own, by the interpreter of an environment that has it, since their requirements exclude each
-other; one that is not there is left out, and the results say so.  Processor seconds of the call alone are
-taken, the best of three, or one if it takes long; imports and compilation come before, on a few points.
-Results go to ``benchmarks/results/peers.json``, and as a table to ``paper/peers.md``.
+and torchid estimate another one, the dimension of a manifold: their values are shown, not compared.  Each
+runs in a process of its own, by the interpreter of an environment that has it, since their requirements
+exclude each other; one that is not there is left out, and the results say so.  Processor seconds of the call
+alone are taken, the best of three, or one if it takes long; imports and compilation come before, on a few
+points.  Results go to ``benchmarks/results/peers.json``, and as a table to ``paper/peers.md``.
 """
 
 from __future__ import annotations
@@ -141,9 +141,9 @@ def measured(name: str, interpreter: str, data: Path) -> dict[str, Any]:
 def table(report: dict[str, Any]) -> str:
     """The table of the paper."""
     ours = report["geodim"]["processor_s"]
+    size = f"{report['points']:,} × {report['columns']}"
     lines = [
-        f"{report['points']:,} × {report['columns']} standard normal values, "
-        f"one thread of {report['machine']['cpu']}.",
+        f"{size} standard normal values, one thread of {report['machine']['cpu']}.",
         "",
         "| program | quantity | value | processor seconds | times geodim's |",
         "|---|---|---:|---:|---:|",
