@@ -47,6 +47,7 @@ NAMES = {
     "socket": {"AF_UNIX", "sethostname", "socketpair"},
 }
 GUARDS = ("sys.platform", "os.name", "hasattr", "getattr", "WINDOWS", "BUSY_FILES_STAY")
+MARKS = re.compile(r"mark\.(unix|linux|skipif)|needs_pipes")
 CAUGHT = ("AttributeError", "ImportError", "Exception")
 
 
@@ -78,8 +79,10 @@ def leaves(statement):
 
 
 def guarded(node, around):
-    """Whether it only runs where it is: asked before, around it, or caught."""
+    """Whether it only runs where it is: asked before, around it, caught; or a test, skipped elsewhere."""
     for outer in around:
+        if MARKS.search("".join(ast.unparse(one) for one in getattr(outer, "decorator_list", []))):
+            return True
         if isinstance(outer, ast.If | ast.IfExp) and asks(outer.test):
             return True
         if isinstance(outer, ast.BoolOp) and asks(outer.values[0]):
@@ -104,6 +107,18 @@ def test_nothing_that_a_system_lacks_is_used_without_a_guard():
         f"{path.relative_to(SOURCE)}:{node.lineno} {ast.unparse(node)}"
         for path in sorted(SOURCE.rglob("*.py"))
         for node, around in uses(ast.parse(path.read_text(encoding="utf-8")))
+        if not guarded(node, around)
+    ]
+    assert not found
+
+
+def test_tests_are_skipped_where_they_cannot_run():
+    """Those of whole modules that are not for other systems are left to the mark of the module."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {ast.unparse(node)}"
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        if "pytestmark = pytest.mark.skipif(" not in (text := path.read_text(encoding="utf-8"))
+        for node, around in uses(ast.parse(text))
         if not guarded(node, around)
     ]
     assert not found

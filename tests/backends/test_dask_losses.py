@@ -55,6 +55,7 @@ async def _restarted(callback):
     callback.start()
 
 
+@pytest.mark.unix
 def test_a_worker_killed_in_mid_run_changes_no_bit(monkeypatch):
     """It takes half of the columns with it; they are read and solved again."""
     monkeypatch.setattr("geodim.planning.capacity.LEAST_BYTES", 1)

@@ -207,6 +207,7 @@ def test_a_pipe_from_another_program_is_read(saved):
         os.close(reading)
 
 
+@pytest.mark.unix
 @pytest.mark.parametrize("name", ["", ".", "/dev/zero", "a\x00b", "x" * 5000])
 def test_what_is_no_file(name):
     with pytest.raises(GeodimError):
