@@ -17,7 +17,7 @@ nox.options.default_venv_backend = "uv|virtualenv"
 
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 CONSTRAINTS = ("--constraint", "constraints.txt")
-SYSTEMS = ("linux", "darwin", "win32")
+OTHER_SYSTEMS = ("darwin", "win32")
 # Packages that build wheels of their main branch: https://scientific-python.org/specs/spec-0004/
 NIGHTLY = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "matplotlib")
 NIGHTLY_INDEX = "https://pypi.anaconda.org/scientific-python-nightly-wheels/simple"
@@ -37,8 +37,9 @@ def lint(session: nox.Session) -> None:
 def types(session: nox.Session) -> None:
     """Types, as each system has them: a name that one of them lacks is an error unless it is guarded."""
     session.install(*CONSTRAINTS, "-e", ".[dev]")
-    for system in SYSTEMS:
-        session.run("mypy", "--platform", system)
+    session.run("mypy")
+    for system in OTHER_SYSTEMS:  # where whole branches are not reached, and should not be
+        session.run("mypy", "--platform", system, "--no-warn-unreachable")
 
 
 @nox.session(python=PYTHONS, default=False)

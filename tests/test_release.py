@@ -16,7 +16,8 @@ import geodim
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+TABLE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = TABLE["project"]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 PYTHONS = [
     one.rpartition(" ")[2]
@@ -49,6 +50,8 @@ def test_the_recipe_requires_what_the_package_does():
     recipe = yaml.safe_load(text_of("recipe/recipe.yaml"))
     ours = [one.replace(">=", " >=") for one in PROJECT["dependencies"]]
     assert recipe["requirements"]["run"][1:] == ours
+    build = [one.replace(">=", " >=") for one in TABLE["build-system"]["requires"]]
+    assert recipe["requirements"]["host"][2:] == build
     assert recipe["context"]["python_min"] == PROJECT["requires-python"].removeprefix(">=") == PYTHONS[0]
     assert recipe["build"]["python"]["entry_points"] == [f"{k} = {v}" for k, v in PROJECT["scripts"].items()]
 
@@ -78,6 +81,18 @@ def test_addresses_are_those_of_the_project():
     for path in [*pages, ROOT / "recipe/recipe.yaml", *(ROOT / ".github").rglob("*.yml")]:
         found = re.findall(r"https://github\.com/[\w-]*geodim[\w-]*/[\w-]+", path.read_text(encoding="utf-8"))
         assert set(found) <= {home}, path
+
+
+def test_the_readme_leads_back_from_pypi():
+    """What the hook of the build does to it: no link or picture is left that PyPI could not follow."""
+    text = text_of("README.md")
+    for one in TABLE["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(one["pattern"], one["replacement"], text)
+    links = re.findall(r"\]\(([^)]*)\)", text)
+    assert len(links) > 20
+    assert all(re.match(r"#|https://", link) for link in links)
+    inside = [one for one in links if "$HFPR_VERSION/" in one]
+    assert all((ROOT / re.sub(r"#.*", "", one.partition("$HFPR_VERSION/")[2])).exists() for one in inside)
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
@@ -116,9 +131,7 @@ def test_the_table_of_the_paper_is_that_of_the_results():
     peers = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(peers)
     results = json.loads(text_of("benchmarks/results/peers.json"))
-    table = peers.table(results)
-    assert text_of("paper/peers.md") == table
-    assert table.partition("\n\n")[2].strip() in text_of("paper/paper.md")
+    assert peers.BEGIN + peers.table(results) + peers.END in text_of("paper/paper.md")
 
 
 def test_the_guide_of_scientific_python_is_followed():
