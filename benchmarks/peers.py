@@ -143,7 +143,7 @@ def table(report: dict[str, Any]) -> str:
     ours = report["geodim"]["processor_s"]
     size = f"{report['points']:,} points with {report['columns']} columns"
     lines = [
-        "| program | quantity | value | processor seconds | times geodim's |",
+        "| program | quantity | value | processor seconds | times the first row's |",
         "|---|---|---:|---:|---:|",
     ]
     for name, (package, quantity, _) in JOBS.items():
