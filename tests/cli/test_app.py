@@ -60,6 +60,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stderr == "[]\n"
 
 
+@pytest.mark.unix
 def test_completion_is_offered() -> None:
     result = CliRunner().invoke(app, ["--show-completion", "bash"])
     assert "--show-completion" in CliRunner().invoke(app, ["--help"]).stdout
