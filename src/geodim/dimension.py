@@ -32,6 +32,7 @@ from geodim.families.protocol import error_of, is_made, part_of
 from geodim.families.solve import family_profile, leading, solver_of_others
 from geodim.lists import is_dask
 from geodim.planning.record import PlanRecord
+from geodim.progress import showing
 from geodim.summary import removal_of, summarise
 from geodim.waiting import waiting
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
     from geodim.engine.profile import Profile
     from geodim.planning.problem import Plan
+    from geodim.progress import Progress
     from geodim.result import IDResult
 
 PILOT_FROM = 1 << 15  # fewer points are solved faster than examined,
@@ -70,7 +72,7 @@ def intrinsic_dimension(
     backend: str = "auto",
     checkpoint: str | Path | None = None,
     save_every: float = SAVE_EVERY,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> IDResult:
     r"""Compute the intrinsic dimension of a finite geometric data set, exactly or within certified bounds.
 
@@ -129,8 +131,8 @@ def intrinsic_dimension(
         bits.  On this machine's cores only.
     save_every : float
         Seconds between two checkpoints.
-    progress : callable, optional
-        Called as ``progress(columns_done, columns)`` in the calling thread.
+    progress : bool or callable, optional
+        True shows a bar; a function is called as ``progress(columns_done, columns)``, in the calling thread.
 
     Returns
     -------
@@ -179,8 +181,8 @@ def intrinsic_dimension(
         if removal:
             _refuse_removal(place, rtol, checkpoint, opened)
         run = _Run(place, opened, rtol, threads, chosen, started, removal=removal)
-    with checkpoint_for(checkpoint, run.job) as store:
-        driver = Driver(None if time_limit is None else started + time_limit, progress, store, save_every)
+    with checkpoint_for(checkpoint, run.job) as store, showing(progress, "features") as told:
+        driver = Driver(None if time_limit is None else started + time_limit, told, store, save_every)
         result = run.result(driver)
     seconds = time.monotonic() - started
     record = PlanRecord.of(run.plan, memory=meter.taken(), seconds=seconds, attempts=run.attempts)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from geodim.errors import DataFileError
-from geodim.result import JSON_SUPPORT, IDResult, format_of, to_json_value
+from geodim.result import JSON_SUPPORT, IDResult
+from geodim.saved.document import Reported, format_of, to_json_value
 from geodim.text import html_list, html_table
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _drop(before: float, after: float) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KHopResult:
+class KHopResult(Reported):
     """Intrinsic dimensions of the k-hop geometric data sets, k = 0, 1, ...
 
     Attributes

@@ -15,6 +15,7 @@ from geodim.engine.parts import divisor
 from geodim.errors import DataFileError, InputValueError
 from geodim.optional import installed_version
 from geodim.removal import TIE_RULE
+from geodim.saved.document import Reported, format_of, thinned, to_json_value
 from geodim.text import html_list, html_table, visible
 from geodim.words import at_most, scale_words
 
@@ -49,7 +50,7 @@ JSON_SUPPORT = 2049  # points of Phi kept in JSON; the sums are kept exactly
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IDResult:
+class IDResult(Reported):
     """The intrinsic dimension of a data set, with certified bounds and its provenance.
 
     Attributes
@@ -395,22 +396,6 @@ class IDResult:
         return html_table("geodim", rows) + html_list(map(str, self.alerts))
 
 
-def format_of(values: object) -> str:
-    """Which kind of document this says it is; what it is instead, where it says nothing."""
-    found = values.get("format") if isinstance(values, dict) else None
-    return found[:80] if isinstance(found, str) else type(values).__name__
-
-
-def thinned(size: int, most: int) -> NDArray[np.intp]:
-    """At most ``most`` positions in [0, size).
-
-    Half of them are even, a quarter each denser and denser towards the ends.
-    """
-    even = np.linspace(0, size - 1, most // 2)
-    ends = np.geomspace(1, size, most // 4) - 1
-    return np.unique(np.concatenate([even, ends, size - 1 - ends]).astype(np.intp))
-
-
 def inverse_square(delta: float) -> float:
     """1 / Delta^2, infinite for Delta 0.
 
@@ -422,13 +407,6 @@ def inverse_square(delta: float) -> float:
         return math.inf
     inverse = 1.0 / delta
     return inverse * inverse
-
-
-def to_json_value(value: object) -> object:
-    """Infinity as the string "inf": JSON has no such number."""
-    if isinstance(value, float) and not np.isfinite(value):
-        return "inf" if value > 0 else str(value)
-    return value
 
 
 def versions() -> dict[str, str]:

@@ -125,7 +125,7 @@ class LocalBackend:
 
         if not isinstance(operator, str) and graph is None:
             return make_operator(None, operator), {}
-        simple = as_graph(graph, n_nodes, weights=weights, threads=threads)
+        simple = as_graph(graph, n_nodes, edge_weights=weights, n_threads=threads)
         return make_operator(simple, operator, **parameters), simple.to_dict()
 
     def hop_pass(

@@ -101,7 +101,9 @@ def _rows_of_hops(graph: StudyGraph, nodes: NDArray[np.int64], options: Options)
     parts: list[list[NDArray[np.float64]]] = [[] for _ in range(HOPS + 1)]
     for first in range(0, graph.x.shape[1], width):
         columns = slice(first, min(first + width, graph.x.shape[1]))
-        blocks = iter_hop_blocks(graph.x, operator, HOPS, columns, dtype=np.float64, threads=options.threads)
+        blocks = iter_hop_blocks(
+            graph.x, operator, HOPS, columns, dtype=np.float64, n_threads=options.threads
+        )
         for part, block in zip(parts, blocks, strict=True):
             part.append(np.array(block[nodes], np.float64))
     return [np.concatenate(part, axis=1) for part in parts]
@@ -168,7 +170,7 @@ def _accuracies(graph: StudyGraph, runs: int, context: Context) -> list[list[tup
     from geodim.gnn.runs import run_seed  # noqa: PLC0415
 
     looked_at = np.unique(np.concatenate([part for split in graph.splits[:runs] for part in split.values()]))
-    inputs = hop_inputs(graph.x, graph.edge_index, HOPS, nodes=looked_at, threads=context.options.threads)
+    inputs = hop_inputs(graph.x, graph.edge_index, HOPS, nodes=looked_at, n_threads=context.options.threads)
     found = []
     for run in range(runs):
         row = []

@@ -90,12 +90,12 @@ class Operator(ABC):
 
     @abstractmethod
     def apply(
-        self, block: NDArray[np.floating], out: NDArray[np.floating], *, threads: int | None = None
+        self, block: NDArray[np.floating], out: NDArray[np.floating], *, n_threads: int | None = None
     ) -> None:
         """Write the operator times `block` into `out`.
 
         These are two different C-contiguous (n, c) arrays of one float type. Columns do not influence each
-        other, and neither does `threads` influence any bit. See :mod:`geodim.features.hops` for what is
+        other, and neither does `n_threads` influence any bit. See :mod:`geodim.features.hops` for what is
         guaranteed about rounding.
         """
 
@@ -111,7 +111,7 @@ class Operator(ABC):
         return self
 
     def largest_sums(
-        self, hops: int, kind: np.dtype[np.floating], threads: int | None = None
+        self, hops: int, kind: np.dtype[np.floating], n_threads: int | None = None
     ) -> Iterator[float]:
         """Yield the largest row sum of each power of `absolute`, while it is finite."""
         operator = self.absolute()
@@ -119,7 +119,7 @@ class Operator(ABC):
         block[...] = 1.0
         for _ in range(hops):
             try:
-                operator.apply(block, out, threads=threads)
+                operator.apply(block, out, n_threads=n_threads)
             except RangeOverflowError:
                 return
             yield float(out.max())
@@ -159,10 +159,10 @@ class MatrixOperator(Operator):
         }
 
     def apply(
-        self, block: NDArray[np.floating], out: NDArray[np.floating], *, threads: int | None = None
+        self, block: NDArray[np.floating], out: NDArray[np.floating], *, n_threads: int | None = None
     ) -> None:
         """Write the matrix times `block` into `out`."""
-        aggregate(self.rows, block, out, thread_count(threads, "threads"))
+        aggregate(self.rows, block, out, thread_count(n_threads, "threads"))
 
     def arithmetic(self) -> Arithmetic:
         """Return what the rounding of a product depends on."""
@@ -245,19 +245,19 @@ class SeriesOperator(Operator):
         }
 
     def apply(
-        self, block: NDArray[np.floating], out: NDArray[np.floating], *, threads: int | None = None
+        self, block: NDArray[np.floating], out: NDArray[np.floating], *, n_threads: int | None = None
     ) -> None:
         """Write the series applied to `block` into `out`."""
         from geodim.features._kernels import blend  # noqa: PLC0415
 
-        count = thread_count(threads, "threads")
+        count = thread_count(n_threads, "threads")
         helpers = useful_threads(count, block.size)
         ranges = equal_ranges(self.n_nodes, helpers)
         shape, double = block.shape, np.dtype(np.float64)
         y, z = aligned_empty(shape, double), aligned_empty(shape, double)
         np.multiply(block, self._first, out=y, dtype=np.float64)
         for step in self._steps:
-            self.transition.apply(y, z, threads=count)
+            self.transition.apply(y, z, n_threads=count)
             y, z = z, y
 
             def task(rows: tuple[int, int], y: NDArray[np.floating] = y, step: float = step) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from geodim.gauge.marks import EVEN, Mark, reference_marks
+from geodim.text import html_table
 from geodim.words import counted, number
 
 if TYPE_CHECKING:
@@ -117,6 +118,10 @@ class Gauge:
 
     def __str__(self) -> str:
         return self.line
+
+    def _repr_html_(self) -> str:
+        rows = [(mark.name, number(mark.dimension)) for mark in self.marks]
+        return html_table(self.verdict, [("this data", number(self.dimension)), *rows])
 
 
 _WORDS = {

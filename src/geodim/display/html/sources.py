@@ -11,6 +11,7 @@ from geodim.errors import DataFileError, InputTypeError
 from geodim.explain.select import FeatureSelection
 from geodim.khop_result import KHopResult
 from geodim.result import IDResult
+from geodim.sampling.comparison import Comparison
 
 __all__ = ["Item", "Result", "as_items", "as_result", "read_item"]
 
@@ -113,6 +114,8 @@ def as_items(results: object) -> list[Item]:
     Names that read the same are numbered.
     """
     items: list[Item] = []
+    if isinstance(results, Comparison):
+        results = [Item(name, one) for name, one in zip(results.names, results.results, strict=True)]
     one_alone = isinstance(results, (Item, IDResult, KHopResult, FeatureSelection))
     results = [results] if one_alone or not isinstance(results, list | tuple) else results
     for at, one in enumerate(results, 1):
