@@ -48,7 +48,7 @@ GIB = 1 << 30
 
 
 def forget_peak() -> None:
-    Path("/proc/self/clear_refs").write_text("5")
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
 
 
 @contextmanager

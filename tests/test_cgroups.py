@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from unittest import mock
 
 import pytest
-from geodim.plan import Problem, plan
 
 from geodim import cgroups
 from geodim.memory import free_memory, machine_memory
+from geodim.plans import Problem, plan
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_
-import os
 import signal
 import subprocess
 import sys
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMAT = "geodim.estimators/1"
+INTERRUPTED = (-signal.SIGINT, 0xC000013A)  # as Unix and Windows say that Ctrl-C ended a process
 CODES = {"extra": ExitCode.EXTRA, "file": ExitCode.FILE, "data": ExitCode.DATA}
 
 
@@ -114,7 +114,6 @@ def compare_estimators(
     check_report(report)
     names = parse_estimators(estimators)
     job: dict[str, Any] = {
-        "parent": os.getpid(),
         **_where(data, hops, root, edges, columns, exclude),
         "header": header,
         "drop_missing": drop_missing or None,
@@ -241,7 +240,8 @@ def _one_row(job: dict[str, Any]) -> dict[str, Any]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
+        errors="replace",  # what libraries say before Python starts may be in any encoding
     ) as child:
         try:
             return _row(name, _listen(child, job))
@@ -260,9 +260,12 @@ def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]
     said: list[str] = []  # drained all the time: a full pipe would hold the child up
     listener = Thread(target=said.extend, args=(child.stderr,), daemon=True)
     listener.start()
-    with suppress(BrokenPipeError):  # it has ended already, and will not say why
-        child.stdin.write(json_.dumps(job))
-        child.stdin.close()
+    try:
+        child.stdin.write(f"{json_.dumps(job)}\n")
+        child.stdin.flush()  # and open until one of us ends: see `geodim.cli.lifeline`
+    except OSError:  # it has ended already, and will not say why
+        with suppress(OSError):
+            child.stdin.close()
     limit = None if job["time_limit"] is None else min(job["time_limit"], MOST_SECONDS)
     first = child.stdout.readline().strip()
     answers: list[str] = []
@@ -286,7 +289,7 @@ def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]
         if found.get("stage") == "load":
             _raise(found["error"])
         return found
-    if code == -signal.SIGINT:
+    if code in INTERRUPTED:
         raise KeyboardInterrupt
     reason = f"killed by signal {-code}, perhaps for want of memory" if code < 0 else f"exit status {code}"
     last = "".join(said).strip().rpartition("\n")[2]

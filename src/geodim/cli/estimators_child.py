@@ -1,4 +1,4 @@
-"""One estimator of ``geodim estimators``, in its own process: a job on stdin, one line of JSON out.
+"""One estimator of ``geodim estimators``, in its own process: a line of JSON in, the job, and one out.
 
 First comes the word "ready", when the data is read and checked, so that the time
 limit does not count reading.
@@ -39,12 +39,13 @@ class Data:
 
 def main() -> None:
     """Run the job; whatever goes wrong becomes a line of JSON too."""
-    end_with_parent()
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what estimators print is not the answer
-    job = json.loads(sys.stdin.read() or "null")
-    if job is None or os.getppid() != job["parent"]:  # it was ended before the system was asked to tell
+    line = sys.stdin.readline()
+    if not line.endswith("\n"):  # the parent has ended
         return
+    end_with_parent()
+    job = json.loads(line)
     try:
         data, sizes = load(job)
     except Exception as error:  # noqa: BLE001 - reported, not hidden

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+import sys
 from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -105,7 +106,7 @@ class ArraySource:
 
     def let_go(self) -> None:
         """Give pages of a mapped file back: they would count as memory of this process."""
-        if self._map is not None:
+        if self._map is not None and sys.platform != "win32":
             with contextlib.suppress(OSError, ValueError):
                 self._map.madvise(mmap.MADV_DONTNEED)
 

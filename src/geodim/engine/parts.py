@@ -29,10 +29,9 @@ FRACTION, HALF = 52, 26  # bits of a float64's fraction, and of the lower half o
 
 def available_threads() -> int:
     """Cores this process may use."""
-    try:
+    if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
+    return os.cpu_count() or 1
 
 
 def thread_count(threads: object, name: str = "n_threads") -> int:
