@@ -89,7 +89,7 @@ def khop_dimensions(
     progress: Progress = None,
     so_far: Callable[[Sequence[float]], None] | None = None,
 ) -> KHopResult:
-    r"""Intrinsic dimension of the k-hop geometric data sets of a graph, k = 0, ..., hops.
+    r"""Compute the intrinsic dimension of the k-hop geometric data sets of a graph, k = 0, ..., hops.
 
     The features of the k-hop data set are all columns of :math:`X, \hat A X, \dots, \hat A^k X`, divided by
     :math:`d_{\max}` of the raw attributes X, where

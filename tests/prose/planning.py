@@ -28,7 +28,7 @@ def check(page: Page) -> None:
     for part in PLANNING["compared"].values():
         for row in part:
             page.allows(f"| {name(row['what'])} |", "the case")
-    page.allows("64 float32 features, all columns alike", "the case")
+    page.allows("64 float32 features, all columns identically distributed", "the case")
     rates(page)
     devices(page)
     formulas(page)

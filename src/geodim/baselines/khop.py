@@ -60,6 +60,14 @@ class HopPoints:
         Squared norms of the rows of :math:`T^m|X|`.
     products : int
         Sparse products per hop.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geodim.baselines import khop_points
+    >>> points = khop_points(np.eye(3), [(0, 1), (1, 2)], hops=1)
+    >>> points.values.shape, points.n_attributes, points.hops
+    ((3, 6), 3, 1)
     """
 
     values: NDArray[np.float64]

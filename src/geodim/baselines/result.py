@@ -36,13 +36,21 @@ class BaselineResult(SavedResult):
         Distances that were 0, between equal rows, and therefore left out; None where
         the estimator does not say.
     n_neighbors : int or None
-        Neighbours looked at per point, where that means something.
+        Neighbours examined per point, where that means something.
     seed : int or None
         Seed of the sample, where one was drawn.
     seconds : float
         Wall time.
     parameters, versions : dict
         All options, and the versions of what the number depends on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geodim import baselines
+    >>> result = baselines.two_nn(np.random.default_rng(0).random((1000, 3)))
+    >>> result.name, round(result.dimension), result.n_points
+    ('twonn', 3, 1000)
     """
 
     name: str

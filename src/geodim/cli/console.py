@@ -1,7 +1,7 @@
 """What the terminal shows: consoles, notes, errors, tables and the progress bar.
 
 Everything is shown by the consoles of `out` and `err`, which write out what a terminal would obey: names of
-columns and files come from strangers.
+columns and files come from untrusted sources.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def select(
 
     One feature after the other, always the one that adds most to the discriminability. Such a choice reaches
     at least 63 % (1 - 1/e) of the discriminability of the best possible choice of as many features, and
-    mostly far more: the table shows how much of all features together. Labels are not looked at.
+    mostly far more: the table shows how much of all features together. Labels are not examined.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with **names** and **curve**.
 

@@ -43,7 +43,7 @@ def binary_dimension(
     time_limit: float | None = None,
     progress: Progress = None,
 ) -> IDResult:
-    r"""Intrinsic dimension of binary data, by the concept features of Hanika and Hille.
+    r"""Compute the intrinsic dimension of binary data, by the concept features of Hanika and Hille.
 
     The points are the m attributes.  Every formal concept (A, B), a set of objects with the attributes that
     they share, gives the feature that is :math:`|A|/|G|` on B and 0 elsewhere.  With these
@@ -59,8 +59,8 @@ def binary_dimension(
         Objects in rows, attributes in columns: booleans, or numbers that are all 0 or 1; or a file of
         transactions (FIMI, ``.dat``) or a context (Burmeister, ``.cxt``), also with ``.gz``.
     min_support : float or int, default 0.0
-        Concepts of fewer objects are not looked for.  A float is a share of the objects, from 0 to 1; an int
-        is a number of objects.  Bounds hold for all concepts, whatever is left out.
+        Concepts with fewer objects are not searched for.  A float is a share of the objects, from 0 to 1; an
+        int is a number of objects.  Bounds hold for all concepts, whatever is left out.
     scale : {"none", "global"}
         Take shares of objects as they are, or divide all features by the largest range, the share of the most
         frequent attribute.
@@ -89,7 +89,7 @@ def binary_dimension(
 
     Notes
     -----
-    `geodim.concepts.mining` proves how few of the concepts must be looked at, and the bounds.
+    `geodim.concepts.mining` proves how few of the concepts must be examined, and the bounds.
 
     Examples
     --------

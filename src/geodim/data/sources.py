@@ -300,7 +300,7 @@ class WeightedSource:
 
 
 def column_chunks(source: ColumnSource) -> list[tuple[slice, slice]]:
-    """Every column is a chunk."""
+    """Treat every column as a chunk."""
     return [(slice(0, source.n_points), slice(column, column + 1)) for column in range(source.n_features)]
 
 

@@ -60,6 +60,15 @@ class HopAdvice(SavedResult):
         By which share the dimension of each k exceeds that of the last.
     text : str
         The advice in words, with its basis and caveats.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> edges = [(i, i + 1) for i in range(9)]
+    >>> advice = geodim.advise(geodim.khop_dimensions(np.eye(10), edges, hops=3))
+    >>> advice.hops, advice.computed, advice.certain
+    (3, 3, True)
     """
 
     hops: int
@@ -72,7 +81,7 @@ class HopAdvice(SavedResult):
     text: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         for name in ("dimensions", "drops", "excess"):
             values[name] = [to_json_value(value) for value in values[name]]
@@ -107,7 +116,7 @@ class HopAdvice(SavedResult):
 
 
 def advise(result: KHopResult, tolerance: float = 0.01) -> HopAdvice:
-    """Say how many hops are worth it.
+    """Advise on how many hops are worth their cost.
 
     Parameters
     ----------

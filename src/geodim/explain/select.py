@@ -46,7 +46,7 @@ MEMORY = 256 << 20
 
 @dataclass(frozen=True, repr=False)
 class FeatureSelection(SavedResult, Reported):
-    """Features in the order of their choice, and what they reach together.
+    """The chosen features, in the order of their choice, and what they reach together.
 
     Unpacks into names and curve: ``names, curve = select_features(X)``.
 
@@ -66,7 +66,16 @@ class FeatureSelection(SavedResult, Reported):
     guarantee : float
         The chosen features reach at least this part of the Delta of any other set of as many.
     alerts : tuple of Alert
-        What to know before the choice is believed: that of one column in large units reaches everything.
+        What to consider before the choice is trusted: one column in large units may reach everything.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> X = np.array([[0, 8], [1, 0], [3, 4], [6, 8], [10, 0]])
+    >>> selection = geodim.select_features(X, 1, feature_names=["f", "g"])
+    >>> selection.names, selection.useful
+    (['f'], 1)
     """
 
     names: list[str]
@@ -140,7 +149,7 @@ class FeatureSelection(SavedResult, Reported):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         values |= {
             "format": FORMAT,
@@ -211,7 +220,7 @@ def select_features(
     time_limit: float | None = None,
     progress: Progress = None,
 ) -> FeatureSelection:
-    r"""Choose few features that keep most of the discriminability.
+    r"""Choose a few features that keep most of the discriminability.
 
     Delta of a set S of features, :math:`\Delta(S) = \frac1n \sum_k \max_{f \in S} \phi_{k,f}`, is monotone
     and submodular, so taking the feature that adds most, again and again, reaches at least :math:`1 - 1/e` of

@@ -43,7 +43,7 @@ HTML_NAMES = 10
 
 @dataclass(frozen=True, repr=False)
 class Explanation(SavedResult):
-    """What every feature is worth, and which of them suffice.
+    """What every feature contributes, and which of them suffice.
 
     Attributes
     ----------
@@ -67,12 +67,21 @@ class Explanation(SavedResult):
         The shares of each hop together, for the features of a graph; for other data all belongs to hop 0.
     core : list of str
         A minimal set of features: together they have the same dimension to the bit, and without any
-        one of them it is another.
+        one of them it is different.
     core_columns : list of int
         Their columns; column j after m hops is m * n_attributes + j.
     core_shares : dict
         Shares among the core alone, largest first: what they are once features that tie
         with the core have left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> X = np.array([[0, 8], [1, 0], [3, 4], [6, 8], [10, 0]])
+    >>> why = geodim.explain_dimension(X, feature_names=["f", "g"])
+    >>> {name: round(share, 3) for name, share in why.shares.items()}, why.core
+    ({'g': 0.522, 'f': 0.478}, ['f', 'g'])
     """
 
     result: IDResult
@@ -177,7 +186,7 @@ def explain_dimension(
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> Explanation:
-    """Say what every feature is worth, and find a minimal set with the same dimension.
+    """Explain what every feature contributes, and find a minimal set with the same dimension.
 
     What the removal of a feature costs, exactly and for all features at once; which features carry the
     discriminability, where of those that tie the lowest column counts; and a minimal set of features that has
@@ -241,7 +250,7 @@ def explain_hops(
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> Explanation:
-    """Say which attributes, after which hops, carry the discriminability of a graph's k-hop data set.
+    """Explain which attributes, after which hops, carry the discriminability of a graph's k-hop data set.
 
     Features are divided by d_max of the raw attributes, whichever of them belong to the core.
 
@@ -316,7 +325,7 @@ def feature_ranking(
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> dict[str, float]:
-    r"""Discriminability of every feature on its own, :math:`\frac1n \sum_k \phi_{k,f}`, the largest first.
+    r"""Rank features by their own discriminability, :math:`\frac1n \sum_k \phi_{k,f}`, the largest first.
 
     The plain ranking, for comparison with shares and with `geodim.select_features`: a feature may rank
     high and add nothing to another one.  Every column is solved for all k, which takes several times as

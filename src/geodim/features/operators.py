@@ -56,7 +56,7 @@ __all__ = ["MatrixOperator", "Operator", "SeriesOperator", "make_operator"]
 
 NAMES = ("sym", "rw", "ppr", "heat")
 MAX_ORDER = 10_000
-CHUNK = 1 << 20  # rows whose lengths are looked at together
+CHUNK = 1 << 20  # rows whose lengths are examined together
 LEAST_DEGREE, LARGEST_DEGREE = 1e-150, 1e150  # products of two of them neither overflow nor lose digits
 
 
@@ -71,6 +71,13 @@ class Operator(ABC):
         Sparse products that one application takes.
     scratch_itemsize : int
         Bytes of working memory per node and column that one application takes.
+
+    Examples
+    --------
+    >>> from geodim.features import Operator, make_operator
+    >>> operator = make_operator([(0, 1), (1, 2)], "rw")
+    >>> isinstance(operator, Operator), operator.n_nodes, operator.products
+    (True, 3, 1)
     """
 
     n_nodes: int
@@ -128,7 +135,14 @@ class Operator(ABC):
 
 
 class MatrixOperator(Operator):
-    """One sparse matrix, held as compressed rows and the scales around them."""
+    """One sparse matrix, held as compressed rows and the scales around them.
+
+    Examples
+    --------
+    >>> from geodim.features import make_operator
+    >>> type(make_operator([(0, 1), (1, 2)], "sym")).__name__
+    'MatrixOperator'
+    """
 
     def __init__(self, name: str, rows: Rows) -> None:
         self.name = name
@@ -184,6 +198,13 @@ class SeriesOperator(Operator):
         :math:`\sum_{k > K} \theta_k`, a bound on the norm of what was cut off, since :math:`\|T\| \le 1`: in
         the spectral norm for ``sym``, in the maximum norm (of each column) for ``rw``. Bounds on a dimension
         are about the series as truncated: this error is not among them.
+
+    Examples
+    --------
+    >>> from geodim.features import make_operator
+    >>> operator = make_operator([(0, 1), (1, 2)], "ppr")
+    >>> operator.order, operator.truncation_error < 1e-3
+    (56, True)
     """
 
     scratch_itemsize = 16

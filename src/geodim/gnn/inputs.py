@@ -48,6 +48,14 @@ class HopInputs:
         The node of each row, ascending.
     n_nodes : int
         Nodes of the whole graph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geodim.gnn import hop_inputs
+    >>> inputs = hop_inputs(np.eye(3, dtype=np.float32), [(0, 1), (1, 2)], 2)
+    >>> len(inputs.layers), inputs.layers[0].shape, inputs.n_nodes
+    (3, (3, 3), 3)
     """
 
     def __init__(self, layers: Sequence[NDArray[np.float32]], nodes: NDArray[np.int64], n_nodes: int) -> None:

@@ -193,7 +193,7 @@ class _Grid:
     runs: list[SignRun]
 
     def check(self) -> None:
-        """Raise if it is time to stop."""
+        """Raise an error if the run should stop."""
         if self.driver.late():
             raise _StoppedError
 

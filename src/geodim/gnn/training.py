@@ -77,7 +77,7 @@ class SignFit:
     model : SIGN
         With the weights that were tested; on the device it was trained on, ready for inference.
     test_accuracy : float
-        Share of the test nodes that are classified rightly.
+        Share of the test nodes that are classified correctly.
     valid_accuracy : float
         The best on the validation nodes, reached in `best_epoch`.
     epochs, best_epoch : int
@@ -88,6 +88,18 @@ class SignFit:
         Wall time.
     threads : int
         Threads of PyTorch that were used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geodim.gnn import SignSettings, fit_sign, hop_inputs
+    >>> y = np.arange(60) % 2
+    >>> X = np.random.default_rng(0).normal(size=(60, 4)) + 3 * y[:, None]
+    >>> inputs = hop_inputs(X, [(i, i + 2) for i in range(58)], 1)
+    >>> splits = {"train": np.arange(20), "valid": np.arange(20, 40), "test": np.arange(40, 60)}
+    >>> fit = fit_sign(inputs, y, splits, settings=SignSettings(hidden=8), seed=1)
+    >>> len(fit.losses) == fit.epochs >= fit.best_epoch
+    True
     """
 
     model: SIGN = field(repr=False)

@@ -22,7 +22,7 @@ def plan(
     workers: Sequence[Any] = (),
     rates: CoreRates = CORE,
 ) -> Plan:
-    """Memory, passes, bytes and time of a problem on a backend.
+    """Predict the memory, passes, bytes and time of a problem on a backend.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from geodim.planning.problem import Problem
 if TYPE_CHECKING:
     from geodim.features.operators import Operator
 
-NARROWEST = 8  # the aggregation kernel works on at least so many columns
+NARROWEST = 8  # the aggregation kernel works on at least this many columns
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class HopPlan:
         return None if self.budget is None else self.memory <= self.budget
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return asdict(self) | {"fits": self.fits}
 
 
@@ -85,7 +85,7 @@ def peak_memory(
 
 
 def hop_peak(problem: Problem, columns: int, threads: int) -> int:
-    """Peak bytes of a pass with so many columns in flight."""
+    """Peak bytes of a pass with this many columns in flight."""
     return peak_memory(
         problem.n_points, problem.stored_entries, columns, problem.itemsize, problem.hops or 0, threads,
         problem.scratch_itemsize, weighted=problem.weighted,

@@ -20,7 +20,7 @@ __all__ = ["Subsampling", "subsampled"]
 
 
 class Subsampling(TypedDict, total=False):
-    """What parts are drawn."""
+    """How samples are drawn."""
 
     sizes: Sequence[int] | None
     repeats: int

@@ -76,20 +76,30 @@ class Verdict:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(SavedResult, Reported):
-    """Several data sets, measured on equally many points.
+    """Several data sets, measured at equal numbers of points.
 
     Attributes
     ----------
     names : list of str
-        What they are called.
+        The names of the data sets.
     results : list of IDResult
-        Each as a whole.
+        The result of each whole data set.
     points : int
-        How many points the parts have.
+        How many points each sample has.
     samples : list of list of (float, float)
-        For every data set, bounds on the dimension of each part.
+        For every data set, bounds on the dimension of each sample.
     verdicts : list of Verdict
-        For every pair.
+        The verdict on every pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> rng = np.random.default_rng(0)
+    >>> data = {"uniform": rng.random((400, 3)), "normal": rng.normal(size=(900, 3))}
+    >>> compared = geodim.compare(data, repeats=5)
+    >>> compared.names, compared.points
+    (['uniform', 'normal'], 200)
     """
 
     names: list[str]
@@ -100,12 +110,12 @@ class Comparison(SavedResult, Reported):
 
     @property
     def medians(self) -> list[float]:
-        """The median dimension of the parts of every data set."""
+        """The median dimension of the samples of every data set."""
         return [float(np.median([math.sqrt(low * high) for low, high in some])) for some in self.samples]
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """One for every pair of data sets."""
+        """The verdict on every pair of data sets."""
         return [self._verdict(one, other) for one, other in combinations(range(len(self.names)), 2)]
 
     def _verdict(self, one: int, other: int) -> Verdict:

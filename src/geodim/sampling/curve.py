@@ -67,20 +67,29 @@ STEADY = 0.025  # change with every doubling that is none; that of normal column
 
 @dataclass(frozen=True, repr=False)
 class SampleCurve(SavedResult):
-    """Dimensions of parts of the points, and of all.
+    """Dimensions of random samples of the points, and of all of them.
 
     Attributes
     ----------
     sizes : list of int
         Numbers of points, ascending, the last of them all.
     dimensions : list of list of float
-        For every size, the dimension of each part that was drawn; of all points, the one.
+        For every size, the dimension of each sample; for all points, a single one.
     ranges, windows : list of list of float
         The same for d_max, and for the mean of Phi in the units of the data.
     verdict : str
         "settled", "grows", "falls" or "unclear".
     growth : float
         By which share the dimension grows whenever the points double, over the last four sizes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> X = np.random.default_rng(0).random((2000, 4))
+    >>> curve = geodim.subsampled_dimensions(X, repeats=3)
+    >>> curve.sizes[-1], curve.verdict
+    (2000, 'falls')
     """
 
     sizes: list[int]
@@ -102,7 +111,7 @@ class SampleCurve(SavedResult):
 
     @property
     def verdict(self) -> str:
-        """Whether it has settled."""
+        """Whether the dimension has settled."""
         return self._judged()[1]
 
     def _judged(self) -> tuple[float, str, int]:
@@ -165,7 +174,7 @@ class SampleCurve(SavedResult):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         lists = {
             name: [[to_json_value(value) for value in some] for some in getattr(self, name)]
             for name in ("dimensions", "ranges", "windows")
@@ -229,20 +238,20 @@ def subsampled_dimensions(
     progress: Progress = None,
     **options: Unpack[Options],
 ) -> SampleCurve:
-    """The dimension of random parts of the points, and of all, exactly: whether it has settled.
+    """Measure random samples of the points, to see whether the dimension has settled.
 
     Parameters
     ----------
     X : array-like of shape (n_points, n_features)
         Points in any form that `geodim.intrinsic_dimension` takes, but for Dask collections.
     sizes : sequence of int, optional
-        Numbers of points of the parts.  By default all halves of halves down to 16, at most 8 of them: from
+        Sizes of the samples.  By default all halves of halves down to 16, at most 8 of them: from
         n/2 on, or from n/8 on where there are many points, so that all parts together take about as long as
         the whole.
     repeats : int, default 8
-        Parts of each size.
+        Samples of each size.
     seed : int
-        Which parts: the same seed draws the same.
+        The seed of the samples.
     whole : IDResult, optional
         The result of all points, if it is known already.
     progress : bool or callable, optional

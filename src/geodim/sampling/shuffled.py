@@ -41,7 +41,7 @@ def shuffled_reference(
     progress: Progress = None,
     **options: Unpack[Options],
 ) -> IDResult:
-    """The dimension, with one more mark on its gauge: that of the data's own columns, shuffled.
+    """Measure the dimension, with one more mark on its gauge: that of the data's own columns, shuffled.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def shuffled_reference(
     repeats : int, default 3
         How often columns are shuffled; each takes as long as the dimension itself.
     seed : int
-        Which shuffles: the same seed gives the same.
+        The seed of the shuffles.
     whole : IDResult, optional
         The result of the points as they are, if it is known already.
     progress : bool or callable, optional

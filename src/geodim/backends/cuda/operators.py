@@ -61,7 +61,7 @@ ROWS, LANES = (
     32,
     8,
 )
-CHECKED = 1 << 28  # values that are looked at in one go
+CHECKED = 1 << 28  # values that are examined in one go
 
 
 class DeviceOperator(Operator):

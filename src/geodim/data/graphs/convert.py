@@ -116,7 +116,7 @@ def as_graph(
 
 @contextmanager
 def _naming(graph: object) -> Iterator[None]:
-    """Errors about a file name it."""
+    """Add the name of the file to errors about it."""
     if not isinstance(graph, str | os.PathLike):
         yield
         return

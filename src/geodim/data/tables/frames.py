@@ -289,7 +289,7 @@ def _checked_frame(table: pa.Table, file: Path) -> Table:
 def _check_numbers(fields: list[pa.Field], file: Path, values_of: Callable[[str], Values | None]) -> None:
     """Refuse columns that hold no numbers, all in one message with an example.
 
-    For the example the values of a column may be looked at.
+    For the example the values of a column may be examined.
     """
     types = require("pyarrow", "frames", "reading tables").types
     numeric = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal)

@@ -44,7 +44,7 @@ class Item:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """How it was computed."""
+        """Return how the result was computed."""
         first = self.result.results[0] if isinstance(self.result, KHopResult) else self.result
         return first.parameters
 
@@ -56,13 +56,13 @@ class Item:
 
     @property
     def versions(self) -> dict[str, str]:
-        """What it was computed with."""
+        """Return the versions of the packages that computed it."""
         first = self.result.results[0] if isinstance(self.result, KHopResult) else self.result
         return first.versions
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """Return how long the computation took."""
         return self.result.results[-1].seconds if isinstance(self.result, KHopResult) else self.result.seconds
 
 
