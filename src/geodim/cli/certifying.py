@@ -19,7 +19,7 @@ CertificatePath = Annotated[
     typer.Option(
         "--certificate",
         metavar="PATH",
-        help="Write what proves the bounds from the data, for `geodim verify` and all who want proof.",
+        help="Write a certificate that proves the bounds from the data, for `geodim verify`.",
     ),
 ]
 CertificateRtol = Annotated[

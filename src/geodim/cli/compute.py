@@ -92,7 +92,7 @@ def compute(
         str,
         typer.Option(
             metavar="FAMILY",
-            help=f"{FAMILY_HELP}; for --dry-run without a file: so many float32 columns.",
+            help=f"{FAMILY_HELP}; for --dry-run without a file: the number of float32 columns.",
         ),
     ] = "coordinates",
     metric: Metric = None,
@@ -141,7 +141,10 @@ def compute(
     points: Annotated[
         float | None,
         typer.Option(
-            metavar="N", min=1.0, max=MOST_SIZE, help="For --dry-run without a file: so many points, 1e10."
+            metavar="N",
+            min=1.0,
+            max=MOST_SIZE,
+            help="For --dry-run without a file: the number of points, such as 1e10.",
         ),
     ] = None,
     coordinates: Annotated[
@@ -155,7 +158,9 @@ def compute(
     ] = None,
     memory: Annotated[
         str | None,
-        typer.Option(metavar="SIZE", help="For --dry-run: what there is, 16GB; here, or on the GPU."),
+        typer.Option(
+            metavar="SIZE", help="For --dry-run: the memory available here or on the GPU, such as 16GB."
+        ),
     ] = None,
     workers: Workers = None,
     worker_memory: WorkerMemory = None,

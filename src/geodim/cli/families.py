@@ -23,7 +23,9 @@ Metric = Annotated[
 ]
 Landmarks = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Distances from so many points, with bounds for all of them."),
+    typer.Option(
+        metavar="N", min=1, help="Measure distances from N points only, with bounds for all points."
+    ),
 ]
 By = Annotated[
     str | None,

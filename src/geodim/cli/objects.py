@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 Blur = Annotated[
     int | None,
-    typer.Option(metavar="N", min=0, help="For pixels: blur by so many hops on the pixel grid."),
+    typer.Option(metavar="N", min=0, help="For pixels: blur by N hops on the pixel grid."),
 ]
 PatchSize = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="For patches: rows and columns of one, 3 by default.")
+    int | None,
+    typer.Option(metavar="N", min=1, help="For patches: rows and columns of a patch, 3 by default."),
 ]
 Weighting = Annotated[
     str | None, typer.Option(metavar="NAME", help="For terms: tfidf (by default), count or binary.")

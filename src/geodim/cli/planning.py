@@ -33,7 +33,9 @@ class BackendName(StrEnum):
 BackendOption = Annotated[
     BackendName,
     typer.Option(
-        "--backend", metavar="NAME", help="Where to compute: auto, cpu, cuda or dask. The same bits."
+        "--backend",
+        metavar="NAME",
+        help="Where to compute: auto, cpu, cuda or dask. The result is the same to the bit.",
     ),
 ]
 Workers = Annotated[
@@ -42,11 +44,12 @@ Workers = Annotated[
         metavar="N",
         min=1,
         max=MOST_WORKERS,
-        help="For --dry-run: a cluster of N workers that need not be there.",
+        help="For --dry-run: plan for a cluster of N workers, which need not exist.",
     ),
 ]
 WorkerMemory = Annotated[
-    str | None, typer.Option(metavar="SIZE", help="For --dry-run: the memory of each of these workers, 32GB.")
+    str | None,
+    typer.Option(metavar="SIZE", help="For --dry-run: the memory of each of these workers, such as 32GB."),
 ]
 DryRun = Annotated[
     bool,

@@ -71,7 +71,9 @@ def select(
     threads: Threads = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the features chosen so far."),
+        typer.Option(
+            metavar="SECONDS", min=0.0, help="Stop after this time, with the features chosen by then."
+        ),
     ] = None,
     json: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Also write the result to a file.")
@@ -81,11 +83,11 @@ def select(
         bool, typer.Option("--quiet", "-q", help="No progress bar, no notes; on a terminal only the names.")
     ] = False,
 ) -> None:
-    """Choose few features that tell the points apart almost as well as all of them.
+    """Choose a few features that tell the points apart almost as well as all of them.
 
     One feature after the other, always the one that adds most to the discriminability. Such a choice reaches
     at least 63 % (1 - 1/e) of the discriminability of the best possible choice of as many features, and
-    mostly far more: the table shows how much of all features together. Labels are not examined.
+    mostly far more: the table shows how much of all features together. Labels are ignored.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with **names** and **curve**.
 

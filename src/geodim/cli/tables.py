@@ -29,12 +29,10 @@ Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line of a CSV file holds names; by default, unless all of it are numbers.",
+        help="Whether the first line of a CSV file holds names; by default, unless it holds only numbers.",
     ),
 ]
-DropMissing = Annotated[
-    bool, typer.Option("--drop-missing", help="Leave out points of which a value is missing.")
-]
+DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out points with a missing value.")]
 Threads = Annotated[
     int | None,
     typer.Option(
@@ -42,7 +40,7 @@ Threads = Annotated[
     ),
 ]
 Rtol = Annotated[
-    float, typer.Option(metavar="E", min=0.0, help="Bounds this close will do: 0.01 is 1 %, 0 is exact.")
+    float, typer.Option(metavar="E", min=0.0, help="How close the bounds must be: 0.01 is 1 %, 0 is exact.")
 ]
 ScaleOption = Annotated[
     str | None,
@@ -56,11 +54,13 @@ ScaleOption = Annotated[
 NoNormalize = Annotated[bool, typer.Option("--no-normalize", help="The same as --scale none.")]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the bounds known so far."),
+    typer.Option(metavar="SECONDS", min=0.0, help="Stop after this time, with the bounds known by then."),
 ]
 GiveUp = Annotated[
     float | None,
-    typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Give up by then, without a result."),
+    typer.Option(
+        "--time-limit", metavar="SECONDS", min=0.0, help="Give up after this time, without a result."
+    ),
 ]
 SAVE_EVERY = 30.0  # as `geodim.engine.checkpoint` has it; importing that takes time
 Checkpoint = Annotated[
@@ -68,7 +68,7 @@ Checkpoint = Annotated[
     typer.Option(
         metavar="DIR",
         file_okay=False,
-        help="Keep the state here; the same command later goes on from there, to the same bits.",
+        help="Keep the state here; the same command later continues from it, to the same bits.",
     ),
 ]
 SaveEvery = Annotated[float, typer.Option(metavar="SECONDS", min=0.0, help="Time between two checkpoints.")]
