@@ -9,9 +9,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 INSTALL := $(PIP) --no-compile --constraint constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all lint types tests faults fuzz browser docs-check oracle coverage mutants test-lowest bench clean
+.PHONY: demo test test-all lint types tests faults fuzz browser docs docs-check oracle coverage mutants test-lowest bench clean
 
-demo: $(VENV)/.installed-plot,report
+# Tables of any kind can be measured next, so what reads them is installed, too.
+demo: $(VENV)/.installed-plot,report,frames
 	$(BIN)/geodim demo --output demo
 
 # All at once: linters take one core while kernels are compiled on another.  There is a worker for every core, so that
@@ -19,13 +20,13 @@ demo: $(VENV)/.installed-plot,report
 test: export OMP_NUM_THREADS = 1
 test: export OPENBLAS_NUM_THREADS = 1
 test:
-	@+$(MAKE) --no-print-directory --jobs=3 lint types tests
+	@+$(MAKE) --no-print-directory --jobs=3 lint types docs-check tests
 
 # The tests that are too slow for every run, too, before a release: other sizes and seeds of what the rest tests once,
 # and more examples.
 test-all: EVERY := -m ''
 test-all: export HYPOTHESIS_PROFILE = release
-test-all: lint types tests
+test-all: lint types docs-check tests
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -59,9 +60,17 @@ browser:
 	    >/dev/null 2>&1 || echo "no browser could be installed: the tests of the report in a browser are skipped"; \
 	fi
 
-# The examples in docstrings and pages, run as they stand.
+# The documentation site with its gallery executed, and all that is tested of it: open build/docs/index.html.
+docs: $(VENV)/.installed-dev browser
+	$(BIN)/python docs/build.py build/docs
+	GEODIM_SITE=build/docs $(BIN)/python -m pytest tests/docs tests/browser/test_site.py
+
+# The examples in docstrings and pages, run as they stand.  PyTorch Geometric warns while it is imported.
+docs-check: export MPLBACKEND = agg
 docs-check: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest --doctest-modules --doctest-glob='*.md' --override-ini='doctest_optionflags=ELLIPSIS' src README.md docs
+	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-glob='*.md' -o doctest_optionflags=ELLIPSIS \
+	  -W 'ignore:`torch.jit:DeprecationWarning' src README.md docs --ignore=docs/tutorials --ignore=docs/_extensions \
+	  --ignore=docs/conf.py --ignore=docs/build.py
 
 # A million results against independent oracles; NUMBER, SEED and OPTIONS (see --help) change that.  Writes its log.
 oracle: NUMBER ?= 1000000

@@ -59,7 +59,7 @@ _current: ContextVar[Waiting] = ContextVar("waiting", default=Waiting())  # noqa
 
 
 def current() -> Waiting:
-    """Whoever waits now."""
+    """Return the wait that is in progress."""
     return _current.get()
 
 
@@ -78,7 +78,7 @@ def waiting(
     started: float | None = None,
     told: Callable[[str, int, int], None] | None = None,
 ) -> Iterator[None]:
-    """Wait so many seconds from ``started``, and a little longer; whoever waits already does so as well."""
+    """Wait this many seconds from ``started``, and a little longer; whoever waits already does so as well."""
     outer = _current.get()
     limit, deadline = outer.limit, outer.deadline
     if time_limit is not None:

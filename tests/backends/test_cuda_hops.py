@@ -59,7 +59,7 @@ def some_edges(seed: int = 0, nodes: int = N, count: int = 70) -> np.ndarray:
 def weighted_graph():
     edges = some_edges()
     weights = np.random.default_rng(5).random(edges.shape[1])
-    return as_graph(edges, N, weights=weights)
+    return as_graph(edges, N, edge_weights=weights)
 
 
 def matrix(dtype=np.float64):
@@ -258,7 +258,7 @@ def test_other_operators_are_refused():
         def describe(self):
             return {"operator": "mine"}
 
-        def apply(self, block, out, *, threads=None):  # noqa: ARG002
+        def apply(self, block, out, *, n_threads=None):  # noqa: ARG002
             out[...] = block
 
     with pytest.raises(InputTypeError, match="Mine"):

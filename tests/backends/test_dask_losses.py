@@ -56,6 +56,7 @@ async def _restarted(callback):
     callback.start()
 
 
+@pytest.mark.unix
 @pytest.mark.parametrize("ways", [("there", "hops"), slow(("here",))])
 def test_a_worker_killed_in_mid_run_changes_no_bit(ways, monkeypatch):
     """It takes half of the columns with it; they are read and solved again."""

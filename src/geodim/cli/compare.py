@@ -12,6 +12,7 @@ from geodim.cli.families import FAMILY_HELP, Landmarks, Metric
 from geodim.cli.reporting import Report, check_report, with_provenance
 from geodim.cli.tables import (
     Columns,
+    DropMissing,
     Exclude,
     GiveUp,
     Header,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from geodim.sampling.rows import Options
 
 HIDDEN = typer.Option(hidden=True)
+
+FORMAT = "geodim.compare/2"  # the line in a pipe; a file that --json wrote has the curves, too
 
 
 def compare(
@@ -61,6 +64,7 @@ def compare(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     threads: Threads = None,
     time_limit: GiveUp = None,
@@ -110,7 +114,8 @@ def compare(
     with notes(console, quiet=quiet):
         found = _compared(
             files, columns, exclude, header, options, console,
-            quiet=quiet, time_limit=time_limit, points=points, repeats=repeats, seed=seed,
+            quiet=quiet, drop_missing=drop_missing, time_limit=time_limit, points=points, repeats=repeats,
+            seed=seed,
         )  # fmt: skip
         if json is not None:
             found.to_json(json)
@@ -118,7 +123,7 @@ def compare(
             _report(found, report)
     terminal = out()
     if not terminal.is_terminal:
-        print_json(found.to_dict())
+        print_json({**found.scalars(), "format": FORMAT})
     elif quiet:
         print(*(visible(str(verdict)) for verdict in found.verdicts), sep="\n")
     else:
@@ -148,6 +153,7 @@ def _compared(
     console: Console,
     *,
     quiet: bool,
+    drop_missing: bool,
     time_limit: float | None,
     **draws: Any,  # noqa: ANN401 - handed on
 ) -> Comparison:
@@ -161,7 +167,10 @@ def _compared(
         for file in files:
             times = sum(other == file for other in files[: len(named) + 1])
             name = file if times == 1 else f"{file} ({times})"
-            with opened(Path(file), columns, exclude, header=header) as (data, names):
+            with opened(Path(file), columns, exclude, header=header, drop_missing=drop_missing) as (
+                data,
+                names,
+            ):
                 own = options.copy()
                 own["feature_names"] = None if made else names
                 named[name] = Points(data, own, name)

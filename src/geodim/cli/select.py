@@ -14,6 +14,7 @@ from geodim.cli.objects import is_table, only_for_tables, opened_objects
 from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
 from geodim.cli.tables import (
     Columns,
+    DropMissing,
     Exclude,
     Header,
     NoNormalize,
@@ -65,6 +66,7 @@ def select(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     threads: Threads = None,
     time_limit: Annotated[
@@ -83,7 +85,7 @@ def select(
 
     One feature after the other, always the one that adds most to the discriminability. Such a choice reaches
     at least 63 % (1 - 1/e) of the discriminability of the best possible choice of as many features, and
-    mostly far more: the table shows how much of all features together. Labels are not looked at.
+    mostly far more: the table shows how much of all features together. Labels are not examined.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with **names** and **curve**.
 
@@ -107,7 +109,8 @@ def select(
     features = chosen_family(named, metric, landmarks, by)
     table = is_table(features, file)
     if not table:
-        only_for_tables({"--columns": columns, "--exclude": exclude, "--header": header})
+        given = {"--columns": columns, "--exclude": exclude, "--header": header}
+        only_for_tables({**given, "--drop-missing": drop_missing})
     check_report(report)
     check_outputs({"--json": json, "--report": report}, [file])
     with notes(console, quiet=quiet):
@@ -118,6 +121,7 @@ def select(
             header,
             console,
             quiet=quiet,
+            drop_missing=drop_missing,
             table=table,
             m=m,
             fraction=fraction,
@@ -152,6 +156,7 @@ def _choose(
     console: Console,
     *,
     quiet: bool,
+    drop_missing: bool,
     table: bool,
     m: int | None,
     fraction: float | None,
@@ -165,7 +170,9 @@ def _choose(
 
     with (
         watching(console, quiet=quiet, keeps="", time_limit=time_limit) as watch,
-        opened(file, columns, exclude, header=header) if table else opened_objects(file) as (data, names),
+        opened(file, columns, exclude, header=header, drop_missing=drop_missing)
+        if table
+        else opened_objects(file) as (data, names),
     ):
         made = features != "coordinates"  # then columns are coordinates of points, not features
         return select_features(

@@ -11,6 +11,7 @@ from geodim.cli.console import err, notes, out, print_json, print_written
 from geodim.cli.families import FAMILY_HELP, Landmarks, Metric
 from geodim.cli.tables import (
     Columns,
+    DropMissing,
     Exclude,
     GiveUp,
     Header,
@@ -50,6 +51,7 @@ def subsample(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     threads: Threads = None,
     time_limit: GiveUp = None,
@@ -79,7 +81,7 @@ def subsample(
     with (
         notes(console, quiet=quiet),
         watching(console, quiet=quiet, noun="parts", keeps="", time_limit=time_limit) as watch,
-        opened(file, columns, exclude, header=header) as (data, names),
+        opened(file, columns, exclude, header=header, drop_missing=drop_missing) as (data, names),
     ):
         from geodim.sampling import subsampled_dimensions
 
