@@ -111,8 +111,11 @@ class DeviceMemoryError(BackendError, MemoryError):
     """
 
 
-class TimeLimitError(GeodimError, TimeoutError):
-    """The time limit was over before there were any bounds to give."""
+class TimeLimitError(GeodimError, RuntimeError):
+    """The time limit was over before there were any bounds to give.
+
+    No `TimeoutError`, which is an error of the system: readers of files take those for damaged files.
+    """
 
 
 class GeodimWarning(UserWarning):

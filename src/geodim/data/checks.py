@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,14 +11,17 @@ import numpy as np
 
 from geodim.data.sources import WeightedSource
 from geodim.errors import NonFiniteError, RangeOverflowError
-from geodim.waiting import report
+from geodim.waiting import current
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from geodim.data.sources import ColumnSource
 
 
+LOOKING = "looking through the values"
 QUICK_FROM = 1 << 16  # entries of a chunk from which compiled code pays
 
 
@@ -106,11 +110,19 @@ def scan_moments(source: ColumnSource, n_threads: int = 1) -> Moments:
         # A few chunks per task, and few tasks waiting.
         group = max(1, min(64, len(chunks) // (4 * n_threads)))
         groups = [chunks[at : at + group] for at in range(0, len(chunks), group)]
-        parts = pool.map(lambda some: [_moments(source, *chunk) for chunk in some], groups)
-        for done, part in enumerate(parts, start=1):
+        who, begun = current(), time.monotonic()
+
+        def look(some: Sequence[tuple[slice, slice]]) -> list[Moments]:
+            looked = []
+            for chunk in some:
+                who.check(LOOKING, begun)
+                looked.append(_moments(source, *chunk))
+            return looked
+
+        for done, part in enumerate(pool.map(look, groups), start=1):
             for moments in part:
                 found.add(moments)
-            report("looking through the values", done, len(groups))
+            who.report(LOOKING, done, len(groups), begun)
     return found
 
 
