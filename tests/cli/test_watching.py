@@ -146,7 +146,8 @@ def test_features_chosen_by_then(tmp_path: Path) -> None:
     assert len(ended.json["names"]) == 1
     assert ended.json["parameters"]["stopped"] == "time limit"
     assert "stopped early (time limit): 1 features were chosen by then" in ended.err
-    assert "stopped" not in called("select", tmp_path / "x.npy", "-m", "1", "--time-limit", "0").json["parameters"]
+    whole = called("select", tmp_path / "x.npy", "-m", "1", "--time-limit", "0")
+    assert "stopped" not in whole.json["parameters"]
 
 
 def test_what_cannot_be_asked_ends_with_the_process(points: Path) -> None:
