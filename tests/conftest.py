@@ -7,6 +7,7 @@ statistics) has seeds of its own.
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import zlib
@@ -42,6 +43,11 @@ if INTERPRETED:
     import interpreted
 
     interpreted.replace_vectors()
+
+# Small data is solved without compiled code where none is loaded (`geodim.engine.windows`).  Nearly all data
+# here is small, and it is the compiled engine that these tests are for: with it loaded, nothing depends on
+# the order of tests.  Commands in processes of their own, and tests/engine/test_windows.py, go the other way.
+importlib.import_module("geodim.engine.column")
 
 _PLANETOID = Path(
     os.environ.get("GEODIM_DATA") or Path(__file__).parents[1].parent / "shared" / "data" / "planetoid"

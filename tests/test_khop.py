@@ -21,7 +21,7 @@ from geodim.errors import (
     NonFiniteError,
     ShapeError,
 )
-from geodim.plan import peak_memory
+from geodim.plans import peak_memory
 from khop_cases import EDGES, OPERATORS, X64, D, N, assert_same_result
 
 # ---------------------------------------------------------------- the same bits

@@ -20,7 +20,13 @@ from geodim.data.graphs import as_graph
 from geodim.engine.steps import resolution
 from geodim.errors import DeviceMemoryError, InputValueError
 from geodim.features import make_operator
-from geodim.plan import (
+from geodim.planning import device
+from geodim.planning.cluster import plan_cluster, workers_of
+from geodim.planning.cpu import column_memory, plan_cpu
+from geodim.planning.cuda import H200_BYTES, plan_cuda
+from geodim.planning.problem import PROCESS_BYTES
+from geodim.planning.rates import H200, CoreRates, speed_up
+from geodim.plans import (
     CORE,
     Problem,
     calibrate,
@@ -30,12 +36,6 @@ from geodim.plan import (
     plan,
     reachable_rtol,
 )
-from geodim.planning import device
-from geodim.planning.cluster import plan_cluster, workers_of
-from geodim.planning.cpu import column_memory, plan_cpu
-from geodim.planning.cuda import H200_BYTES, plan_cuda
-from geodim.planning.problem import PROCESS_BYTES
-from geodim.planning.rates import H200, CoreRates, speed_up
 
 GIB = 1 << 30
 RNG = np.random.default_rng(3)
@@ -175,7 +175,7 @@ def test_a_trial_gives_rates_of_this_machine():
 
 def test_a_trial_on_a_busy_machine(monkeypatch):
     """Every call takes as long as a tiny one: rates stay positive."""
-    monkeypatch.setattr("geodim.plan.best_of", lambda _: 0.01)
+    monkeypatch.setattr("geodim.plans.best_of", lambda _: 0.01)
     rates = calibrate(normal_sample(1_000, 3, 4), "here")
     assert 0.0 < rates.scan < min(rates.first, rates.count, rates.later)
 

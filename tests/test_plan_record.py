@@ -14,8 +14,8 @@ import pytest
 import geodim
 from geodim.backends.meters import PeakMeter, ProcessMeter
 from geodim.engine.ways import Way
-from geodim.plan import Problem, plan
 from geodim.planning.record import Cost, PlanRecord
+from geodim.plans import Problem, plan
 
 WITHIN = 0.25
 N = 1_000_000

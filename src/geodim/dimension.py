@@ -6,7 +6,6 @@ import math
 import time
 import warnings
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from geodim.alerts import find_alerts
@@ -31,6 +30,7 @@ from geodim.families.choose import family_of
 from geodim.families.opening import Opened, open_family, scaled
 from geodim.families.protocol import error_of, is_made, part_of
 from geodim.families.solve import family_profile, leading, solver_of_others
+from geodim.lists import is_dask
 from geodim.planning.record import PlanRecord
 from geodim.summary import removal_of, summarise
 from geodim.waiting import waiting
@@ -116,7 +116,7 @@ def intrinsic_dimension(
         Seconds after which the bounds known by then are returned, with a warning; where there are none yet,
         since the values themselves have not been looked through, a `TimeLimitError`.
     count_indistinguishable : bool, default False
-        Also count the points that no feature tells apart from another point.
+        Also count the points that no feature tells apart from another point; not of Dask collections.
     removal : bool, default False
         Also find the dimension without each feature, and how many features tie (``result.removal``), for up
         to half as much time again.  Of exact values on this machine's cores only.
@@ -153,11 +153,15 @@ def intrinsic_dimension(
     started = time.monotonic()
     rtol, threads, time_limit = check_arguments(rtol, n_threads, time_limit)
     chosen = Scale.of(scale, normalize)
-    _refuse_scale(where_it_lies(X) if backend == "auto" else backend, chosen)
+    chosen.refuse_elsewhere(where_it_lies(X) if backend == "auto" else backend)
     place = choose_backend(backend, X)
+    if count_indistinguishable and is_dask(X):
+        raise InputValueError(
+            "equal rows are counted on this machine, and nothing is brought here unasked: leave out "
+            "count_indistinguishable, or give X.compute()"
+        )
     meter = place.meter()
     family = family_of(features, metric, landmarks)
-    import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     with waiting(time_limit, started=started):
         if family is None:
             source = place.open(X, weights=weights, names=feature_names)
@@ -205,16 +209,6 @@ def _refuse(place: Executor, X: object, weights: object, rtol: float, equal_rows
     ):
         if given:
             raise InputValueError(f"features that are no columns are {why}")
-
-
-def _refuse_scale(where: str, scale: Scale) -> None:
-    """Units of columns are found here."""
-    if scale.own and where in ("cuda", "dask"):
-        raise InputValueError(
-            f"scale={scale.told()!r:.60} is done on this machine's cores, not with backend={where!r}, and "
-            "nothing is brought here unasked: divide the columns where they lie, or bring the data here and "
-            "leave out backend; scale='global' and 'none' work everywhere"
-        )
 
 
 def _refuse_removal(place: Executor, rtol: float, checkpoint: object, opened: Opened) -> None:

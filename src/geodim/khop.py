@@ -15,12 +15,12 @@ import numpy as np
 
 from geodim.alerts import find_alerts
 from geodim.arguments import MOST_HOPS, check_hops, whole_number
-from geodim.backends import choose_backend
+from geodim.backends import choose_backend, where_it_lies
 from geodim.certificate.remembered import remember
 from geodim.data.describe import digest_of
+from geodim.data.graphs.attributes import attributes_and_graph
 from geodim.data.integers import conversion_error
 from geodim.data.scales import Scale
-from geodim.data.sources import SparseSource
 from geodim.dimension import check_arguments
 from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
 from geodim.engine.driver import Driver
@@ -66,7 +66,7 @@ CAUTION = 0.7  # the pilot may guess Delta too large, and a second pass costs mo
 
 def khop_dimensions(
     X: object,
-    graph: object,
+    graph: object = None,
     hops: int = 5,
     *,
     operator: object = "sym",
@@ -95,10 +95,12 @@ def khop_dimensions(
 
     Parameters
     ----------
-    X : array-like of shape (n_nodes, n_attributes)
-        Attributes, in any form that `geodim.intrinsic_dimension` takes.
+    X : array-like of shape (n_nodes, n_attributes), or attributes and graph in one
+        Attributes, in any form that `geodim.intrinsic_dimension` takes.  Without ``graph``, an object that
+        holds both: a PyTorch Geometric ``Data``, a ``HeteroData`` whose types of nodes have the same
+        attributes, a data set from `geodim.load_dataset`, or a pair (x, edge_index).
     graph
-        Anything that `geodim.data.graphs.as_graph` takes: edge arrays, sparse matrices, PyG, networkx, files.
+        Anything that `geodim.as_graph` takes: edge arrays, sparse matrices, PyG, networkx, files.
     hops : int, default 5
         Largest k.
     operator : {"sym", "rw", "ppr", "heat"} or sparse matrix
@@ -106,9 +108,9 @@ def khop_dimensions(
     operator_parameters : dict, optional
         Parameters of the operator, see `geodim.features.make_operator`.
     rtol, scale, normalize, feature_names, n_threads, time_limit
-        As for `geodim.intrinsic_dimension`; of scales, "global" and "none".  The tolerance is about Phi: once
-        that is as fine as the rounding of the features, the bounds hold what was reached, which ``error``
-        says.
+        As for `geodim.intrinsic_dimension`; attributes are divided before the first hop.  The tolerance is
+        about Phi: once that is as fine as the rounding of the features, the bounds hold what was reached,
+        which ``error`` says.
     edge_weights : array, True or str, optional
         Use edge weights, see `as_graph`; unweighted by default, as in the paper.
     memory : int, optional
@@ -148,17 +150,15 @@ def khop_dimensions(
     16.0
     """
     started = time.monotonic()
+    X, graph = attributes_and_graph(X, graph, operator)
     rtol, threads, time_limit = check_arguments(rtol, n_threads, time_limit)
     memory = None if memory is None else whole_number(memory, "memory (bytes)", 0)
+    chosen = Scale.of(scale, normalize)
+    chosen.refuse_elsewhere(where_it_lies(X) if backend == "auto" else backend)
     place = choose_backend(backend, X)
     meter = place.meter()
-    chosen = Scale.of(scale, normalize)
-    if chosen.own:
-        raise InputValueError(
-            f"scale={chosen.told()!r:.60} is for columns of a table: divide the attributes by their units "
-            "before hops mix the rows; scale='global' and 'none' are for graphs"
-        )
-    source = place.open(X, weights=None, names=feature_names)
+    given = place.open(X, weights=None, names=feature_names)
+    source = _divided(given, chosen, threads)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
     with waiting(time_limit, started=started):
         hop_operator, notes = _operator(
@@ -167,7 +167,7 @@ def khop_dimensions(
         hops = whole_number(hops, "hops", 0, MOST_HOPS)
         check_hops(hops, source.n_points, source.n_features, PROFILE_BYTES)
         ranges = place.scan_ranges(source, threads)
-    kind = feature_type(X, source, dtype)
+    kind = feature_type(None if chosen.own else X, source, dtype)
     _check_size(ranges, kind)
     problem = replace(
         place.problem(source, rtol), itemsize=kind.itemsize, hops=hops, **graph_of(hop_operator)
@@ -178,9 +178,11 @@ def khop_dimensions(
     pilot = look_ahead(source, ranges) if rtol > 0.0 else None
     step = resolution(rtol, CAUTION * pilot.delta, ranges.magnitude, FINEST) if pilot else 0.0
     sums = growth(job.operator, hops, kind, threads)
-    converted = conversion_error(source, ranges)
-    held = converted == 0.0 and kind.itemsize >= feature_type(X, source).itemsize
-    errors = feature_errors(job.operator, sums, ranges.magnitude, kind, exact_attributes=held)
+    converted = _conversion_error(source, ranges)
+    held = converted == 0.0 and kind.itemsize >= feature_type(None if chosen.own else X, source).itemsize
+    errors = feature_errors(
+        job.operator, sums, ranges.magnitude, kind, exact_attributes=held, divided=chosen.own
+    )
     bounds = hop_ranges(ranges, job.operator, sums, errors)
     rms = _root_mean_square(source, ranges, job.operator)
     by = divisor(ranges.d_max, chosen.normalize)
@@ -198,6 +200,7 @@ def khop_dimensions(
         raise InputValueError(msg)
     layers: Layers
     attempts = 0
+    said = {"dtype": kind.name, "scale": chosen.told()}
 
     def attempt(step: float) -> Attempt:
         nonlocal layers, attempts
@@ -214,13 +217,13 @@ def khop_dimensions(
             d_max_error=2.0 * converted,
         )  # fmt: skip
         results = [
-            replace(one, n_indistinguishable=count, parameters={**one.parameters, "dtype": kind.name})
+            replace(one, n_indistinguishable=count, parameters={**one.parameters, **said})
             for one, count in zip(summaries, twins, strict=True)
         ]
         return Attempt.of(first, results, threads)
 
-    same = {"hops": hops, "rtol": rtol}
-    with checkpoint_for(checkpoint, lambda: same | fingerprint(source, kind, hop_operator)) as store:
+    same = {"hops": hops, "rtol": rtol, **chosen.identity()}
+    with checkpoint_for(checkpoint, lambda: same | fingerprint(given, kind, hop_operator)) as store:
         deadline = None if time_limit is None else started + time_limit
         driver = Driver(deadline, report, store, save_every)
         step = driver.saved_step(step)
@@ -302,6 +305,23 @@ def _summaries(
     ]
 
 
+def _divided(given: ColumnSource, scale: Scale, threads: int) -> ColumnSource:
+    """The attributes by their units, before the first hop: hops mix rows, never columns."""
+    source = scale.applied(given, threads)
+    if scale.own and getattr(source, "unscaled", None) is not given:
+        raise InputValueError(
+            f"scale={scale.told()!r:.60} measures integers beyond 2^53 from the least of their column, and "
+            "hops would mix these differences: convert the attributes to float64, or divide them yourself"
+        )
+    return source
+
+
+def _conversion_error(source: ColumnSource, ranges: Ranges) -> float:
+    """How far attributes may be off from what they stand for, before hops round them."""
+    stated = getattr(source, "error", None)  # of quotients
+    return conversion_error(source, ranges) if stated is None else float(stated(ranges.magnitude))
+
+
 def _check_size(ranges: Ranges, kind: np.dtype[np.floating]) -> None:
     """Raise unless the type of the features reaches as far as the attributes."""
     if ranges.magnitude > float(np.finfo(kind).max):
@@ -318,7 +338,7 @@ def _root_mean_square(source: ColumnSource, ranges: Ranges, operator: Operator) 
     if arithmetic is None or not arithmetic.contracts or ranges.least.min() < 0.0:
         return math.inf
     largest = float(ranges.energies.max())
-    if isinstance(source, SparseSource):  # of which the first pass knows the extremes alone
+    if source.runs:  # of which the first pass knows the extremes alone
         largest = 0.0
         for rows, columns in source.chunks():
             part = source.chunk(rows, columns).astype(np.float64)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from geodim.alerts import Alert
     from geodim.certificate import Certificate
+    from geodim.display.khop import HopCurveOptions
     from geodim.planning.record import PlanRecord
-    from geodim.report.khop import HopCurveOptions
 
 FORMAT = "geodim.KHopResult/2"
 BEFORE = "geodim.KHopResult/1"  # without a plan
@@ -157,6 +157,7 @@ class KHopResult:
         ----------
         data, graph : optional
             What the result was computed from; needed if that is gone, or the result was read from JSON.
+            Of data on a cluster a few columns at a time are fetched.
         rtol : float
             Relative width of the intervals that are proved for the dimensions, at most.
         """
@@ -166,7 +167,7 @@ class KHopResult:
 
     def plot(self, ax: Axes | None = None, **options: Unpack[HopCurveOptions]) -> Axes:
         """Intrinsic dimension against k with its bounds; returns the matplotlib Axes."""
-        from geodim.report.khop import plot_khop_dimensions  # noqa: PLC0415
+        from geodim.display.khop import plot_khop_dimensions  # noqa: PLC0415
 
         return plot_khop_dimensions(self, ax=ax, **options)
 

@@ -13,6 +13,7 @@ import numpy as np
 from geodim._version import __version__
 from geodim.engine.parts import divisor
 from geodim.errors import DataFileError, InputValueError
+from geodim.optional import installed_version
 from geodim.removal import TIE_RULE
 from geodim.text import html_list, html_table, visible
 from geodim.words import at_most, scale_words
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 
     from geodim.alerts import Alert
     from geodim.certificate import Certificate
+    from geodim.display.plots import CurveOptions
     from geodim.gauge import Gauge
     from geodim.planning.record import PlanRecord
     from geodim.removal import Removal
-    from geodim.report.plots import CurveOptions
     from geodim.sampling import SampleCurve
     from geodim.sampling.again import Subsampling
 
@@ -338,7 +339,7 @@ class IDResult:
 
     def plot(self, ax: Axes | None = None, **options: Unpack[CurveOptions]) -> Axes:
         """Observable diameter against alpha, the area Delta shaded; returns the matplotlib Axes."""
-        from geodim.report.plots import plot_observable_diameter  # noqa: PLC0415
+        from geodim.display.plots import plot_observable_diameter  # noqa: PLC0415
 
         return plot_observable_diameter(self, ax=ax, **options)
 
@@ -429,15 +430,12 @@ def to_json_value(value: object) -> object:
 
 def versions() -> dict[str, str]:
     """Versions of what the numbers depend on."""
-    import numba  # noqa: PLC0415
-    import scipy  # noqa: PLC0415
-
     return {
         "geodim": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "numba": numba.__version__,
+        "scipy": installed_version("scipy"),
+        "numba": installed_version("numba"),
     }
 
 

@@ -241,7 +241,7 @@ class LayerDimension:
         -------
         matplotlib.axes.Axes
         """
-        from geodim.report.style import (  # noqa: PLC0415 - drawing is optional
+        from geodim.display.style import (  # noqa: PLC0415 - drawing is optional
             MARKERS,
             PALETTE,
             add_legend,

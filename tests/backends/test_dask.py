@@ -375,12 +375,25 @@ def test_progress_is_told_here():
     assert told[-1] == (5, 5)
 
 
-def test_equal_rows_are_counted():
-    X = np.random.default_rng(0).integers(0, 3, (500, 4))
-    reference = geodim.intrinsic_dimension(X, count_indistinguishable=True)
-    assert_same(
-        geodim.intrinsic_dimension(da.from_array(X, chunks=(90, 3)), count_indistinguishable=True), reference
-    )
+def test_equal_rows_are_not_counted_by_bringing_them_here():
+    X = da.from_array(np.random.default_rng(0).integers(0, 3, (500, 4)), chunks=(90, 3))
+    with pytest.raises(InputValueError, match=r"equal rows .* X\.compute\(\)"):
+        geodim.intrinsic_dimension(X, count_indistinguishable=True)
+
+
+def test_estimators_leave_the_data_there():
+    """scikit-learn would make an array of it."""
+    X = np.random.default_rng(3).normal(size=(60, 3))
+    far = da.from_array(X, chunks=(25, 2))
+    frame = pytest.importorskip("dask.dataframe").from_dask_array(da.from_array(X, (25, 3)), list("abc"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(da.Array, "__array__", lambda *_, **__: pytest.fail("brought here"))
+        expected = geodim.IntrinsicDimension().fit(X)
+        assert geodim.IntrinsicDimension().fit(far).dimension_ == expected.dimension_
+        assert geodim.IntrinsicDimension().fit(frame).dimension_ == expected.dimension_
+        ring = [(i, (i + 1) % 60) for i in range(60)]
+        hops = geodim.KHopIntrinsicDimension(ring, hops=1)
+        assert hops.fit(far).dimensions_.tolist() == hops.fit(X).dimensions_.tolist()
 
 
 @pytest.mark.parametrize("operator", OPERATORS)

@@ -19,7 +19,7 @@ from cli.running import called, called_on_terminal, environment
 from data.datasets.layouts import write_ogb_csv
 from geodim.cli.app import app
 from geodim.cli.hop_inputs import parse_memory
-from geodim.plan import peak_memory
+from geodim.plans import peak_memory
 
 if TYPE_CHECKING:
     from pathlib import Path

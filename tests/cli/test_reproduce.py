@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 from cli.running import called, called_on_terminal, lacking, on_terminal
 from geodim.cli.app import app
 from geodim.cli.reproduce import duration
+from geodim.display.html.page import environment
 from geodim.experiments import NAMES
-from geodim.report.html.page import environment
 
 if TYPE_CHECKING:
     import subprocess

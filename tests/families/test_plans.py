@@ -10,7 +10,7 @@ from cli.running import called, called_on_terminal
 from families.cases import points
 from geodim.errors import InputValueError
 from geodim.features import Directions, Distances, Union, Values
-from geodim.plan import calibrate_family, family_problem, plan
+from geodim.plans import calibrate_family, family_problem, plan
 
 X = points("normal", 400)
 FAMILIES = {

@@ -32,7 +32,7 @@ SPAWN.set_forkserver_preload(
         "geodim.experiments.runner",
         "matplotlib.figure",
         "scipy.linalg",
-        "geodim.report.html.document",
+        "geodim.display.html.document",
     ]
 )
 OLD = {".json": b'{"old": true}\n', ".html": b"<!DOCTYPE html>old</html>\n", ".png": b"old, IEND\xaeB`\x82"}

@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from geodim.engine.steps import MOST_STEPS
-from geodim.plan import CORE, Problem, plan
 from geodim.planning.problem import PROCESS_BYTES
 from geodim.planning.rates import H200, SPEED_UP
+from geodim.plans import CORE, Problem, plan
 from prose.sources import benchmark, found
 
 if TYPE_CHECKING:

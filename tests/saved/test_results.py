@@ -12,10 +12,10 @@ import pytest
 
 import geodim
 from geodim.data.files import read_json
+from geodim.display.html.sources import as_result, read_item
 from geodim.errors import DataFileError, GeodimError
 from geodim.explain.select import FeatureSelection
 from geodim.khop_result import KHopResult
-from geodim.report.html.sources import as_result, read_item
 from geodim.result import IDResult
 
 X = np.random.default_rng(0).normal(size=(50, 3))

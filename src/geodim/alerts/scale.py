@@ -162,7 +162,7 @@ def _units(view: View) -> Alert | None:
             "median_range": median,
             "columns_below_a_tenth": int(small.size),
             "columns": int(varying.size),
-            "carried_by_the_others": carried,
+            "share_of_the_large": carried,
         },
         'If the columns have different units, measure each by its own range: scale="range" (--scale range).',
     )

@@ -14,6 +14,7 @@ from geodim.data.measures import MassSource, UnitSource, measured_source
 from geodim.data.sources import WeightedSource
 from geodim.engine.solve import compute_profile
 from geodim.engine.ways import MOST_COLUMNS
+from geodim.engine.windows import kernels_pay
 from geodim.errors import InputValueError
 from geodim.families.protocol import is_made, part_of
 from geodim.families.solve import solve_here
@@ -59,7 +60,7 @@ class LocalBackend:
             by_rows=hasattr(source, "read_rows"), held=not mapped, apart=False, n_rows=stored_rows(source),
             runs=longest_runs(source), masses=isinstance(source, MassSource),
             at_once=getattr(source, "at_once", MOST_COLUMNS), made_from=made,
-            fresh=getattr(plain, "fresh", False), part=part,
+            fresh=getattr(plain, "fresh", False), part=part, kernels=kernels_pay(),
         )  # fmt: skip
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:

@@ -26,6 +26,7 @@ from geodim.baselines.mle import PAPER_SAMPLE, VARIANTS, mle_of_points
 from geodim.baselines.points import Points, as_points
 from geodim.data.checks import scan_ranges
 from geodim.data.graphs import as_graph
+from geodim.data.graphs.attributes import attributes_and_graph
 from geodim.data.sources import as_source
 from geodim.engine.parts import thread_count
 from geodim.errors import InputTypeError, InputValueError, RangeOverflowError, ShapeError
@@ -83,7 +84,7 @@ class HopPoints:
 
 def khop_points(
     X: object,
-    graph: object,
+    graph: object = None,
     hops: int = 5,
     *,
     operator: object = "sym",
@@ -120,6 +121,7 @@ def khop_points(
         msg = f"operator must be a name (sym, rw, ppr, heat), got {type(operator).__name__}"
         raise InputTypeError(msg)
     threads = thread_count(n_threads)
+    X, graph = attributes_and_graph(X, graph)
     source = as_source(X)
     ranges = scan_ranges(source, threads)
     if ranges.magnitude > LARGEST or 0.0 < ranges.magnitude < 1.0 / LARGEST:
@@ -192,7 +194,7 @@ def published_hops(X: object, graph: object, hops: int) -> list[NDArray[np.float
 
 def khop_mle(
     X: object,
-    graph: object,
+    graph: object = None,
     hops: int = 5,
     n_neighbors: int = 5,
     *,
@@ -240,6 +242,7 @@ def khop_mle(
     [3, 6, 6]
     """
     hops = whole_number(hops, "hops", 0)
+    X, graph = attributes_and_graph(X, graph)
     options: dict[str, Any] = {
         "variant": variant,
         "resolution": resolution,

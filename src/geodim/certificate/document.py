@@ -83,7 +83,8 @@ class Certificate:
         Parameters
         ----------
         data
-            Points by features, in any form that `geodim.intrinsic_dimension` takes.
+            Points by features, in any form that `geodim.intrinsic_dimension` takes.  Of data on a cluster a
+            few columns at a time are fetched.
         graph
             The graph, for hops, in any form that `geodim.khop_dimensions` takes.
 

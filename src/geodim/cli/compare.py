@@ -169,8 +169,8 @@ def _compared(
 
 
 def _report(found: Comparison, path: Path) -> None:
-    from geodim.report.html.document import write_report
-    from geodim.report.html.sources import Item
+    from geodim.display.html.document import report as write_report
+    from geodim.display.html.sources import Item
 
     items = [
         Item(name, with_provenance(result, name))

@@ -102,6 +102,15 @@ def compute(
     weighting: Weighting = None,
     edge_weights: EdgeWeights = None,
     disconnected: Disconnected = None,
+    shuffled: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="For features that are no columns: also N times with every column shuffled, as a mark to "
+            "compare with.",
+        ),
+    ] = None,
     rtol: Rtol = 0.0,
     scale: ScaleOption = None,
     no_normalize: NoNormalize = False,
@@ -161,6 +170,7 @@ def compute(
 
     * `geodim compute embeddings.npy`
     * `geodim compute embeddings.npy --features distances --metric cosine`
+    * `geodim compute embeddings.npy --features distances --shuffled 3`, beside its own columns shuffled
     * `geodim compute points.npy --features coordinates,distances --by diameter`
     * `geodim compute words.txt --features distances --metric edit`
     * `geodim compute sentences.txt --features terms`
@@ -187,6 +197,12 @@ def compute(
         disconnected=disconnected,
     )
     table = is_table(family, file)
+    if shuffled is not None and (family is None or not table):
+        raise typer.BadParameter(
+            "shuffled columns are a mark for features made from a table, as --features distances; columns "
+            "themselves have the same dimension however each is shuffled",
+            param_hint="--shuffled",
+        )
     if not table:
         tables_have = {"--columns": columns, "--exclude": exclude, "--header": header}
         only_for_tables({**tables_have, "--dry-run": dry_run, "--scheduler": scheduler})
@@ -194,7 +210,7 @@ def compute(
     only_for_plans(dry_run, {**plans, "--workers": workers, "--worker-memory": worker_memory})
     check_sizes(file, points, width, coordinates, dry_run=dry_run, made=family is not None)
     if plot is not None:
-        from geodim.report.plots import check_plot_path
+        from geodim.display.plots import check_plot_path
 
         check_plot_path(plot)
     check_report(report)
@@ -236,6 +252,7 @@ def compute(
             quiet=quiet,
             certificate=certificate,
             certificate_rtol=certificate_rtol,
+            shuffled=shuffled,
             table=table,
             time_limit=time_limit,
             **where,
@@ -290,6 +307,7 @@ def _measure(
     quiet: bool,
     certificate: Path | None,
     certificate_rtol: float,
+    shuffled: int | None,
     table: bool,
     time_limit: float | None,
     **options: object,
@@ -308,6 +326,13 @@ def _measure(
             )
             options |= {"feature_names": None if made else names, "progress": watch.solving}
             result = intrinsic_dimension(data, time_limit=watch.left, **{**options, **there})
+        if shuffled is not None and result.stopped is None:
+            from geodim.sampling import shuffled_reference
+
+            same: dict[str, Any] = {
+                name: options[name] for name in ("features", "rtol", "scale", "n_threads")
+            }
+            result = shuffled_reference(data, repeats=shuffled, whole=result, **same)
         write_certificate(result, certificate, certificate_rtol, data, stopped=result.stopped)
         return result
 
@@ -316,7 +341,7 @@ def _write(result: IDResult, json: Path | None, plot: Path | None) -> list[Path]
     if json is not None:
         result.to_json(json)
     if plot is not None:
-        from geodim.report.plots import save_plot
+        from geodim.display.plots import save_plot
 
         save_plot(result, plot)
     return [path for path in (json, plot) if path is not None]

@@ -14,7 +14,7 @@ from geodim.errors import MissingExtraError
 from geodim.output import check_outputs, make_folder
 
 if TYPE_CHECKING:
-    from geodim.report.html.sources import Item, Result
+    from geodim.display.html.sources import Item, Result
     from geodim.result import IDResult
 
 RTOL = 0.01
@@ -90,7 +90,7 @@ def demo(
     paths = [output / "digits.json"]
     exact.to_json(paths[0])
     try:
-        from geodim.report.plots import save_plot
+        from geodim.display.plots import save_plot
 
         save_plot(exact, output / "digits.png")
         paths.append(output / "digits.png")
@@ -113,9 +113,9 @@ def demo(
 def _report_on_digits(exact: IDResult, names: list[str], path: Path) -> None:
     """The points, their neighbour graph hop by hop, and a choice of features, on one page."""
     from geodim.data.datasets import load_dataset
+    from geodim.display.html.document import check_report_path, report as write_report
     from geodim.explain.select import select_features
     from geodim.khop import khop_dimensions
-    from geodim.report.html.document import check_report_path, write_report
 
     check_report_path(path)  # before the work
     graph = load_dataset("digits")

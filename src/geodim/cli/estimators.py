@@ -130,8 +130,8 @@ def compare_estimators(
     if json is not None:
         write_text(json, json_.dumps(document, indent=1, allow_nan=False) + "\n")
     if report is not None and ours is not None:
-        from geodim.report.html.document import write_report
-        from geodim.report.html.sources import as_result
+        from geodim.display.html.document import report as write_report
+        from geodim.display.html.sources import as_result
 
         write_report([with_provenance(as_result(ours), data)], report, estimates=rows)
     terminal = out()

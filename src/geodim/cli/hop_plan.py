@@ -12,7 +12,7 @@ from geodim.cli.planning import BackendName, planned, show
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from geodim.plan import CoreRates, Plan, Problem
+    from geodim.plans import CoreRates, Plan, Problem
 
 LOADED_EDGES = 5_000_000  # a plan for a data set beyond this is made from its sizes: nobody waits for a plan
 SYNTHETIC_NODES, SYNTHETIC_EDGES = 1 << 17, 1_000_000
@@ -72,7 +72,7 @@ def make_trial(
         return Trial(given.title, given.source, n, len(graph.indices), d, count, given.x, made, loaded=True)
     import numpy as np
 
-    from geodim.plan import TRIED
+    from geodim.plans import TRIED
 
     assert info.nodes is not None
     assert info.attributes is not None
@@ -96,8 +96,8 @@ def problem_of(trial: Trial, hops: int, rtol: float) -> tuple[Problem, CoreRates
 
     from geodim.data.sources import as_source
     from geodim.features import iter_hop_blocks
-    from geodim.plan import CORE, SAMPLE, TRIED, Problem, best_of, calibrate
     from geodim.planning.rates import speed_up
+    from geodim.plans import CORE, SAMPLE, TRIED, Problem, best_of, calibrate
 
     some = slice(0, min(TRIED, as_source(trial.x).n_features))
     block = np.ascontiguousarray(next(iter_hop_blocks(trial.x, trial.operator, 0, some, dtype=trial.dtype)))

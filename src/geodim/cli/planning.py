@@ -16,7 +16,7 @@ from geodim.text import visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from geodim.plan import CoreRates, Plan, Problem
+    from geodim.plans import CoreRates, Plan, Problem
 
 PLAN_FORMAT = "geodim.plan/1"
 
@@ -85,7 +85,7 @@ def planned(
 ) -> Plan:
     """Plan for the cluster that is named or described, for the GPU, or for this machine."""
     from geodim.engine.parts import thread_count
-    from geodim.plan import plan
+    from geodim.plans import plan
 
     if workers is not None or worker_memory is not None or scheduler is not None:
         if backend not in (BackendName.auto, BackendName.dask):

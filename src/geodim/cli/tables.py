@@ -50,14 +50,6 @@ ScaleOption = Annotated[
         "or rank (each by its own), none, a number, or one for each column: 2,0.5,10.",
     ),
 ]
-HopScale = Annotated[
-    str | None,
-    typer.Option(
-        "--scale",
-        metavar="SCALE",
-        help="global, the default: by the largest range of an attribute; or none.",
-    ),
-]
 NoNormalize = Annotated[bool, typer.Option("--no-normalize", help="The same as --scale none.")]
 TimeLimit = Annotated[
     float | None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from geodim.data.sources import WeightedSource
+from geodim.engine.ways import FEW_VALUES
 from geodim.errors import NonFiniteError, RangeOverflowError
 from geodim.waiting import current
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 LOOKING = "looking through the values"
-QUICK_FROM = 1 << 16  # entries of a chunk from which compiled code pays
+QUICK_FROM = 1 << 16  # entries of a chunk from which compiled code pays, once it is loaded
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,8 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
     width = chunk.shape[1]
     wide = _widened(chunk)
     with np.errstate(invalid="ignore", over="ignore"):
-        if chunk.size >= QUICK_FROM and chunk.dtype in (np.float32, np.float64) and chunk.flags.c_contiguous:
+        quick = chunk.size >= QUICK_FROM and source.n_points * source.n_features > FEW_VALUES
+        if quick and chunk.dtype in (np.float32, np.float64) and chunk.flags.c_contiguous:
             found = _quick_moments(wide)
             if np.all(np.isfinite(found[2])):  # sums of anything not finite are not finite
                 low, high, total, square = (part.reshape(-1, width) for part in found)

@@ -18,6 +18,7 @@ from geodim.data.convert import array_of, array_of_tensor, eager_frame, plain_ar
 from geodim.data.shapes import check_shape, check_type, check_weights, working_type
 from geodim.data.sparse import as_columns
 from geodim.data.unchanged import Watch
+from geodim.engine.ways import FEW_VALUES
 from geodim.errors import InputTypeError, ShapeError
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 LET_GO_BYTES = 1 << 26  # so much of a mapped file may be resident at a time
 CHUNK_BYTES = 1 << 16  # row chunks of this size stay in the cache while they are transposed
 SHORT = 2048  # points of a column whose object takes more memory than its values
-# A first pass takes as much at a time, or more: in less, many threads would queue for Python.
-SCAN_BYTES = 8 << 20
+SCAN_BYTES = 8 << 20  # a first pass takes as much at a time, or more: in less, threads would queue for Python
 
 
 class ColumnSource(Protocol):
@@ -121,6 +121,7 @@ class ArraySource:
             self.watch.check()
             return
         quick = self.array.dtype == self.dtype and self.array.flags.c_contiguous and len(columns) > 1
+        quick = quick and self.array.size > FEW_VALUES  # else compiled code takes longer to load
         wanted = np.asarray(columns, np.intp)
         step = LET_GO_BYTES // self.array.strides[0] + 1 if quick else self._rows_per_chunk(len(columns))
         for turn, row in enumerate(range(rows.start, rows.stop, step)):
@@ -168,10 +169,7 @@ class ArraySource:
     def own_sample(
         self, columns: NDArray[np.intp], rows: NDArray[np.intp], dtype: np.dtype[Any] | None = None
     ) -> NDArray[Any]:
-        """A few rows of a few columns as they are.
-
-        Pages of a mapped file are let go between groups of rows.
-        """
+        """A few rows of a few columns as they are; pages of a mapped file are let go on the way."""
         out = np.empty((rows.size, columns.size), dtype or self.array.dtype)
         for at in range(0, rows.size, 256):
             out[at : at + 256] = self.array[np.ix_(rows[at : at + 256], columns)]

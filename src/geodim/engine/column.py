@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.changed import changed
 from geodim.engine.kernels import columns, gaps, grid, pyramid, runs
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.rounding import LATTICE_BITS, SLACK_BITS
 from geodim.engine.sorter import HANDFUL, Sorter
 from geodim.engine.target import Solved
-from geodim.errors import DataChangedError, InternalError
+from geodim.errors import InternalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -362,15 +363,6 @@ class PyramidLayout:
         self.offsets = np.concatenate([[0], np.cumsum(self.counts + 2)[:-1]]).astype(np.int64)
         self.total = int((self.counts + 2).sum()) + 2
         self.top_shift = pyramid.BASE_SHIFT + len(counts) - 1
-
-
-def changed(index: int, before: tuple[float, float], after: tuple[float, float]) -> DataChangedError:
-    """The error for a column whose values are not those of the first pass."""
-    return DataChangedError(
-        f"column {index} reached from {before[0]!r} to {before[1]!r} in the first pass over the data and "
-        f"from {after[0]!r} to {after[1]!r} in a later one: the data changed while it was read; compute "
-        "again when nothing writes to it"
-    )
 
 
 def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:

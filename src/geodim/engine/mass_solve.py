@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.engine.changed import changed
 from geodim.engine.mass_profile import EVERY_SIZE, MassProfile
 from geodim.engine.mass_units import in_units
 from geodim.engine.masses import BITS
@@ -139,8 +140,6 @@ def _run(
 
 def _check_ends(column: int, ranges: Ranges, least: float, greatest: float) -> None:
     """Raise unless a column reaches as far as in the first pass."""
-    from geodim.engine.column import changed  # noqa: PLC0415 - imports Numba
-
     before = float(ranges.least[column]), float(ranges.greatest[column])
     if (float(least), float(greatest)) != before:
         raise changed(column, before, (float(least), float(greatest)))

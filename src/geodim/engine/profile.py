@@ -88,6 +88,13 @@ class Profile:
             if solved.piece is not None:
                 del self.unsolved[solved.column][solved.piece]
 
+    def merge_whole(self, phi: NDArray[np.float64], column: int) -> None:
+        """Merge a whole column's phi by NumPy alone, as `merge` does with compiled code."""
+        with self.lock:
+            better = (phi > self.phi) | ((phi == self.phi) & (column < self.owner))
+            self.phi[better] = phi[better]
+            self.owner[better] = column
+
     def reached(self, bar: NDArray[np.float64], by: NDArray[np.int32]) -> None:
         """Write the largest of phi up to every d, and the lowest column that reached it; both (n_points,)."""
         from geodim.engine.kernels.dominated import running_best  # noqa: PLC0415 - as above

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from geodim.display.table import ReportTable
     from geodim.experiments.verdicts import Claim, Comparison
-    from geodim.report.table import ReportTable
 
     Row = dict[str, Any]
     Rows = list[Row]

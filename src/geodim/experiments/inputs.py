@@ -11,7 +11,7 @@ from geodim.engine.parts import thread_count
 from geodim.errors import InterruptedWarning
 from geodim.experiments.experiment import Cost, StoppedError
 from geodim.experiments.machine import physical_memory, slowness
-from geodim.plan import NARROWEST, plan_hops
+from geodim.plans import NARROWEST, plan_hops
 
 if TYPE_CHECKING:
     from geodim.data.datasets import GraphDataset

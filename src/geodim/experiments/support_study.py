@@ -169,7 +169,7 @@ def feature_set_sizes(
     from geodim.data.sources import as_source  # noqa: PLC0415
     from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
     from geodim.features import iter_hop_blocks, make_operator  # noqa: PLC0415
-    from geodim.plan import default_columns  # noqa: PLC0415
+    from geodim.plans import default_columns  # noqa: PLC0415
 
     threads = thread_count(context.options.threads)
     n, d = data.n_nodes, data.n_attributes
@@ -296,8 +296,8 @@ def _at(some: Rows, size: float) -> dict[str, Any]:
 
 def draw(rows: Rows) -> dict[str, Any]:
     """Errors on the left, saved costs on the right, against the relative support size."""
-    from geodim.report.style import GREY, new_figure  # noqa: PLC0415
-    from geodim.report.support import plot_support  # noqa: PLC0415
+    from geodim.display.style import GREY, new_figure  # noqa: PLC0415
+    from geodim.display.support import plot_support  # noqa: PLC0415
 
     found = by_dataset(rows)
     if not found:

@@ -16,6 +16,7 @@ from geodim.data.sources import as_source
 from geodim.dimension import intrinsic_dimension
 from geodim.engine.parts import divisor, mean, thread_count
 from geodim.engine.toptwo import TopTwo
+from geodim.errors import InputValueError
 from geodim.explain.core import CoreFinder
 from geodim.explain.passes import ColumnPass, exact_source
 from geodim.families.choose import Ready
@@ -216,7 +217,7 @@ def explain_dimension(
 
 def explain_hops(
     X: object,
-    graph: object,
+    graph: object = None,
     hops: int = 5,
     *,
     operator: object = "sym",
@@ -249,10 +250,17 @@ def explain_hops(
     ['0', 'hop 1: 0']
     """
     from geodim.data.graphs import as_graph  # noqa: PLC0415
+    from geodim.data.graphs.attributes import attributes_and_graph  # noqa: PLC0415
     from geodim.explain.hop_source import HopSource, hop_label  # noqa: PLC0415
     from geodim.features import make_operator  # noqa: PLC0415
     from geodim.khop import khop_dimensions  # noqa: PLC0415
 
+    if Scale.of(scale, normalize).own:
+        raise InputValueError(
+            f"scale={scale!r:.60} is not for explanations of hops: divide the attributes first, and explain "
+            "the quotients; scale='global' and 'none' are"
+        )
+    X, graph = attributes_and_graph(X, graph, operator)
     attributes = as_source(X, names=feature_names)
     names = _distinct(attributes)
     whole = khop_dimensions(

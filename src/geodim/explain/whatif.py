@@ -33,6 +33,7 @@ from geodim.explain.passes import Column, ColumnPass, Slot
 from geodim.families.opening import open_features
 from geodim.families.protocol import error_of, part_of
 from geodim.families.union import is_divided
+from geodim.lists import as_array
 from geodim.summary import summarise
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class WhatIf:
         """The result if one feature had other values, one per point."""
         started = time.monotonic()
         column = self.column(feature)
-        array = np.asarray(values)
+        array = as_array(values)
         rows = self._rows()
         if array.shape != (rows,):
             msg = f"the feature needs one value per point ({rows}), got shape {array.shape}"

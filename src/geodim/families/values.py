@@ -13,6 +13,7 @@ from geodim.arguments import one_of
 from geodim.data.sources import ArraySource, as_source, set_names
 from geodim.errors import InputTypeError, InputValueError, NonFiniteError, ShapeError
 from geodim.families.sizes import Sizes
+from geodim.lists import refuse_dask
 from geodim.memory import check_bytes
 from geodim.text import visible
 
@@ -174,6 +175,7 @@ def _on_data(function: Callable[..., Any], name: str, X: object, n: int) -> NDAr
     except Exception as error:
         msg = f"the function {name} raised {type(error).__name__} on the data: {visible(str(error))}"
         raise InputValueError(msg) from error
+    refuse_dask(found, f"what the function {name} gives")
     try:
         values = np.asarray(found)
         if values.dtype.kind not in "fiub":

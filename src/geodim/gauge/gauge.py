@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Gauge"]
 
+SHUFFLED = "shuffled"  # among the parameters of a result: dimensions of the same features of shuffled columns
 ABOUT = 1.25  # so many times more or less is about as much: data sets of one law scatter by that
 
 
@@ -27,7 +29,8 @@ class Gauge:
         The number and its bounds.
     marks : tuple of Mark
         Evenly spaced, uniform, normal and Laplace columns of as many points and features; only the first
-        where the features are no columns.
+        where the features are no columns, and that of the columns shuffled where `shuffled_reference`
+        measured it.
     n_points, n_features : int
         The size that the marks are for.
     level : str
@@ -50,6 +53,9 @@ class Gauge:
         n, d = result.n_points, result.n_features
         scale = str(result.parameters.get("scale", "global"))
         marks = reference_marks(n, d, "none" if "features" in result.parameters else scale)
+        shuffled = result.parameters.get(SHUFFLED)
+        if isinstance(shuffled, list) and shuffled:
+            marks = (*marks, Mark("own columns shuffled", statistics.median(map(float, shuffled))))
         return cls(result.dimension, result.lower, result.upper, marks, n, d)
 
     def mark(self, name: str) -> float | None:
@@ -84,7 +90,9 @@ class Gauge:
     def _beside(self) -> str:
         normal, laplace = self.mark("normal"), self.mark("Laplace")
         if normal is None or laplace is None:
-            return f" Evenly spaced values have {number(EVEN)}."
+            shuffled = self.mark("own columns shuffled")
+            own = "" if shuffled is None else f"; the same columns, each shuffled, {number(shuffled, 2)}"
+            return f" Evenly spaced values have {number(EVEN)}{own}."
         size = f"{counted(self.n_points, 'point')} with {counted(self.n_features, 'feature')}"
         return (
             f" Of {size}, evenly spread columns would have about 4, bell-shaped (normal) ones "

@@ -42,7 +42,7 @@ def plan(
 
     Examples
     --------
-    >>> from geodim.plan import Problem, plan
+    >>> from geodim import Problem, plan
     >>> plan(Problem(1_000_000, 16), "cpu", threads=2).memory / 1e6 < 400
     True
     """

@@ -9,7 +9,7 @@ from typing import Any
 
 from geodim.arguments import whole_number
 from geodim.engine.steps import resolution, tolerance, worth_counting
-from geodim.engine.ways import MOST_COLUMNS, Way
+from geodim.engine.ways import MOST_COLUMNS, Way, few_windows
 from geodim.errors import InputValueError
 
 PROCESS_BYTES = 180 << 20  # Python with NumPy, Numba and the compiled kernels
@@ -78,6 +78,9 @@ class Problem:
         Whether windows of the fewest points hardly matter at this tolerance, as a sample tells.
     removal : bool
         Whether the two best columns of every size are kept, for what the removal of a feature costs.
+    kernels : bool
+        Whether compiled code is loaded already, as it is in a process that solved something larger before;
+        else a few windows are better looked at without.
     """
 
     n_points: int
@@ -111,6 +114,7 @@ class Problem:
     again: bool = False
     negligible: bool = False
     removal: bool = False
+    kernels: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("n_points", 1), ("n_features", 1), ("stored_entries", 0)):
@@ -135,6 +139,15 @@ class Problem:
     def made_once(self) -> bool:
         """Whether columns are made, and solved without a first look at them."""
         return self.made_from is not None and self.rtol == 0.0 and self.n_rows is None
+
+    @property
+    def every_window(self) -> bool:
+        """Whether NumPy looks at every window, and nothing compiled is loaded: the one rule.
+
+        Only of plain columns, solved exactly.
+        """
+        plain = self.hops is None and self.made_from is None and self.part is None and not self.masses
+        return plain and self.rtol == 0.0 and not self.kernels and few_windows(self.n_points, self.n_features)
 
     @property
     def bytes_per_column(self) -> int:

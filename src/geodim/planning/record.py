@@ -43,7 +43,7 @@ class PlanRecord:
     way : Way
         How in detail, as executed.
     predicted, happened : Cost
-        Time is predicted by rates of the machine of the benchmarks; `geodim.plan.calibrate` measures those
+        Time is predicted by rates of the machine of the benchmarks; `geodim.plans.calibrate` measures those
         of another one.
     """
 

@@ -10,6 +10,7 @@ import numpy as np
 from geodim.data.convert import array_of, eager_frame, plain_array
 from geodim.dimension import intrinsic_dimension
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError
+from geodim.lists import refuse_dask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -89,8 +90,7 @@ def _rows_of(given: object, *, square: bool) -> tuple[int, Take]:
     """How many points there are, and what gives some of them."""
     data: Any = given
     module = type(data).__module__.partition(".")[0]
-    if module == "dask":
-        raise InputTypeError("some points of a Dask collection are not taken here: give data.compute()")
+    refuse_dask(data)
     if isinstance(data, str | bytes) or hasattr(data, "__fspath__"):
         raise InputTypeError("this is the name of a file: read it, and give what it holds")
     if module == "scipy" and hasattr(data, "tocsr"):

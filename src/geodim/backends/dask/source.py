@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
+from geodim import lists
 from geodim.backends.dask import reading
 from geodim.data.checks import Moments, raise_not_finite, ranges_of
 from geodim.data.shapes import check_shape, check_type, check_weights, working_type
@@ -38,7 +39,7 @@ MOST_SAMPLED = 1 << 22  # entries of a sample that is taken along in the first p
 
 def is_dask(data: object) -> TypeGuard[DaskData]:
     """Whether data lies on a cluster."""
-    return type(data).__module__.partition(".")[0] in ("dask", "dask_expr")
+    return lists.is_dask(data)
 
 
 class DaskSource:
