@@ -12,15 +12,22 @@ from geodim.cli.console import (
     notes,
     out,
     print_json,
-    print_written,
     shares_table,
     summary_table,
 )
+from geodim.cli.dash import answered, check_files, readable
 from geodim.cli.exits import ExitCode
-from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
+from geodim.cli.reporting import (
+    Json,
+    Report,
+    check_report,
+    json_if_wanted,
+    print_all_written,
+    report_if_wanted,
+    with_provenance,
+)
 from geodim.cli.tables import Columns, Exclude, Header, TimeLimit, opened
 from geodim.cli.watching import watching
-from geodim.output import check_outputs
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,9 +66,7 @@ def binary(
     exclude: Exclude = None,
     header: Header = None,
     time_limit: TimeLimit = None,
-    json: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Write the whole result, with the curve, to a file.")
-    ] = None,
+    json: Json = None,
     report: Report = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress bar, no notes; on a terminal only the number.")
@@ -82,7 +87,7 @@ def binary(
     """
     support = parse_min_support(min_support)
     check_report(report)
-    check_outputs({"--json": json, "--report": report}, [file])
+    check_files({"--json": json, "--report": report}, [file])
     console = err()
     with notes(console, quiet=quiet):
         result = _measure(
@@ -97,11 +102,12 @@ def binary(
             time_limit=time_limit,
         )
         result = with_provenance(result, str(file))
-        if json is not None:
-            result.to_json(json)
+        json_if_wanted(result, json)
         report_if_wanted(result, report)
     terminal = out()
-    if not terminal.is_terminal:
+    if answered(json, report):
+        pass
+    elif not terminal.is_terminal:
         values = {name: value for name, value in result.to_dict(max_support=1).items() if name not in CURVE}
         print_json({**values, "format": FORMAT, "file": str(file)})
     elif quiet:
@@ -111,9 +117,7 @@ def binary(
         if result.shares:
             terminal.print()
             terminal.print(shares_table(result))
-        for path in (json, report):
-            if path is not None:
-                print_written(terminal, path)
+        print_all_written(terminal, json, report)
     if result.stopped:
         raise typer.Exit(int(ExitCode.STOPPED))
 
@@ -156,13 +160,16 @@ def _measure(
     from geodim.concepts.files import is_context_file
 
     how: dict[str, Any] = {"min_support": min_support, "scale": scale}
-    with watching(console, quiet=quiet, noun="sizes", time_limit=time_limit) as watch:
+    with (
+        watching(console, quiet=quiet, noun="sizes", time_limit=time_limit) as watch,
+        readable(file) as path,
+    ):
         how["progress"] = watch.solving
-        if not is_context_file(file):
-            with opened(file, columns, exclude, header=header) as (data, names):
+        if not is_context_file(path):
+            with opened(path, columns, exclude, header=header) as (data, names):
                 return binary_dimension(data, attribute_names=names, time_limit=watch.left, **how)
         given = {"--columns": columns, "--exclude": exclude, "--header": header}
         for option, value in given.items():
             if value is not None:
                 raise typer.BadParameter(f"{file.name} has no columns to choose from", param_hint=option)
-        return binary_dimension(file, time_limit=watch.left, **how)
+        return binary_dimension(path, time_limit=watch.left, **how)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from geodim.cli.dash import writable
 from geodim.errors import GeodimWarning
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def write_certificate(
     if path is None:
         return
     if stopped is None:
-        result.certificate(*data, rtol=rtol).save(path)
+        with writable(path, ".json") as file:
+            result.certificate(*data, rtol=rtol).save(file)
     else:
         warnings.warn(
             f"stopped early, so that no certificate was written to {path}", GeodimWarning, stacklevel=2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from pathlib import Path  # noqa: TC003 - typer looks at the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,10 +22,10 @@ from geodim.cli.console import (
     out,
     print_alerts,
     print_json,
-    print_written,
     shares_table,
     summary_table,
 )
+from geodim.cli.dash import answered, check_files, is_dash, writable
 from geodim.cli.exits import ExitCode
 from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, chosen_family
 from geodim.cli.hop_inputs import parse_memory
@@ -49,7 +49,15 @@ from geodim.cli.planning import (
     only_for_plans,
     place,
 )
-from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
+from geodim.cli.reporting import (
+    Json,
+    Report,
+    check_report,
+    json_if_wanted,
+    print_all_written,
+    report_if_wanted,
+    with_provenance,
+)
 from geodim.cli.scheduler import Scheduler, connected
 from geodim.cli.tables import (
     SAVE_EVERY,
@@ -67,7 +75,6 @@ from geodim.cli.tables import (
     scale_given,
 )
 from geodim.cli.watching import watching
-from geodim.output import check_outputs
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -126,11 +133,13 @@ def compute(
     time_limit: TimeLimit = None,
     checkpoint: Checkpoint = None,
     save_every: SaveEvery = SAVE_EVERY,
-    json: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Write the whole result, with the curve, to a file.")
-    ] = None,
+    json: Json = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Write a plot of the curve: .png, .pdf or .svg.")
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Write a plot of the curve: .png, .pdf or .svg; - is a .png to standard output.",
+        ),
     ] = None,
     report: Report = None,
     certificate: CertificatePath = None,
@@ -212,10 +221,10 @@ def compute(
     if plot is not None:
         from geodim.display.plots import check_plot_path
 
-        check_plot_path(plot)
+        check_plot_path(Path("stdout.png") if is_dash(plot) else plot)
     check_report(report)
     check_certificate(certificate, made=family is not None)
-    check_outputs(
+    check_files(
         {"--json": json, "--plot": plot, "--report": report, "--certificate": certificate}, [file, checkpoint]
     )
     if dry_run:
@@ -237,6 +246,7 @@ def compute(
                 scheduler=scheduler,
                 workers=workers,
                 worker_memory=worker_memory,
+                json=json,
             )
         return
     assert file is not None
@@ -266,10 +276,13 @@ def compute(
             save_every=save_every,
         )
         result = with_provenance(result, str(file))
-        written = _write(result, json, plot)
+        json_if_wanted(result, json)
+        _plot(result, plot)
         report_if_wanted(result, report)
     terminal = out()
-    if not terminal.is_terminal:
+    if answered(json, plot, report, certificate):
+        pass
+    elif not terminal.is_terminal:
         print_json(_document(result, file))
     elif quiet:
         print(f"{result.dimension:.10g}")
@@ -279,9 +292,7 @@ def compute(
         if result.shares:
             terminal.print()
             terminal.print(shares_table(result))
-        for path in [*written, report, certificate if result.stopped is None else None]:
-            if path is not None:
-                print_written(terminal, path)
+        print_all_written(terminal, json, plot, report, None if result.stopped else certificate)
     if result.stopped:
         raise typer.Exit(int(ExitCode.STOPPED))
 
@@ -315,14 +326,15 @@ def _measure(
     """Read and compute; shares name the columns of the file."""
     from geodim.dimension import intrinsic_dimension
 
-    made = options["features"] != "coordinates"  # then columns are coordinates of points, not features
+    family: Any = options["features"]
+    made = family != "coordinates"  # then columns are coordinates of points, not features
     with ExitStack() as stack:
         there = stack.enter_context(connected(scheduler))
         with watching(console, quiet=quiet, time_limit=time_limit) as watch:
             data, names = stack.enter_context(
                 opened(file, columns, exclude, header=header, lazily=bool(there))
                 if table
-                else opened_objects(file)
+                else opened_objects(file, family if made else None)
             )
             options |= {"feature_names": None if made else names, "progress": watch.solving}
             result = intrinsic_dimension(data, time_limit=watch.left, **{**options, **there})
@@ -337,14 +349,12 @@ def _measure(
         return result
 
 
-def _write(result: IDResult, json: Path | None, plot: Path | None) -> list[Path]:
-    if json is not None:
-        result.to_json(json)
-    if plot is not None:
+def _plot(result: IDResult, path: Path | None) -> None:
+    if path is not None:
         from geodim.display.plots import save_plot
 
-        save_plot(result, plot)
-    return [path for path in (json, plot) if path is not None]
+        with writable(path, ".png") as file:
+            save_plot(result, file)
 
 
 def _document(result: IDResult, file: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from geodim.arguments import MOST_SIZE
+from geodim.cli.dash import TABLE, readable
 from geodim.cli.families import named_features
 from geodim.cli.planning import BackendName, planned, show
 
@@ -86,8 +87,9 @@ def show_plan(
     scheduler: str | None,
     workers: int | None,
     worker_memory: str | None,
+    json: Path | None = None,
 ) -> None:
-    """Print the plan; exit code 3 if it does not fit."""
+    """Print the plan, or write it to a file as well; exit code 3 if it does not fit."""
     from geodim.plans import machine_memory
 
     on_cpu = backend in (BackendName.auto, BackendName.cpu) and not (scheduler or workers or worker_memory)
@@ -98,7 +100,8 @@ def show_plan(
         problem, rates = sizes_alone(int(points), int(width), rtol, family)
         title = f"{problem.n_points:,} x {int(width):,} points"
     else:
-        problem, rates = look_at(file, columns, exclude, rtol, header, family)
+        with readable(file, TABLE) as path:
+            problem, rates = look_at(path, columns, exclude, rtol, header, family)
         title = str(file)
     source = {} if file is None else {"file": str(file)}
     if family is not None:
@@ -111,7 +114,7 @@ def show_plan(
         problem, rates, backend=backend, threads=threads, budget=budget, scheduler=scheduler, workers=workers,
         worker_memory=worker_memory,
     )  # fmt: skip
-    show(plan, title, source, {"loaded": file is not None})
+    show(plan, title, source, {"loaded": file is not None}, json=json)
 
 
 def sizes_alone(

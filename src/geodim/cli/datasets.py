@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_json
+from geodim.cli.console import err, notes, out
 from geodim.cli.exits import EPILOG, guarded
+from geodim.cli.reporting import Json, json_instead
 from geodim.errors import InputValueError
 from geodim.text import visible
 
@@ -41,7 +42,6 @@ Root = Annotated[
         help="Folder with one folder per data set. Otherwise GEODIM_DATA, otherwise the user's cache folder.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="One line of JSON instead of a table.")]
 
 
 @datasets.callback()
@@ -58,7 +58,7 @@ def about() -> None:
     """
 
 
-def list_(root: Root = None, json: Json = False) -> None:
+def list_(root: Root = None, json: Json = None) -> None:
     """List all data sets: sizes, and whether their files are here.
 
     In a pipe the answer is one line of JSON.
@@ -71,16 +71,14 @@ def list_(root: Root = None, json: Json = False) -> None:
     from geodim.data.datasets import list_datasets, resolve_root
 
     infos = list_datasets(root)
-    terminal = out()
-    if json or not terminal.is_terminal:
-        print_json(
-            {
-                "format": FORMAT,
-                "root": str(resolve_root(root)),
-                "datasets": [info.as_dict() for info in infos],
-            }
-        )
+    document = {
+        "format": FORMAT,
+        "root": str(resolve_root(root)),
+        "datasets": [info.as_dict() for info in infos],
+    }
+    if json_instead(document, json):
         return
+    terminal = out()
     from rich.table import Table
     from rich.text import Text
 
@@ -106,7 +104,7 @@ def list_(root: Root = None, json: Json = False) -> None:
     )
 
 
-def info(name: Name, root: Root = None, json: Json = False) -> None:
+def info(name: Name, root: Root = None, json: Json = None) -> None:
     """Describe one data set: sizes, folder, missing files, source and licence.
 
     Nothing is opened or downloaded.
@@ -117,11 +115,8 @@ def info(name: Name, root: Root = None, json: Json = False) -> None:
     * `geodim datasets info cora | jq -r .folder`
     """
     described = describe(name, root)
-    terminal = out()
-    if json or not terminal.is_terminal:
-        print_json({"format": FORMAT, **described.as_dict()})
-    else:
-        _show(described, terminal)
+    if not json_instead({"format": FORMAT, **described.as_dict()}, json):
+        _show(described, out())
 
 
 def fetch(
@@ -130,7 +125,7 @@ def fetch(
     offline: Annotated[
         bool, typer.Option("--offline", help="Only check: exit code 4 if files are missing.")
     ] = False,
-    json: Json = False,
+    json: Json = None,
 ) -> None:
     """Download what is missing of a data set, with checksums; downloads that broke off are continued.
 
@@ -150,7 +145,7 @@ def fetch(
     _done(described.name, "folder", None if described.folder is None else folder, made, json)
 
 
-def convert(name: Name, root: Root = None, json: Json = False) -> None:
+def convert(name: Name, root: Root = None, json: Json = None) -> None:
     """Convert an OGB data set to arrays that are read from disk as needed, in any amount of memory.
 
     `geodim hops` does this by itself when needed; here it can be done ahead of time, or
@@ -203,12 +198,10 @@ def naming_files(described: DatasetInfo, root: Path | None) -> Iterator[None]:
         ) from error
 
 
-def _done(name: str, key: str, folder: Path | None, text: str, json: bool) -> None:
-    terminal = out()
-    if json or not terminal.is_terminal:
-        print_json({"format": FORMAT, "name": name, key: None if folder is None else str(folder)})
-    else:
-        terminal.print(f"{name}: {visible(text)}", soft_wrap=True, markup=False)
+def _done(name: str, key: str, folder: Path | None, text: str, json: Path | None) -> None:
+    document = {"format": FORMAT, "name": name, key: None if folder is None else str(folder)}
+    if not json_instead(document, json):
+        out().print(f"{name}: {visible(text)}", soft_wrap=True, markup=False)
 
 
 def _count(value: int | None) -> str:

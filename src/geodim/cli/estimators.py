@@ -8,20 +8,21 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager, nullcontext, suppress
-from pathlib import Path  # noqa: TC003 - typer looks at the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from geodim.arguments import MOST_HOPS, MOST_SECONDS, MOST_THREADS
-from geodim.cli.console import err, out, print_error, print_json, print_written
+from geodim.cli.console import err, out, print_error, print_json
+from geodim.cli.dash import EDGES, TABLE, answered, check_files, is_dash, readable, writable
 from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.estimators_child import ESTIMATORS, READY
 from geodim.cli.exits import ExitCode
-from geodim.cli.reporting import Report, check_report, with_provenance
+from geodim.cli.reporting import Json, Report, check_report, print_all_written, with_provenance
 from geodim.cli.tables import Columns, Exclude, Header  # noqa: TC001 - typer looks at the annotations
 from geodim.errors import InputValueError, MissingExtraError
-from geodim.output import check_outputs, write_text
+from geodim.output import json_text
 from geodim.text import visible
 
 if TYPE_CHECKING:
@@ -84,10 +85,7 @@ def compare_estimators(
         float | None,
         typer.Option(metavar="SECONDS", min=0.0, help="Per estimator; ours then gives the bounds it has."),
     ] = None,
-    json: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="Write all rows, with options and versions, to a file."),
-    ] = None,
+    json: Json = None,
     report: Report = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress; on a terminal only names and numbers.")
@@ -123,27 +121,34 @@ def compare_estimators(
         "time_limit": time_limit,
     }
     inputs = [edges, data if job["file"] else dataset_folder(data, root)]
-    check_outputs({"--json": json, "--report": report}, inputs)
-    rows, interrupted = _all_rows(job, names, quiet=quiet)
+    check_files({"--json": json, "--report": report}, inputs)
+    with (
+        readable(None if job["file"] is None else Path(data), TABLE) as file,
+        readable(edges, EDGES) as pairs,
+    ):
+        read = {"file": None if file is None else str(file), "edges": None if pairs is None else str(pairs)}
+        rows, interrupted = _all_rows({**job, **read}, names, quiet=quiet)
     ours = rows[0].pop("result", None)
     document = _document(job, rows)
     if json is not None:
-        write_text(json, json_.dumps(document, indent=1, allow_nan=False) + "\n")
+        with writable(json, ".json") as path:
+            json_text(document, path)
     if report is not None and ours is not None:
         from geodim.display.html.document import report as write_report
         from geodim.display.html.sources import as_result
 
-        write_report([with_provenance(as_result(ours), data)], report, estimates=rows)
+        with writable(report, ".html") as page:
+            write_report([with_provenance(as_result(ours), data)], page, estimates=rows)
     terminal = out()
-    if not terminal.is_terminal:
+    if answered(json, report):
+        pass
+    elif not terminal.is_terminal:
         print_json(document)
     elif quiet:
         print(*(f"{row['estimator']} {_number(row['value'])}" for row in rows), sep="\n")
     else:
         _show(rows, data if hops is None else f"{data}, hops 0 to {hops}", terminal)
-        for path in (json, report if ours is not None else None):
-            if path is not None:
-                print_written(terminal, path)
+        print_all_written(terminal, json, report if ours is not None else None)
     if interrupted or any(row["stopped"] for row in rows):
         raise typer.Exit(int(ExitCode.STOPPED))
     failed = [row["error"] for row in rows if row["error"] is not None]
@@ -189,7 +194,7 @@ def _where(
     from geodim.data.tables import SUFFIXES
 
     plain = data.partition(".npz:")[0] + ".npz" if ".npz:" in data else data
-    is_file = plain.lower().endswith(SUFFIXES) or Path(plain).exists() or "/" in data
+    is_file = is_dash(data) or plain.lower().endswith(SUFFIXES) or Path(plain).exists() or "/" in data
     choosing = columns is not None or exclude is not None
     if not is_file and (edges is not None or choosing):
         option = "--edges" if edges is not None else "--columns and --exclude"
@@ -218,7 +223,8 @@ def _all_rows(job: dict[str, Any], names: Sequence[str], *, quiet: bool) -> tupl
     rows: list[dict[str, Any]] = []
     with _progress(quiet=quiet) as say:
         for at, name in enumerate(names):
-            say(f"{name} ({at + 1} of {len(names)}, Ctrl-C keeps the rows so far)")
+            keeps = ", Ctrl-C keeps the rows so far" if rows else ""
+            say(f"{name} ({at + 1} of {len(names)}{keeps})")
             try:
                 rows.append(_one_row({**job, "estimator": name}))
             except KeyboardInterrupt:

@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from geodim.cli.dash import as_named
 from geodim.cli.datasets import describe, naming_files
 from geodim.errors import DataFileError
 
@@ -112,10 +113,10 @@ def load(
         assert features is not None
         if edges is None or not edges.is_file():
             raise DataFileError(f"there is no file {edges}")
-        source = {"features": str(features), "edges": str(edges)}
+        source = {"features": as_named(str(features)), "edges": as_named(str(edges))}
         watch = Watch.of(features)
         table = open_lazily(features) if lazily else None
-        title = f"{features}, {edges}"
+        title = ", ".join(source.values())
         if table is None:
             return Given(told(open_table(features, header=header)).data, edges, title, source)
         return Given(table.data, edges, title, source, watch)

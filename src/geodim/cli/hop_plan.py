@@ -155,7 +155,7 @@ def basis_of(trial: Trial) -> str:
     return f"a random graph of {SYNTHETIC_NODES:,} nodes, scaled: a large graph may take longer"
 
 
-def show_plan(trial: Trial, plan: Plan) -> None:
-    """Print the plan; exit code 3 if it does not fit."""
+def show_plan(trial: Trial, plan: Plan, json: Path | None = None) -> None:
+    """Print the plan, or write it to a file as well; exit code 3 if it does not fit."""
     more = {"operator": trial.operator.to_dict()["operator"], "loaded": trial.loaded}
-    show(plan, trial.title, trial.source, more, at_most="" if trial.loaded else "at most ")
+    show(plan, trial.title, trial.source, more, at_most="" if trial.loaded else "at most ", json=json)

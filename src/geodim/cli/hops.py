@@ -15,7 +15,8 @@ from geodim.cli.certifying import (
     check_certificate,
     write_certificate,
 )
-from geodim.cli.console import err, notes, out, print_alerts, print_json, print_written
+from geodim.cli.console import err, notes, out, print_alerts, print_json
+from geodim.cli.dash import EDGES, TABLE, answered, as_named, check_files, readable
 from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import (
@@ -37,7 +38,15 @@ from geodim.cli.planning import (
     only_for_plans,
     place,
 )
-from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
+from geodim.cli.reporting import (
+    Json,
+    Report,
+    check_report,
+    json_if_wanted,
+    print_all_written,
+    report_if_wanted,
+    with_provenance,
+)
 from geodim.cli.scheduler import Scheduler, connected
 from geodim.cli.tables import (
     SAVE_EVERY,
@@ -53,7 +62,6 @@ from geodim.cli.tables import (
 )
 from geodim.cli.watching import watching
 from geodim.errors import InputTypeError, InputValueError
-from geodim.output import check_outputs
 from geodim.text import visible
 
 if TYPE_CHECKING:
@@ -154,9 +162,7 @@ def hops(
     count_duplicates: Annotated[
         bool, typer.Option("--count-duplicates", help="Also count, per k, the nodes that equal another node.")
     ] = False,
-    json: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Write the whole result, with the curves, to a file.")
-    ] = None,
+    json: Json = None,
     report: Report = None,
     certificate: CertificatePath = None,
     certificate_rtol: CertificateRtol = 1e-3,
@@ -196,7 +202,7 @@ def hops(
     weights = check_inputs(name, features, edges, edge_weights)
     check_report(report)
     check_certificate(certificate, operator.value, weighted=edge_weights is not None)
-    check_outputs(
+    check_files(
         {"--json": json, "--report": report, "--certificate": certificate},
         [features, edges, checkpoint, None if name is None else dataset_folder(name, root)],
     )
@@ -204,23 +210,23 @@ def hops(
     where = {} if dry_run else place(backend, scheduler)
     with notes(console, quiet=quiet):
         if dry_run:
-            trial = make_trial(name, root, features, edges, weights, operator, parameters, threads, header)
-            trial.dtype = kind
-            plan = make_plan(
-                trial,
-                hops,
-                rtol,
-                budget,
-                backend=backend,
-                scheduler=scheduler,
-                workers=workers,
-                worker_memory=worker_memory,
-            )
-            show_plan(trial, plan)
+            with readable(features, TABLE) as table, readable(edges, EDGES) as pairs:
+                trial = make_trial(name, root, table, pairs, weights, operator, parameters, threads, header)
+                trial.dtype = kind
+                plan = make_plan(
+                    trial, hops, rtol, budget, backend=backend, scheduler=scheduler, workers=workers,
+                    worker_memory=worker_memory,
+                )  # fmt: skip
+            show_plan(trial, plan, json)
             return
         title = name or f"{features}, {edges}"
-        with _filling(title, console, hops, quiet=quiet, time_limit=time_limit) as (watch, progress):
-            given = load(name, root, features, edges, header=header, lazily=scheduler is not None)
+        with (
+            _filling(title, console, hops, quiet=quiet, time_limit=time_limit) as (watch, progress),
+            readable(features, TABLE) as table,
+            readable(edges, EDGES) as pairs,
+        ):
+            lazily = scheduler is not None and table is features
+            given = load(name, root, table, pairs, header=header, lazily=lazily)
             result = _measure(
                 given,
                 hops,
@@ -245,19 +251,18 @@ def hops(
                 },
             )
         result = with_provenance(result, given.title)
-        if json is not None:
-            result.to_json(json)
+        json_if_wanted(result, json)
         report_if_wanted(result, report)
     terminal = out()
-    if not terminal.is_terminal:
+    if answered(json, report, certificate):
+        pass
+    elif not terminal.is_terminal:
         print_json(_document(result, given))
     elif quiet:
         print(*(f"{value:.10g}" for value in result.dimensions), sep="\n")
     else:
         _show(result, given.title, terminal)
-        for path in (json, report, None if result.results[0].stopped else certificate):
-            if path is not None:
-                print_written(terminal, path)
+        print_all_written(terminal, json, report, None if result.results[0].stopped else certificate)
     if result.results[0].stopped:
         raise typer.Exit(int(ExitCode.STOPPED))
 
@@ -286,7 +291,7 @@ def _measure(
             write_certificate(result, certificate, certificate_rtol, given.x, given.graph, stopped=stopped)
             return result
     except (InputValueError, InputTypeError) as error:
-        if "features" not in given.source or str(error).startswith(given.source["edges"]):
+        if "features" not in given.source or as_named(str(error)).startswith(given.source["edges"]):
             raise
         raise type(error)(f"{given.title}: {error}") from error
 

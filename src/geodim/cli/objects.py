@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from geodim.cli.dash import EDGES, is_dash, readable
 from geodim.errors import InputTypeError, InputValueError
 
 if TYPE_CHECKING:
@@ -102,10 +103,18 @@ def only_for_tables(given: dict[str, object]) -> None:
 
 
 @contextmanager
-def opened_objects(file: Path) -> Iterator[tuple[str, None]]:
+def opened_objects(file: Path, family: Family | None) -> Iterator[tuple[str, None]]:
     """What to hand to `intrinsic_dimension`: it reads the file, or the folder; errors within name it."""
+    from geodim.families import Patches, Pixels, Union
+
+    members = family.families() if isinstance(family, Union) else [family]
+    graph = any(getattr(member, "metric", None) == "shortest_path" for member in members)
+    if is_dash(file) and any(isinstance(member, Pixels | Patches) for member in members):
+        raise typer.BadParameter("images are read from a folder, which is no stream", param_hint="FILE")
+    suffix = EDGES if graph else ".txt"
     try:
-        yield str(file), None  # of a graph it may be the name of a data set
+        with readable(file, suffix) as path:
+            yield str(path), None  # of a graph it may be the name of a data set
     except (InputValueError, InputTypeError) as error:
         if str(file) in str(error):
             raise

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from geodim.arguments import MOST_WORKERS
-from geodim.cli.console import out, print_json
+from geodim.cli.console import out, print_written
 from geodim.cli.exits import ExitCode
+from geodim.cli.reporting import json_instead
 from geodim.cli.scheduler import connected
 from geodim.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from geodim.plans import CoreRates, Plan, Problem
 
@@ -131,12 +133,19 @@ def device_memory() -> int | None:
     return int(torch.cuda.mem_get_info()[0]) if torch.cuda.is_available() else None
 
 
-def show(plan: Plan, title: str, source: dict[str, str], more: dict[str, Any], *, at_most: str = "") -> None:
+def show(
+    plan: Plan,
+    title: str,
+    source: dict[str, str],
+    more: dict[str, Any],
+    *,
+    at_most: str = "",
+    json: Path | None = None,
+) -> None:
     """Print the plan, a table on a terminal and JSON elsewhere; exit code 3 if it does not fit."""
-    terminal = out()
-    if not terminal.is_terminal:
-        print_json({"format": PLAN_FORMAT, **source, **plan.to_dict(), **more, "calibrated_on": plan.basis})
-    else:
+    document = {"format": PLAN_FORMAT, **source, **plan.to_dict(), **more, "calibrated_on": plan.basis}
+    if not json_instead(document, json):
+        terminal = out()
         from rich.table import Table
         from rich.text import Text
 
@@ -152,6 +161,8 @@ def show(plan: Plan, title: str, source: dict[str, str], more: dict[str, Any], *
                 Text(label), Text(text, style="bold red" if "MORE" in text or label == "does not fit" else "")
             )
         terminal.print(table)
+        if json is not None:
+            print_written(terminal, json)
     if plan.fits is False:
         raise typer.Exit(int(ExitCode.DATA))
 

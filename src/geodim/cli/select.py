@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - typer looks at the annotations
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_alerts, print_json, print_written
+from geodim.cli.console import err, notes, out, print_alerts, print_json
+from geodim.cli.dash import answered, check_files
 from geodim.cli.exits import ExitCode
 from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, chosen_family, named_features
 from geodim.cli.objects import is_table, only_for_tables, opened_objects
-from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
+from geodim.cli.reporting import (
+    Json,
+    Report,
+    check_report,
+    json_if_wanted,
+    print_all_written,
+    report_if_wanted,
+    with_provenance,
+)
 from geodim.cli.tables import (
     Columns,
     Exclude,
@@ -23,7 +32,6 @@ from geodim.cli.tables import (
     scale_given,
 )
 from geodim.cli.watching import watching
-from geodim.output import check_outputs
 from geodim.text import visible
 
 if TYPE_CHECKING:
@@ -71,9 +79,7 @@ def select(
         float | None,
         typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the features chosen so far."),
     ] = None,
-    json: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Also write the result to a file.")
-    ] = None,
+    json: Json = None,
     report: Report = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress bar, no notes; on a terminal only the names.")
@@ -109,7 +115,7 @@ def select(
     if not table:
         only_for_tables({"--columns": columns, "--exclude": exclude, "--header": header})
     check_report(report)
-    check_outputs({"--json": json, "--report": report}, [file])
+    check_files({"--json": json, "--report": report}, [file])
     with notes(console, quiet=quiet):
         selection = _choose(
             file,
@@ -127,19 +133,18 @@ def select(
             time_limit=time_limit,
         )
         selection = with_provenance(selection, str(file))
-        if json is not None:
-            selection.to_json(json)
+        json_if_wanted(selection, json)
         report_if_wanted(selection, report)
     terminal = out()
-    if not terminal.is_terminal:
+    if answered(json, report):
+        pass
+    elif not terminal.is_terminal:
         print_json({**selection.to_dict(), "format": FORMAT, "file": str(file)})
     elif quiet:
         print(*map(visible, selection.names), sep="\n")
     else:
         _show(selection, str(file), terminal)
-        for path in (json, report):
-            if path is not None:
-                print_written(terminal, path)
+        print_all_written(terminal, json, report)
     if "stopped" in selection.parameters:
         raise typer.Exit(int(ExitCode.STOPPED))
 
@@ -163,11 +168,14 @@ def _choose(
     """Read and select; names and numbers are those of the file."""
     from geodim.explain.select import select_features
 
+    family: Any = features
+    made = features != "coordinates"  # then columns are coordinates of points, not features
     with (
         watching(console, quiet=quiet, keeps="", time_limit=time_limit) as watch,
-        opened(file, columns, exclude, header=header) if table else opened_objects(file) as (data, names),
+        opened(file, columns, exclude, header=header)
+        if table
+        else opened_objects(file, family if made else None) as (data, names),
     ):
-        made = features != "coordinates"  # then columns are coordinates of points, not features
         return select_features(
             data, m, fraction=fraction, features=features, scale=scale, n_threads=n_threads,
             feature_names=None if made else names, progress=watch.parts, time_limit=watch.left,

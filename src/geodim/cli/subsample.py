@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_json, print_written
+from geodim.cli.console import err, notes, out, print_json
+from geodim.cli.dash import answered, check_files, writable
 from geodim.cli.families import FAMILY_HELP, Landmarks, Metric
+from geodim.cli.reporting import Json, print_all_written
 from geodim.cli.tables import (
     Columns,
     Exclude,
@@ -22,7 +24,7 @@ from geodim.cli.tables import (
     scale_given,
 )
 from geodim.cli.watching import watching
-from geodim.output import check_outputs, json_text
+from geodim.output import json_text
 from geodim.text import visible
 
 if TYPE_CHECKING:
@@ -53,9 +55,7 @@ def subsample(
     header: Header = None,
     threads: Threads = None,
     time_limit: GiveUp = None,
-    json: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Also write all dimensions to a file.")
-    ] = None,
+    json: Json = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress, no notes; on a terminal only the verdict.")
     ] = False,
@@ -72,7 +72,7 @@ def subsample(
     * `geodim subsample points.csv --exclude id --scale rank`
     * `geodim subsample points.parquet --sizes 100,1000,10000 --repeats 20 | jq .verdict`
     """
-    check_outputs({"--json": json}, [file])
+    check_files({"--json": json}, [file])
     console = err()
     chosen = None if sizes is None else _numbers(sizes)
     given = scale_given(scale, no_normalize)
@@ -90,16 +90,18 @@ def subsample(
         )  # fmt: skip
     document = {**curve.to_dict(), "file": str(file)}
     if json is not None:
-        json_text(document, json)
+        with writable(json, ".json") as path:
+            json_text(document, path)
     terminal = out()
-    if not terminal.is_terminal:
+    if answered(json):
+        pass
+    elif not terminal.is_terminal:
         print_json(document)
     elif quiet:
         print(curve.verdict)
     else:
         _show(curve, str(file), terminal)
-        if json is not None:
-            print_written(terminal, json)
+        print_all_written(terminal, json)
 
 
 def _numbers(text: str) -> list[int]:

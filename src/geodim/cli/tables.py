@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geodim.arguments import MOST_THREADS
+from geodim.cli.dash import TABLE, readable
 from geodim.errors import GeodimWarning, InputTypeError, InputValueError
 
 if TYPE_CHECKING:
@@ -110,6 +111,17 @@ def opened(
 
     ``lazily`` leaves files that a cluster's workers can read themselves to them.
     """
+    with (
+        readable(file, TABLE) as path,
+        _opened(path, columns, exclude, header=header, lazily=lazily and path is file) as found,
+    ):
+        yield found
+
+
+@contextmanager
+def _opened(
+    file: Path, columns: str | None, exclude: str | None, *, header: bool | None, lazily: bool
+) -> Iterator[tuple[TableData, list[str] | None]]:
     from geodim.data.tables import open_table
     from geodim.data.unchanged import Watch
 
