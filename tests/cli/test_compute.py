@@ -160,7 +160,7 @@ class TestExitCodes:
 
     def test_plot_format(self, points: Path) -> None:
         result = run(points, "--plot", "curve.gif")
-        assert result.exit_code == 3
+        assert result.exit_code == 2
         assert ".png, .pdf, .svg" in result.stderr
 
     def test_files(self, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from geodim.arguments import one_of
 from geodim.cli.console import (
     err,
     notes,
@@ -28,6 +29,7 @@ from geodim.cli.reporting import (
 )
 from geodim.cli.tables import Columns, Exclude, Header, TimeLimit, opened
 from geodim.cli.watching import watching
+from geodim.cli.wording import as_typed, usage
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,7 +87,7 @@ def binary(
     * `geodim binary animals.cxt --json animals.json`
     * `geodim binary answers.csv --exclude name | jq .dimension`
     """
-    support = parse_min_support(min_support)
+    support, shared = parse_min_support(min_support), _scale(scale, normalize=normalize)
     check_report(report)
     check_files({"--json": json, "--report": report}, [file])
     console = err()
@@ -98,7 +100,7 @@ def binary(
             console,
             quiet=quiet,
             min_support=support,
-            scale=_scale(scale, normalize=normalize),
+            scale=shared,
             time_limit=time_limit,
         )
         result = with_provenance(result, str(file))
@@ -131,7 +133,7 @@ def parse_min_support(text: str) -> float:
         value = int(text) if text.strip().isdecimal() else float(text)
         check_min_support(value)
     except (ValueError, GeodimError) as error:
-        said = str(error) if isinstance(error, GeodimError) else f"{text!r} is no number"
+        said = as_typed(str(error)) if isinstance(error, GeodimError) else f"{text!r} is no number"
         raise typer.BadParameter(said, param_hint="--min-support") from error
     return value
 
@@ -140,7 +142,8 @@ def _scale(scale: str | None, *, normalize: bool) -> str:
     """The scale that the options name."""
     if scale is not None and normalize:
         raise typer.BadParameter("give --scale or --normalize, which is --scale global, not both")
-    return scale or ("global" if normalize else "none")
+    with usage():
+        return one_of(scale or ("global" if normalize else "none"), "scale", ("none", "global"))
 
 
 def _measure(

@@ -10,7 +10,7 @@ import typer
 
 from geodim.cli.console import err, notes, out, print_alerts, print_json
 from geodim.cli.dash import TABLE, answered, check_files, readable, writable
-from geodim.cli.families import FAMILY_HELP, Landmarks, Metric
+from geodim.cli.families import FAMILY_HELP, Landmarks, Metric, check_family_options, table_features
 from geodim.cli.reporting import (
     Json,
     Report,
@@ -110,9 +110,10 @@ def compare(
     check_files({"--json": json, "--report": report}, [Path(file) for file in files])
     console = err()
     options: Options = {
-        "features": features, "metric": metric, "landmarks": landmarks, "rtol": rtol,
+        "features": table_features(features, metric, landmarks), "rtol": rtol,
         "scale": scale_given(scale, no_normalize), "n_threads": threads,
     }  # fmt: skip
+    check_family_options(options["features"], options["scale"])
     with notes(console, quiet=quiet):
         found = _compared(
             files, columns, exclude, header, options, console,

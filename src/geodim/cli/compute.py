@@ -27,7 +27,7 @@ from geodim.cli.console import (
 )
 from geodim.cli.dash import answered, check_files, is_dash, writable
 from geodim.cli.exits import ExitCode
-from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, chosen_family
+from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, check_family_options, chosen_family
 from geodim.cli.hop_inputs import parse_memory
 from geodim.cli.objects import (
     Blur,
@@ -75,6 +75,7 @@ from geodim.cli.tables import (
     scale_given,
 )
 from geodim.cli.watching import watching
+from geodim.cli.wording import usage
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -205,6 +206,7 @@ def compute(
         edge_weights=edge_weights,
         disconnected=disconnected,
     )
+    check_family_options(family, by_unit, count_duplicates=count_duplicates)
     table = is_table(family, file)
     if shuffled is not None and (family is None or not table):
         raise typer.BadParameter(
@@ -221,7 +223,8 @@ def compute(
     if plot is not None:
         from geodim.display.plots import check_plot_path
 
-        check_plot_path(Path("stdout.png") if is_dash(plot) else plot)
+        with usage():
+            check_plot_path(Path("stdout.png") if is_dash(plot) else plot)
     check_report(report)
     check_certificate(certificate, made=family is not None)
     check_files(

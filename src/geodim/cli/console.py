@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
-from geodim.cli.dash import as_named
+from geodim.cli.wording import as_typed
 from geodim.errors import GeodimWarning
 from geodim.text import visible, visible_lines
 
@@ -68,7 +68,7 @@ def print_error(message: str) -> None:
     from rich.text import Text
 
     with suppress(OSError):  # where nobody listens, the exit code has to do
-        err().print(Text.assemble(("error: ", "bold red"), visible(as_named(message))), soft_wrap=True)
+        err().print(Text.assemble(("error: ", "bold red"), visible(as_typed(message))), soft_wrap=True)
 
 
 def print_written(console: Console, path: Path, before: str = "wrote ") -> None:
@@ -104,7 +104,7 @@ def notes(console: Console, *, quiet: bool = False) -> Iterator[None]:
             if not issubclass(category, GeodimWarning):
                 show(visible_lines(str(message)), category, filename, lineno, file, line)
             elif not quiet:
-                text = as_named(str(message))
+                text = as_typed(str(message))
                 console.print(Text.assemble(("note: ", "bold yellow"), text), soft_wrap=True)
 
         warnings.showwarning = show_note
@@ -141,7 +141,7 @@ def print_alerts(console: Console, alerts: Iterable[Alert]) -> None:
 
     for alert in alerts:
         style = "bold red" if alert.severity == "warning" else "bold yellow"
-        text = visible(f"{alert.message} {alert.way_out}".strip())
+        text = visible(as_typed(f"{alert.message} {alert.way_out}".strip()))
         console.print()
         console.print(Text.assemble((f"{alert.severity}: ", style), text), soft_wrap=True)
 

@@ -163,14 +163,15 @@ def convert(name: Name, root: Root = None, json: Json = None) -> None:
     _done(described.name, "converted", folder, str(folder), json)
 
 
-def describe(name: str, root: Path | None) -> DatasetInfo:
+def describe(name: str, root: Path | None, argument: str = "NAME") -> DatasetInfo:
     """Look a name up; one that does not exist is a wrong argument."""
     from geodim.data.datasets import dataset_info
 
     try:
         return dataset_info(name, root)
     except InputValueError as error:
-        raise typer.BadParameter(str(error), param_hint="NAME") from error
+        also = "" if argument == "NAME" else "there is no file of this name, and "
+        raise typer.BadParameter(f"{also}{error}", param_hint=argument) from error
 
 
 def dataset_folder(name: str, root: Path | None) -> Path | None:

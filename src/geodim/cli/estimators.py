@@ -206,7 +206,7 @@ def _where(
     if not is_file:
         from geodim.cli.datasets import describe
 
-        describe(data, root)
+        describe(data, root, "DATA")
     return {
         "file": data if is_file else None,
         "name": None if is_file else data,

@@ -13,7 +13,8 @@ import typer
 
 from geodim.cli.dash import as_named
 from geodim.cli.datasets import describe, naming_files
-from geodim.errors import DataFileError
+from geodim.cli.wording import usage
+from geodim.errors import DataFileError, InputTypeError
 
 UNITS = {"": 1, "B": 1} | {
     prefix + unit: base**power
@@ -63,6 +64,12 @@ def operator_parameters(
         if operator.value not in takers[key]:
             hint = " or ".join(f"--operator {taker}" for taker in takers[key])
             raise typer.BadParameter(f"only {hint} takes it, not {operator.value}", param_hint=f"--{key}")
+    if given:
+        from geodim.data.graphs import as_graph
+        from geodim.features import make_operator
+
+        with usage():  # on the smallest graph, before a large one is read
+            make_operator(as_graph([(0, 1)], 2), operator.value, **given)
     return given
 
 
@@ -118,7 +125,11 @@ def load(
         table = open_lazily(features) if lazily else None
         title = ", ".join(source.values())
         if table is None:
-            return Given(told(open_table(features, header=header)).data, edges, title, source)
+            try:
+                data = told(open_table(features, header=header)).data
+            except InputTypeError as error:  # here all columns are taken
+                raise InputTypeError(str(error).replace(" (exclude)", "")) from error
+            return Given(data, edges, title, source)
         return Given(table.data, edges, title, source, watch)
     from geodim.data.datasets import load_dataset
 

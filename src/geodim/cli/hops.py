@@ -200,6 +200,11 @@ def hops(
     kind = None if dtype is None else dtype.value
     by_unit = scale_given(scale, no_normalize)
     weights = check_inputs(name, features, edges, edge_weights)
+    if count_duplicates and checkpoint is not None:
+        raise typer.BadParameter(
+            "a checkpoint does not hold what it needs: count them in a run of its own",
+            param_hint="--count-duplicates",
+        )
     check_report(report)
     check_certificate(certificate, operator.value, weighted=edge_weights is not None)
     check_files(

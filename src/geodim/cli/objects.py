@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from geodim.arguments import one_of
 from geodim.cli.dash import EDGES, is_dash, readable
+from geodim.cli.wording import usage
 from geodim.errors import InputTypeError, InputValueError
 
 if TYPE_CHECKING:
@@ -55,9 +57,15 @@ def with_options(
 ) -> Family | None:
     """The family, or union, whose members have these options; each option needs a member that takes it."""
     from geodim.families import Distances, Patches, Pixels, Terms, Union
+    from geodim.families.terms import WEIGHTINGS
 
     lengths = True if edge_weights == "2" else edge_weights
     rule = None if disconnected is None else _number(disconnected)
+    with usage():
+        if isinstance(rule, str):
+            one_of(rule, "disconnected", ("component", "beyond", "error"))
+        if weighting is not None:
+            one_of(weighting, "weighting", WEIGHTINGS)
     members = family.families() if isinstance(family, Union) else [family]
     for option, field, value, kind, needs in (
         ("--blur", "blur", blur, Pixels, "--features pixels"),

@@ -13,6 +13,7 @@ import typer
 
 from geodim.cli.console import out, print_json, print_written
 from geodim.cli.dash import is_dash, writable
+from geodim.cli.wording import usage
 from geodim.output import json_text
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def check_report(path: Path | None) -> None:
     if path is not None:
         from geodim.display.html.document import check_report_path
 
-        check_report_path(Path("stdout.html") if is_dash(path) else path)
+        with usage():
+            check_report_path(Path("stdout.html") if is_dash(path) else path)
 
 
 def report_if_wanted(result: IDResult | KHopResult | FeatureSelection, path: Path | None) -> None:

@@ -10,7 +10,15 @@ import typer
 from geodim.cli.console import err, notes, out, print_alerts, print_json
 from geodim.cli.dash import answered, check_files
 from geodim.cli.exits import ExitCode
-from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, chosen_family, named_features
+from geodim.cli.families import (
+    FAMILY_HELP,
+    By,
+    Landmarks,
+    Metric,
+    check_family_options,
+    chosen_family,
+    named_features,
+)
 from geodim.cli.objects import is_table, only_for_tables, opened_objects
 from geodim.cli.reporting import (
     Json,
@@ -53,10 +61,11 @@ def select(
         ),
     ],
     m: Annotated[
-        int | None, typer.Option("-m", "--features", metavar="M", min=1, help="How many features to choose.")
+        int | None, typer.Option("-m", "--count", metavar="M", min=1, help="How many features to choose.")
     ] = None,
     family: Annotated[
-        str, typer.Option(metavar="FAMILY", help=f"What to choose from: {FAMILY_HELP}.")
+        str,
+        typer.Option("--features", "--family", metavar="FAMILY", help=f"What to choose from: {FAMILY_HELP}."),
     ] = "coordinates",
     metric: Metric = None,
     landmarks: Landmarks = None,
@@ -99,18 +108,24 @@ def select(
     * `geodim select iris.csv --exclude species -m 2`
     * `geodim select measurements.csv --scale iqr` where columns have units of their own
     * `geodim select points.parquet --fraction 0.99 | jq -r .names[]`
-    * `geodim select embeddings.npy --family distances --metric cosine -m 20` the points that tell most
+    * `geodim select embeddings.npy --features distances --metric cosine -m 20` the points that tell most
     """
+    from geodim.families.choose import FAMILIES
+
     console = err()
     by_unit = scale_given(scale, no_normalize)
     if m is not None and fraction is not None:
         raise typer.BadParameter("give -m or --fraction, not both")
     if fraction is not None and not 0.0 < fraction <= 1.0:
         raise typer.BadParameter(f"--fraction must be above 0 and at most 1, not {fraction:g}")
-    named = named_features(family, by, "--family")
+    named = named_features(family, by, "--features")
     if named is None:
-        raise typer.BadParameter(f"{family!r} is no family of features", param_hint="--family")
+        raise typer.BadParameter(
+            f"{family!r} is none of {', '.join(FAMILIES)}; the number of features is -m",
+            param_hint="--features",
+        )
     features = chosen_family(named, metric, landmarks, by)
+    check_family_options(features, by_unit)
     table = is_table(features, file)
     if not table:
         only_for_tables({"--columns": columns, "--exclude": exclude, "--header": header})

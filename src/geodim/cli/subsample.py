@@ -9,7 +9,7 @@ import typer
 
 from geodim.cli.console import err, notes, out, print_json
 from geodim.cli.dash import answered, check_files, writable
-from geodim.cli.families import FAMILY_HELP, Landmarks, Metric
+from geodim.cli.families import FAMILY_HELP, Landmarks, Metric, check_family_options, table_features
 from geodim.cli.reporting import Json, print_all_written
 from geodim.cli.tables import (
     Columns,
@@ -24,6 +24,7 @@ from geodim.cli.tables import (
     scale_given,
 )
 from geodim.cli.watching import watching
+from geodim.cli.wording import as_typed
 from geodim.output import json_text
 from geodim.text import visible
 
@@ -75,7 +76,8 @@ def subsample(
     check_files({"--json": json}, [file])
     console = err()
     chosen = None if sizes is None else _numbers(sizes)
-    given = scale_given(scale, no_normalize)
+    given, family = scale_given(scale, no_normalize), table_features(features, metric, landmarks)
+    check_family_options(family, given)
     with (
         notes(console, quiet=quiet),
         watching(console, quiet=quiet, noun="parts", keeps="", time_limit=time_limit) as watch,
@@ -84,9 +86,9 @@ def subsample(
         from geodim.sampling import subsampled_dimensions
 
         curve = subsampled_dimensions(
-            data, sizes=chosen, repeats=repeats, seed=seed, progress=watch.parts, features=features,
-            metric=metric, landmarks=landmarks, rtol=rtol, scale=given, n_threads=threads,
-            feature_names=names if features == "coordinates" else None,
+            data, sizes=chosen, repeats=repeats, seed=seed, progress=watch.parts, features=family,
+            rtol=rtol, scale=given, n_threads=threads,
+            feature_names=names if family == "coordinates" else None,
         )  # fmt: skip
     document = {**curve.to_dict(), "file": str(file)}
     if json is not None:
@@ -105,11 +107,11 @@ def subsample(
 
 
 def _numbers(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        words = f"numbers of points, with commas, not {text!r}"
-        raise typer.BadParameter(words, param_hint="--sizes") from None
+    numbers = [int(part) if part.strip().isdecimal() else 0 for part in text.split(",")]
+    if min(numbers) < 2:
+        words = f"numbers of points from 2 on, with commas, not {text!r}"
+        raise typer.BadParameter(words, param_hint="--sizes")
+    return numbers
 
 
 def _show(curve: SampleCurve, title: str, terminal: Console) -> None:
@@ -132,4 +134,4 @@ def _show(curve: SampleCurve, title: str, terminal: Console) -> None:
         )
     terminal.print(table)
     terminal.print()
-    terminal.print(curve.text, soft_wrap=True)
+    terminal.print(as_typed(curve.text), soft_wrap=True)

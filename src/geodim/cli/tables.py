@@ -11,6 +11,7 @@ import typer
 
 from geodim.arguments import MOST_THREADS
 from geodim.cli.dash import TABLE, readable
+from geodim.cli.wording import as_typed
 from geodim.errors import GeodimWarning, InputTypeError, InputValueError
 
 if TYPE_CHECKING:
@@ -39,8 +40,19 @@ Threads = Annotated[
         metavar="N", min=1, max=MOST_THREADS, help="All cores by default. The result does not depend on it."
     ),
 ]
+
+
+def _finite(value: float) -> float:
+    if value == float("inf"):
+        raise typer.BadParameter("bounds that far apart say nothing: 0.01 is 1 %, 0 is exact")
+    return value
+
+
 Rtol = Annotated[
-    float, typer.Option(metavar="E", min=0.0, help="Bounds this close will do: 0.01 is 1 %, 0 is exact.")
+    float,
+    typer.Option(
+        metavar="E", min=0.0, callback=_finite, help="Bounds this close will do: 0.01 is 1 %, 0 is exact."
+    ),
 ]
 ScaleOption = Annotated[
     str | None,
@@ -87,7 +99,7 @@ def scale_given(scale: str | None, no_normalize: bool) -> object:
     try:
         Scale.of(given)  # before the data is read
     except InputValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--scale") from error
+        raise typer.BadParameter(as_typed(str(error)), param_hint="--scale") from error
     return given
 
 
