@@ -133,7 +133,6 @@ def test_named_graphs():
         (["--metric", "shortest_path"], "--metric is for --features distances"),
         (["--metric", "shortest_path", "--disconnected", "beyond"], "--metric is for --features distances"),
         (["--features", "terms", "--columns", "0"], "for tables of numbers only"),
-        (["--features", "terms", "--dry-run"], "for tables of numbers only"),
         (["--features", "terms", "--certificate", "c.json"], "only columns and hops can be certified"),
         (["--features", "pixels,terms", "--patch-size", "3"], "only --features patches takes it"),
         (["--features", "terms", "--count-duplicates"], "equal points are counted by their coordinates"),

@@ -216,7 +216,7 @@ def compute(
         )
     if not table:
         tables_have = {"--columns": columns, "--exclude": exclude, "--header": header}
-        only_for_tables({**tables_have, "--dry-run": dry_run, "--scheduler": scheduler})
+        only_for_tables({**tables_have, "--scheduler": scheduler})
     plans = {"--points": points, "--features": width, "--coordinates": coordinates, "--memory": memory}
     only_for_plans(dry_run, {**plans, "--workers": workers, "--worker-memory": worker_memory})
     check_sizes(file, points, width, coordinates, dry_run=dry_run, made=family is not None)

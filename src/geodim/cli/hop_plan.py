@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from geodim.cli.datasets import describe
 from geodim.cli.hop_inputs import OperatorName, load
 from geodim.cli.planning import BackendName, planned, show
+from geodim.cli.reading_plan import ready
+from geodim.planning.reading import Reading, with_reading
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +34,7 @@ class Trial:
     x: Any
     operator: Any
     loaded: bool
+    reading: Reading
     dtype: str | None = None
 
     @property
@@ -65,11 +69,18 @@ def make_trial(
     count = thread_count(threads)
     info = None if name is None else describe(name, root)
     if info is None or info.edges is None or (info.present and info.edges <= LOADED_EDGES):
+        if features is not None:
+            ready(features)
+        started = time.perf_counter()
         given = load(name, root, features, edges, header=header)
         n, d = as_source(given.x).n_points, as_source(given.x).n_features
         graph = as_graph(given.graph, n, weights=weights, threads=count)
         made = make_operator(graph, operator.value, **parameters)
-        return Trial(given.title, given.source, n, len(graph.indices), d, count, given.x, made, loaded=True)
+        reading = Reading(time.perf_counter() - started, 0)  # what is held is a part of the plan
+        return Trial(
+            given.title, given.source, n, len(graph.indices), d, count, given.x, made, loaded=True,
+            reading=reading,
+        )  # fmt: skip
     import numpy as np
 
     from geodim.plans import TRIED
@@ -83,8 +94,9 @@ def make_trial(
     # At most: an edge that is listed in both directions is stored twice, not four times.
     entries = 2 * info.edges
     return Trial(
-        info.name, {"name": info.name}, info.nodes, entries, info.attributes, count, x, made, loaded=False
-    )
+        info.name, {"name": info.name}, info.nodes, entries, info.attributes, count, x, made, loaded=False,
+        reading=Reading(0.0, 0, "the time to read the files, and to convert them once, is not counted"),
+    )  # fmt: skip
 
 
 def problem_of(trial: Trial, hops: int, rtol: float) -> tuple[Problem, CoreRates]:
@@ -136,7 +148,7 @@ def make_plan(
 ) -> Plan:
     """Plan the pass; one that does not fit is planned with the fewest columns in flight."""
     problem, rates = problem_of(trial, hops, rtol)
-    return planned(
+    plan = planned(
         problem,
         rates,
         backend=backend,
@@ -146,6 +158,7 @@ def make_plan(
         threads=trial.threads,
         budget=budget,
     )
+    return with_reading(plan, trial.reading)
 
 
 def basis_of(trial: Trial) -> str:

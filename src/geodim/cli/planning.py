@@ -202,6 +202,8 @@ def rows(plan: Plan, at_most: str = "") -> list[tuple[str, str]]:
     if plan.backend == "dask":
         found.append(("tasks", f"{plan.tasks:,}"))
     found.append(("time", f"about {duration(plan.seconds or 0.0)}, from {plan.basis}"))
+    if reading := plan.parts.get("reading the file"):
+        found.append(("", f"of which reading the file {duration(reading)}"))
     found += [("note", note) for note in plan.notes]
     if plan.why_not is not None:
         found.append(("does not fit", plan.why_not))
