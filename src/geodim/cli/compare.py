@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from geodim.cli.completing import FAMILIES, among
 from geodim.cli.console import err, notes, out, print_alerts, print_json
 from geodim.cli.dash import TABLE, answered, check_files, readable, writable
 from geodim.cli.families import FAMILY_HELP, Landmarks, Metric, check_family_options, table_features
@@ -61,7 +62,9 @@ def compare(
         int, typer.Option(metavar="N", min=1, help="Parts that are drawn from each data set.")
     ] = 20,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Which parts are drawn.")] = 0,
-    features: Annotated[str, typer.Option(metavar="FAMILY", help=FAMILY_HELP)] = "coordinates",
+    features: Annotated[
+        str, typer.Option(metavar="FAMILY", autocompletion=among(*FAMILIES), help=FAMILY_HELP)
+    ] = "coordinates",
     metric: Metric = None,
     landmarks: Landmarks = None,
     rtol: Rtol = 0.0,

@@ -15,6 +15,7 @@ from geodim.cli.certifying import (
     check_certificate,
     write_certificate,
 )
+from geodim.cli.completing import FAMILIES, among, files_and_data_sets
 from geodim.cli.compute_plan import check_sizes, family_or_width, show_plan
 from geodim.cli.console import (
     err,
@@ -90,6 +91,7 @@ def compute(
         Path | None,
         typer.Argument(
             metavar="FILE",
+            autocompletion=files_and_data_sets,
             help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), "
             ".csv, .tsv, .parquet, .zarr; for terms and edit a text on every line; for pixels and patches a "
             "folder of images; for shortest_path a list of edges.",
@@ -99,6 +101,7 @@ def compute(
         str,
         typer.Option(
             metavar="FAMILY",
+            autocompletion=among(*FAMILIES),
             help=f"{FAMILY_HELP}; for --dry-run without a file: so many float32 columns.",
         ),
     ] = "coordinates",

@@ -15,7 +15,6 @@ from geodim.cli.families import named_features
 from geodim.cli.objects import is_table
 from geodim.cli.planning import BackendName, planned, show
 from geodim.cli.reading_plan import beginning, first_group, ready
-from geodim.planning.reading import Reading, with_reading
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from geodim.families.protocol import Family
+    from geodim.planning.reading import Reading
     from geodim.plans import CoreRates, Problem
 
 FEW, TRIED_POINTS, TRIED_VALUES = 64, 3000, 1 << 22  # of a trial of features that are made
@@ -95,6 +95,7 @@ def show_plan(
     json: Path | None = None,
 ) -> None:
     """Print the plan, or write it to a file as well; exit code 3 if it does not fit."""
+    from geodim.planning.reading import with_reading
     from geodim.plans import machine_memory
 
     reading: Reading | None = None
@@ -217,6 +218,7 @@ def objects_in(file: Path, family: Family, rtol: float) -> tuple[Problem, CoreRa
     from geodim.cli.objects import opened_objects
     from geodim.families.opening import open_family
     from geodim.families.protocol import is_made
+    from geodim.planning.reading import Reading
     from geodim.plans import SAMPLE, TRIED, best_of, calibrate
 
     with opened_objects(file, family) as (data, _):
@@ -282,6 +284,7 @@ def _chunked(
     from geodim.data.sources import as_source
     from geodim.data.tables.columns import choose_columns
     from geodim.optional import require
+    from geodim.planning.reading import Reading
     from geodim.plans import SAMPLE, TRIED
 
     chunks: int | None

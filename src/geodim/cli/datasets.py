@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from geodim.cli.completing import data_sets
 from geodim.cli.console import err, notes, out
 from geodim.cli.exits import EPILOG, guarded
 from geodim.cli.reporting import Json, json_instead
@@ -32,7 +33,11 @@ datasets = typer.Typer(
 
 Name = Annotated[
     str,
-    typer.Argument(metavar="NAME", help="A name that `geodim datasets list` shows; case does not matter."),
+    typer.Argument(
+        metavar="NAME",
+        autocompletion=data_sets,
+        help="A name that `geodim datasets list` shows; case does not matter.",
+    ),
 ]
 Root = Annotated[
     Path | None,

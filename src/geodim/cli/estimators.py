@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from geodim.arguments import MOST_HOPS, MOST_SECONDS, MOST_THREADS
+from geodim.cli.completing import among, files_and_data_sets
 from geodim.cli.console import err, out, print_error, print_json
 from geodim.cli.dash import EDGES, TABLE, answered, check_files, is_dash, readable, writable
 from geodim.cli.datasets import Root, dataset_folder
@@ -39,6 +40,7 @@ def compare_estimators(
         str,
         typer.Argument(
             metavar="DATA",
+            autocompletion=files_and_data_sets,
             help="Points in rows: .npy, .npz, .csv, .tsv, .parquet; or a graph that "
             "`geodim datasets list` shows.",
         ),
@@ -47,6 +49,7 @@ def compare_estimators(
         str,
         typer.Option(
             metavar="NAMES",
+            autocompletion=among("mle", "twonn", "lPCA", "FisherS", "CorrInt", "KNN", "DANCo", "ESS"),
             help="mle, twonn, and any of scikit-dimension's by name: lPCA, FisherS, skdim:MLE, ...",
         ),
     ] = "mle,twonn",

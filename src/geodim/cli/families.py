@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from geodim.cli.completing import METRICS, among
 from geodim.cli.wording import usage
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ Metric = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
+        autocompletion=among(*METRICS),
         help="For distances: euclidean, manhattan, chebyshev, cosine, chord, hamming, jaccard, edit, "
         "shortest_path, precomputed.",
     ),
@@ -30,7 +32,11 @@ Landmarks = Annotated[
 ]
 By = Annotated[
     str | None,
-    typer.Option(metavar="diameter", help="For a union: divide each family by its own diameter first."),
+    typer.Option(
+        metavar="diameter",
+        autocompletion=among("diameter"),
+        help="For a union: divide each family by its own diameter first.",
+    ),
 ]
 
 

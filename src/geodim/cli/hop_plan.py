@@ -10,11 +10,11 @@ from geodim.cli.datasets import describe
 from geodim.cli.hop_inputs import OperatorName, load
 from geodim.cli.planning import BackendName, planned, show
 from geodim.cli.reading_plan import ready
-from geodim.planning.reading import Reading, with_reading
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from geodim.planning.reading import Reading
     from geodim.plans import CoreRates, Plan, Problem
 
 LOADED_EDGES = 5_000_000  # a plan for a data set beyond this is made from its sizes: nobody waits for a plan
@@ -65,6 +65,7 @@ def make_trial(
     from geodim.data.sources import as_source
     from geodim.engine.parts import thread_count
     from geodim.features import make_operator
+    from geodim.planning.reading import Reading
 
     count = thread_count(threads)
     info = None if name is None else describe(name, root)
@@ -147,6 +148,8 @@ def make_plan(
     worker_memory: str | None = None,
 ) -> Plan:
     """Plan the pass; one that does not fit is planned with the fewest columns in flight."""
+    from geodim.planning.reading import with_reading
+
     problem, rates = problem_of(trial, hops, rtol)
     plan = planned(
         problem,

@@ -15,6 +15,7 @@ from geodim.cli.certifying import (
     check_certificate,
     write_certificate,
 )
+from geodim.cli.completing import data_sets
 from geodim.cli.console import err, notes, out, print_alerts, print_json
 from geodim.cli.dash import EDGES, TABLE, answered, as_named, check_files, readable
 from geodim.cli.datasets import Root, dataset_folder
@@ -87,7 +88,9 @@ def hops(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME", help="A data set that `geodim datasets list` shows: cora, digits, ..."
+            metavar="NAME",
+            autocompletion=data_sets,
+            help="A data set that `geodim datasets list` shows: cora, digits, ...",
         ),
     ] = None,
     root: Root = None,

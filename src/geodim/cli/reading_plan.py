@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from geodim.memory import in_bytes
-from geodim.planning.reading import Reading, parquet_memory, text_memory
 from geodim.temporary import temporary_folder
 from geodim.waiting import Counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from geodim.planning.reading import Reading
 
 TEXTS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 WHOLE, HEAD = 32 << 20, 8 << 20  # bytes: texts up to the first are read whole, of longer ones the second
@@ -57,6 +58,8 @@ class Beginning:
 
     def reading(self, seconds: float, table: float) -> Reading:
         """What the whole takes, which makes so large a table, if the beginning took so many seconds."""
+        from geodim.planning.reading import Reading, text_memory
+
         memory = text_memory(self.text, table) if self.text else int(table)
         return Reading(self.seconds + seconds * self.times, memory, self.note)
 
@@ -102,6 +105,7 @@ def first_group(file: Path, names: list[str]) -> tuple[Any, Reading]:
     """The first group of rows of a Parquet file, and what reading all of them takes."""
     from geodim.data.boundary import boundary
     from geodim.optional import require
+    from geodim.planning.reading import Reading, parquet_memory
 
     parquet = require("pyarrow.parquet", "frames", "reading Parquet files")
     with boundary(file, "Parquet file"), parquet.ParquetFile(file) as opened:

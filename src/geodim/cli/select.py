@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from geodim.cli.completing import FAMILIES, among
 from geodim.cli.console import err, notes, out, print_alerts, print_json
 from geodim.cli.dash import answered, check_files
 from geodim.cli.exits import ExitCode
@@ -65,7 +66,13 @@ def select(
     ] = None,
     family: Annotated[
         str,
-        typer.Option("--features", "--family", metavar="FAMILY", help=f"What to choose from: {FAMILY_HELP}."),
+        typer.Option(
+            "--features",
+            "--family",
+            metavar="FAMILY",
+            autocompletion=among(*FAMILIES),
+            help=f"What to choose from: {FAMILY_HELP}.",
+        ),
     ] = "coordinates",
     metric: Metric = None,
     landmarks: Landmarks = None,

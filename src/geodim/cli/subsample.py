@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from geodim.cli.completing import FAMILIES, among
 from geodim.cli.console import err, notes, out, print_json
 from geodim.cli.dash import answered, check_files, writable
 from geodim.cli.families import FAMILY_HELP, Landmarks, Metric, check_family_options, table_features
@@ -45,7 +46,9 @@ def subsample(
     ] = None,
     repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Parts of each size.")] = 8,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Which parts are drawn.")] = 0,
-    features: Annotated[str, typer.Option(metavar="FAMILY", help=FAMILY_HELP)] = "coordinates",
+    features: Annotated[
+        str, typer.Option(metavar="FAMILY", autocompletion=among(*FAMILIES), help=FAMILY_HELP)
+    ] = "coordinates",
     metric: Metric = None,
     landmarks: Landmarks = None,
     rtol: Rtol = 0.0,

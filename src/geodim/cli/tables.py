@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geodim.arguments import MOST_THREADS
+from geodim.cli.completing import SCALES, among
 from geodim.cli.dash import TABLE, readable
 from geodim.cli.wording import as_typed
 from geodim.errors import GeodimWarning, InputTypeError, InputValueError
@@ -59,6 +60,7 @@ ScaleOption = Annotated[
     typer.Option(
         "--scale",
         metavar="SCALE",
+        autocompletion=among(*SCALES),
         help="What columns are divided by: global (all by the largest range, the default), range, iqr, std "
         "or rank (each by its own), none, a number, or one for each column: 2,0.5,10.",
     ),

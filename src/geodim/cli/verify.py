@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from geodim.cli.completing import files_and_data_sets
 from geodim.cli.console import err, notes, out
 from geodim.cli.dash import EDGES, TABLE, as_named, check_files, readable
 from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
@@ -37,6 +38,7 @@ def verify(
         Path,
         typer.Argument(
             metavar="DATA",
+            autocompletion=files_and_data_sets,
             help="What it speaks of: a file of points, as compute takes it, or the name of a data set.",
         ),
     ],
