@@ -18,6 +18,7 @@ from geodim.cli.console import (
 )
 from geodim.cli.dash import answered, check_files, readable
 from geodim.cli.exits import ExitCode
+from geodim.cli.panels import OUTPUT, SCALING
 from geodim.cli.reporting import (
     Json,
     Report,
@@ -60,10 +61,14 @@ def binary(
     scale: Annotated[
         str | None,
         typer.Option(
-            metavar="SCALE", help="none, the default; or global: by the share of the most frequent attribute."
+            rich_help_panel=SCALING,
+            metavar="SCALE",
+            help="none, the default; or global: by the share of the most frequent attribute.",
         ),
     ] = None,
-    normalize: Annotated[bool, typer.Option("--normalize", help="The same as --scale global.")] = False,
+    normalize: Annotated[
+        bool, typer.Option("--normalize", rich_help_panel=SCALING, help="The same as --scale global.")
+    ] = False,
     columns: Columns = None,
     exclude: Exclude = None,
     header: Header = None,
@@ -71,7 +76,13 @@ def binary(
     json: Json = None,
     report: Report = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress bar, no notes; on a terminal only the number.")
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            rich_help_panel=OUTPUT,
+            help="No progress bar, no notes; on a terminal only the number.",
+        ),
     ] = False,
 ) -> None:
     """Compute the dimension of binary data: how hard objects make it to tell attributes apart.

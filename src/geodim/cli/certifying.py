@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geodim.cli.dash import writable
+from geodim.cli.panels import OUTPUT
 from geodim.errors import GeodimWarning
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ CertificatePath = Annotated[
     Path | None,
     typer.Option(
         "--certificate",
+        rich_help_panel=OUTPUT,
         metavar="PATH",
         help="Write what proves the bounds from the data, for `geodim verify` and all who want proof.",
     ),
@@ -26,7 +28,11 @@ CertificatePath = Annotated[
 CertificateRtol = Annotated[
     float,
     typer.Option(
-        metavar="E", min=1e-9, max=1.0, help="For --certificate: how far apart the proved bounds may be."
+        rich_help_panel=OUTPUT,
+        metavar="E",
+        min=1e-9,
+        max=1.0,
+        help="For --certificate: how far apart the proved bounds may be.",
     ),
 ]
 

@@ -11,7 +11,8 @@ import typer
 from geodim.cli.completing import FAMILIES, among
 from geodim.cli.console import err, notes, out, print_alerts, print_json
 from geodim.cli.dash import TABLE, answered, check_files, readable, writable
-from geodim.cli.families import FAMILY_HELP, Landmarks, Metric, check_family_options, table_features
+from geodim.cli.families import TABLE_FAMILY_HELP, Landmarks, Metric, check_family_options, table_features
+from geodim.cli.panels import FEATURES, OUTPUT
 from geodim.cli.reporting import (
     Json,
     Report,
@@ -63,7 +64,13 @@ def compare(
     ] = 20,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Which parts are drawn.")] = 0,
     features: Annotated[
-        str, typer.Option(metavar="FAMILY", autocompletion=among(*FAMILIES), help=FAMILY_HELP)
+        str,
+        typer.Option(
+            rich_help_panel=FEATURES,
+            metavar="FAMILY",
+            autocompletion=among(*FAMILIES[:3]),
+            help=TABLE_FAMILY_HELP,
+        ),
     ] = "coordinates",
     metric: Metric = None,
     landmarks: Landmarks = None,
@@ -78,7 +85,13 @@ def compare(
     json: Json = None,
     report: Report = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress, no notes; on a terminal only the verdicts.")
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            rich_help_panel=OUTPUT,
+            help="No progress, no notes; on a terminal only the verdicts.",
+        ),
     ] = False,
     estimators: Annotated[str | None, HIDDEN] = None,
     neighbors: Annotated[str | None, HIDDEN] = None,

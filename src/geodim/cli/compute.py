@@ -41,6 +41,7 @@ from geodim.cli.objects import (
     opened_objects,
     with_options,
 )
+from geodim.cli.panels import COLUMNS, FEATURES, OUTPUT, PLANNING
 from geodim.cli.planning import (
     BackendName,
     BackendOption,
@@ -94,12 +95,13 @@ def compute(
             autocompletion=files_and_data_sets,
             help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), "
             ".csv, .tsv, .parquet, .zarr; for terms and edit a text on every line; for pixels and patches a "
-            "folder of images; for shortest_path a list of edges.",
+            "folder of images; for shortest_path a list of edges; - is standard input.",
         ),
     ] = None,
     features: Annotated[
         str,
         typer.Option(
+            rich_help_panel=FEATURES,
             metavar="FAMILY",
             autocompletion=among(*FAMILIES),
             help=f"{FAMILY_HELP}; for --dry-run without a file: so many float32 columns.",
@@ -116,6 +118,7 @@ def compute(
     shuffled: Annotated[
         int | None,
         typer.Option(
+            rich_help_panel=FEATURES,
             metavar="N",
             min=1,
             help="For features that are no columns: also N times with every column shuffled, as a mark to "
@@ -129,7 +132,12 @@ def compute(
     exclude: Exclude = None,
     header: Header = None,
     count_duplicates: Annotated[
-        bool, typer.Option("--count-duplicates", help="Also count the points that equal another point.")
+        bool,
+        typer.Option(
+            "--count-duplicates",
+            rich_help_panel=COLUMNS,
+            help="Also count the points that equal another point.",
+        ),
     ] = False,
     threads: Threads = None,
     backend: BackendOption = BackendName.auto,
@@ -141,6 +149,7 @@ def compute(
     plot: Annotated[
         Path | None,
         typer.Option(
+            rich_help_panel=OUTPUT,
             metavar="PATH",
             help="Write a plot of the curve: .png, .pdf or .svg; - is a .png to standard output.",
         ),
@@ -152,12 +161,17 @@ def compute(
     points: Annotated[
         float | None,
         typer.Option(
-            metavar="N", min=1.0, max=MOST_SIZE, help="For --dry-run without a file: so many points, 1e10."
+            rich_help_panel=PLANNING,
+            metavar="N",
+            min=1.0,
+            max=MOST_SIZE,
+            help="For --dry-run without a file: so many points, 1e10.",
         ),
     ] = None,
     coordinates: Annotated[
         float | None,
         typer.Option(
+            rich_help_panel=PLANNING,
             metavar="D",
             min=1.0,
             max=MOST_SIZE,
@@ -166,18 +180,29 @@ def compute(
     ] = None,
     memory: Annotated[
         str | None,
-        typer.Option(metavar="SIZE", help="For --dry-run: what there is, 16GB; here, or on the GPU."),
+        typer.Option(
+            rich_help_panel=PLANNING,
+            metavar="SIZE",
+            help="For --dry-run: what there is, 16GB; here, or on the GPU.",
+        ),
     ] = None,
     workers: Workers = None,
     worker_memory: WorkerMemory = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress bar, no notes; on a terminal only the number.")
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            rich_help_panel=OUTPUT,
+            help="No progress bar, no notes; on a terminal only the number.",
+        ),
     ] = False,
 ) -> None:
     """Compute the intrinsic dimension of the points (rows) in a file.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with all numbers and the share of
     every feature, without the curve; **--json** writes everything to a file, which IDResult.from_json reads.
+    A time limit counts from the start of the command, reading included.
 
     **Examples**
 
@@ -193,6 +218,7 @@ def compute(
     * `geodim compute iris.csv --exclude species --plot iris.png --report iris.html`
     * `geodim compute big.npy --rtol 0.01 --time-limit 600 --checkpoint state --json big.json`
     * `geodim compute points.parquet | jq .dimension`
+    * `zcat points.csv.gz | geodim compute - --json - > result.json`
     * `geodim compute points.npy --certificate proof.json`, then `geodim verify proof.json points.npy`
     * `geodim compute points.parquet --scheduler tcp://head:8786`
     * `geodim compute --dry-run --points 1e9 --features 64 --backend cuda` says what that would take

@@ -20,6 +20,7 @@ from geodim.cli.dash import EDGES, TABLE, answered, check_files, is_dash, readab
 from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.estimators_child import ESTIMATORS, READY
 from geodim.cli.exits import ExitCode
+from geodim.cli.panels import OUTPUT, RUNNING
 from geodim.cli.reporting import Json, Report, check_report, print_all_written, with_provenance
 from geodim.cli.tables import Columns, Exclude, Header  # noqa: TC001 - typer looks at the annotations
 from geodim.errors import InputValueError, MissingExtraError
@@ -81,17 +82,29 @@ def compare_estimators(
     threads: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, max=MOST_THREADS, help="Threads per estimator; all cores by default."
+            rich_help_panel=RUNNING,
+            metavar="N",
+            min=1,
+            max=MOST_THREADS,
+            help="Threads per estimator; all cores by default.",
         ),
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=0.0, help="Per estimator; ours then gives the bounds it has."),
+        typer.Option(
+            rich_help_panel=RUNNING,
+            metavar="SECONDS",
+            min=0.0,
+            help="Per estimator; ours then gives the bounds it has.",
+        ),
     ] = None,
     json: Json = None,
     report: Report = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress; on a terminal only names and numbers.")
+        bool,
+        typer.Option(
+            "--quiet", "-q", rich_help_panel=OUTPUT, help="No progress; on a terminal only names and numbers."
+        ),
     ] = False,
 ) -> None:
     """Compare our intrinsic dimension with other people's estimates, with time and memory.
@@ -108,7 +121,7 @@ def compare_estimators(
 
     * `geodim estimators embeddings.npy`
     * `geodim estimators iris.csv --exclude species --estimators mle,twonn,lPCA,FisherS --json iris.json`
-    * `geodim estimators cora --root data --hops 2`
+    * `geodim estimators cora --hops 2`
     * `geodim estimators points.parquet | jq '.rows[] | {estimator, value}'`
     """
     check_report(report)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geodim.cli.completing import METRICS, among
+from geodim.cli.panels import FEATURES
 from geodim.cli.wording import usage
 
 if TYPE_CHECKING:
@@ -17,9 +18,13 @@ FAMILY_HELP = (
     "with commas, are a union"
 )
 OF_OTHER_THINGS = ("jaccard", "edit", "shortest_path", "precomputed")  # metrics of no coordinates
+TABLE_FAMILY_HELP = (
+    "coordinates (the columns), distances (from every point) or directions; several, with commas, are a union"
+)
 Metric = Annotated[
     str | None,
     typer.Option(
+        rich_help_panel=FEATURES,
         metavar="NAME",
         autocompletion=among(*METRICS),
         help="For distances: euclidean, manhattan, chebyshev, cosine, chord, hamming, jaccard, edit, "
@@ -28,11 +33,17 @@ Metric = Annotated[
 ]
 Landmarks = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Distances from so many points, with bounds for all of them."),
+    typer.Option(
+        rich_help_panel=FEATURES,
+        metavar="N",
+        min=1,
+        help="Distances from so many points, with bounds for all of them.",
+    ),
 ]
 By = Annotated[
     str | None,
     typer.Option(
+        rich_help_panel=FEATURES,
         metavar="diameter",
         autocompletion=among("diameter"),
         help="For a union: divide each family by its own diameter first.",

@@ -30,6 +30,7 @@ from geodim.cli.hop_inputs import (
     parse_memory,
 )
 from geodim.cli.hop_plan import make_plan, make_trial, show_plan
+from geodim.cli.panels import OUTPUT, RUNNING
 from geodim.cli.planning import (
     BackendName,
     BackendOption,
@@ -97,7 +98,8 @@ def hops(
     features: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Attributes of your own, one node per row: .npy, .npz, .csv, .tsv, .parquet."
+            metavar="FILE",
+            help="Attributes of your own, one node per row: .npy, .npz, .csv, .tsv, .parquet; - is stdin.",
         ),
     ] = None,
     edges: Annotated[
@@ -157,7 +159,11 @@ def hops(
     scheduler: Scheduler = None,
     memory: Annotated[
         str | None,
-        typer.Option(metavar="SIZE", help="Stay within this much: 8GB, 8GiB, 500MB or bytes. See --dry-run."),
+        typer.Option(
+            rich_help_panel=RUNNING,
+            metavar="SIZE",
+            help="Stay within this much: 8GB, 8GiB, 500MB or bytes. See --dry-run.",
+        ),
     ] = None,
     time_limit: TimeLimit = None,
     checkpoint: Checkpoint = None,
@@ -173,7 +179,13 @@ def hops(
     workers: Workers = None,
     worker_memory: WorkerMemory = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress, no notes; on a terminal only the numbers.")
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            rich_help_panel=OUTPUT,
+            help="No progress, no notes; on a terminal only the numbers.",
+        ),
     ] = False,
 ) -> None:
     """Compute the intrinsic dimension of a graph's attributes after 0, 1, ..., K hops.
@@ -190,8 +202,8 @@ def hops(
 
     **Examples**
 
-    * `geodim hops digits` needs no files
-    * `geodim hops cora --root data | jq .dimensions`
+    * `geodim hops cora` and `geodim hops digits` need no files
+    * `geodim hops pubmed --root data | jq .dimensions`
     * `geodim hops --features points.npy --edges edges.csv --hops 3`
     * `geodim hops ogbn-papers100M --memory 48GB --dry-run` says whether that fits, before the download
     * `geodim hops cora --certificate proof.json`, then `geodim verify proof.json cora`

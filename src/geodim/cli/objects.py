@@ -10,6 +10,7 @@ import typer
 
 from geodim.arguments import one_of
 from geodim.cli.dash import EDGES, is_dash, readable
+from geodim.cli.panels import FEATURES
 from geodim.cli.wording import usage
 from geodim.errors import InputTypeError, InputValueError
 
@@ -21,17 +22,32 @@ if TYPE_CHECKING:
 
 Blur = Annotated[
     int | None,
-    typer.Option(metavar="N", min=0, help="For pixels: blur by so many hops on the pixel grid."),
+    typer.Option(
+        rich_help_panel=FEATURES,
+        metavar="N",
+        min=0,
+        help="For pixels: blur by so many hops on the pixel grid.",
+    ),
 ]
 PatchSize = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="For patches: rows and columns of one, 3 by default.")
+    int | None,
+    typer.Option(
+        rich_help_panel=FEATURES,
+        metavar="N",
+        min=1,
+        help="For patches: rows and columns of one, 3 by default.",
+    ),
 ]
 Weighting = Annotated[
-    str | None, typer.Option(metavar="NAME", help="For terms: tfidf (by default), count or binary.")
+    str | None,
+    typer.Option(
+        rich_help_panel=FEATURES, metavar="NAME", help="For terms: tfidf (by default), count or binary."
+    ),
 ]
 EdgeWeights = Annotated[
     str | None,
     typer.Option(
+        rich_help_panel=FEATURES,
         metavar="COLUMN",
         help="For shortest_path: lengths of the edges, from this column of FILE; 2 is the third one.",
     ),
@@ -39,6 +55,7 @@ EdgeWeights = Annotated[
 Disconnected = Annotated[
     str | None,
     typer.Option(
+        rich_help_panel=FEATURES,
         metavar="RULE",
         help="For shortest_path, if some nodes have no path between them: component (the largest alone), "
         "beyond (an edge farther apart than any others), or their distance.",

@@ -10,6 +10,7 @@ import typer
 from geodim.arguments import MOST_WORKERS
 from geodim.cli.console import out, print_written
 from geodim.cli.exits import ExitCode
+from geodim.cli.panels import PLANNING, RUNNING
 from geodim.cli.reporting import json_instead
 from geodim.cli.scheduler import connected
 from geodim.text import visible
@@ -35,12 +36,16 @@ class BackendName(StrEnum):
 BackendOption = Annotated[
     BackendName,
     typer.Option(
-        "--backend", metavar="NAME", help="Where to compute: auto, cpu, cuda or dask. The same bits."
+        "--backend",
+        rich_help_panel=RUNNING,
+        metavar="NAME",
+        help="Where to compute: auto, cpu, cuda or dask. The same bits.",
     ),
 ]
 Workers = Annotated[
     int | None,
     typer.Option(
+        rich_help_panel=PLANNING,
         metavar="N",
         min=1,
         max=MOST_WORKERS,
@@ -48,12 +53,19 @@ Workers = Annotated[
     ),
 ]
 WorkerMemory = Annotated[
-    str | None, typer.Option(metavar="SIZE", help="For --dry-run: the memory of each of these workers, 32GB.")
+    str | None,
+    typer.Option(
+        rich_help_panel=PLANNING,
+        metavar="SIZE",
+        help="For --dry-run: the memory of each of these workers, 32GB.",
+    ),
 ]
 DryRun = Annotated[
     bool,
     typer.Option(
-        "--dry-run", help="Print memory, passes and time needed; compute nothing. Exit code 3: no fit."
+        "--dry-run",
+        rich_help_panel=PLANNING,
+        help="Print memory, passes and time needed; compute nothing. Exit code 3: no fit.",
     ),
 ]
 

@@ -13,6 +13,7 @@ import typer
 
 from geodim.cli.console import out, print_json, print_written
 from geodim.cli.dash import is_dash, writable
+from geodim.cli.panels import OUTPUT
 from geodim.cli.wording import usage
 from geodim.output import json_text
 
@@ -30,12 +31,16 @@ if TYPE_CHECKING:
 Json = Annotated[
     Path | None,
     typer.Option(
-        "--json", metavar="PATH", help="Write the whole result as JSON to a file, or - for standard output."
+        "--json",
+        rich_help_panel=OUTPUT,
+        metavar="PATH",
+        help="Write the whole result as JSON to a file, or - for standard output.",
     ),
 ]
 Report = Annotated[
     Path | None,
     typer.Option(
+        rich_help_panel=OUTPUT,
         metavar="PATH",
         help="Write a report to an .html file, or - for standard output: words, interactive plots, tables.",
     ),

@@ -21,6 +21,7 @@ from geodim.cli.families import (
     named_features,
 )
 from geodim.cli.objects import is_table, only_for_tables, opened_objects
+from geodim.cli.panels import FEATURES, OUTPUT, RUNNING
 from geodim.cli.reporting import (
     Json,
     Report,
@@ -69,6 +70,7 @@ def select(
         typer.Option(
             "--features",
             "--family",
+            rich_help_panel=FEATURES,
             metavar="FAMILY",
             autocompletion=among(*FAMILIES),
             help=f"What to choose from: {FAMILY_HELP}.",
@@ -93,12 +95,23 @@ def select(
     threads: Threads = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the features chosen so far."),
+        typer.Option(
+            rich_help_panel=RUNNING,
+            metavar="SECONDS",
+            min=0.0,
+            help="Stop by then, with the features chosen so far.",
+        ),
     ] = None,
     json: Json = None,
     report: Report = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress bar, no notes; on a terminal only the names.")
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            rich_help_panel=OUTPUT,
+            help="No progress bar, no notes; on a terminal only the names.",
+        ),
     ] = False,
 ) -> None:
     """Choose few features that tell the points apart almost as well as all of them.

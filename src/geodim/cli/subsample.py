@@ -10,7 +10,8 @@ import typer
 from geodim.cli.completing import FAMILIES, among
 from geodim.cli.console import err, notes, out, print_json
 from geodim.cli.dash import answered, check_files, writable
-from geodim.cli.families import FAMILY_HELP, Landmarks, Metric, check_family_options, table_features
+from geodim.cli.families import TABLE_FAMILY_HELP, Landmarks, Metric, check_family_options, table_features
+from geodim.cli.panels import FEATURES, OUTPUT
 from geodim.cli.reporting import Json, print_all_written
 from geodim.cli.tables import (
     Columns,
@@ -47,7 +48,13 @@ def subsample(
     repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Parts of each size.")] = 8,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Which parts are drawn.")] = 0,
     features: Annotated[
-        str, typer.Option(metavar="FAMILY", autocompletion=among(*FAMILIES), help=FAMILY_HELP)
+        str,
+        typer.Option(
+            rich_help_panel=FEATURES,
+            metavar="FAMILY",
+            autocompletion=among(*FAMILIES[:3]),
+            help=TABLE_FAMILY_HELP,
+        ),
     ] = "coordinates",
     metric: Metric = None,
     landmarks: Landmarks = None,
@@ -61,7 +68,13 @@ def subsample(
     time_limit: GiveUp = None,
     json: Json = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress, no notes; on a terminal only the verdict.")
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            rich_help_panel=OUTPUT,
+            help="No progress, no notes; on a terminal only the verdict.",
+        ),
     ] = False,
 ) -> None:
     """Measure random parts of the points, ever larger ones: whether the dimension has settled.

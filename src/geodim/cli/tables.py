@@ -12,6 +12,7 @@ import typer
 from geodim.arguments import MOST_THREADS
 from geodim.cli.completing import SCALES, among
 from geodim.cli.dash import TABLE, readable
+from geodim.cli.panels import COLUMNS, RUNNING, SCALING
 from geodim.cli.wording import as_typed
 from geodim.errors import GeodimWarning, InputTypeError, InputValueError
 
@@ -23,22 +24,34 @@ if TYPE_CHECKING:
 
 Columns = Annotated[
     str | None,
-    typer.Option(metavar="SPEC", help="Columns to use: names, numbers from 0, ranges: 0-9,12,age."),
+    typer.Option(
+        rich_help_panel=COLUMNS,
+        metavar="SPEC",
+        help="Columns to use: names, numbers from 0, ranges: 0-9,12,age.",
+    ),
 ]
 Exclude = Annotated[
-    str | None, typer.Option(metavar="SPEC", help="Columns to leave out, such as labels and row numbers.")
+    str | None,
+    typer.Option(
+        rich_help_panel=COLUMNS, metavar="SPEC", help="Columns to leave out, such as labels and row numbers."
+    ),
 ]
 Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
+        rich_help_panel=COLUMNS,
         help="Whether the first line of a CSV file holds names; by default, unless all of it are numbers.",
     ),
 ]
 Threads = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=1, max=MOST_THREADS, help="All cores by default. The result does not depend on it."
+        rich_help_panel=RUNNING,
+        metavar="N",
+        min=1,
+        max=MOST_THREADS,
+        help="All cores by default. The result does not depend on it.",
     ),
 ]
 
@@ -52,38 +65,60 @@ def _finite(value: float) -> float:
 Rtol = Annotated[
     float,
     typer.Option(
-        metavar="E", min=0.0, callback=_finite, help="Bounds this close will do: 0.01 is 1 %, 0 is exact."
+        rich_help_panel=SCALING,
+        metavar="E",
+        min=0.0,
+        callback=_finite,
+        help="Bounds this close will do: 0.01 is 1 %, 0 is exact.",
     ),
 ]
 ScaleOption = Annotated[
     str | None,
     typer.Option(
         "--scale",
+        rich_help_panel=SCALING,
         metavar="SCALE",
         autocompletion=among(*SCALES),
         help="What columns are divided by: global (all by the largest range, the default), range, iqr, std "
         "or rank (each by its own), none, a number, or one for each column: 2,0.5,10.",
     ),
 ]
-NoNormalize = Annotated[bool, typer.Option("--no-normalize", help="The same as --scale none.")]
+NoNormalize = Annotated[
+    bool, typer.Option("--no-normalize", rich_help_panel=SCALING, help="The same as --scale none.")
+]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the bounds known so far."),
+    typer.Option(
+        rich_help_panel=RUNNING,
+        metavar="SECONDS",
+        min=0.0,
+        help="Stop by then, with the bounds known so far.",
+    ),
 ]
 GiveUp = Annotated[
     float | None,
-    typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Give up by then, without a result."),
+    typer.Option(
+        "--time-limit",
+        rich_help_panel=RUNNING,
+        metavar="SECONDS",
+        min=0.0,
+        help="Give up by then, without a result.",
+    ),
 ]
 SAVE_EVERY = 30.0  # as `geodim.engine.checkpoint` has it; importing that takes time
 Checkpoint = Annotated[
     Path | None,
     typer.Option(
+        rich_help_panel=RUNNING,
         metavar="DIR",
         file_okay=False,
         help="Keep the state here; the same command later goes on from there, to the same bits.",
     ),
 ]
-SaveEvery = Annotated[float, typer.Option(metavar="SECONDS", min=0.0, help="Time between two checkpoints.")]
+SaveEvery = Annotated[
+    float,
+    typer.Option(rich_help_panel=RUNNING, metavar="SECONDS", min=0.0, help="Time between two checkpoints."),
+]
 
 
 def scale_given(scale: str | None, no_normalize: bool) -> object:

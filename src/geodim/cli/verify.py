@@ -14,6 +14,7 @@ from geodim.cli.dash import EDGES, TABLE, as_named, check_files, readable
 from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
 from geodim.cli.exits import EPILOG, ExitCode
 from geodim.cli.hop_inputs import load
+from geodim.cli.panels import OUTPUT
 from geodim.cli.reporting import Json, json_instead
 from geodim.cli.tables import Columns, Exclude, Header, opened
 from geodim.errors import CertificateError
@@ -52,7 +53,10 @@ def verify(
     header: Header = None,
     json: Json = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No notes; on a terminal only the verdict.")
+        bool,
+        typer.Option(
+            "--quiet", "-q", rich_help_panel=OUTPUT, help="No notes; on a terminal only the verdict."
+        ),
     ] = False,
 ) -> None:
     """Verify a certificate: derive its bounds on the intrinsic dimension from the data again.
@@ -69,7 +73,7 @@ def verify(
     * `geodim verify proof.json iris.csv --exclude species`
     * `geodim hops --features x.npy --edges e.csv --certificate proof.json`, then `geodim verify proof.json
       x.npy --edges e.csv`
-    * `geodim verify proof.json cora --root data`
+    * `geodim verify proof.json cora`
     * `geodim verify proof.json points.npy | jq .verified`
     """
     from geodim.certificate import Certificate
