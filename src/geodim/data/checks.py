@@ -59,6 +59,21 @@ class Ranges:
         least, greatest = (ends.astype(kind).astype(np.float64) for ends in (self.least, self.greatest))
         return replace(self, least=least, greatest=greatest)
 
+    def foremost(self, columns: Sequence[int] | NDArray[np.intp]) -> list[int]:
+        """Those of some columns whose bounds `at_most` are the greatest of all, for some k.
+
+        Bounds grow with the range and with the sum of squares, also if rounded, so that a column which
+        another one exceeds in both has nothing to add.
+        """
+        chosen = np.asarray(columns, np.intp)
+        order = chosen[np.lexsort((-self.energies[chosen], -self.widths[chosen]))]
+        found, most = [], -np.inf
+        for column in order.tolist():
+            if self.energies[column] > most:
+                found.append(column)
+                most = float(self.energies[column])
+        return found
+
     def at_most(self, column: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
         """Upper bounds on phi_k of a column that was never sorted.
 
