@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMAT = "geodim.estimators/1"
+PATIENCE = 1.0  # seconds: ours stops by itself when the time is over, and then has bounds to give
 CODES = {"extra": ExitCode.EXTRA, "file": ExitCode.FILE, "data": ExitCode.DATA}
 
 
@@ -289,8 +290,7 @@ def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]
             target=lambda: answers.append(child.stdout.read() if child.stdout else ""), daemon=True
         )
         reader.start()
-        # Ours stops by itself and then has bounds to give: a little patience.
-        patience = 10.0 if job["estimator"] == "geodim" else 0.0
+        patience = PATIENCE if job["estimator"] == "geodim" else 0.0
         reader.join(None if limit is None else limit + patience)
         if reader.is_alive():
             child.kill()
