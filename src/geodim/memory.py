@@ -18,6 +18,8 @@ def machine_memory() -> int | None:
 
     None where nobody says.
     """
+    if sys.platform == "win32":
+        return None
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on every system
@@ -49,8 +51,10 @@ def _spare() -> int | None:
 
 def _unmapped() -> int | None:
     """What the limit on the address space leaves."""
+    if sys.platform == "win32":
+        return None
     try:
-        import resource  # noqa: PLC0415 - not on Windows
+        import resource  # noqa: PLC0415 - not on every system
 
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
         if limit == resource.RLIM_INFINITY:
@@ -63,6 +67,8 @@ def _unmapped() -> int | None:
 
 def resident_memory() -> int | None:
     """Bytes of memory that this process holds now; None where nobody says."""
+    if sys.platform == "win32":
+        return None
     try:
         with open("/proc/self/statm", "rb") as stream:  # noqa: PTH123 - in every call, where this is quicker
             return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -72,8 +78,10 @@ def resident_memory() -> int | None:
 
 def peak_resident_memory() -> int | None:
     """The most bytes of memory that this process ever held; None where nobody says."""
+    if sys.platform == "win32":
+        return None
     try:
-        import resource  # noqa: PLC0415 - not on Windows
+        import resource  # noqa: PLC0415 - not on every system
     except ImportError:
         return None
     unit = 1 if sys.platform == "darwin" else 1024

@@ -63,7 +63,7 @@ _current: ContextVar[Waiting] = ContextVar("waiting", default=Waiting())  # noqa
 
 
 def current() -> Waiting:
-    """Whoever waits now."""
+    """Return the wait that is in progress."""
     return _current.get()
 
 
@@ -82,7 +82,7 @@ def waiting(
     started: float | None = None,
     told: Callable[[str, int, int], None] | None = None,
 ) -> Iterator[None]:
-    """Wait so many seconds from ``started``; whoever waits already does so as well."""
+    """Wait this many seconds from ``started``; whoever waits already does so as well."""
     outer = _current.get()
     limit, deadline = outer.limit, outer.deadline
     if time_limit is not None:

@@ -28,7 +28,7 @@ def check(page: Page) -> None:
     for part in PLANNING["compared"].values():
         for row in part:
             page.allows(f"| {name(row['what'])} |", "the case")
-    page.allows("64 float32 features, all columns alike", "the case")
+    page.allows("64 float32 features, all columns identically distributed", "the case")
     rates(page)
     devices(page)
     formulas(page)
@@ -70,7 +70,7 @@ def devices(page: Page) -> None:
     """How many points a GPU takes."""
     most = []
     for memory in (24, 80, 139):
-        why = plan(Problem(10**10, 64), "cuda", budget=memory * GIB).why_not or ""
+        why = plan(Problem(10**10, 64), "cuda", memory=memory * GIB).why_not or ""
         most.append(int(found(r"up to about ([\d,]+) points", why)[0].replace(",", "")))
     page.says(
         "A GPU of {}, {} or {} GiB takes up to about {} 10^8, {} 10^8 or {} 10^9 points",

@@ -28,7 +28,7 @@ from geodim.cli.reporting import (
     report_if_wanted,
     with_provenance,
 )
-from geodim.cli.tables import Columns, Exclude, Header, TimeLimit, opened
+from geodim.cli.tables import Columns, DropMissing, Exclude, Header, TimeLimit, opened
 from geodim.cli.watching import watching
 from geodim.cli.wording import as_typed, usage
 
@@ -71,6 +71,7 @@ def binary(
     ] = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     time_limit: TimeLimit = None,
     json: Json = None,
@@ -110,6 +111,7 @@ def binary(
             header,
             console,
             quiet=quiet,
+            drop_missing=drop_missing,
             min_support=support,
             scale=shared,
             time_limit=time_limit,
@@ -165,6 +167,7 @@ def _measure(
     console: Console,
     *,
     quiet: bool,
+    drop_missing: bool,
     min_support: float,
     scale: str,
     time_limit: float | None,
@@ -180,9 +183,10 @@ def _measure(
     ):
         how["progress"] = watch.solving
         if not is_context_file(path):
-            with opened(path, columns, exclude, header=header) as (data, names):
+            with opened(path, columns, exclude, header=header, drop_missing=drop_missing) as (data, names):
                 return binary_dimension(data, attribute_names=names, time_limit=watch.left, **how)
         given = {"--columns": columns, "--exclude": exclude, "--header": header}
+        given["--drop-missing"] = drop_missing or None
         for option, value in given.items():
             if value is not None:
                 raise typer.BadParameter(f"{file.name} has no columns to choose from", param_hint=option)

@@ -23,6 +23,7 @@ from geodim.cli.reporting import (
 )
 from geodim.cli.tables import (
     Columns,
+    DropMissing,
     Exclude,
     GiveUp,
     Header,
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from geodim.sampling.rows import Options
 
 HIDDEN = typer.Option(hidden=True)
+
+FORMAT = "geodim.compare/2"  # the line in a pipe; a file that --json wrote has the curves, too
 
 
 def compare(
@@ -79,6 +82,7 @@ def compare(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     threads: Threads = None,
     time_limit: GiveUp = None,
@@ -133,7 +137,8 @@ def compare(
     with notes(console, quiet=quiet):
         found = _compared(
             files, columns, exclude, header, options, console,
-            quiet=quiet, time_limit=time_limit, points=points, repeats=repeats, seed=seed,
+            quiet=quiet, drop_missing=drop_missing, time_limit=time_limit, points=points, repeats=repeats,
+            seed=seed,
         )  # fmt: skip
         json_if_wanted(found, json)
         if report is not None:
@@ -143,7 +148,7 @@ def compare(
     if answered(json, report):
         pass
     elif not terminal.is_terminal:
-        print_json(found.to_dict())
+        print_json({**found.scalars(), "format": FORMAT})
     elif quiet:
         print(*(visible(str(verdict)) for verdict in found.verdicts), sep="\n")
     else:
@@ -171,6 +176,7 @@ def _compared(
     console: Console,
     *,
     quiet: bool,
+    drop_missing: bool,
     time_limit: float | None,
     **draws: Any,  # noqa: ANN401 - handed on
 ) -> Comparison:
@@ -188,7 +194,7 @@ def _compared(
             times = sum(other == file for other in files[: len(named) + 1])
             name = file if times == 1 else f"{file} ({times})"
             path = stack.enter_context(readable(Path(file), TABLE))
-            with opened(path, columns, exclude, header=header) as (data, names):
+            with opened(path, columns, exclude, header=header, drop_missing=drop_missing) as (data, names):
                 own = options.copy()
                 own["feature_names"] = None if made else names
                 named[name] = Points(data, own, name)

@@ -65,6 +65,7 @@ from geodim.cli.tables import (
     SAVE_EVERY,
     Checkpoint,
     Columns,
+    DropMissing,
     Exclude,
     Header,
     NoNormalize,
@@ -130,6 +131,7 @@ def compute(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     count_duplicates: Annotated[
         bool,
@@ -245,6 +247,7 @@ def compute(
         )
     if not table:
         tables_have = {"--columns": columns, "--exclude": exclude, "--header": header}
+        tables_have["--drop-missing"] = drop_missing
         only_for_tables({**tables_have, "--scheduler": scheduler})
     plans = {"--points": points, "--features": width, "--coordinates": coordinates, "--memory": memory}
     only_for_plans(dry_run, {**plans, "--workers": workers, "--worker-memory": worker_memory})
@@ -267,6 +270,7 @@ def compute(
                 columns,
                 exclude,
                 header=header,
+                drop_missing=drop_missing,
                 points=points,
                 features=width,
                 coordinates=coordinates,
@@ -292,6 +296,7 @@ def compute(
             console,
             scheduler,
             quiet=quiet,
+            drop_missing=drop_missing,
             certificate=certificate,
             certificate_rtol=certificate_rtol,
             shuffled=shuffled,
@@ -348,6 +353,7 @@ def _measure(
     scheduler: str | None,
     *,
     quiet: bool,
+    drop_missing: bool,
     certificate: Path | None,
     certificate_rtol: float,
     shuffled: int | None,
@@ -364,7 +370,7 @@ def _measure(
         there = stack.enter_context(connected(scheduler))
         with watching(console, quiet=quiet, time_limit=time_limit) as watch:
             data, names = stack.enter_context(
-                opened(file, columns, exclude, header=header, lazily=bool(there))
+                opened(file, columns, exclude, header=header, drop_missing=drop_missing, lazily=bool(there))
                 if table
                 else opened_objects(file, family if made else None)
             )

@@ -81,6 +81,7 @@ def show_plan(
     exclude: str | None,
     *,
     header: bool | None,
+    drop_missing: bool,
     points: float | None,
     features: float | None,
     coordinates: float | None,
@@ -108,7 +109,9 @@ def show_plan(
         title = f"{problem.n_points:,} x {int(width):,} points"
     else:
         with readable(file, TABLE) if is_table(family, file) else nullcontext(file) as path:
-            problem, rates, reading = look_at(path, columns, exclude, rtol, header, family)
+            problem, rates, reading = look_at(
+                path, columns, exclude, rtol, header, family, drop_missing=drop_missing
+            )
         title = str(file)
     source = {} if file is None else {"file": str(file)}
     if family is not None:
@@ -155,6 +158,8 @@ def look_at(
     rtol: float,
     header: bool | None = None,
     family: Family | None = None,
+    *,
+    drop_missing: bool = False,
 ) -> tuple[Problem, CoreRates, Reading | None]:
     """Sizes of the file, rates from a trial on a sample of it, and what reading it takes.
 
@@ -168,11 +173,11 @@ def look_at(
         assert family is not None
         return objects_in(file, family, rtol)
     if family is not None:
-        return _family_in(file, columns, exclude, rtol, header, family)
-    if file.suffix in (".parquet", ".zarr") and file.exists():
+        return _family_in(file, columns, exclude, rtol, header, family, drop_missing=drop_missing)
+    if file.suffix in (".parquet", ".zarr") and file.exists() and not drop_missing:
         found, sample, reading = _chunked(file, columns, exclude)
     else:
-        found, sample, reading = _opened(file, columns, exclude, header)
+        found, sample, reading = _opened(file, columns, exclude, header, drop_missing=drop_missing)
     n, d = found["n_points"], found["n_features"]
     rates = calibrate(sample, f"a trial on {len(sample):,} of these points")
     problem = Problem(**found, rtol=rtol, spread=_spread(sample))
@@ -183,7 +188,14 @@ def look_at(
 
 
 def _family_in(
-    file: Path, columns: str | None, exclude: str | None, rtol: float, header: bool | None, family: Family
+    file: Path,
+    columns: str | None,
+    exclude: str | None,
+    rtol: float,
+    header: bool | None,
+    family: Family,
+    *,
+    drop_missing: bool,
 ) -> tuple[Problem, CoreRates, Reading | None]:
     """Features of the points in a file, and rates from a trial on some of these points."""
     import numpy as np
@@ -195,7 +207,7 @@ def _family_in(
     square = getattr(family, "metric", None) == "precomputed"
     with beginning(file, whole=square) as part:
         started = time.perf_counter()
-        with opened(part.path, columns, exclude, header=header) as (data, _):
+        with opened(part.path, columns, exclude, header=header, drop_missing=drop_missing) as (data, _):
             seconds = time.perf_counter() - started
             source = as_source(data)
             n, d = source.n_points, source.n_features
@@ -241,7 +253,7 @@ def objects_in(file: Path, family: Family, rtol: float) -> tuple[Problem, CoreRa
 
 
 def _opened(
-    file: Path, columns: str | None, exclude: str | None, header: bool | None
+    file: Path, columns: str | None, exclude: str | None, header: bool | None, *, drop_missing: bool
 ) -> tuple[dict[str, Any], Any, Reading | None]:
     """A file that is mapped or read whole, or the beginning of a text."""
     import numpy as np
@@ -252,7 +264,7 @@ def _opened(
 
     with beginning(file) as part:
         started = time.perf_counter()
-        with opened(part.path, columns, exclude, header=header) as (data, _):
+        with opened(part.path, columns, exclude, header=header, drop_missing=drop_missing) as (data, _):
             seconds = time.perf_counter() - started
             source = as_source(data)
             n, d = source.n_points, source.n_features

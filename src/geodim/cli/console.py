@@ -1,12 +1,13 @@
 """What the terminal shows: consoles, notes, errors, tables and the progress bar.
 
 Everything is shown by the consoles of `out` and `err`, which write out what a terminal would obey: names of
-columns and files come from strangers.
+columns and files come from untrusted sources.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import warnings
 from contextlib import contextmanager, suppress
@@ -89,7 +90,7 @@ def notes(console: Console, *, quiet: bool = False) -> Iterator[None]:
     """Show geodim's warnings as notes on stderr, or not at all."""
     from rich.text import Text
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _without_logs(quiet):
         warnings.simplefilter("always", GeodimWarning)
         show = warnings.showwarning
 
@@ -109,6 +110,19 @@ def notes(console: Console, *, quiet: bool = False) -> Iterator[None]:
 
         warnings.showwarning = show_note
         yield
+
+
+@contextmanager
+def _without_logs(quiet: bool) -> Iterator[None]:
+    """No word of geodim's own in between, such as that it is compiling."""
+    logger = logging.getLogger("geodim")
+    level = logger.level
+    if quiet:
+        logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def summary_table(result: IDResult, title: str) -> Table:

@@ -75,7 +75,7 @@ def make_trial(
         started = time.perf_counter()
         given = load(name, root, features, edges, header=header)
         n, d = as_source(given.x).n_points, as_source(given.x).n_features
-        graph = as_graph(given.graph, n, weights=weights, threads=count)
+        graph = as_graph(given.graph, n, edge_weights=weights, n_threads=count)
         made = make_operator(graph, operator.value, **parameters)
         reading = Reading(time.perf_counter() - started, 0)  # what is held is a part of the plan
         return Trial(
@@ -89,7 +89,9 @@ def make_trial(
     assert info.nodes is not None
     assert info.attributes is not None
     rng = np.random.default_rng(0)
-    graph = as_graph(rng.integers(SYNTHETIC_NODES, size=(2, SYNTHETIC_EDGES)), SYNTHETIC_NODES, threads=count)
+    graph = as_graph(
+        rng.integers(SYNTHETIC_NODES, size=(2, SYNTHETIC_EDGES)), SYNTHETIC_NODES, n_threads=count
+    )
     x = rng.standard_normal((SYNTHETIC_NODES, TRIED), np.float32)
     made = make_operator(graph, operator.value, **parameters)
     # At most: an edge that is listed in both directions is stored twice, not four times.
@@ -128,7 +130,7 @@ def problem_of(trial: Trial, hops: int, rtol: float) -> tuple[Problem, CoreRates
         apart=False,
     )
     mixed = np.empty_like(block)
-    once = best_of(lambda: trial.operator.apply(block, mixed, threads=trial.threads))
+    once = best_of(lambda: trial.operator.apply(block, mixed, n_threads=trial.threads))
     work = (trial.tried_entries + trial.operator.n_nodes) * block.shape[1] * trial.operator.products
     values = mixed if hops else block
     sample = np.ascontiguousarray(values[:: -(-len(values) // SAMPLE)])

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from geodim.khop_result import KHopResult
     from geodim.result import IDResult
 
-    HopProgress: TypeAlias = Callable[[int, int, Sequence[float]], None]
+    SoFar: TypeAlias = Callable[[Sequence[float]], None]
 
 FORMAT = "geodim.hops/1"
 CAUTION = "where training is affordable, validate one or two hops more"
@@ -241,7 +241,7 @@ def hops(
             return
         title = name or f"{features}, {edges}"
         with (
-            _filling(title, console, hops, quiet=quiet, time_limit=time_limit) as (watch, progress),
+            _filling(title, console, hops, quiet=quiet, time_limit=time_limit) as (watch, so_far),
             readable(features, TABLE) as table,
             readable(edges, EDGES) as pairs,
         ):
@@ -252,7 +252,7 @@ def hops(
                 hops,
                 scheduler,
                 watch,
-                progress,
+                so_far,
                 certificate=certificate,
                 certificate_rtol=certificate_rtol,
                 options={
@@ -292,7 +292,7 @@ def _measure(
     hops: int,
     scheduler: str | None,
     watch: Watch,
-    progress: HopProgress,
+    so_far: SoFar | None,
     *,
     certificate: Path | None,
     certificate_rtol: float,
@@ -304,7 +304,7 @@ def _measure(
     try:
         with connected(scheduler) as there, given.watch:
             result = khop_dimensions(
-                given.x, given.graph, hops, progress=progress, time_limit=watch.left,
+                given.x, given.graph, hops, progress=watch.solving, so_far=so_far, time_limit=watch.left,
                 **{**options, **there},
             )  # fmt: skip
             stopped = result.results[0].stopped
@@ -319,7 +319,7 @@ def _measure(
 @contextmanager
 def _filling(
     title: str, console: Console, hops: int, *, quiet: bool, time_limit: float | None
-) -> Iterator[tuple[Watch, HopProgress]]:
+) -> Iterator[tuple[Watch, SoFar | None]]:
     """Table and bar with the time left, gone when done, absent where nobody is looking.
 
     The discriminability found so far can only grow: the dimension is at most what the table shows.
@@ -329,19 +329,18 @@ def _filling(
 
     with watching(console, quiet=quiet, noun="attributes", time_limit=time_limit, show=False) as watch:
         if watch.bar is None:
-            yield watch, lambda done, total, _: watch.solving(done, total)
+            yield watch, None
             return
         bar = watch.bar
         empty = [(k, "...", "", "") for k in range(min(hops, SHOWN_HOPS) + 1)]
         with Live(Group(_table(title, empty), bar), console=console, transient=True) as live:
 
-            def report(done: int, total: int, deltas: Sequence[float]) -> None:
-                watch.solving(done, total)
+            def so_far(deltas: Sequence[float]) -> None:
                 most = [(1.0 / delta) ** 2 if delta > 0.0 else float("inf") for delta in deltas]
                 rows = [(k, "...", f"at most {value:.6g}", "") for k, value in enumerate(most)]
                 live.update(Group(_table(title, rows[: SHOWN_HOPS + 1]), bar), refresh=True)
 
-            yield watch, report
+            yield watch, so_far
 
 
 def _table(title: str, rows: list[tuple[int, str, str, str]]) -> Table:

@@ -106,11 +106,11 @@ def planned(
             raise typer.BadParameter(f"workers are Dask's, not for {backend.value}", param_hint="--backend")
         backend = BackendName.dask
     if backend is BackendName.cuda:
-        return plan(problem, "cuda", budget=budget or device_memory())
+        return plan(problem, "cuda", memory=budget or device_memory())
     if backend is BackendName.dask:
         found = _workers(scheduler, workers, worker_memory, threads)
-        return plan(problem, "dask", workers=found, budget=budget, rates=rates)
-    return plan(problem, "cpu", threads=thread_count(threads), budget=budget, rates=rates)
+        return plan(problem, "dask", workers=found, memory=budget, rates=rates)
+    return plan(problem, "cpu", n_threads=thread_count(threads), memory=budget, rates=rates)
 
 
 def _workers(

@@ -33,6 +33,7 @@ from geodim.cli.reporting import (
 )
 from geodim.cli.tables import (
     Columns,
+    DropMissing,
     Exclude,
     Header,
     NoNormalize,
@@ -91,6 +92,7 @@ def select(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     threads: Threads = None,
     time_limit: Annotated[
@@ -118,7 +120,7 @@ def select(
 
     One feature after the other, always the one that adds most to the discriminability. Such a choice reaches
     at least 63 % (1 - 1/e) of the discriminability of the best possible choice of as many features, and
-    mostly far more: the table shows how much of all features together. Labels are not looked at.
+    mostly far more: the table shows how much of all features together. Labels are not examined.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with **names** and **curve**.
 
@@ -148,7 +150,8 @@ def select(
     check_family_options(features, by_unit)
     table = is_table(features, file)
     if not table:
-        only_for_tables({"--columns": columns, "--exclude": exclude, "--header": header})
+        given = {"--columns": columns, "--exclude": exclude, "--header": header}
+        only_for_tables({**given, "--drop-missing": drop_missing})
     check_report(report)
     check_files({"--json": json, "--report": report}, [file])
     with notes(console, quiet=quiet):
@@ -159,6 +162,7 @@ def select(
             header,
             console,
             quiet=quiet,
+            drop_missing=drop_missing,
             table=table,
             m=m,
             fraction=fraction,
@@ -192,6 +196,7 @@ def _choose(
     console: Console,
     *,
     quiet: bool,
+    drop_missing: bool,
     table: bool,
     m: int | None,
     fraction: float | None,
@@ -207,7 +212,7 @@ def _choose(
     made = features != "coordinates"  # then columns are coordinates of points, not features
     with (
         watching(console, quiet=quiet, keeps="", time_limit=time_limit) as watch,
-        opened(file, columns, exclude, header=header)
+        opened(file, columns, exclude, header=header, drop_missing=drop_missing)
         if table
         else opened_objects(file, family if made else None) as (data, names),
     ):

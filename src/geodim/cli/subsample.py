@@ -15,6 +15,7 @@ from geodim.cli.panels import FEATURES, OUTPUT
 from geodim.cli.reporting import Json, print_all_written
 from geodim.cli.tables import (
     Columns,
+    DropMissing,
     Exclude,
     GiveUp,
     Header,
@@ -63,6 +64,7 @@ def subsample(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     threads: Threads = None,
     time_limit: GiveUp = None,
@@ -97,7 +99,7 @@ def subsample(
     with (
         notes(console, quiet=quiet),
         watching(console, quiet=quiet, noun="parts", keeps="", time_limit=time_limit) as watch,
-        opened(file, columns, exclude, header=header) as (data, names),
+        opened(file, columns, exclude, header=header, drop_missing=drop_missing) as (data, names),
     ):
         from geodim.sampling import subsampled_dimensions
 

@@ -44,6 +44,12 @@ Header = Annotated[
         help="Whether the first line of a CSV file holds names; by default, unless all of it are numbers.",
     ),
 ]
+DropMissing = Annotated[
+    bool,
+    typer.Option(
+        "--drop-missing", rich_help_panel=COLUMNS, help="Leave out points of which a value is missing."
+    ),
+]
 Threads = Annotated[
     int | None,
     typer.Option(
@@ -154,6 +160,7 @@ def opened(
     exclude: str | None,
     *,
     header: bool | None = None,
+    drop_missing: bool = False,
     lazily: bool = False,
 ) -> Iterator[tuple[TableData, list[str] | None]]:
     """The data of a file, and names for its columns where it has none itself; errors within name the file.
@@ -162,27 +169,37 @@ def opened(
     """
     with (
         readable(file, TABLE) as path,
-        _opened(path, columns, exclude, header=header, lazily=lazily and path is file) as found,
+        _opened(
+            path, columns, exclude, header=header, drop_missing=drop_missing, lazily=lazily and path is file
+        ) as found,
     ):
         yield found
 
 
 @contextmanager
 def _opened(
-    file: Path, columns: str | None, exclude: str | None, *, header: bool | None, lazily: bool
+    file: Path,
+    columns: str | None,
+    exclude: str | None,
+    *,
+    header: bool | None,
+    drop_missing: bool,
+    lazily: bool,
 ) -> Iterator[tuple[TableData, list[str] | None]]:
     from geodim.data.tables import open_table
     from geodim.data.unchanged import Watch
 
     watch = Watch.of(file)
     table = None
+    if lazily and drop_missing:
+        raise typer.BadParameter("points are left out on this machine only", param_hint="--drop-missing")
     if lazily:
         from geodim.data.tables.lazy import open_lazily
 
         table = open_lazily(file, columns, exclude=exclude)
     lazily = table is not None
     if table is None:
-        table = told(open_table(file, columns, exclude=exclude, header=header))
+        table = told(open_table(file, columns, exclude=exclude, header=header, drop_missing=drop_missing))
     chosen = columns is not None or exclude is not None
     array = not hasattr(table.data, "schema")  # frames know the names of their columns
     try:

@@ -16,7 +16,7 @@ from geodim.cli.exits import EPILOG, ExitCode
 from geodim.cli.hop_inputs import load
 from geodim.cli.panels import OUTPUT
 from geodim.cli.reporting import Json, json_instead
-from geodim.cli.tables import Columns, Exclude, Header, opened
+from geodim.cli.tables import Columns, DropMissing, Exclude, Header, opened
 from geodim.errors import CertificateError
 from geodim.text import visible
 from geodim.words import counted
@@ -50,6 +50,7 @@ def verify(
     root: Root = None,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     json: Json = None,
     quiet: Annotated[
@@ -77,7 +78,7 @@ def verify(
     * `geodim verify proof.json points.npy | jq .verified`
     """
     from geodim.certificate import Certificate
-    from geodim.result import to_json_value
+    from geodim.saved.document import to_json_value
 
     check_files({"--json": json}, [certificate, data, edges])
     with (
@@ -88,7 +89,7 @@ def verify(
     ):
         try:
             claim = Certificate.from_json(proof)
-            intervals, seconds = _checked(claim, points, pairs, root, columns, exclude, header)
+            intervals, seconds = _checked(claim, points, pairs, root, columns, exclude, header, drop_missing)
         except CertificateError as error:
             reason = as_named(str(error))
             document = _document(certificate, data, verified=False, reason=reason)
@@ -110,14 +111,17 @@ def _checked(
     columns: str | None,
     exclude: str | None,
     header: bool | None,
+    drop_missing: bool,
 ) -> tuple[list[tuple[float, float]], float]:
     """Open the data and check the certificate; the intervals proved, and how many seconds that took."""
     named = not data.exists() and len(data.parts) == 1 and "." not in data.name
     if not named and edges is None and not claim.hops:
-        with opened(data, columns, exclude, header=header) as (table, _):
+        with opened(data, columns, exclude, header=header, drop_missing=drop_missing) as (table, _):
             return _timed(claim, table)
     if columns is not None or exclude is not None:
         raise typer.BadParameter("hops take all columns", param_hint="--columns / --exclude")
+    if drop_missing:
+        raise typer.BadParameter("nodes of a graph cannot be left out", param_hint="--drop-missing")
     if not named and edges is None:
         raise typer.BadParameter(
             f"the certificate is about {claim.hops} hops on a graph: give its edges", param_hint="--edges"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Context", "as_context"]
 
-BLOCK_BYTES = 1 << 26  # of a dense array that is looked at at a time
+BLOCK_BYTES = 1 << 26  # of a dense array that is examined at a time
 ENTRY_BYTES = 20  # of an attribute of an object, by objects and by attributes
 THRESHOLD = "say what counts as having an attribute, as in X > 0"
 
@@ -77,7 +77,7 @@ class Context:
 
     @cached_property
     def columns(self) -> csc_array:
-        """The same by attributes."""
+        """Return the same context, stored by attributes."""
         return self.rows.tocsc()
 
     @cached_property

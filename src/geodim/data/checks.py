@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from geodim.data.missing import FILLED, told_missing
 from geodim.data.sources import WeightedSource
 from geodim.engine.ways import FEW_VALUES
 from geodim.errors import NonFiniteError, RangeOverflowError
@@ -258,19 +259,21 @@ def raise_not_finite(source: ColumnSource, row: int, columns: slice, chunk: NDAr
     at, column = (int(i) for i in np.argwhere(~np.isfinite(chunk))[0])
     value = chunk[at, column]
     row += at
-    kind = "NaN" if np.isnan(value) else "infinity"
-    msg = (
-        f"row {row}, {_name(source, columns.start + column)} is {value}: the data contains {kind}; "
-        "drop these points or fill the values in"
+    where = f"row {row}, {_name(source, columns.start + column)} is {value}"
+    if not np.isnan(value):
+        raise NonFiniteError(f"{where}: the data contains infinity; drop these points or fill the values in")
+    told = told_missing(source)
+    raise NonFiniteError(
+        f"{where}: the data contains NaN, values are missing{' ' * bool(told)}{told}; "
+        f"geodim.drop_missing(X) (--drop-missing) leaves such points out, but no nodes of a graph; {FILLED}"
     )
-    raise NonFiniteError(msg)
 
 
 def _first_not_finite(source: ColumnSource) -> None:
     """Find the first offender in row order when the data is stored by columns."""
     best: tuple[int, int, float] | None = None
     rows = source.present if isinstance(source, WeightedSource) else slice(None)  # the points that are there
-    source = source.source if isinstance(source, WeightedSource) else source
+    given, source = source, source.source if isinstance(source, WeightedSource) else source
     out = np.empty((1, source.n_points), source.dtype)
     for column in range(source.n_features):
         source.read([column], out)
@@ -279,4 +282,4 @@ def _first_not_finite(source: ColumnSource) -> None:
             best = (int(bad[0]), column, float(out[0, bad[0]]))
     if best is not None:
         row, column, value = best
-        raise_not_finite(source, row, slice(column, column + 1), np.array([[value]]))
+        raise_not_finite(given, row, slice(column, column + 1), np.array([[value]]))

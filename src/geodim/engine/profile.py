@@ -42,7 +42,7 @@ class Profile:
     done: NDArray[np.bool_]
     n_points: int
     counted: bool = False
-    skipped: int = 0  # so many of the smallest d, or w if counted, were left out
+    skipped: int = 0  # this many of the smallest d, or w if counted, were left out
     work: NDArray[np.int64] = field(default_factory=lambda: np.zeros(5, np.int64))
     bytes_read: int = 0
     stopped: str | None = None
@@ -153,7 +153,7 @@ class Profile:
         return {f"phi{key}": self.phi, f"owner{key}": self.owner, f"work{key}": self.work}
 
     def restore(self, saved: NpzFile, key: str) -> None:
-        """Fill with what was kept."""
+        """Restore from the arrays of a checkpoint."""
         read_profile(saved, self, key)
 
     def bounds(self, ranges: Ranges, n_threads: int = 1) -> Bounds:

@@ -28,7 +28,7 @@ NAME = "study"
 HOPS = 5
 NEIGHBOURS = 5
 SAMPLE = 2_000  # nodes that the MLE and TwoNN look at, as points and as neighbours
-LABELLED_SPLITS = 3  # of which the training nodes are looked at class by class
+LABELLED_SPLITS = 3  # of which the training nodes are examined class by class
 SAME = 1e-9  # of the longest row: distances below it are rounding
 TRAINING_SECONDS = 1.5e-8  # per weight and epoch, of some sixty epochs
 QUICK = ("cora", "texas", "wisconsin", "cornell")
@@ -101,14 +101,16 @@ def _rows_of_hops(graph: StudyGraph, nodes: NDArray[np.int64], options: Options)
     parts: list[list[NDArray[np.float64]]] = [[] for _ in range(HOPS + 1)]
     for first in range(0, graph.x.shape[1], width):
         columns = slice(first, min(first + width, graph.x.shape[1]))
-        blocks = iter_hop_blocks(graph.x, operator, HOPS, columns, dtype=np.float64, threads=options.threads)
+        blocks = iter_hop_blocks(
+            graph.x, operator, HOPS, columns, dtype=np.float64, n_threads=options.threads
+        )
         for part, block in zip(parts, blocks, strict=True):
             part.append(np.array(block[nodes], np.float64))
     return [np.concatenate(part, axis=1) for part in parts]
 
 
-def _neighbour_estimates(graph: StudyGraph, options: Options) -> list[tuple[float, float]]:
-    """MLE and TwoNN for every k, of a sample of the nodes; NaN where they have no value."""
+def _neighbour_estimates(graph: StudyGraph, options: Options) -> list[tuple[float | None, float | None]]:
+    """MLE and TwoNN for every k, of a sample of the nodes; None where they have no value."""
     from geodim.baselines import mle, two_nn  # noqa: PLC0415
     from geodim.errors import InputValueError  # noqa: PLC0415
 
@@ -119,15 +121,16 @@ def _neighbour_estimates(graph: StudyGraph, options: Options) -> list[tuple[floa
     for k in range(HOPS + 1):
         matrix = np.concatenate(layers[: k + 1], axis=1)
         same = SAME * math.sqrt(float(np.einsum("ij,ij->i", matrix, matrix).max()))
-        values = []
+        values: list[float | None] = []
         for estimator in (
             partial(mle, n_neighbors=NEIGHBOURS, variant="exact"),
             two_nn,
         ):
             try:
-                values.append(estimator(matrix, resolution=same, n_threads=options.threads).dimension)
+                value = estimator(matrix, resolution=same, n_threads=options.threads).dimension
+                values.append(value if math.isfinite(value) else None)
             except InputValueError:  # no two distances that differ
-                values.append(math.nan)
+                values.append(None)
         found.append((values[0], values[1]))
     return found
 
@@ -166,16 +169,17 @@ def _accuracies(graph: StudyGraph, runs: int, context: Context) -> list[list[tup
     from geodim.gnn import fit_sign, hop_inputs  # noqa: PLC0415
     from geodim.gnn.runs import run_seed  # noqa: PLC0415
 
+    looked_at = np.unique(np.concatenate([part for split in graph.splits[:runs] for part in split.values()]))
+    inputs = hop_inputs(graph.x, graph.edge_index, HOPS, nodes=looked_at, n_threads=context.options.threads)
     found = []
     for run in range(runs):
-        split = graph.splits[run]
-        nodes = np.unique(np.concatenate(list(split.values())))
-        inputs = hop_inputs(graph.x, graph.edge_index, HOPS, nodes=nodes, threads=context.options.threads)
         row = []
         for k in range(HOPS + 1):
             if context.deadline is not None and time.monotonic() > context.deadline:
                 raise StoppedError("stopped before all trainings of this graph were done: to be done again")
-            fit = fit_sign(inputs, graph.y, split, k, seed=run_seed(0, k, run), device=context.options.device)
+            fit = fit_sign(
+                inputs, graph.y, graph.splits[run], k, seed=run_seed(0, k, run), device=context.options.device
+            )
             row.append((fit.test_accuracy, fit.valid_accuracy))
         found.append(row)
         context.progress(3 + (run + 1) / runs, 4)

@@ -65,7 +65,7 @@ class Points:
         return self._measured(self.data)
 
     def part(self, size: int, seed: Sequence[int]) -> IDResult:
-        """The dimension of so many points, drawn without putting any back.
+        """The dimension of this many points, drawn without putting any back.
 
         The seed alone says which, so that data sets with as many points are drawn alike: of two
         representations of the same points, the same ones.
