@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 # Arguments, and the options that stand for them.
 OPTIONS = {
     "alpha": "--alpha", "backend": "--backend", "blur": "--blur", "by": "--by", "checkpoint": "--checkpoint",
-    "columns": "--columns", "disconnected": "--disconnected", "dtype": "--dtype",
+    "columns": "--columns", "disconnected": "--disconnected", "drop_missing": "--drop-missing",
+    "dtype": "--dtype",
     "edge_weights": "--edge-weights", "exclude": "--exclude", "features": "--features",
     "fraction": "--fraction", "hops": "--hops", "landmarks": "--landmarks", "m": "-m", "memory": "--memory",
     "metric": "--metric", "min_support": "--min-support", "n_threads": "--threads", "operator": "--operator",
@@ -37,6 +38,9 @@ PHRASES = {
     "needs p, a number of at least 1": "is for Python only: take manhattan, euclidean or chebyshev",
     "units in scale": "units in --scale",
     "with disconnected= (--disconnected)": "with --disconnected",
+    "geodim.drop_missing(X) (--drop-missing)": "--drop-missing",
+    "geodim.drop_missing(X)": "--drop-missing",
+    "geodim.drop_missing": "--drop-missing",
     "weights=True takes": "--edge-weights 2 takes",
     "pass one weight per edge as weights=": "take a file with a column of weights",
 }
@@ -59,9 +63,14 @@ def as_typed(text: str) -> str:
     text = as_named(text)
     for phrase, words in PHRASES.items():
         text = text.replace(phrase, words)
-    text = _GIVEN.sub(lambda found: f"{OPTIONS[found[1]]} {found[2] or found[3] or ''}".rstrip(), text)
+    text = _GIVEN.sub(lambda found: _option(found[1], found[2] or found[3]), text)
     text = _LEAVE.sub(lambda found: f"leave out {OPTIONS[found[1]]}", text)
     return _NAMED.sub(lambda found: OPTIONS[found[1]], text)
+
+
+def _option(name: str, value: str | None) -> str:
+    """An option with its value; a switch has none."""
+    return OPTIONS[name] if value in (None, "True") else f"{OPTIONS[name]} {value}"
 
 
 @contextmanager
