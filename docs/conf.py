@@ -25,6 +25,10 @@ os.environ["GEODIM_OFFLINE"] = "1"
 metadata = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 addresses = metadata.get("urls", {})
 
+quick = (
+    os.environ.get("GEODIM_DOCS_QUICK") == "1"
+)  # without what takes long: executed examples, pages of source
+
 project = "geodim"
 author = "The geodim developers"
 copyright = "The geodim developers"
@@ -35,7 +39,6 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
@@ -45,6 +48,8 @@ extensions = [
     "outside_links",
     "public_names",
 ]
+if not quick:
+    extensions.append("sphinx.ext.viewcode")  # the source of every module, as pages
 nitpicky = True
 # Types that are not ours: their documentation would have to be fetched.
 nitpick_ignore_regex = [
@@ -79,7 +84,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": ["gallery", "tutorials"],
     "filename_pattern": r"\.py$",
     "within_subsection_order": FunctionSortKey(place_of),
-    "plot_gallery": os.environ.get("GEODIM_DOCS_QUICK") != "1",
+    "plot_gallery": not quick,
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "show_memory": False,

@@ -44,15 +44,20 @@ def build(target: str, source: Path, folder: Path) -> Path:
     return made
 
 
+def needs_the_builder() -> None:
+    for module in ("hatchling", "hatch_fancy_pypi_readme"):
+        pytest.importorskip(module, reason=f"{module} is not installed: pip install 'geodim[test]'")
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    pytest.importorskip("hatchling", reason="hatchling is not installed: pip install 'geodim[test]'")
+    needs_the_builder()
     return build("wheel", ROOT, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory) -> Path:
-    pytest.importorskip("hatchling", reason="hatchling is not installed: pip install 'geodim[test]'")
+    needs_the_builder()
     return build("sdist", ROOT, tmp_path_factory.mktemp("sdist"))
 
 

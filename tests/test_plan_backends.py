@@ -168,6 +168,7 @@ def test_a_trial_gives_rates_of_this_machine():
     assert (rates.basis, rates.network, rates.task) == ("here", CORE.network, CORE.task)
     assert 0.0 < rates.scan < rates.count <= rates.later
     assert rates.scan < rates.first < 1.0
+    assert 1e-11 < rates.window < 1e-6  # one subtraction and one comparison
     assert normal_sample(10**9, 500, 8).dtype == np.float64
     one = calibrate(normal_sample(5_000, 1, 4), "here")
     assert one.later == one.first

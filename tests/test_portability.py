@@ -7,11 +7,13 @@ macOS and Windows are simulated by taking away what they do not have; the suite 
 from __future__ import annotations
 
 import ast
+import ctypes
 import errno
 import importlib.util
 import io
 import os
 import re
+import struct
 import subprocess
 import sys
 import types
@@ -19,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from geodim import locks, output, temporary
+from geodim import locks, memory, output, temporary
 from geodim.cli import lifeline, streams
 from geodim.errors import DataFileError
 
@@ -265,6 +267,28 @@ def test_windows_disks_without_locks(tmp_path, locks_of_windows, monkeypatch):
     monkeypatch.setattr(sys.modules["msvcrt"], "locking", refuse)
     with (tmp_path / "a").open("wb") as stream:
         assert locks_of_windows.try_lock(stream.fileno()) is None
+
+
+# ---------------------------------------------------------------- Windows: memory
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_windows_says_how_much_memory_there_is(monkeypatch, answers):
+    """As it documents MEMORYSTATUSEX: 64 bytes, two numbers of 32 bits, then seven of 64."""
+
+    def status(reference):
+        there = reference._obj
+        assert there.size == ctypes.sizeof(there) == 64
+        raw = struct.pack("<2I7Q", 64, 50, 16 << 30, 6 << 30, 20 << 30, 7 << 30, 1 << 47, 1 << 46, 0)
+        ctypes.memmove(ctypes.addressof(there), raw, 64)
+        return answers
+
+    kernel = types.SimpleNamespace(GlobalMemoryStatusEx=status)
+    monkeypatch.setattr(ctypes, "windll", types.SimpleNamespace(kernel32=kernel), raising=False)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(memory, "memory_left", lambda: None)
+    found = memory.machine_memory(), memory.free_memory()
+    assert found == ((16 << 30, 7 << 30) if answers else (None, None))
 
 
 # ---------------------------------------------------------------- children, streams, names

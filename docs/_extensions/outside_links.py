@@ -22,6 +22,8 @@ PAGES = {
     "CHANGELOG.md": "project/changelog",
     "CONTRIBUTING.md": "project/contributing",
     "SECURITY.md": "project/security",
+    "GOVERNANCE.md": "project/governance",
+    "CODE_OF_CONDUCT.md": "project/conduct",
     "benchmarks/results/engine.md": "project/benchmark",
     "benchmarks/results/distances.md": "project/benchmark-distances",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ def machine_memory() -> int | None:
     None where nobody says.
     """
     if sys.platform == "win32":
-        return None
+        return _windows_memory("total")
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on every system
@@ -39,6 +40,8 @@ def free_memory() -> int | None:
 
 def _spare() -> int | None:
     """Memory that can be had without taking any from other programs, and room to swap."""
+    if sys.platform == "win32":
+        return _windows_memory("left_to_commit")
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:  # not Linux
@@ -47,6 +50,30 @@ def _spare() -> int | None:
     if "MemAvailable" not in kilobytes:
         return None
     return 1024 * (kilobytes["MemAvailable"] + kilobytes.get("SwapFree", 0))
+
+
+class _WindowsMemory(ctypes.Structure):
+    """What Windows calls MEMORYSTATUSEX."""
+
+    _fields_ = (
+        ("size", ctypes.c_uint32),
+        ("load", ctypes.c_uint32),
+        ("total", ctypes.c_uint64),
+        ("available", ctypes.c_uint64),
+        ("commit_limit", ctypes.c_uint64),
+        ("left_to_commit", ctypes.c_uint64),
+        ("addresses", ctypes.c_uint64),
+        ("free_addresses", ctypes.c_uint64),
+        ("reserved", ctypes.c_uint64),
+    )
+
+
+def _windows_memory(field: str) -> int | None:
+    status = _WindowsMemory(size=ctypes.sizeof(_WindowsMemory))
+    library = getattr(ctypes, "windll", None)
+    if library is None or not library.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
+        return None
+    return int(getattr(status, field))
 
 
 def _unmapped() -> int | None:

@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import contextmanager
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from geodim.errors import InputTypeError
@@ -74,9 +75,8 @@ def _terminal_bar(noun: str) -> Iterator[Told]:
 
 @contextmanager
 def _notebook_bar(noun: str) -> Iterator[Told]:
-    from IPython.display import HTML, display  # noqa: PLC0415 - it is there, or there would be no kernel
-
-    shown: Any = display(HTML(_bar(0, 0, noun)), display_id=True)
+    here: Any = import_module("IPython.display")  # it is there, or there would be no kernel
+    shown = here.display(here.HTML(_bar(0, 0, noun)), display_id=True)
     last, latest = time.monotonic(), (0, 0)
 
     def told(done: int, total: int) -> None:
@@ -84,12 +84,12 @@ def _notebook_bar(noun: str) -> Iterator[Told]:
         latest = done, total
         if time.monotonic() - last > BETWEEN:
             last = time.monotonic()
-            shown.update(HTML(_bar(done, total, noun)))
+            shown.update(here.HTML(_bar(done, total, noun)))
 
     try:
         yield told
     finally:
-        shown.update(HTML(_bar(*latest, noun)))
+        shown.update(here.HTML(_bar(*latest, noun)))
 
 
 def _bar(done: int, total: int, noun: str) -> str:

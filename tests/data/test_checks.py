@@ -96,11 +96,11 @@ def assert_holds(result: geodim.IDResult, exact: geodim.IDResult) -> None:
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
-def test_bounds_of_what_was_never_looked_at_closely(kind):
+def test_bounds_of_what_was_never_looked_at_closely(kind, picked):
     """Chebyshev's bound from the first pass alone, for every type that holds the values."""
     for n in (2, 3, 64, 501):
         values = column(kind, n)
-        for dtype in (values.dtype, np.float16, np.float32, np.float64):
+        for dtype in (values.dtype, *picked((np.float16, np.float32, np.float64), 1)):
             with np.errstate(over="ignore"):
                 X = values.astype(dtype)[:, np.newaxis]
             if X.dtype.kind == "f" and not np.all(np.isfinite(X)):

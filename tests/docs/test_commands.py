@@ -22,7 +22,12 @@ def commands() -> dict[str, set[str]]:
     found = {}
     for name, command in group.commands.items():
         for inner, one in getattr(command, "commands", {"": command}).items():
-            options = {option for param in one.params for option in (*param.opts, *param.secondary_opts)}
+            options = {
+                option
+                for param in one.params
+                if not getattr(param, "hidden", False)
+                for option in (*param.opts, *param.secondary_opts)
+            }
             found[f"{name} {inner}".strip()] = options | {"--help", "-h"}
     return found
 

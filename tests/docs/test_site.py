@@ -15,7 +15,7 @@ import pytest
 from geodim import __version__
 
 ROOT = Path(__file__).parents[2]
-LINK = re.compile(r'<(?!link rel="canonical")[^>]*?\b(?:href|src)="([^"]*)"')
+LINK = re.compile(r'\b(?:href|src)="([^"]*)"')
 IDENTIFIER = re.compile(r'\bid="([^"]*)"')
 KINDS = ("tutorials", "how-to", "explanations", "reference", "gallery", "project")
 
@@ -31,19 +31,31 @@ def pages(site: Path) -> dict[Path, str]:
     return found
 
 
-def test_links_lead_somewhere(site: Path, pages: dict[Path, str]) -> None:
-    identifiers = {path: set(IDENTIFIER.findall(text)) for path, text in pages.items()}
-    wrong = []
+@pytest.fixture(scope="session")
+def links(pages: dict[Path, str]) -> dict[Path, set[tuple[Path, str]]]:
+    """Where every page leads within the site: files, and anchors in them."""
+    found: dict[Path, set[tuple[Path, str]]] = {path: set() for path in pages}
     for path, text in pages.items():
         for link in set(LINK.findall(text)):
             parts = urlsplit(unescape(link))
-            if parts.scheme in ("http", "https", "mailto", "data"):
-                continue
-            there = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            if not there.is_file():
-                wrong.append(f"{path.relative_to(site)}: no file for {link}")
-            elif parts.fragment and unquote(parts.fragment) not in identifiers.get(there, {parts.fragment}):
-                wrong.append(f"{path.relative_to(site)}: no anchor for {link}")
+            if parts.scheme not in ("http", "https", "mailto", "data"):
+                there = Path(os.path.normpath(path.parent / unquote(parts.path))) if parts.path else path
+                found[path].add((there, unquote(parts.fragment)))
+    return found
+
+
+def test_links_lead_somewhere(
+    site: Path, pages: dict[Path, str], links: dict[Path, set[tuple[Path, str]]]
+) -> None:
+    identifiers = {path: set(IDENTIFIER.findall(text)) for path, text in pages.items()}
+    files = {path for path in site.rglob("*") if path.is_file()}
+    wrong = []
+    for path, targets in links.items():
+        for there, anchor in targets:
+            if there not in files:
+                wrong.append(f"{path.relative_to(site)}: there is no {there}")
+            elif anchor and anchor not in identifiers.get(there, {anchor}):
+                wrong.append(f"{path.relative_to(site)}: no {anchor} in {there.relative_to(site)}")
     assert not wrong, "\n".join(wrong[:40])
 
 
@@ -67,18 +79,15 @@ def test_pages_are_kept_apart_by_kind(site: Path, pages: dict[Path, str], kind: 
     assert (site / kind / "index.html").exists()
 
 
-def test_every_page_is_reached_from_the_front_page(site: Path, pages: dict[Path, str]) -> None:
-    reached, ahead = set(), [site / "index.html"]
+def test_every_page_is_reached_from_the_front_page(
+    site: Path, links: dict[Path, set[tuple[Path, str]]]
+) -> None:
+    reached: set[Path] = set()
+    ahead = {site / "index.html"}
     while ahead:
-        path = ahead.pop()
-        if path in reached or path not in pages:
-            continue
-        reached.add(path)
-        for link in LINK.findall(pages[path]):
-            parts = urlsplit(unescape(link))
-            if not parts.scheme and parts.path:
-                ahead.append((path.parent / unquote(parts.path)).resolve())
-    assert {str(path.relative_to(site)) for path in set(pages) - reached} == set()
+        reached |= ahead
+        ahead = {there for path in ahead for there, _ in links[path] if there in links} - reached
+    assert {str(path.relative_to(site)) for path in set(links) - reached} == set()
 
 
 def test_front_page_has_picture_search_version_and_preview(site: Path, pages: dict[Path, str]) -> None:

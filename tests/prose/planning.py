@@ -33,6 +33,23 @@ def check(page: Page) -> None:
     devices(page)
     formulas(page)
     counted(page)
+    starting(page)
+
+
+def starting(page: Page) -> None:
+    cases = {row["case"]: row for row in benchmark("starting")["rows"]}
+    page.says("| `import numpy` | {} | |", f"{cases['import numpy']['warm']['cpu_s']:.2g}")
+    for call, case in (
+        ("`intrinsic_dimension`, 1,000 x 16", "intrinsic_dimension, 1,000 x 16 float64"),
+        ("`geodim compute`, 1,000 x 16", "geodim compute, 1,000 x 16 float64"),
+        ("`intrinsic_dimension`, 100,000 x 16", "intrinsic_dimension, 100,000 x 16 float64"),
+    ):
+        warm, cold = (f"{cases[case][kind]['cpu_s']:.2g}" for kind in ("warm", "cold"))
+        page.says(f"| {call} | {{}} | {{}} |", warm, cold)
+        page.allows(f"| {call} |", "the case")
+        assert cases[case].get("ok", True)
+    assert cases["intrinsic_dimension, 100,000 x 16 float64"]["cold"]["compiler"]["share"] > 0.5
+    page.says("whose import alone takes {} s", f"{cases['import sklearn.base']['warm']['cpu_s']:.2g}")
 
 
 def rates(page: Page) -> None:

@@ -55,7 +55,7 @@ def binary(
         typer.Option(
             metavar="S",
             help="Leave out concepts of fewer objects: 0.01 is a share, 100 a number of objects. "
-            "Bounds hold all the same.",
+            "The bounds hold for all concepts nevertheless.",
         ),
     ] = "0.0",
     scale: Annotated[
@@ -86,7 +86,7 @@ def binary(
         ),
     ] = False,
 ) -> None:
-    """Compute the dimension of binary data: how hard objects make it to tell attributes apart.
+    """Compute the dimension of binary data: how hard it is to tell attributes apart by their objects.
 
     The points are the attributes, the features come from formal concepts: sets of objects with all that they
     have in common. On a terminal the answer is a table, in a pipe one line of JSON without the curve;

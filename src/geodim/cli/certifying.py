@@ -22,7 +22,7 @@ CertificatePath = Annotated[
         "--certificate",
         rich_help_panel=OUTPUT,
         metavar="PATH",
-        help="Write what proves the bounds from the data, for `geodim verify` and all who want proof.",
+        help="Write a certificate that proves the bounds from the data, for `geodim verify`.",
     ),
 ]
 CertificateRtol = Annotated[

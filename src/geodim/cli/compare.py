@@ -59,13 +59,13 @@ def compare(
     points: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=2, help="Points of each part; by default half of those of the smallest data set."
+            metavar="N",
+            min=2,
+            help="Points of each sample; by default half of those of the smallest data set.",
         ),
     ] = None,
-    repeats: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Parts that are drawn from each data set.")
-    ] = 20,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Which parts are drawn.")] = 0,
+    repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Samples drawn from each data set.")] = 20,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The seed of the samples.")] = 0,
     features: Annotated[
         str,
         typer.Option(
@@ -106,9 +106,9 @@ def compare(
     """Compare data sets: what differs, and which has the lower dimension at equal numbers of points.
 
     The dimension depends on the number of points, on units and on outliers, so that two numbers alone say
-    little about each other. Here every data set is measured as a whole, then by random parts of equally many
-    points; one is called lower only if it is so in 95 % of the draws. Data sets with as many rows are drawn
-    alike, so that two representations of the same points are compared part by part.
+    little about each other. Here every data set is measured as a whole, then by random samples of equally
+    many points; one is called lower only if it is so in 95 % of the draws. From data sets with equally many
+    rows the same rows are drawn, so that two representations of the same points are compared in pairs.
 
     In a pipe the answer is one line of JSON with **verdicts**, **differences** and all draws.
 

@@ -105,7 +105,7 @@ def compute(
             rich_help_panel=FEATURES,
             metavar="FAMILY",
             autocompletion=among(*FAMILIES),
-            help=f"{FAMILY_HELP}; for --dry-run without a file: so many float32 columns.",
+            help=f"{FAMILY_HELP}; for --dry-run without a file: the number of float32 columns.",
         ),
     ] = "coordinates",
     metric: Metric = None,
@@ -167,7 +167,7 @@ def compute(
             metavar="N",
             min=1.0,
             max=MOST_SIZE,
-            help="For --dry-run without a file: so many points, 1e10.",
+            help="For --dry-run without a file: the number of points, such as 1e10.",
         ),
     ] = None,
     coordinates: Annotated[
@@ -185,7 +185,7 @@ def compute(
         typer.Option(
             rich_help_panel=PLANNING,
             metavar="SIZE",
-            help="For --dry-run: what there is, 16GB; here, or on the GPU.",
+            help="For --dry-run: the memory available here or on the GPU, such as 16GB.",
         ),
     ] = None,
     workers: Workers = None,

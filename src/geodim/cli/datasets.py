@@ -132,7 +132,7 @@ def fetch(
     ] = False,
     json: Json = None,
 ) -> None:
-    """Download what is missing of a data set, with checksums; downloads that broke off are continued.
+    """Download what is missing of a data set, with checksums; interrupted downloads are continued.
 
     Prints the folder. GEODIM_OFFLINE=1 does the same as **--offline**, for all commands.
 

@@ -35,12 +35,12 @@ def demo(
         ),
     ] = Path("demo"),
 ) -> None:
-    """Show what geodim does, on two data sets that come along: handwritten digits and a graph of citations.
+    """Show what geodim does, on two data sets that come with it: handwritten digits and a graph of citations.
 
     Prints the intrinsic dimension of 1,797 images of 8 x 8 pixels, exactly and within 1 %, normalised
     and not; then that of Cora, 2,708 papers and their words, over ever larger neighbourhoods, beside
     the numbers that the paper prints. Writes a report, a plot and the result to a folder. The report
-    also has the digits' graph of nearest neighbours, hop by hop, and few pixels that tell the images
+    also has the digits' graph of nearest neighbours, hop by hop, and a few pixels that tell the images
     apart almost as well as all. Nothing is downloaded.
     """
     from rich.table import Table

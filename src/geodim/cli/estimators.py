@@ -78,7 +78,7 @@ def compare_estimators(
         typer.Option(metavar="N", min=2, help="Neighbours per point; by default 5 for mle, else their own."),
     ] = None,
     rtol: Annotated[
-        float, typer.Option(metavar="E", min=0.0, help="For ours: bounds this close will do; 0 is exact.")
+        float, typer.Option(metavar="E", min=0.0, help="For ours: how close the bounds must be; 0 is exact.")
     ] = 0.0,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed for samples and random methods.")] = 0,
     threads: Annotated[
@@ -109,7 +109,7 @@ def compare_estimators(
         ),
     ] = False,
 ) -> None:
-    """Compare our intrinsic dimension with other people's estimates, with time and memory.
+    """Compare our intrinsic dimension with other estimators, with time and memory.
 
     They answer different questions: ours is how little the features still tell the points apart, computed
     with certified bounds; the others estimate of how many coordinates the points are a function, from

@@ -37,7 +37,7 @@ Landmarks = Annotated[
         rich_help_panel=FEATURES,
         metavar="N",
         min=1,
-        help="Distances from so many points, with bounds for all of them.",
+        help="Measure distances from N points only, with bounds for all points.",
     ),
 ]
 By = Annotated[

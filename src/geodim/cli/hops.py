@@ -122,7 +122,8 @@ def hops(
         ),
     ] = OperatorName.sym,
     alpha: Annotated[
-        float | None, typer.Option(metavar="A", help="For ppr: the probability to return, 0.15 by default.")
+        float | None,
+        typer.Option(metavar="A", help="For ppr: the probability of returning, 0.15 by default."),
     ] = None,
     t: Annotated[
         float | None, typer.Option("--t", metavar="T", help="For heat: the time, 3 by default.")

@@ -26,7 +26,7 @@ Blur = Annotated[
         rich_help_panel=FEATURES,
         metavar="N",
         min=0,
-        help="For pixels: blur by so many hops on the pixel grid.",
+        help="For pixels: blur by N hops on the pixel grid.",
     ),
 ]
 PatchSize = Annotated[
@@ -35,7 +35,7 @@ PatchSize = Annotated[
         rich_help_panel=FEATURES,
         metavar="N",
         min=1,
-        help="For patches: rows and columns of one, 3 by default.",
+        help="For patches: rows and columns of a patch, 3 by default.",
     ),
 ]
 Weighting = Annotated[

@@ -39,7 +39,7 @@ BackendOption = Annotated[
         "--backend",
         rich_help_panel=RUNNING,
         metavar="NAME",
-        help="Where to compute: auto, cpu, cuda or dask. The same bits.",
+        help="Where to compute: auto, cpu, cuda or dask. The result is the same to the bit.",
     ),
 ]
 Workers = Annotated[
@@ -49,7 +49,7 @@ Workers = Annotated[
         metavar="N",
         min=1,
         max=MOST_WORKERS,
-        help="For --dry-run: a cluster of N workers that need not be there.",
+        help="For --dry-run: plan for a cluster of N workers, which need not exist.",
     ),
 ]
 WorkerMemory = Annotated[
@@ -57,7 +57,7 @@ WorkerMemory = Annotated[
     typer.Option(
         rich_help_panel=PLANNING,
         metavar="SIZE",
-        help="For --dry-run: the memory of each of these workers, 32GB.",
+        help="For --dry-run: the memory of each of these workers, such as 32GB.",
     ),
 ]
 DryRun = Annotated[

@@ -101,7 +101,7 @@ def select(
             rich_help_panel=RUNNING,
             metavar="SECONDS",
             min=0.0,
-            help="Stop by then, with the features chosen so far.",
+            help="Stop after this time, with the features chosen by then.",
         ),
     ] = None,
     json: Json = None,
@@ -116,11 +116,11 @@ def select(
         ),
     ] = False,
 ) -> None:
-    """Choose few features that tell the points apart almost as well as all of them.
+    """Choose a few features that tell the points apart almost as well as all of them.
 
     One feature after the other, always the one that adds most to the discriminability. Such a choice reaches
     at least 63 % (1 - 1/e) of the discriminability of the best possible choice of as many features, and
-    mostly far more: the table shows how much of all features together. Labels are not examined.
+    mostly far more: the table shows how much of all features together. Labels are ignored.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with **names** and **curve**.
 

@@ -46,8 +46,8 @@ def subsample(
         str | None,
         typer.Option(metavar="N,N,...", help="Numbers of points; by default halves of halves, down to 16."),
     ] = None,
-    repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Parts of each size.")] = 8,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Which parts are drawn.")] = 0,
+    repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Samples of each size.")] = 8,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The seed of the samples.")] = 0,
     features: Annotated[
         str,
         typer.Option(
@@ -79,11 +79,11 @@ def subsample(
         ),
     ] = False,
 ) -> None:
-    """Measure random parts of the points, ever larger ones: whether the dimension has settled.
+    """Measure random samples of increasing size, to see whether the dimension has settled.
 
     Divided by the largest range, the dimension of bounded features settles as there are more points, and that
-    of features with tails grows for ever, since the farthest point lies ever further out. This says which,
-    and by how much with every doubling.
+    of features with tails grows without limit, since the farthest point lies ever further out. This says
+    which, and by how much with every doubling.
 
     **Examples**
 

@@ -41,14 +41,12 @@ Header = Annotated[
     typer.Option(
         "--header/--no-header",
         rich_help_panel=COLUMNS,
-        help="Whether the first line of a CSV file holds names; by default, unless all of it are numbers.",
+        help="Whether the first line of a CSV file holds names; by default, unless it holds only numbers.",
     ),
 ]
 DropMissing = Annotated[
     bool,
-    typer.Option(
-        "--drop-missing", rich_help_panel=COLUMNS, help="Leave out points of which a value is missing."
-    ),
+    typer.Option("--drop-missing", rich_help_panel=COLUMNS, help="Leave out points with a missing value."),
 ]
 Threads = Annotated[
     int | None,
@@ -75,7 +73,7 @@ Rtol = Annotated[
         metavar="E",
         min=0.0,
         callback=_finite,
-        help="Bounds this close will do: 0.01 is 1 %, 0 is exact.",
+        help="How close the bounds must be: 0.01 is 1 %, 0 is exact.",
     ),
 ]
 ScaleOption = Annotated[
@@ -98,7 +96,7 @@ TimeLimit = Annotated[
         rich_help_panel=RUNNING,
         metavar="SECONDS",
         min=0.0,
-        help="Stop by then, with the bounds known so far.",
+        help="Stop after this time, with the bounds known by then.",
     ),
 ]
 GiveUp = Annotated[
@@ -108,7 +106,7 @@ GiveUp = Annotated[
         rich_help_panel=RUNNING,
         metavar="SECONDS",
         min=0.0,
-        help="Give up by then, without a result.",
+        help="Give up after this time, without a result.",
     ),
 ]
 SAVE_EVERY = 30.0  # as `geodim.engine.checkpoint` has it; importing that takes time
@@ -118,7 +116,7 @@ Checkpoint = Annotated[
         rich_help_panel=RUNNING,
         metavar="DIR",
         file_okay=False,
-        help="Keep the state here; the same command later goes on from there, to the same bits.",
+        help="Keep the state here; the same command later continues from it, to the same bits.",
     ),
 ]
 SaveEvery = Annotated[

@@ -40,7 +40,7 @@ def verify(
         typer.Argument(
             metavar="DATA",
             autocompletion=files_and_data_sets,
-            help="What it speaks of: a file of points, as compute takes it, or the name of a data set.",
+            help="What the certificate is about: a file of points, as for compute, or a data set by name.",
         ),
     ],
     edges: Annotated[
@@ -62,7 +62,7 @@ def verify(
 ) -> None:
     """Verify a certificate: derive its bounds on the intrinsic dimension from the data again.
 
-    Nothing in the certificate is believed, and nothing of the engine that made it is used: every statement is
+    Nothing in the certificate is trusted, and nothing of the engine that made it is used: every statement is
     checked by a short program that needs only numpy, and that can be read and run without geodim: `python
     checker.py CERTIFICATE DATA.npy EDGES.npy`, where checker.py lies in the folder of the package. If a
     statement is false, it is named. The columns must be those that were measured: give the same **--columns**

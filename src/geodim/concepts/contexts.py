@@ -15,6 +15,7 @@ from geodim.data.sparse import checked_sparse
 from geodim.data.unchanged import Watch
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.memory import check_bytes
+from geodim.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -239,8 +240,11 @@ def _from_frame(frame: nw.DataFrame[Any]) -> csr_array:
     parts: list[NDArray[np.int64]] = []
     for number, column in enumerate(frame.iter_columns()):
         name = column.name
-        if column.null_count():
-            raise InputValueError(f"column {name!r} has missing values: fill them in or drop those objects")
+        if missing := int(column.null_count()):
+            raise InputValueError(
+                f"column {name!r} has {counted(missing, 'missing value')}: fill them in, or drop those "
+                "objects, geodim.drop_missing(X) (--drop-missing)"
+            )
         values = column.to_numpy()
         try:
             check_type(values.dtype, f"column {name!r}")
