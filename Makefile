@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 INSTALL := $(PIP) --no-compile --constraint constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all lint types tests faults fuzz browser docs docs-check oracle coverage mutants test-lowest bench clean
+.PHONY: demo test test-all lint types prepare tests faults fuzz browser docs docs-check oracle coverage mutants test-lowest bench clean
 
 # Tables of any kind can be measured next, so what reads them is installed, too.
 demo: $(VENV)/.installed-plot,report,frames
@@ -37,10 +37,13 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 # Matplotlib's list of fonts is kept with this environment: one made by another could name fonts that are gone.
-tests: export MPLCONFIGDIR = $(CURDIR)/$(VENV)/matplotlib
-tests: $(VENV)/.installed-dev browser
-	$(BIN)/python tests/prepare.py
+prepare docs-check tests: export MPLCONFIGDIR = $(CURDIR)/$(VENV)/matplotlib
+tests: prepare browser
 	$(BIN)/python -m pytest $(PARALLEL) $(EVERY)
+
+# What several processes would otherwise make at the same time.
+prepare: $(VENV)/.installed-dev
+	$(BIN)/python tests/prepare.py
 
 # Signals, full disks, memory limits and two at once, on every command that writes; takes minutes.
 faults: $(VENV)/.installed-dev
@@ -67,7 +70,7 @@ docs: $(VENV)/.installed-dev browser
 
 # The examples in docstrings and pages, run as they stand.  PyTorch Geometric warns while it is imported.
 docs-check: export MPLBACKEND = agg
-docs-check: $(VENV)/.installed-dev
+docs-check: prepare
 	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-glob='*.md' -o doctest_optionflags=ELLIPSIS \
 	  -W 'ignore:`torch.jit:DeprecationWarning' src README.md docs --ignore=docs/tutorials --ignore=docs/_extensions \
 	  --ignore=docs/conf.py --ignore=docs/build.py

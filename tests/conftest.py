@@ -110,6 +110,17 @@ def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(request.node.nodeid.encode())])
 
 
+@pytest.fixture(params=[pytest.param(False, id="some"), pytest.param(True, id="all", marks=pytest.mark.slow)])
+def picked(request: pytest.FixtureRequest, rng: np.random.Generator):
+    """As many of a sequence as asked for, others every day; before a release, all of them."""
+
+    def pick(items, count):
+        items = list(items)
+        return items if request.param else [items[at] for at in sorted(rng.permutation(len(items))[:count])]
+
+    return pick
+
+
 _REAL_FILES = (_PLANETOID / "Cora" / "raw" / "ind.cora.graph").is_file()
 
 

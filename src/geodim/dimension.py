@@ -17,7 +17,7 @@ from geodim.data.integers import measured_exactly
 from geodim.data.measures import MassSource, UnitSource
 from geodim.data.scales import Scale
 from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
-from geodim.engine.driver import Driver
+from geodim.engine.driver import Driver, deadline_of
 from geodim.engine.parts import thread_count
 from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.refine import Attempt, refine
@@ -182,7 +182,8 @@ def intrinsic_dimension(
             _refuse_removal(place, rtol, checkpoint, opened)
         run = _Run(place, opened, rtol, threads, chosen, started, removal=removal)
     with checkpoint_for(checkpoint, run.job) as store, showing(progress, "features") as told:
-        driver = Driver(None if time_limit is None else started + time_limit, told, store, save_every)
+        deadline = deadline_of(started, time_limit, run.source.n_points)
+        driver = Driver(deadline, told, store, save_every)
         result = run.result(driver)
     seconds = time.monotonic() - started
     record = PlanRecord.of(run.plan, memory=meter.taken(), seconds=seconds, attempts=run.attempts)

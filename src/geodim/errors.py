@@ -239,14 +239,16 @@ class DeviceMemoryError(BackendError, MemoryError):
     """
 
 
-class TimeLimitError(GeodimError, TimeoutError):
+class TimeLimitError(GeodimError, RuntimeError):
     """The time limit was over before there were any bounds to give.
+
+    No `TimeoutError`, which is an error of the system: readers of files take those for damaged files.
 
     Examples
     --------
     >>> from geodim.errors import TimeLimitError
-    >>> issubclass(TimeLimitError, TimeoutError)
-    True
+    >>> issubclass(TimeLimitError, OSError)
+    False
     """
 
 

@@ -23,7 +23,7 @@ from geodim.data.integers import conversion_error
 from geodim.data.scales import Scale
 from geodim.dimension import check_arguments
 from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
-from geodim.engine.driver import Driver
+from geodim.engine.driver import Driver, deadline_of
 from geodim.engine.layers import Layers
 from geodim.engine.parts import divisor
 from geodim.engine.pilot import look_ahead
@@ -233,7 +233,7 @@ def khop_dimensions(
         checkpoint_for(checkpoint, lambda: same | fingerprint(given, kind, hop_operator)) as store,
         showing(progress, "attributes") as told,
     ):
-        deadline = None if time_limit is None else started + time_limit
+        deadline = deadline_of(started, time_limit, source.n_points * (hops + 1))
         driver = Driver(deadline, report, store, save_every)
         step = driver.saved_step(step)
         results = list(refine(attempt, step, rtol, ranges.magnitude, finest=FINEST).results)

@@ -84,7 +84,7 @@ def as_program(words: list[str], **variables: str) -> Iterator[None]:
         yield
 
 
-def called(*arguments: object, **variables: str) -> Ended:
+def called(*arguments: object, stdin: bytes = b"", **variables: str) -> Ended:
     """As ``piped``, but in this process, which has imported everything.
 
     For what does not depend on a new process: starting one takes longer than most commands.
@@ -94,11 +94,13 @@ def called(*arguments: object, **variables: str) -> Ended:
     with (
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin))),
         as_program(words, **variables),
         pytest.raises(SystemExit) as left,
     ):
         main()
-    return Ended(left.value.code, *(stream.buffer.getvalue().decode() for stream in (out, err)))
+    shown = (stream.buffer.getvalue().decode(errors="backslashreplace") for stream in (out, err))
+    return Ended(left.value.code, *shown)
 
 
 def called_on_terminal(*arguments: object, raw: bool = False) -> Ended:

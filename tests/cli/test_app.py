@@ -112,7 +112,7 @@ class TestDemo:
 
 class TestDoctor:
     def test_json(self) -> None:
-        ended = called("doctor", "--json")
+        ended = called("doctor")
         assert ended.code == 0
         report = ended.json
         assert report["healthy"]
@@ -131,8 +131,6 @@ class TestDoctor:
 
     def test_compiler_cache_that_cannot_be_written(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
-        result = CliRunner(env={"NUMBA_CACHE_DIR": str(tmp_path / "file" / "cache")}).invoke(
-            app, ["doctor", "--json"]
-        )
+        result = CliRunner(env={"NUMBA_CACHE_DIR": str(tmp_path / "file" / "cache")}).invoke(app, ["doctor"])
         assert result.exit_code == 0
         assert not json.loads(result.stdout)["compiler_cache"]["writable"]

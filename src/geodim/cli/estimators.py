@@ -7,20 +7,23 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager, nullcontext, suppress
-from pathlib import Path  # noqa: TC003 - typer looks at the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from geodim.arguments import MOST_HOPS, MOST_SECONDS, MOST_THREADS
-from geodim.cli.console import err, out, print_error, print_json, print_written
+from geodim.cli.completing import among, files_and_data_sets
+from geodim.cli.console import err, out, print_error, print_json
+from geodim.cli.dash import EDGES, TABLE, answered, check_files, is_dash, readable, writable
 from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.estimators_child import ESTIMATORS, READY
 from geodim.cli.exits import ExitCode
-from geodim.cli.reporting import Report, check_report, with_provenance
+from geodim.cli.panels import OUTPUT, RUNNING
+from geodim.cli.reporting import Json, Report, check_report, print_all_written, with_provenance
 from geodim.cli.tables import Columns, DropMissing, Exclude, Header  # noqa: TC001 - typer looks at the annotations
 from geodim.errors import InputValueError, MissingExtraError
-from geodim.output import check_outputs, write_text
+from geodim.output import json_text
 from geodim.text import visible
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMAT = "geodim.estimators/1"
+PATIENCE = 1.0  # seconds: ours stops by itself when the time is over, and then has bounds to give
 INTERRUPTED = (-signal.SIGINT, 0xC000013A)  # as Unix and Windows say that Ctrl-C ended a process
 CODES = {"extra": ExitCode.EXTRA, "file": ExitCode.FILE, "data": ExitCode.DATA}
 
@@ -38,6 +42,7 @@ def compare_estimators(
         str,
         typer.Argument(
             metavar="DATA",
+            autocompletion=files_and_data_sets,
             help="Points in rows: .npy, .npz, .csv, .tsv, .parquet; or a graph that "
             "`geodim datasets list` shows.",
         ),
@@ -46,6 +51,7 @@ def compare_estimators(
         str,
         typer.Option(
             metavar="NAMES",
+            autocompletion=among("mle", "twonn", "lPCA", "FisherS", "CorrInt", "KNN", "DANCo", "ESS"),
             help="mle, twonn, and any of scikit-dimension's by name: lPCA, FisherS, skdim:MLE, ...",
         ),
     ] = "mle,twonn",
@@ -78,20 +84,29 @@ def compare_estimators(
     threads: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, max=MOST_THREADS, help="Threads per estimator; all cores by default."
+            rich_help_panel=RUNNING,
+            metavar="N",
+            min=1,
+            max=MOST_THREADS,
+            help="Threads per estimator; all cores by default.",
         ),
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=0.0, help="Per estimator; ours then gives the bounds it has."),
+        typer.Option(
+            rich_help_panel=RUNNING,
+            metavar="SECONDS",
+            min=0.0,
+            help="Per estimator; ours then gives the bounds it has.",
+        ),
     ] = None,
-    json: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="Write all rows, with options and versions, to a file."),
-    ] = None,
+    json: Json = None,
     report: Report = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress; on a terminal only names and numbers.")
+        bool,
+        typer.Option(
+            "--quiet", "-q", rich_help_panel=OUTPUT, help="No progress; on a terminal only names and numbers."
+        ),
     ] = False,
 ) -> None:
     """Compare our intrinsic dimension with other estimators, with time and memory.
@@ -108,7 +123,7 @@ def compare_estimators(
 
     * `geodim estimators embeddings.npy`
     * `geodim estimators iris.csv --exclude species --estimators mle,twonn,lPCA,FisherS --json iris.json`
-    * `geodim estimators cora --root data --hops 2`
+    * `geodim estimators cora --hops 2`
     * `geodim estimators points.parquet | jq '.rows[] | {estimator, value}'`
     """
     check_report(report)
@@ -126,27 +141,34 @@ def compare_estimators(
     if drop_missing and (job["file"] is None or edges is not None):
         raise typer.BadParameter("nodes of a graph cannot be left out", param_hint="--drop-missing")
     inputs = [edges, data if job["file"] else dataset_folder(data, root)]
-    check_outputs({"--json": json, "--report": report}, inputs)
-    rows, interrupted = _all_rows(job, names, quiet=quiet)
+    check_files({"--json": json, "--report": report}, inputs)
+    with (
+        readable(None if job["file"] is None else Path(data), TABLE) as file,
+        readable(edges, EDGES) as pairs,
+    ):
+        read = {"file": None if file is None else str(file), "edges": None if pairs is None else str(pairs)}
+        rows, interrupted = _all_rows({**job, **read}, names, quiet=quiet)
     ours = rows[0].pop("result", None)
     document = _document(job, rows)
     if json is not None:
-        write_text(json, json_.dumps(document, indent=1, allow_nan=False) + "\n")
+        with writable(json, ".json") as path:
+            json_text(document, path)
     if report is not None and ours is not None:
         from geodim.display.html.document import report as write_report
         from geodim.display.html.sources import as_result
 
-        write_report([with_provenance(as_result(ours), data)], report, estimates=rows)
+        with writable(report, ".html") as page:
+            write_report([with_provenance(as_result(ours), data)], page, estimates=rows)
     terminal = out()
-    if not terminal.is_terminal:
+    if answered(json, report):
+        pass
+    elif not terminal.is_terminal:
         print_json(document)
     elif quiet:
         print(*(f"{row['estimator']} {_number(row['value'])}" for row in rows), sep="\n")
     else:
         _show(rows, data if hops is None else f"{data}, hops 0 to {hops}", terminal)
-        for path in (json, report if ours is not None else None):
-            if path is not None:
-                print_written(terminal, path)
+        print_all_written(terminal, json, report if ours is not None else None)
     if interrupted or any(row["stopped"] for row in rows):
         raise typer.Exit(int(ExitCode.STOPPED))
     failed = [row["error"] for row in rows if row["error"] is not None]
@@ -192,7 +214,7 @@ def _where(
     from geodim.data.tables import SUFFIXES
 
     plain = data.partition(".npz:")[0] + ".npz" if ".npz:" in data else data
-    is_file = plain.lower().endswith(SUFFIXES) or Path(plain).exists() or "/" in data
+    is_file = is_dash(data) or plain.lower().endswith(SUFFIXES) or Path(plain).exists() or "/" in data
     choosing = columns is not None or exclude is not None
     if not is_file and (edges is not None or choosing):
         option = "--edges" if edges is not None else "--columns and --exclude"
@@ -204,7 +226,7 @@ def _where(
     if not is_file:
         from geodim.cli.datasets import describe
 
-        describe(data, root)
+        describe(data, root, "DATA")
     return {
         "file": data if is_file else None,
         "name": None if is_file else data,
@@ -221,7 +243,8 @@ def _all_rows(job: dict[str, Any], names: Sequence[str], *, quiet: bool) -> tupl
     rows: list[dict[str, Any]] = []
     with _progress(quiet=quiet) as say:
         for at, name in enumerate(names):
-            say(f"{name} ({at + 1} of {len(names)}, Ctrl-C keeps the rows so far)")
+            keeps = ", Ctrl-C keeps the rows so far" if rows else ""
+            say(f"{name} ({at + 1} of {len(names)}{keeps})")
             try:
                 rows.append(_one_row({**job, "estimator": name}))
             except KeyboardInterrupt:
@@ -274,8 +297,7 @@ def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]
             target=lambda: answers.append(child.stdout.read() if child.stdout else ""), daemon=True
         )
         reader.start()
-        # Ours stops by itself and then has bounds to give: a little patience.
-        patience = 10.0 if job["estimator"] == "geodim" else 0.0
+        patience = PATIENCE if job["estimator"] == "geodim" else 0.0
         reader.join(None if limit is None else limit + patience)
         if reader.is_alive():
             child.kill()

@@ -15,7 +15,9 @@ from geodim.cli.certifying import (
     check_certificate,
     write_certificate,
 )
-from geodim.cli.console import err, notes, out, print_alerts, print_json, print_written
+from geodim.cli.completing import data_sets
+from geodim.cli.console import err, notes, out, print_alerts, print_json
+from geodim.cli.dash import EDGES, TABLE, answered, as_named, check_files, readable
 from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import (
@@ -28,6 +30,7 @@ from geodim.cli.hop_inputs import (
     parse_memory,
 )
 from geodim.cli.hop_plan import make_plan, make_trial, show_plan
+from geodim.cli.panels import OUTPUT, RUNNING
 from geodim.cli.planning import (
     BackendName,
     BackendOption,
@@ -37,7 +40,15 @@ from geodim.cli.planning import (
     only_for_plans,
     place,
 )
-from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
+from geodim.cli.reporting import (
+    Json,
+    Report,
+    check_report,
+    json_if_wanted,
+    print_all_written,
+    report_if_wanted,
+    with_provenance,
+)
 from geodim.cli.scheduler import Scheduler, connected
 from geodim.cli.tables import (
     SAVE_EVERY,
@@ -53,7 +64,6 @@ from geodim.cli.tables import (
 )
 from geodim.cli.watching import watching
 from geodim.errors import InputTypeError, InputValueError
-from geodim.output import check_outputs
 from geodim.text import visible
 
 if TYPE_CHECKING:
@@ -79,14 +89,17 @@ def hops(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME", help="A data set that `geodim datasets list` shows: cora, digits, ..."
+            metavar="NAME",
+            autocompletion=data_sets,
+            help="A data set that `geodim datasets list` shows: cora, digits, ...",
         ),
     ] = None,
     root: Root = None,
     features: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Attributes of your own, one node per row: .npy, .npz, .csv, .tsv, .parquet."
+            metavar="FILE",
+            help="Attributes of your own, one node per row: .npy, .npz, .csv, .tsv, .parquet; - is stdin.",
         ),
     ] = None,
     edges: Annotated[
@@ -147,7 +160,11 @@ def hops(
     scheduler: Scheduler = None,
     memory: Annotated[
         str | None,
-        typer.Option(metavar="SIZE", help="Stay within this much: 8GB, 8GiB, 500MB or bytes. See --dry-run."),
+        typer.Option(
+            rich_help_panel=RUNNING,
+            metavar="SIZE",
+            help="Stay within this much: 8GB, 8GiB, 500MB or bytes. See --dry-run.",
+        ),
     ] = None,
     time_limit: TimeLimit = None,
     checkpoint: Checkpoint = None,
@@ -155,9 +172,7 @@ def hops(
     count_duplicates: Annotated[
         bool, typer.Option("--count-duplicates", help="Also count, per k, the nodes that equal another node.")
     ] = False,
-    json: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Write the whole result, with the curves, to a file.")
-    ] = None,
+    json: Json = None,
     report: Report = None,
     certificate: CertificatePath = None,
     certificate_rtol: CertificateRtol = 1e-3,
@@ -165,7 +180,13 @@ def hops(
     workers: Workers = None,
     worker_memory: WorkerMemory = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress, no notes; on a terminal only the numbers.")
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            rich_help_panel=OUTPUT,
+            help="No progress, no notes; on a terminal only the numbers.",
+        ),
     ] = False,
 ) -> None:
     """Compute the intrinsic dimension of a graph's attributes after 0, 1, ..., K hops.
@@ -182,8 +203,8 @@ def hops(
 
     **Examples**
 
-    * `geodim hops digits` needs no files
-    * `geodim hops cora --root data | jq .dimensions`
+    * `geodim hops cora` and `geodim hops digits` need no files
+    * `geodim hops pubmed --root data | jq .dimensions`
     * `geodim hops --features points.npy --edges edges.csv --hops 3`
     * `geodim hops ogbn-papers100M --memory 48GB --dry-run` says whether that fits, before the download
     * `geodim hops cora --certificate proof.json`, then `geodim verify proof.json cora`
@@ -195,9 +216,14 @@ def hops(
     kind = None if dtype is None else dtype.value
     by_unit = scale_given(scale, no_normalize)
     weights = check_inputs(name, features, edges, edge_weights)
+    if count_duplicates and checkpoint is not None:
+        raise typer.BadParameter(
+            "a checkpoint does not hold what it needs: count them in a run of its own",
+            param_hint="--count-duplicates",
+        )
     check_report(report)
     check_certificate(certificate, operator.value, weighted=edge_weights is not None)
-    check_outputs(
+    check_files(
         {"--json": json, "--report": report, "--certificate": certificate},
         [features, edges, checkpoint, None if name is None else dataset_folder(name, root)],
     )
@@ -205,23 +231,23 @@ def hops(
     where = {} if dry_run else place(backend, scheduler)
     with notes(console, quiet=quiet):
         if dry_run:
-            trial = make_trial(name, root, features, edges, weights, operator, parameters, threads, header)
-            trial.dtype = kind
-            plan = make_plan(
-                trial,
-                hops,
-                rtol,
-                budget,
-                backend=backend,
-                scheduler=scheduler,
-                workers=workers,
-                worker_memory=worker_memory,
-            )
-            show_plan(trial, plan)
+            with readable(features, TABLE) as table, readable(edges, EDGES) as pairs:
+                trial = make_trial(name, root, table, pairs, weights, operator, parameters, threads, header)
+                trial.dtype = kind
+                plan = make_plan(
+                    trial, hops, rtol, budget, backend=backend, scheduler=scheduler, workers=workers,
+                    worker_memory=worker_memory,
+                )  # fmt: skip
+            show_plan(trial, plan, json)
             return
         title = name or f"{features}, {edges}"
-        with _filling(title, console, hops, quiet=quiet, time_limit=time_limit) as (watch, so_far):
-            given = load(name, root, features, edges, header=header, lazily=scheduler is not None)
+        with (
+            _filling(title, console, hops, quiet=quiet, time_limit=time_limit) as (watch, so_far),
+            readable(features, TABLE) as table,
+            readable(edges, EDGES) as pairs,
+        ):
+            lazily = scheduler is not None and table is features
+            given = load(name, root, table, pairs, header=header, lazily=lazily)
             result = _measure(
                 given,
                 hops,
@@ -246,19 +272,18 @@ def hops(
                 },
             )
         result = with_provenance(result, given.title)
-        if json is not None:
-            result.to_json(json)
+        json_if_wanted(result, json)
         report_if_wanted(result, report)
     terminal = out()
-    if not terminal.is_terminal:
+    if answered(json, report, certificate):
+        pass
+    elif not terminal.is_terminal:
         print_json(_document(result, given))
     elif quiet:
         print(*(f"{value:.10g}" for value in result.dimensions), sep="\n")
     else:
         _show(result, given.title, terminal)
-        for path in (json, report, None if result.results[0].stopped else certificate):
-            if path is not None:
-                print_written(terminal, path)
+        print_all_written(terminal, json, report, None if result.results[0].stopped else certificate)
     if result.results[0].stopped:
         raise typer.Exit(int(ExitCode.STOPPED))
 
@@ -287,7 +312,7 @@ def _measure(
             write_certificate(result, certificate, certificate_rtol, given.x, given.graph, stopped=stopped)
             return result
     except (InputValueError, InputTypeError) as error:
-        if "features" not in given.source or str(error).startswith(given.source["edges"]):
+        if "features" not in given.source or as_named(str(error)).startswith(given.source["edges"]):
             raise
         raise type(error)(f"{given.title}: {error}") from error
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from geodim.arguments import MOST_REPETITIONS, MOST_SIZE, MOST_THREADS
+from geodim.cli.completing import experiments
 from geodim.cli.console import err, notes, out, print_json, print_written
 from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
 from geodim.cli.exits import ExitCode
@@ -40,6 +41,7 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="EXPERIMENT|all",
+            autocompletion=experiments,
             help="Which ones; --list shows them. All by default.",
             show_default=False,
         ),

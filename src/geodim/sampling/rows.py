@@ -56,7 +56,8 @@ class Points:
                 "landmarks that are given are points of the whole data, not of a part of it: give a number"
             )
         self.data, self.options, self.name = data, options, name
-        square = options.get("metric") == "precomputed"
+        metrics = options.get("metric"), getattr(options.get("features"), "metric", None)
+        square = "precomputed" in metrics
         self.n_points, self._take = _rows_of(data, square=square)
 
     def whole(self) -> IDResult:
