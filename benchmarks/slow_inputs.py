@@ -4,10 +4,10 @@
     python benchmarks/slow_inputs.py --label before   # the state of another commit, kept beside this one
     python benchmarks/slow_inputs.py --only ranks     # some of them; nothing is written
 
-Every kind of column of the test matrix (``tests/distributions.py``), and inputs that were slow once: ranks over
-n, time axes, permutations of a grid, quantiles, huge values.  Processor time counts, not the time on the wall,
-and what takes longer than ``--limit`` seconds is stopped: then the time is a lower bound, told as such.  Results
-go to ``benchmarks/results/slow-inputs.json``, by label.
+Every kind of column of the test matrix (``tests/distributions.py``), and inputs that were slow once: ranks
+over n, time axes, permutations of a grid, quantiles, huge values.  Processor time counts, not the time on the
+wall, and what takes longer than ``--limit`` seconds is stopped: then the time is a lower bound, told as
+such.  Results go to ``benchmarks/results/slow-inputs.json``, by label.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 sys.path.insert(0, str(HERE))
 
-from distributions import COLUMNS  # noqa: E402
-from engine import machine  # noqa: E402
+from distributions import COLUMNS
+from engine import machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,6 +81,7 @@ SLOW_ONCE: dict[str, tuple[int, Make]] = {
     "eight normal times 1e305": (8, eight(lambda rng, n: rng.normal(size=n) * 1e305)),
     "angles": (1, one(lambda _rng, n: 2.0 * np.pi * np.arange(n) / n)),
     "tenths, rounded from text": (1, one(lambda _rng, n: np.round(0.1 * np.arange(n), 1))),
+    "10 Hz with gaps": (1, one(lambda _rng, n: 0.1 * np.arange(n) + 100.3 * (7 * np.arange(n) // n))),
     "two grids": (1, one(lambda _rng, n: np.where(np.arange(n) % 2, 0.1, 0.3) * np.arange(n))),
     "logarithms of whole numbers": (1, one(lambda _rng, n: np.log(np.arange(1, n + 1)))),
     "square roots": (1, one(lambda _rng, n: np.sqrt(np.arange(n)))),
@@ -96,13 +97,13 @@ def usable(values: np.ndarray) -> bool:
 def measure(X: np.ndarray, limit: float) -> tuple[float, geodim.IDResult]:
     """Processor seconds of one call, the least of some, and what it found."""
     best = np.inf
-    for _ in range(REPEATS):
+    for turn in range(REPEATS):
         began = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = geodim.intrinsic_dimension(X, n_threads=1, time_limit=limit)
         best = min(best, time.process_time() - began)
-        if best > 1.0:
+        if (best > 1.0 and turn > 0) or best > limit:
             break
     return best, result
 
@@ -148,14 +149,16 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=20.0, help="seconds for one input")
     parser.add_argument("--label", default="now", help="under which the results are kept")
     options = parser.parse_args()
-    geodim.intrinsic_dimension(np.random.default_rng(0).normal(size=(40_000, 2)), n_threads=1)
-    geodim.intrinsic_dimension(np.arange(9000.0)[:, None] / 7, n_threads=1, time_limit=5.0)
+    for kind in (np.float32, np.float64, np.int64):  # compile before anything is timed
+        for make in (COLUMNS["normal"], COLUMNS["tenths_64"], COLUMNS["constant_but_one"]):
+            X = 1000.0 * make(np.random.default_rng(0), 9000)[:, np.newaxis]
+            geodim.intrinsic_dimension(X.astype(kind), n_threads=1)
     normal: dict[int, dict[int, float]] = {1: {}, 8: {}}
-    for columns in normal:
+    for columns, by_size in normal.items():
         for n in SIZES:
             X = np.random.default_rng(n).normal(size=(n, columns))
-            normal[columns][n] = min(measure(X, 1e9)[0] for _ in range(3)) / X.size * 1e9
-            print(f"normal {n:>9,} x {columns}: {normal[columns][n]:.1f} ns per value")
+            by_size[n] = min(measure(X, 1e9)[0] for _ in range(3)) / X.size * 1e9
+            print(f"normal {n:>9,} x {columns}: {by_size[n]:.1f} ns per value")
     inputs = {name: (1, one(make)) for name, make in COLUMNS.items()} | SLOW_ONCE
     rows: list[dict[str, Any]] = []
     for name, (columns, make) in inputs.items():

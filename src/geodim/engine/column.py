@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.kernels import columns, gaps, grid, pyramid, runs
+from geodim.engine.alike import Alike
+from geodim.engine.kernels import columns, gaps, lines, pyramid, runs
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.rounding import LATTICE_BITS, SLACK_BITS
@@ -36,10 +37,12 @@ if TYPE_CHECKING:
 FEW_FROM = 8192  # shorter columns are not worth a look for few distinct values
 FEW_VALUES = 256  # runs up to so many are solved by pairs
 TOP_BLOCKS = 64  # the pyramid ends where at most so many blocks are left
-HUGE = 2.0**1000  # past this the trend arithmetic could overflow
+HUGE = 2.0**900  # past this the trend arithmetic could overflow,
+SMALLER = -128  # so such columns are scaled by this power of two
 LONG = 1 << 20  # from this length on every gap is a piece of its own,
 GAPS_PER_PIECE = 4  # while shorter columns would spend their time between the pieces
-GRID_SPREAD = 24.0  # a column that stays within so many spacings of a line is treated as a grid
+GRID_SPREAD = 24.0  # a column that stays within so many spacings of a line has windows that are all alike
+MOST_LOOKS = 4096  # for each size, before windows are taken to be alike wherever they are
 
 
 class ColumnSolver:
@@ -286,7 +289,7 @@ class ColumnSolver:
     def _piece_solver(
         self, l: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64], skip: bool
     ) -> PieceSolver:
-        """Choose how the gaps of this column are solved: plain, grid or recursion.
+        """Choose how the gaps of this column are solved: scaled, alike or by recursion.
 
         This is the one place that decides.
         """
@@ -294,6 +297,42 @@ class ColumnSolver:
         magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
         top = layout.top_shift
         if magnitude > HUGE:
+            return self._huge(l, n, layout, known, skip)
+        grain, slack, quantum = self._lattice(l, n, magnitude)
+        bar = quantum if quantum > 0.0 else -slack
+        alike = _Alike(self, l, n, known, skip, top)
+        if n >= 4 * pyramid.BASE and 0.0 < lines.spread_around_line(l, n) < GRID_SPREAD:
+            return alike.solve
+        if self.records is None:
+            self.records = np.empty((self.layout.total, pyramid.RECORD))
+        records = self.records
+        pyramid.build_base(l, n, records, layout.counts[0], grain, span)
+        pyramid.build_parents(l, n, records, layout.offsets, layout.counts, grain, span)
+
+        def recursion(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+            if alike.used:
+                return alike.solve(piece, work)
+            blocks, lows = self._candidate_lists()
+            sizes = (piece[1] - piece[0]) << top
+            ranges = np.empty((sizes // pyramid.BASE + pyramid.BASE, 2), np.int64)
+            count = gaps.solve_gaps(
+                l, n, records, layout.offsets, layout.counts, grain, slack, bar, span, piece[0], piece[1],
+                known, self.slope, skip, MOST_LOOKS * sizes, self.phi, ranges, blocks, lows, work,
+            )  # fmt: skip
+            return (ranges, count) if count >= 0 else alike.solve(piece, work)
+
+        return recursion
+
+    def _huge(
+        self, l: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64], skip: bool
+    ) -> PieceSolver:
+        """Solve a column of huge values as one of smaller ones, where a power of two can be taken out exactly.
+
+        Widths are then the same but for that power.  Where values are lost, every window is evaluated.
+        """
+        top = layout.top_shift
+        smaller = np.ldexp(l, SMALLER)
+        if not np.array_equal(np.ldexp(smaller, -SMALLER), l):
 
             def plain(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
                 ranges = np.empty((1, 2), np.int64)
@@ -303,45 +342,19 @@ class ColumnSolver:
                 return ranges, count
 
             return plain
+        bar = np.zeros(n)
+        solve = self._piece_solver(smaller, n, layout, bar, skip)
 
-        grain, slack, quantum = self._lattice(l, n, magnitude)
-        bar = quantum if quantum > 0.0 else -slack
-        trend, spread = grid.grid_trend(l, n, grain)
-        if 0.0 < spread < GRID_SPREAD and n >= 4 * pyramid.BASE:
-            line = grid.snap_trend(n, trend, quantum)
-            u, tops, floors = np.empty(n), np.empty(layout.counts[0] + 2), np.empty(layout.counts[0] + 2)
-            groups = -(-n // grid.GROUP)
-            fine_tops, fine_floors = np.empty(groups), np.empty(groups + pyramid.BASE // grid.GROUP + 1)
-            grid.residuals(l, n, line, u, tops, floors, fine_tops, fine_floors)
-
-            def on_grid(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-                first, last = max(piece[0] << top, 1), min(piece[1] << top, n)
-                ranges = np.empty(((last - first) // pyramid.BASE + 2, 2), np.int64)
-                count = grid.solve_grid(
-                    l, n, u, tops, floors, fine_tops, fine_floors, line, bar, first, last, known, self.phi,
-                    ranges, work,
-                )  # fmt: skip
-                return ranges, count
-
-            return on_grid
-
-        if self.records is None:
-            self.records = np.empty((self.layout.total, pyramid.RECORD))
-        records = self.records
-        pyramid.build_base(l, n, records, layout.counts[0], grain, span)
-        pyramid.build_parents(l, n, records, layout.offsets, layout.counts, grain, span)
-
-        def recursion(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-            blocks, lows = self._candidate_lists()
-            sizes = (piece[1] - piece[0]) << top
-            ranges = np.empty((sizes // pyramid.BASE + pyramid.BASE, 2), np.int64)
-            count = gaps.solve_gaps(
-                l, n, records, layout.offsets, layout.counts, grain, slack, bar, span, piece[0], piece[1],
-                known, self.slope, skip, self.phi, ranges, blocks, lows, work,
-            )  # fmt: skip
+        def scaled(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+            part = slice(piece[0] << top, min(piece[1] << top, n))
+            # A bar may be too low, but not too high, and denormals round.
+            bar[part] = np.nextafter(np.ldexp(known[part], SMALLER), 0.0)
+            ranges, count = solve(piece, work)
+            for first, stop in ranges[:count].tolist():
+                self.phi[first:stop] = np.ldexp(self.phi[first:stop], -SMALLER)
             return ranges, count
 
-        return recursion
+        return scaled
 
     def _candidate_lists(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         lists: tuple[NDArray[np.int32], NDArray[np.float64]] | None = getattr(self.scratch, "lists", None)
@@ -349,6 +362,31 @@ class ColumnSolver:
             lists = np.empty(self.layout.total, np.int32), np.empty(self.layout.total)
             self.scratch.lists = lists
         return lists
+
+
+class _Alike:
+    """Solves pieces of a column whose windows are all alike; what that needs is made when it is needed."""
+
+    def __init__(
+        self, solver: ColumnSolver, l: NDArray[np.float64], n: int, known: NDArray[np.float64], skip: bool,
+        top: int,
+    ) -> None:  # fmt: skip
+        self.solver, self.l, self.n, self.known, self.skip, self.top = solver, l, n, known, skip, top
+        self.column: Alike | None = None
+        self.lock = threading.Lock()
+
+    @property
+    def used(self) -> bool:
+        """Whether a piece was solved this way already."""
+        return self.column is not None
+
+    def solve(self, piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+        """Solve one piece."""
+        with self.lock:
+            if self.column is None:
+                self.column = Alike.of(self.l, self.n)
+        first, last = max(piece[0] << self.top, 1), min(piece[1] << self.top, self.n)
+        return self.column.solve(self.l, self.n, first, last, self.known, self.skip, self.solver.phi, work)
 
 
 class PyramidLayout:
