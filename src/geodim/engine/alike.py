@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from geodim.engine.kernels import alike, lines
+from geodim.engine.kernels import alike, lines, straight
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 
 if TYPE_CHECKING:
@@ -17,22 +18,84 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 EXTREMES = 512  # starts, and ends, that are tried first,
-LEAST = 16  # at least so many for each quantum that values have
-FINE = 6  # quanta of less than 2^-6 of the residuals are as good as none
 PAIRS = 8.0  # times the root of n: the starts, and the ends, between which all windows are tried
-MOST = 1 << 26  # points, for products with the halves of a slope to be exact
+LEAST = 16  # extremes at least for each quantum that values have
+FINE = 6  # quanta of less than 2^-6 of the residuals are as good as none
 PARTS = 8  # of the column, each of which has its share: large windows leave little choice
-STRAIGHT = 0.9  # of the blocks have the slope of the whole: a straight column
-AROUND = 3  # the level whose lines departures are measured from, elsewhere,
-ASTRAY = 4.0  # unless residuals are so many times what they are in most blocks
+ASTRAY = 4.0  # blocks whose residuals are so many times those of most blocks follow no line
+
+
+class Alike(Protocol):
+    """A column whose windows are all alike, ready to be solved."""
+
+    def solve(
+        self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
+        phi: NDArray[np.float64], work: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
+        """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
 
 
 @dataclass(frozen=True)
-class Alike:
-    """Lines, quanta and the most promising ends of windows of one sorted column.
+class Straight:
+    """One that stays close to a line, see `geodim.engine.kernels.straight.solve_straight`."""
 
-    See `geodim.engine.kernels.alike.solve_alike` for what they are.
-    """
+    mirrored: NDArray[np.float64]
+    u: NDArray[np.float64]
+    slope: float
+    margin: float
+    offsets: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    tops: NDArray[np.float64]
+    floors: NDArray[np.float64]
+    quanta: NDArray[np.int32]
+    beyond: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    firsts: NDArray[np.int64]
+    lasts: NDArray[np.int64]
+    outside: float
+
+    @classmethod
+    def of(cls, l: NDArray[np.float64], n: int) -> Straight:
+        """Of n ascending values."""
+        offsets, counts = levels(n)
+        total = int(counts.sum())
+        slope = lines.fitted_slope(l, 0, n)
+        u, tops, floors = np.empty(n), np.empty(total), np.empty(total)
+        quanta, beyond = np.empty(total, np.int32), np.empty(total, np.int32)
+        lines.departures(l, n, 0, np.array([slope]), u)
+        lines.lowest_bits(l.view(np.int64), n, quanta)
+        straight.block_departures(u, n, offsets, counts, tops, floors, quanta, beyond)
+        span, widest = float(l[n - 1] - l[0]), max(float(tops[-1]), -float(floors[-1]))
+        margin = 2.0**-48 * (widest + 2.0**-25 * (span + slope * n))
+        kinds, finest = kinds_of(quanta[: counts[0]], tops[: counts[0]] - floors[: counts[0]])
+        starts, ends = extremes(u, kinds), extremes(-u, kinds)
+        if np.all(kinds == finest):  # quanta tell nothing
+            starts, ends = largest(u), largest(-u)
+        firsts, lasts, outside = pairs(u, starts, ends, min(int(PAIRS * math.sqrt(n)), n // 4))
+        outside -= margin
+        return cls(
+            -l[n - 1 :: -1], u, slope, margin, offsets, counts, tops, floors, quanta, beyond, starts,
+            n - 1 - ends, firsts, lasts, outside,
+        )  # fmt: skip
+
+    def solve(
+        self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
+        phi: NDArray[np.float64], work: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
+        """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
+        ranges = np.empty(((stop - first) // BASE + BASE + 2, 2), np.int64)
+        count = straight.solve_straight(
+            l, self.mirrored, self.u, n, self.slope, self.margin, self.offsets, self.counts, self.tops,
+            self.floors, self.quanta, self.beyond, self.starts, self.ends, self.firsts, self.lasts, self.outside,
+            first, stop, known, skip, phi, ranges, work,
+        )  # fmt: skip
+        return ranges, count
+
+
+@dataclass(frozen=True)
+class Bent:
+    """Any other, see `geodim.engine.kernels.alike.solve_alike`."""
 
     mirrored: NDArray[np.float64]
     offsets: NDArray[np.int64]
@@ -41,48 +104,26 @@ class Alike:
     quanta: NDArray[np.int32]
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
-    firsts: NDArray[np.int64]
-    lasts: NDArray[np.int64]
-    outside: float
 
     @classmethod
-    def of(cls, l: NDArray[np.float64], n: int) -> Alike:
+    def of(cls, l: NDArray[np.float64], n: int) -> Bent:
         """Of n ascending values."""
-        sizes = [-(-n // BASE)]
-        while sizes[-1] > 1:
-            sizes.append(-(-sizes[-1] // (1 << lines.FAN_SHIFT)))
-        counts = np.array(sizes, np.int64)
-        offsets = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+        offsets, counts = levels(n)
         records, quanta = np.empty((int(counts.sum()), lines.LINE)), np.empty(int(counts.sum()), np.int32)
         lines.lowest_bits(l.view(np.int64), n, quanta)
         lines.build_lines(l, n, offsets, counts, records, quanta)
-        level = min(AROUND, counts.size - 1)
+        level = min(alike.AROUND, counts.size - 1)
         lined = records[offsets[level] : offsets[level] + counts[level]]
-        straight = bool(np.mean(lined[:, lines.SLOPE] == records[-1, lines.SLOPE]) >= STRAIGHT)
         u = np.empty(n)
         shift = BASE_SHIFT + lines.FAN_SHIFT * level
-        lines.departures(l, n, shift, records[-1:, lines.SLOPE] if straight else lined[:, lines.SLOPE], u)
+        lines.departures(l, n, shift, lined[:, lines.SLOPE], u)
         spreads = lined[:, lines.HIGH] - lined[:, lines.LOW]
-        if not straight:  # leave out where there is no line to depart from
-            for block in np.flatnonzero(spreads > ASTRAY * np.median(spreads)).tolist():
-                u[block << shift : (block + 1) << shift] = 0.0
-        spread = float(np.median(spreads))
-        finest = math.frexp(spread)[1] - FINE if spread > 0.0 else -1074
-        kinds = np.maximum(quanta[: counts[0]], finest)
-        firsts = lasts = np.empty(0, np.int64)
-        outside = -math.inf
-        most = EXTREMES
-        if straight and np.all(kinds == finest) and n < MOST:
-            most = EXTREMES // 2
-        starts, ends = extremes(u, kinds, most), extremes(-u, kinds, most)
-        if most < EXTREMES:
-            number = min(int(PAIRS * math.sqrt(n)), n // 4)
-            firsts, lasts, outside = pairs(u, starts, ends, number)
-            span = float(l[n - 1] - l[0])
-            outside -= 2.0**-48 * (float(np.abs(u).max()) + 2.0**-25 * span)
-        return cls(
-            -l[n - 1 :: -1], offsets, counts, records, quanta, starts, n - 1 - ends, firsts, lasts, outside
-        )
+        # Leave out where there is no line to depart from.
+        for block in np.flatnonzero(spreads > ASTRAY * np.median(spreads)).tolist():
+            u[block << shift : (block + 1) << shift] = 0.0
+        kinds, _ = kinds_of(quanta[: counts[0]], spreads)
+        starts, ends = extremes(u, kinds), extremes(-u, kinds)
+        return cls(-l[n - 1 :: -1], offsets, counts, records, quanta, starts, n - 1 - ends)
 
     def solve(
         self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
@@ -92,26 +133,56 @@ class Alike:
         ranges = np.empty(((stop - first) // BASE + BASE + 2, 2), np.int64)
         count = alike.solve_alike(
             l, self.mirrored, n, self.offsets, self.counts, self.records, self.quanta, self.starts, self.ends,
-            self.firsts, self.lasts, self.outside, first, stop, known, skip, phi, ranges, work,
+            first, stop, known, skip, phi, ranges, work,
         )  # fmt: skip
         return ranges, count
 
 
-def extremes(u: NDArray[np.float64], kinds: NDArray[Any], most: int) -> NDArray[np.int64]:
-    """Where the largest values are, at most one in a base block, some for each kind of blocks."""
+def levels(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First place and number of blocks of each level, from base blocks to one that holds all n values."""
+    sizes = [-(-n // BASE)]
+    while sizes[-1] > 1:
+        sizes.append(-(-sizes[-1] // (1 << lines.FAN_SHIFT)))
+    counts = np.array(sizes, np.int64)
+    return np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64), counts
+
+
+def kinds_of(quanta: NDArray[np.int32], spreads: NDArray[np.float64]) -> tuple[NDArray[Any], int]:
+    """The quanta of blocks, and the finest that is told from none at all, given how far blocks spread."""
+    spread = float(np.median(spreads))
+    finest = math.frexp(spread)[1] - FINE if spread > 0.0 else -1074
+    return np.maximum(quanta, finest), finest
+
+
+def extremes(u: NDArray[np.float64], kinds: NDArray[Any]) -> NDArray[np.int64]:
+    """Where the largest values are, at most one in a base block, some for each kind of blocks.
+
+    Kinds that are rare have more than their share.
+    """
     blocks = u.size // BASE
     folded = u[: blocks * BASE].reshape(blocks, BASE)
     places = folded.argmax(axis=1)
     heights = folded[np.arange(blocks), places]
-    kinds = kinds[:blocks]
-    found = np.unique(kinds)
-    each = max(most // max(found.size, 1), LEAST)
-    chosen: list[NDArray[Any]] = []
-    for kind in found.tolist():
-        for part in np.array_split(np.flatnonzero(kinds == kind), PARTS):
-            chosen.append(part[np.argsort(-heights[part], kind="stable")[: each // PARTS]])
-    at = np.concatenate(chosen) if chosen else np.empty(0, np.intp)
+    found, sizes = np.unique(kinds[:blocks], return_counts=True)
+    shares = np.sqrt(sizes / max(blocks, 1))
+    chosen: list[NDArray[Any]] = [np.empty(0, np.intp)]
+    for kind, share in zip(found.tolist(), (shares / shares.sum()).tolist(), strict=True):
+        most = max(int(EXTREMES * share), LEAST)
+        for part in np.array_split(np.flatnonzero(kinds[:blocks] == kind), PARTS):
+            chosen.append(part[np.argsort(-heights[part], kind="stable")[: most // PARTS]])
+    at = np.concatenate(chosen)
     return np.sort(at * BASE + places[at]).astype(np.int64)
+
+
+def largest(u: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Where the largest values are, the same number in every part."""
+    edges = np.linspace(0, u.size, PARTS + 1).astype(int).tolist()
+    most = min(EXTREMES, u.size // 4) // PARTS
+    chosen = [
+        first + np.argpartition(u[first:stop], stop - first - most)[stop - first - most :]
+        for first, stop in pairwise(edges)
+    ]
+    return np.sort(np.concatenate(chosen)).astype(np.int64)
 
 
 def pairs(

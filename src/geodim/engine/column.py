@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.alike import Alike
+from geodim.engine.alike import Alike, Bent, Straight
 from geodim.engine.kernels import columns, gaps, lines, pyramid, runs
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
@@ -42,6 +42,7 @@ SMALLER = -128  # so such columns are scaled by this power of two
 LONG = 1 << 20  # from this length on every gap is a piece of its own,
 GAPS_PER_PIECE = 4  # while shorter columns would spend their time between the pieces
 GRID_SPREAD = 24.0  # a column that stays within so many spacings of a line has windows that are all alike
+MOST_STRAIGHT = 1 << 26  # points of such a column: positions times half a float are exact
 MOST_LOOKS = 4096  # for each size, before windows are taken to be alike wherever they are
 
 
@@ -300,9 +301,9 @@ class ColumnSolver:
             return self._huge(l, n, layout, known, skip)
         grain, slack, quantum = self._lattice(l, n, magnitude)
         bar = quantum if quantum > 0.0 else -slack
-        alike = _Alike(self, l, n, known, skip, top)
-        if n >= 4 * pyramid.BASE and 0.0 < lines.spread_around_line(l, n) < GRID_SPREAD:
-            return alike.solve
+        if 4 * pyramid.BASE <= n < MOST_STRAIGHT and lines.spread_around_line(l, n) < GRID_SPREAD:
+            return _Alike(self, Straight.of, l, n, known, skip, top).solve
+        alike = _Alike(self, Bent.of, l, n, known, skip, top)
         if self.records is None:
             self.records = np.empty((self.layout.total, pyramid.RECORD))
         records = self.records
@@ -368,9 +369,10 @@ class _Alike:
     """Solves pieces of a column whose windows are all alike; what that needs is made when it is needed."""
 
     def __init__(
-        self, solver: ColumnSolver, l: NDArray[np.float64], n: int, known: NDArray[np.float64], skip: bool,
-        top: int,
+        self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int], Alike], l: NDArray[np.float64],
+        n: int, known: NDArray[np.float64], skip: bool, top: int,
     ) -> None:  # fmt: skip
+        self.make = make
         self.solver, self.l, self.n, self.known, self.skip, self.top = solver, l, n, known, skip, top
         self.column: Alike | None = None
         self.lock = threading.Lock()
@@ -384,7 +386,7 @@ class _Alike:
         """Solve one piece."""
         with self.lock:
             if self.column is None:
-                self.column = Alike.of(self.l, self.n)
+                self.column = self.make(self.l, self.n)
         first, last = max(piece[0] << self.top, 1), min(piece[1] << self.top, self.n)
         return self.column.solve(self.l, self.n, first, last, self.known, self.skip, self.solver.phi, work)
 

@@ -42,6 +42,8 @@ FINER = 44  # so many of them finer than the widths
 AROUND = 3  # the level whose slopes are the trends
 EQUAL = 2.0**-40  # widths that differ by so little, relatively, are taken for equal there
 LOOK_AGAIN = 8  # blocks evaluated between two looks at the bound
+BEFORE = 1.0 - 2.0**-53  # times a float is the float before it, unless that is smaller than any normal one;
+LEAST = 2.0**-1074  # then this is between the two
 ROUNDINGS = 2.0**-50  # of a bound, in units of the numbers that it is the sum of; see docs/numerics.md
 
 
@@ -145,7 +147,9 @@ def narrower(best, settled, count, around, c, quantum):
         if width == np.inf:
             return np.inf
         if width > 0.0:
-            step = width - np.nextafter(width, 0.0)
+            step = width - width * BEFORE  # to the float before it
+            if step == 0.0:
+                step = LEAST
             if quantum >= step:
                 reach = (quantum * (np.ceil(width / quantum) - 1.0) - around) - c * e
             else:  # the middle rounds to the even neighbour
@@ -275,8 +279,8 @@ def descend(
 
 @njit(nogil=True, cache=True)
 def solve_alike(
-    l, mirrored, n, offsets, counts, records, quanta, starts, ends, firsts, lasts, outside, d_first, d_stop,
-    known, skip_smallest, phi, ranges, work,
+    l, mirrored, n, offsets, counts, records, quanta, starts, ends, d_first, d_stop, known, skip_smallest, phi,
+    ranges, work,
 ):  # fmt: skip
     """Solve the sizes [d_first, d_stop) of one sorted column, d_first a multiple of BASE (or 1).
 
@@ -291,9 +295,6 @@ def solve_alike(
         As `lines.build_lines` fills them.
     starts, ends : (m,) int64, positions at which windows are tried to begin and to end, whatever their size;
         ends count from the last value
-    firsts, lasts : (m,) int64, ascending positions between which all windows are tried, too
-    outside : float64, no other window is narrower than this and the slope of the whole column times its size;
-        minus infinity if that is not known
     d_first, d_stop : int, half-open range of sizes d
     known : (n,) float64 over d, never falling
     skip_smallest : bool, whether sizes below BASE are left out
@@ -309,7 +310,7 @@ def solve_alike(
     require(known.size >= n, "solve_alike: known")
     require(phi.size >= n, "solve_alike: phi")
     require(work.size >= N_COUNTERS, "solve_alike: work")
-    for positions in (starts, ends, firsts, lasts):
+    for positions in (starts, ends):
         for at in range(positions.size):
             require(0 <= positions[at] < n, "solve_alike: a position")
     top = 0
@@ -327,17 +328,13 @@ def solve_alike(
             n_ranges, looked_at = solve_smallest(l, n, stop, known, phi, ranges, n_ranges)
             work[WINDOWS] += looked_at * (stop - 1)
         first_gap = 1
-    cursors = np.searchsorted(lasts, firsts + (first_gap << BASE_SHIFT))
-    head, tail = halves(records[offsets[counts.size - 1], SLOPE])
     for batch in range(first_gap, last_gap, BATCH):
         d_batch = batch << BASE_SHIFT
         sizes = min(BATCH << BASE_SHIFT, d_stop - d_batch)
         best[:] = np.inf
         seed(l, n, d_batch, sizes, starts, best)
         seed(mirrored, n, d_batch, sizes, ends, best)
-        passed = cursors.sum()
-        seed_pairs(l, d_batch, sizes, firsts, lasts, cursors, best)
-        work[WINDOWS] += (starts.size + ends.size) * sizes + cursors.sum() - passed
+        work[WINDOWS] += (starts.size + ends.size) * sizes
         c = trend_at(l, n, d_batch, starts, records, offsets[around], BASE_SHIFT + FAN_SHIFT * around)
         for g in range(batch, min(batch + BATCH, last_gap)):
             d0 = g << BASE_SHIFT
@@ -347,11 +344,10 @@ def solve_alike(
                 work[REJECTED] += 1
                 continue
             work[LEAVES] += 1
-            if mark_settled(found, d0, stop - d0, head, tail, outside, settled) > 0:
-                descend(
-                    l, n, offsets, counts, records, quanta, top, d0, stop - d0, c, stack, bounds, before,
-                    settled, found, work,
-                )  # fmt: skip
+            descend(
+                l, n, offsets, counts, records, quanta, top, d0, stop - d0, c, stack, bounds, before, settled,
+                found, work,
+            )  # fmt: skip
             for d in range(d0, stop):
                 phi[d] = found[d - d0]
             n_ranges = note_range(ranges, n_ranges, d0, stop)
