@@ -41,7 +41,9 @@ class Straight:
 
     mirrored: NDArray[np.float64]
     u: NDArray[np.float64]
+    ahead: NDArray[np.float64]
     slope: float
+    rest: float
     margin: float
     offsets: NDArray[np.int64]
     counts: NDArray[np.int64]
@@ -64,6 +66,7 @@ class Straight:
         u, tops, floors = np.empty(n), np.empty(total), np.empty(total)
         quanta, beyond = np.empty(total, np.int32), np.empty(total, np.int32)
         lines.departures(l, n, 0, np.array([slope]), u)
+        rest = straight.take_slope_out(u, n)
         lines.lowest_bits(l.view(np.int64), n, quanta)
         straight.block_departures(u, n, offsets, counts, tops, floors, quanta, beyond)
         span, widest = float(l[n - 1] - l[0]), max(float(tops[-1]), -float(floors[-1]))
@@ -75,8 +78,8 @@ class Straight:
         firsts, lasts, outside = pairs(u, starts, ends, min(int(PAIRS * math.sqrt(n)), n // 4))
         outside -= margin
         return cls(
-            -l[n - 1 :: -1], u, slope, margin, offsets, counts, tops, floors, quanta, beyond, starts,
-            n - 1 - ends, firsts, lasts, outside,
+            -l[n - 1 :: -1], u, least_ahead(u), slope, rest, margin, offsets, counts, tops, floors, quanta,
+            beyond, starts, n - 1 - ends, firsts, lasts, outside,
         )  # fmt: skip
 
     def solve(
@@ -86,9 +89,9 @@ class Straight:
         """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
         ranges = np.empty(((stop - first) // BASE + BASE + 2, 2), np.int64)
         count = straight.solve_straight(
-            l, self.mirrored, self.u, n, self.slope, self.margin, self.offsets, self.counts, self.tops,
-            self.floors, self.quanta, self.beyond, self.starts, self.ends, self.firsts, self.lasts, self.outside,
-            first, stop, known, skip, phi, ranges, work,
+            l, self.mirrored, self.u, self.ahead, n, self.slope, self.rest, self.margin, self.offsets,
+            self.counts, self.tops, self.floors, self.quanta, self.beyond, self.starts, self.ends,
+            self.firsts, self.lasts, self.outside, first, stop, known, skip, phi, ranges, work,
         )  # fmt: skip
         return ranges, count
 
@@ -147,6 +150,16 @@ def levels(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64), counts
 
 
+def least_ahead(u: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The least of every value and the next BASE - 1, as far as there are any."""
+    least = u.copy()
+    reach = 1
+    while reach < BASE:  # doubled each time
+        np.minimum(least[:-reach], least[reach:].copy(), out=least[:-reach])
+        reach *= 2
+    return least
+
+
 def kinds_of(quanta: NDArray[np.int32], spreads: NDArray[np.float64]) -> tuple[NDArray[Any], int]:
     """The quanta of blocks, and the finest that is told from none at all, given how far blocks spread."""
     spread = float(np.median(spreads))
@@ -168,8 +181,10 @@ def extremes(u: NDArray[np.float64], kinds: NDArray[Any]) -> NDArray[np.int64]:
     chosen: list[NDArray[Any]] = [np.empty(0, np.intp)]
     for kind, share in zip(found.tolist(), (shares / shares.sum()).tolist(), strict=True):
         most = max(int(EXTREMES * share), LEAST)
-        for part in np.array_split(np.flatnonzero(kinds[:blocks] == kind), PARTS):
-            chosen.append(part[np.argsort(-heights[part], kind="stable")[: most // PARTS]])
+        chosen += [
+            part[np.argsort(-heights[part], kind="stable")[: most // PARTS]]
+            for part in np.array_split(np.flatnonzero(kinds[:blocks] == kind), PARTS)
+        ]
     at = np.concatenate(chosen)
     return np.sort(at * BASE + places[at]).astype(np.int64)
 
@@ -190,8 +205,8 @@ def pairs(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
     """The largest and the least of some departures, and a bound on the differences that they leave out.
 
-    Windows at ``starts`` and ``ends`` are tried anyway.  Any other has either a start that is none of the first
-    or an end that is none of the second of the two sets.
+    Windows at ``starts`` and ``ends`` are tried anyway.  Any other has either a start that is none of the
+    first or an end that is none of the second of the two sets.
     """
     high = np.partition(u, u.size - number)[u.size - number]
     low = np.partition(u, number - 1)[number - 1]

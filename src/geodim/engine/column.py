@@ -327,7 +327,7 @@ class ColumnSolver:
     def _huge(
         self, l: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64], skip: bool
     ) -> PieceSolver:
-        """Solve a column of huge values as one of smaller ones, where a power of two can be taken out exactly.
+        """Solve a column of huge values as one of smaller ones, where a power of two can be taken out.
 
         Widths are then the same but for that power.  Where values are lost, every window is evaluated.
         """

@@ -1,7 +1,7 @@
 """Columns whose windows are all alike: grids, jittered or rounded, ranks, time axes with or without gaps.
 
-There every block of starts looks like every other, and a recursion over gaps of many sizes keeps them all.  So sizes
-are taken 32 at a time, and for these
+There every block of starts looks like every other, and a recursion over gaps of many sizes keeps them
+all.  So sizes are taken 32 at a time, and for these
 
 1. windows at the most extreme residuals bound phi from above, size by size;
 2. a descent over the blocks of starts drops what cannot be narrower, with lines that are as sharp as the
@@ -68,7 +68,7 @@ def seed(l, n, d0, sizes, positions, best):
 def seed_pairs(l, d0, sizes, firsts, lasts, cursors, best):
     """The same for all windows from one of ``firsts`` to one of ``lasts``, both ascending positions.
 
-    ``cursors`` are (firsts,) int64: for each of them the first of ``lasts`` that is d0 or more away; moved on.
+    ``cursors`` are (firsts,) int64: for each of them the first of ``lasts`` that is d0 or more away.
     """
     for at in range(firsts.size):
         i = firsts[at]
@@ -83,17 +83,17 @@ def seed_pairs(l, d0, sizes, firsts, lasts, cursors, best):
 
 
 @njit(nogil=True, cache=True)
-def mark_settled(best, d0, count, head, tail, outside, settled):
+def mark_settled(best, d0, count, head, tail, rest, outside, settled):
     """Mark the sizes at which no window but those that were tried can be narrower; how many are not.
 
-    All others are at least ``outside + c d`` wide, c being the sum of its halves ``head`` and ``tail``.
+    All others are at least ``outside + c d`` wide, c being the sum of ``head``, ``tail`` and ``rest``.
 
     ``best`` is (count or more,) float64 widths, ``settled`` (count or more,) bool, written.
     """
     left = 0
     for e in range(count):
         d = d0 + e
-        above = (best[e] - head * d) - tail * d
+        above = ((best[e] - head * d) - tail * d) - rest * d
         settled[e] = above + ROUNDINGS * (abs(above) + 2.0**-25 * head * d) <= outside
         left += 0 if settled[e] else 1
     return left
@@ -132,9 +132,9 @@ def narrower(best, settled, count, around, c, quantum):
 
     What is settled does not count.
 
-    Their widths are multiples of ``quantum`` before they are rounded, so those that are less than best[e] are at
-    most the next multiple below it; and where multiples are finer than floats, what rounds to less lies below the
-    middle between best[e] and the float before it, or there.  A quantum of 0 is none.
+    Their widths are multiples of ``quantum`` before they are rounded, so those that are less than best[e] are
+    at most the next multiple below it; and where multiples are finer than floats, what rounds to less lies
+    below the middle between best[e] and the float before it, or there.  A quantum of 0 is none.
 
     ``best`` is (count or more,) float64 widths, ``settled`` (count or more,) bool.
     """
@@ -165,8 +165,8 @@ def narrower(best, settled, count, around, c, quantum):
 def least_width(l, records, quanta, start, count, shift, j, d0, c, head, tail, around):
     """A lower bound on the widths of all windows of a block, less ``around + c e``, and their quantum.
 
-    ``l`` is (n,) float64, ascending; the ``count`` lines and quanta of one level begin at ``start``; ``head`` and
-    ``tail`` are the halves of c.
+    ``l`` is (n,) float64, ascending; the ``count`` lines and quanta of one level begin at ``start``;
+    ``head`` and ``tail`` are the halves of c.
     """
     size = 1 << shift
     first = l[j << shift]
@@ -279,8 +279,8 @@ def descend(
 
 @njit(nogil=True, cache=True)
 def solve_alike(
-    l, mirrored, n, offsets, counts, records, quanta, starts, ends, d_first, d_stop, known, skip_smallest, phi,
-    ranges, work,
+    l, mirrored, n, offsets, counts, records, quanta, starts, ends, d_first, d_stop, known, skip_smallest,
+    phi, ranges, work,
 ):  # fmt: skip
     """Solve the sizes [d_first, d_stop) of one sorted column, d_first a multiple of BASE (or 1).
 

@@ -6,10 +6,10 @@ Here a block of B values with first index a and a slope s keeps the extremes of 
 
     r_t = (l[a + t] - l[a]) - s t,        0 <= t < B,
 
-which are small numbers, off by roundings of the block's own width.  The slope is the parent's, so that a straight
-column has one slope throughout, unless one fitted to the block leaves less of a residual.  And every block
-has its quantum, the largest power of two that divides all its values: widths between two blocks are
-multiples of the lesser quantum, so one that is narrower is narrower by a step.
+which are small numbers, off by roundings of the residuals themselves.  The slope is the parent's, so that
+straight stretches have one slope throughout, unless one fitted to the block leaves less of a residual.  And
+every block has its quantum, the largest power of two that divides all its values: widths between two blocks
+are multiples of the lesser quantum, so one that is narrower is narrower by a step.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def build_lines(l, n, offsets, counts, records, quanta):
     for level in range(1, counts.size):
         below, here = offsets[level - 1], offsets[level]
         for block in range(counts[level]):
-            least = NO_BIT
+            least = np.int64(NO_BIT)
             for child in range(block << FAN_SHIFT, min((block + 1) << FAN_SHIFT, counts[level - 1])):
                 least = min(least, np.int64(quanta[below + child]))
             quanta[here + block] = least

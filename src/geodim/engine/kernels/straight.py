@@ -1,9 +1,11 @@
 """Columns whose windows are all alike because they stay close to one line: jittered or rounded grids, ranks.
 
-With one slope c for the whole column, what tells windows apart is how far their ends depart from the line through
-the first value, u_i = l_i - l_0 - c i: a window is u_right - u_left wider than c d.  So blocks need no lines of their
-own, only the greatest and the least departure, and a block of starts is bounded by one subtraction.  Apart from that
-all is as in `geodim.engine.kernels.alike`.
+With one slope c for the whole column, what tells windows apart is how far their ends depart from the line
+through the first value, u_i = l_i - l_0 - c i: a window is u_right - u_left wider than c d.  So blocks need
+no lines of their own, only the greatest and the least departure, and a block of starts is bounded by one
+subtraction.  Where departures are noise, and quanta tell nothing, all windows between the most extreme starts
+and ends are tried: all others are wider than some number and c d, and mostly that settles a size.  Apart from
+that all is as in `geodim.engine.kernels.alike`.
 """
 
 from __future__ import annotations
@@ -41,6 +43,32 @@ from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.kernels.tiles import PADDING, evaluate_row, solve_smallest
 
 
+@njit(nogil=True, cache=True)
+def take_slope_out(u, n):
+    """Take the slope out of departures that is left by least squares; returns it.
+
+    The slope of a line is a float, and over a long column the rounding of that float is as much as
+    that of the values.
+
+    Parameters
+    ----------
+    u : (n,) float64, departures, changed in place
+    n : int, points
+    """
+    require(u.size >= n, "take_slope_out: u")
+    middle = 0.5 * (n - 1)
+    products = 0.0
+    squares = 0.0
+    for i in range(n):
+        x = i - middle
+        products += x * u[i]
+        squares += x * x
+    rest = products / squares if squares > 0.0 else 0.0
+    for i in range(n):
+        u[i] -= rest * i
+    return rest
+
+
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 def block_departures(u, n, offsets, counts, tops, floors, quanta, beyond):
     """The greatest departure of every block, the least of it and the next, and the quanta likewise.
@@ -67,7 +95,7 @@ def block_departures(u, n, offsets, counts, tops, floors, quanta, beyond):
     for level in range(1, counts.size):
         below, here = offsets[level - 1], offsets[level]
         for block in range(counts[level]):
-            high, low, least = -np.inf, np.inf, NO_BIT
+            high, low, least = -np.inf, np.inf, np.int64(NO_BIT)
             for child in range(block << FAN_SHIFT, min((block + 1) << FAN_SHIFT, counts[level - 1])):
                 high = max(high, tops[below + child])
                 low = min(low, floors[below + child])
@@ -84,8 +112,8 @@ def block_departures(u, n, offsets, counts, tops, floors, quanta, beyond):
 
 @njit(nogil=True, cache=True)
 def descend_line(
-    l, u, n, offsets, counts, tops, floors, quanta, beyond, top, d0, sizes, c, above, margin, stack, bounds, before,
-    settled, best, work,
+    l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, sizes, c, above, margin, stack,
+    bounds, before, settled, best, work,
 ):  # fmt: skip
     """Lower ``best`` to the narrowest widths of the sizes d0 .. d0 + sizes - 1, see `alike.descend`.
 
@@ -96,53 +124,54 @@ def descend_line(
     if around > 0.0:
         finest = math.frexp(around - np.nextafter(around, 0.0))[1] - 1 - FINER
     bounds[:] = np.nan
-    depth = 0
-    for j in range(min(counts[top], ((n - d0 - 1) >> (BASE_SHIFT + FAN_SHIFT * top)) + 1) - 1, -1, -1):
-        stack[depth] = (j << 5) | top
-        depth += 1
     evaluated = 0
     tested = 0
+    depth = 0
     before[:sizes] = best[:sizes]
-    while depth > 0:
+    level = top + 1  # where all blocks of the level top have their parent
+    first, last = 0, min(counts[top], ((n - d0 - 1) >> (BASE_SHIFT + FAN_SHIFT * top)) + 1)
+    while True:
+        level -= 1
+        shift = BASE_SHIFT + FAN_SHIFT * level
+        away = d0 >> shift
+        tested += last - first
+        for left in range(offsets[level] + first, offsets[level] + last):
+            kind = min(max(min(quanta[left], beyond[left + away]) - finest, 0), CLASSES - 1)
+            bound = bounds[kind]
+            if np.isnan(bound):
+                quantum = math.ldexp(1.0, finest + kind) if kind > 0 else 0.0
+                bound = narrower(best, settled, sizes, around, c, quantum)
+                if abs(bound) < np.inf:
+                    off = abs(bound) + abs(above) + 2.0**-25 * c * d0
+                    bound = (bound + above) + ROUNDINGS * off + margin
+                bounds[kind] = bound
+            if floors[left + away] - tops[left] > bound:
+                continue
+            if level > 0:
+                stack[depth] = ((left - offsets[level]) << 5) | level
+                depth += 1
+                continue
+            start = (left - offsets[0]) << BASE_SHIFT
+            for i in range(start, min(start + BASE, n - d0)):
+                if ahead[i + d0] - u[i] <= bound:
+                    evaluate_row(l, i, d0, best)
+                    work[WINDOWS] += BASE
+            evaluated += 1
+            if evaluated % LOOK_AGAIN == 0 and lowered(best, before, sizes):
+                bounds[:] = np.nan
+        if depth == 0:
+            break
         depth -= 1
         level = stack[depth] & 31
-        j = stack[depth] >> 5
-        shift = BASE_SHIFT + FAN_SHIFT * level
-        left = offsets[level] + j
-        right = left + (d0 >> shift)
-        tested += 1
-        kind = min(max(min(quanta[left], beyond[right]) - finest, 0), CLASSES - 1)
-        bound = bounds[kind]
-        if bound != bound:  # not known yet
-            quantum = math.ldexp(1.0, finest + kind) if kind > 0 else 0.0
-            bound = narrower(best, settled, sizes, around, c, quantum)
-            if abs(bound) < np.inf:
-                bound = (bound + above) + ROUNDINGS * (abs(bound) + abs(above)) + margin
-            bounds[kind] = bound
-        if floors[right] - tops[left] > bound:
-            continue
-        if level > 0:
-            last = min((j + 1) << FAN_SHIFT, ((n - d0 - 1) >> (shift - FAN_SHIFT)) + 1) - 1
-            for child in range(last, (j << FAN_SHIFT) - 1, -1):
-                stack[depth] = (child << 5) | (level - 1)
-                depth += 1
-            continue
-        needed = floors[right] - bound
-        first = j << BASE_SHIFT
-        for i in range(first, min(first + BASE, n - d0)):
-            if u[i] >= needed:
-                evaluate_row(l, i, d0, best)
-                work[WINDOWS] += BASE
-        evaluated += 1
-        if evaluated % LOOK_AGAIN == 0 and lowered(best, before, sizes):
-            bounds[:] = np.nan
+        first = (stack[depth] >> 5) << FAN_SHIFT
+        last = min(first + (1 << FAN_SHIFT), ((n - d0 - 1) >> (BASE_SHIFT + FAN_SHIFT * (level - 1))) + 1)
     work[TESTS] += tested
 
 
 @njit(nogil=True, cache=True)
 def solve_straight(
-    l, mirrored, u, n, slope, margin, offsets, counts, tops, floors, quanta, beyond, starts, ends, firsts, lasts,
-    outside, d_first, d_stop, known, skip_smallest, phi, ranges, work,
+    l, mirrored, u, ahead, n, slope, rest, margin, offsets, counts, tops, floors, quanta, beyond, starts,
+    ends, firsts, lasts, outside, d_first, d_stop, known, skip_smallest, phi, ranges, work,
 ):  # fmt: skip
     """Solve the sizes [d_first, d_stop) of one sorted column, d_first a multiple of BASE (or 1).
 
@@ -152,17 +181,18 @@ def solve_straight(
     ----------
     l : (n + PADDING,) float64, ascending, then infinite
     mirrored : (n,) float64, the values times -1 in reverse order
-    u : (n,) float64, departures from the line of this ``slope`` through the first value, each off by less than a
-        quarter of ``margin``
+    u : (n,) float64, departures from the line through the first value, each off by less than a quarter of
+        ``margin``
+    ahead : (n,) float64, the least departure of every value and the next BASE - 1
     n : int, points
-    slope, margin : float64, in units of the column (slope: per index)
+    slope, rest : float64, the slope of the line is their sum
+    margin : float64, in units of the column
     offsets, counts, tops, floors, quanta, beyond
         As `block_departures` fills them.
     starts, ends : (m,) int64, positions at which windows are tried to begin and to end, whatever their size;
         ends count from the last value
     firsts, lasts : (m,) int64, ascending positions between which all windows are tried, too
-    outside : float64, no other window is narrower than this and the slope times its size; minus infinity if that
-        is not known
+    outside : float64, no other window is narrower than this and the slope times its size
     d_first, d_stop : int, half-open range of sizes d
     known : (n,) float64 over d, never falling
     skip_smallest : bool, whether sizes below BASE are left out
@@ -171,7 +201,8 @@ def solve_straight(
     work : (N_COUNTERS,) int64, added to
     """
     require(l.size >= n + PADDING, "solve_straight: l")
-    require(min(mirrored.size, u.size) >= n, "solve_straight: mirrored or u")
+    require(mirrored.size >= n, "solve_straight: mirrored")
+    require(min(u.size, ahead.size) >= n, "solve_straight: departures")
     require_lines(n, offsets, counts, min(tops.size, floors.size, quanta.size, beyond.size))
     require(d_first > 0 and d_stop <= n, "solve_straight: the sizes")
     require(known.size >= n, "solve_straight: known")
@@ -214,14 +245,14 @@ def solve_straight(
                 continue
             if found[0] == np.inf:  # no extreme is as far from either end
                 evaluate_row(l, np.int64(0), d0, found)
-            if mark_settled(found, d0, stop - d0, head, tail, outside, settled) == 0:
+            if mark_settled(found, d0, stop - d0, head, tail, rest, outside, settled) == 0:
                 work[CLOSED] += 1
             else:
                 work[LEAVES] += 1
-                above = (found[0] - head * d0) - tail * d0
+                above = ((found[0] - head * d0) - tail * d0) - rest * d0
                 descend_line(
-                    l, u, n, offsets, counts, tops, floors, quanta, beyond, top, d0, stop - d0, slope, above,
-                    margin, stack, bounds, before, settled, found, work,
+                    l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, stop - d0, slope,
+                    above, margin, stack, bounds, before, settled, found, work,
                 )  # fmt: skip
             for d in range(d0, stop):
                 phi[d] = found[d - d0]
