@@ -33,7 +33,6 @@ WORK = {
     "integers_below_n": (590, 160_000),
     "half_zero": (420, 145_000),
     "duplicates": (570, 225_000),
-    "grid_jitter_third": (540, 140_000),
 }
 
 

@@ -260,7 +260,7 @@ def descend(
         work[TESTS] += 1
         kind = min(max(exponent - finest, 0), CLASSES - 1)
         if np.isnan(bounds[kind]):
-            quantum = math.ldexp(1.0, finest + kind) if kind > 0 else 0.0
+            quantum = math.ldexp(1.0, int(finest + kind)) if kind > 0 else 0.0
             bounds[kind] = narrower(best, settled, sizes, around, c, quantum)
         if lowest > bounds[kind]:
             continue

@@ -139,7 +139,7 @@ def descend_line(
             kind = min(max(min(quanta[left], beyond[left + away]) - finest, 0), CLASSES - 1)
             bound = bounds[kind]
             if np.isnan(bound):
-                quantum = math.ldexp(1.0, finest + kind) if kind > 0 else 0.0
+                quantum = math.ldexp(1.0, int(finest + kind)) if kind > 0 else 0.0
                 bound = narrower(best, settled, sizes, around, c, quantum)
                 if abs(bound) < np.inf:
                     off = abs(bound) + abs(above) + 2.0**-25 * c * d0
