@@ -30,6 +30,7 @@ ROUNDED = {
     "tiny": lambda n: np.arange(n) / 7.0 * 1e-300,
     "denormal": lambda n: np.arange(n) * 5e-324,
     "large": lambda n: np.arange(n) / 7.0 * 1e250,
+    "a pattern": lambda n: np.arange(n) + 0.25 * (np.arange(n) % 3 == 1),
     "two slopes": lambda n: np.where(np.arange(n) < n // 3, 0.1, 0.7) * np.arange(n),
 }
 NOISY = ["grid_jitter_hundredth", "grid_jitter_third", "grid_jitter_three", "grid_jitter_uniform"]
@@ -180,6 +181,7 @@ def test_extremes():
     firsts, lasts, _ = pairs(u, chosen, largest(-u), 10)
     assert set(firsts) == set(np.argsort(u)[-10:])
     assert set(lasts) == set(np.argsort(u)[:10])
+    assert [part.size for part in pairs(np.zeros(1280), chosen, chosen, 10)[:2]] == [0, 0]
     expected = [u[i : i + 32].min() for i in range(u.size)]
     assert_same_bits(least_ahead(u), np.array(expected))
 
@@ -230,6 +232,7 @@ SLOW = {
         name: (lambda n, name=name: column(name, n))
         for name in (*NOISY, "linspace_32", "tenths_32", "normal")
     },
+    "grid": np.arange,
     "huge": lambda n: np.random.default_rng(0).normal(size=n) * 1e305,
 }
 

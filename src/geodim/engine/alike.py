@@ -211,6 +211,8 @@ def pairs(
     high = np.partition(u, u.size - number)[u.size - number]
     low = np.partition(u, number - 1)[number - 1]
     firsts, lasts = np.flatnonzero(u >= high), np.flatnonzero(u <= low)
+    if max(firsts.size, lasts.size) > 2 * number:  # too many are equal: leave those out
+        firsts, lasts = np.flatnonzero(u > high), np.flatnonzero(u < low)
     at_starts, at_ends = u[starts], u[ends]
     u[starts] = -math.inf
     highest = float(u.max())

@@ -301,7 +301,8 @@ class ColumnSolver:
             return self._huge(l, n, layout, known, skip)
         grain, slack, quantum = self._lattice(l, n, magnitude)
         bar = quantum if quantum > 0.0 else -slack
-        if 4 * pyramid.BASE <= n < MOST_STRAIGHT and lines.spread_around_line(l, n) < GRID_SPREAD:
+        # Exact grids have no spread: there the lines of the recursion meet.
+        if 4 * pyramid.BASE <= n < MOST_STRAIGHT and 0.0 < lines.spread_around_line(l, n) < GRID_SPREAD:
             return _Alike(self, Straight.of, l, n, known, skip, top).solve
         alike = _Alike(self, Bent.of, l, n, known, skip, top)
         if self.records is None:

@@ -33,7 +33,7 @@ from geodim.engine.kernels.lines import (
     require_lines,
 )
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
-from geodim.engine.kernels.tiles import PADDING, evaluate_row, solve_smallest
+from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile, solve_smallest
 
 TOP_BLOCKS = 64  # at most, on the level where descents begin
 BATCH = 16  # gaps whose upper bounds are found together, since extremes lie all over the memory
@@ -41,6 +41,7 @@ CLASSES = 112  # of quanta,
 FINER = 44  # so many of them finer than the widths
 AROUND = 3  # the level whose slopes are the trends
 EQUAL = 2.0**-40  # widths that differ by so little, relatively, are taken for equal there
+FEW = 8  # up to so many starts of a block are evaluated one by one
 LOOK_AGAIN = 8  # blocks evaluated between two looks at the bound
 BEFORE = 1.0 - 2.0**-53  # times a float is the float before it, unless that is smaller than any normal one;
 LEAST = 2.0**-1074  # then this is between the two
@@ -206,12 +207,17 @@ def evaluate_block(l, n, records, j, d0, c, lowest, bound, best):
     top = line[HIGH] + max((line[SLOPE] - c) * (BASE - 1), 0.0)
     width = l[min(first + BASE, n) - 1] - base
     needed = top - (bound - lowest) - ROUNDINGS * (width + c * BASE + abs(top) + abs(bound - lowest))
-    evaluated = 0
-    for t in range(min(BASE, n - d0 - first)):
-        if ((l[first + t] - base) - c * t) >= needed:
+    count = min(BASE, n - d0 - first)
+    promising = 0
+    for t in range(count):
+        promising += 1 if (l[first + t] - base) - c * t >= needed else 0
+    if promising > FEW:
+        evaluate_tile(l, first, first + count, d0, best)
+        return count
+    for t in range(count):
+        if (l[first + t] - base) - c * t >= needed:
             evaluate_row(l, first + t, d0, best)
-            evaluated += 1
-    return evaluated
+    return promising
 
 
 @njit(nogil=True, cache=True)

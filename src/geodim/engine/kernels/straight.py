@@ -19,6 +19,7 @@ from geodim.engine.kernels._bounds import require
 from geodim.engine.kernels.alike import (
     BATCH,
     CLASSES,
+    FEW,
     FINER,
     LOOK_AGAIN,
     ROUNDINGS,
@@ -40,7 +41,7 @@ from geodim.engine.kernels.counters import (
 )
 from geodim.engine.kernels.lines import FAN_SHIFT, NO_BIT, halves, require_lines
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
-from geodim.engine.kernels.tiles import PADDING, evaluate_row, solve_smallest
+from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile, solve_smallest
 
 
 @njit(nogil=True, cache=True)
@@ -152,10 +153,17 @@ def descend_line(
                 depth += 1
                 continue
             start = (left - offsets[0]) << BASE_SHIFT
-            for i in range(start, min(start + BASE, n - d0)):
-                if ahead[i + d0] - u[i] <= bound:
-                    evaluate_row(l, i, d0, best)
-                    work[WINDOWS] += BASE
+            stop = min(start + BASE, n - d0)
+            promising = 0
+            for i in range(start, stop):
+                promising += 1 if ahead[i + d0] - u[i] <= bound else 0
+            work[WINDOWS] += promising * BASE
+            if promising > FEW:
+                evaluate_tile(l, start, stop, d0, best)
+            else:
+                for i in range(start, stop):
+                    if ahead[i + d0] - u[i] <= bound:
+                        evaluate_row(l, i, d0, best)
             evaluated += 1
             if evaluated % LOOK_AGAIN == 0 and lowered(best, before, sizes):
                 bounds[:] = np.nan
