@@ -20,8 +20,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import geodim
+from geodim.display.accuracy import plot_accuracy
 from geodim.gnn import SignSettings, run_grid, summarise_runs
-from geodim.report.accuracy import plot_accuracy
 
 data = geodim.load_dataset("cora")
 print(data)

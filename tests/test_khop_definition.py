@@ -14,7 +14,7 @@ from geodim.errors import (
     InputValueError,
 )
 from geodim.features import hop_features, make_operator
-from geodim.plan import peak_memory
+from geodim.plans import peak_memory
 from khop_cases import EDGES, OPERATORS, X64, attributes, random_graph
 
 

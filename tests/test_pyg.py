@@ -135,7 +135,9 @@ def test_what_cannot_be_transformed(data):
 
     from geodim.pyg import KHopDimension
 
-    with pytest.raises(InputTypeError, match="HeteroData"):
+    with pytest.raises(InputTypeError, match="HeteroData, not dict"):
+        KHopDimension()({})
+    with pytest.raises(InputValueError, match="no nodes"):
         KHopDimension()(HeteroData())
     with pytest.raises(InputValueError, match="no attributes x"):
         KHopDimension()(Data(edge_index=data.edge_index, num_nodes=80))

@@ -10,6 +10,8 @@ import pytest
 import geodim
 from engine.oracle import assert_same_bits, solve
 from geodim.data.duplicates import count_indistinguishable_points
+from geodim.display.html.figures import Names, curve, features
+from geodim.display.plots import observable_diameter_steps, step_owners
 from geodim.errors import (
     CertificateError,
     DataFileError,
@@ -17,8 +19,6 @@ from geodim.errors import (
     InputValueError,
     InterruptedWarning,
 )
-from geodim.report.html.figures import Names, curve, features
-from geodim.report.plots import observable_diameter_steps, step_owners
 from masses import Truth
 
 RNG = np.random.default_rng(0)

@@ -32,6 +32,8 @@ _WHERE = {
     "KHopIntrinsicDimension": "geodim.khop_estimator",
     "KHopResult": "geodim.khop_result",
     "Patches": "geodim.families",
+    "Plan": "geodim.plans",
+    "Problem": "geodim.plans",
     "Pixels": "geodim.families",
     "Terms": "geodim.families",
     "Union": "geodim.families",
@@ -39,16 +41,22 @@ _WHERE = {
     "SampleCurve": "geodim.sampling",
     "WhatIf": "geodim.explain.whatif",
     "advise": "geodim.explain.advice",
+    "as_graph": "geodim.data.graphs",
     "binary_dimension": "geodim.concepts.dimension",
     "compare": "geodim.sampling",
+    "drop_missing": "geodim.data.missing",
     "explain_dimension": "geodim.explain.shares",
     "explain_hops": "geodim.explain.shares",
     "feature_ranking": "geodim.explain.shares",
     "intrinsic_dimension": "geodim.dimension",
     "khop_dimensions": "geodim.khop",
     "load_dataset": "geodim.data.datasets",
+    "plan": "geodim.plans",
+    "read_table": "geodim.data.tables",
     "reference_marks": "geodim.gauge",
+    "report": "geodim.display.html.document",
     "select_features": "geodim.explain.select",
+    "shuffled_reference": "geodim.sampling",
     "subsampled_dimensions": "geodim.sampling",
 }
 _MODULES = {
@@ -57,8 +65,9 @@ _MODULES = {
     "features",
     "gnn",
     "paper",
+    "pyg",
     "torch",
-}  # torch needs PyTorch, so it is not in __all__
+}  # the last two need PyTorch, so they are not in __all__
 
 __all__ = [
     "Alert",
@@ -77,6 +86,8 @@ __all__ = [
     "KHopResult",
     "Patches",
     "Pixels",
+    "Plan",
+    "Problem",
     "SampleCurve",
     "Terms",
     "Union",
@@ -84,9 +95,11 @@ __all__ = [
     "WhatIf",
     "__version__",
     "advise",
+    "as_graph",
     "baselines",
     "binary_dimension",
     "compare",
+    "drop_missing",
     "errors",
     "explain_dimension",
     "explain_hops",
@@ -97,18 +110,26 @@ __all__ = [
     "khop_dimensions",
     "load_dataset",
     "paper",
+    "plan",
+    "read_table",
     "reference_marks",
+    "report",
     "select_features",
+    "shuffled_reference",
     "subsampled_dimensions",
 ]
 
 if TYPE_CHECKING:
-    from geodim import baselines, errors, features, gnn, paper, torch as torch
+    from geodim import baselines, errors, features, gnn, paper, pyg as pyg, torch as torch
     from geodim.alerts import Alert
     from geodim.certificate import Certificate
     from geodim.concepts.dimension import binary_dimension
     from geodim.data.datasets import load_dataset
+    from geodim.data.graphs import as_graph
+    from geodim.data.missing import drop_missing
+    from geodim.data.tables import read_table
     from geodim.dimension import intrinsic_dimension
+    from geodim.display.html.document import report
     from geodim.estimator import IntrinsicDimension
     from geodim.explain.advice import HopAdvice, advise
     from geodim.explain.select import FeatureSelection, select_features
@@ -120,8 +141,9 @@ if TYPE_CHECKING:
     from geodim.khop import khop_dimensions
     from geodim.khop_estimator import KHopIntrinsicDimension
     from geodim.khop_result import KHopResult
+    from geodim.plans import Plan, Problem, plan
     from geodim.result import IDResult
-    from geodim.sampling import Comparison, SampleCurve, compare, subsampled_dimensions
+    from geodim.sampling import Comparison, SampleCurve, compare, shuffled_reference, subsampled_dimensions
 
 
 def __getattr__(name: str) -> object:

@@ -6,7 +6,6 @@ import math
 import time
 import warnings
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from geodim.alerts import find_alerts
@@ -31,8 +30,11 @@ from geodim.families.choose import family_of
 from geodim.families.opening import Opened, open_family, scaled
 from geodim.families.protocol import error_of, is_made, part_of
 from geodim.families.solve import family_profile, leading, solver_of_others
+from geodim.lists import is_dask
 from geodim.planning.record import PlanRecord
+from geodim.progress import showing
 from geodim.summary import removal_of, summarise
+from geodim.waiting import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,9 +46,10 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
     from geodim.engine.profile import Profile
     from geodim.planning.problem import Plan
+    from geodim.progress import Progress
     from geodim.result import IDResult
 
-PILOT_FROM = 1 << 15  # fewer points are solved faster than looked at,
+PILOT_FROM = 1 << 15  # fewer points are solved faster than examined,
 FEW_COLUMNS = 8  # and among so few columns the widest are soon found
 FIRST_GUESS = 1 / 64  # of the range: Delta, where a sample shows points that are all alike
 
@@ -69,9 +72,9 @@ def intrinsic_dimension(
     backend: str = "auto",
     checkpoint: str | Path | None = None,
     save_every: float = SAVE_EVERY,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> IDResult:
-    r"""Intrinsic dimension of a finite geometric data set, exact or with certified bounds.
+    r"""Compute the intrinsic dimension of a finite geometric data set, exactly or within certified bounds.
 
     With the values of each feature f sorted, :math:`\phi_{k,f}` is the width of the narrowest window of
     k consecutive values, and
@@ -103,18 +106,19 @@ def intrinsic_dimension(
     normalize : bool, optional
         Older alias: True is scale="global", False is scale="none".
     weights : array-like of numbers, optional
-        What each point weighs, 0 or more.  Whole numbers are multiplicities: the same result as repeating the
-        points, at the cost of not doing so, whatever they are.  Others are masses, and Delta is the mean of
-        Phi over all mass; on this machine's cores only.
+        The weight of each point, 0 or more.  Whole numbers are multiplicities: the same result as repeating
+        the points, without the cost of doing so.  Others are masses, and Delta is the mean of Phi over all
+        mass; on this machine's cores only.
     feature_names : sequence of str, optional
         Names of the features for the result and for messages, where the data has none; for distances, names
         of the points.
     n_threads : int, optional
         Threads to use; all available cores by default.  The result does not depend on it.
     time_limit : float, optional
-        Seconds after which the bounds known by then are returned, with a warning.
+        Seconds after which the bounds known by then are returned, with a warning; where there are none yet,
+        since not all values have been read, a `TimeLimitError`.
     count_indistinguishable : bool, default False
-        Also count the points that no feature tells apart from another point.
+        Also count the points that no feature tells apart from another point; not of Dask collections.
     removal : bool, default False
         Also find the dimension without each feature, and how many features tie (``result.removal``), for up
         to half as much time again.  Of exact values on this machine's cores only.
@@ -127,8 +131,8 @@ def intrinsic_dimension(
         bits.  On this machine's cores only.
     save_every : float
         Seconds between two checkpoints.
-    progress : callable, optional
-        Called as ``progress(columns_done, columns)`` in the calling thread.
+    progress : bool or callable, optional
+        True shows a bar; a function is called as ``progress(columns_done, columns)``, in the calling thread.
 
     Returns
     -------
@@ -151,27 +155,34 @@ def intrinsic_dimension(
     started = time.monotonic()
     rtol, threads, time_limit = check_arguments(rtol, n_threads, time_limit)
     chosen = Scale.of(scale, normalize)
-    _refuse_scale(where_it_lies(X) if backend == "auto" else backend, chosen)
+    chosen.refuse_elsewhere(where_it_lies(X) if backend == "auto" else backend)
     place = choose_backend(backend, X)
+    if count_indistinguishable and is_dask(X):
+        raise InputValueError(
+            "equal rows are counted on this machine, and nothing is brought here unasked: leave out "
+            "count_indistinguishable, or give X.compute()"
+        )
     meter = place.meter()
     family = family_of(features, metric, landmarks)
-    import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-    if family is None:
-        source = place.open(X, weights=weights, names=feature_names)
-        opened = Opened(source, source)
-    else:
-        _refuse(place, X, weights, rtol, count_indistinguishable)
-        opened = open_family(
-            family, X, weights=weights, names=feature_names, n_threads=threads, masses=place.name == "cpu"
-        )
-    opened = scaled(opened, chosen, threads)
-    if checkpoint is not None and place.name != "cpu":
-        raise InputValueError(f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}")
-    if removal:
-        _refuse_removal(place, rtol, checkpoint, opened)
-    run = _Run(place, opened, rtol, threads, chosen, started, removal=removal)
-    with checkpoint_for(checkpoint, run.job) as store:
-        driver = Driver(None if time_limit is None else started + time_limit, progress, store, save_every)
+    with waiting(time_limit, started=started):
+        if family is None:
+            source = place.open(X, weights=weights, names=feature_names)
+            opened = Opened(source, source)
+        else:
+            _refuse(place, X, weights, rtol, count_indistinguishable)
+            opened = open_family(
+                family, X, weights=weights, names=feature_names, n_threads=threads, masses=place.name == "cpu"
+            )
+        opened = scaled(opened, chosen, threads)
+        if checkpoint is not None and place.name != "cpu":
+            raise InputValueError(
+                f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}"
+            )
+        if removal:
+            _refuse_removal(place, rtol, checkpoint, opened)
+        run = _Run(place, opened, rtol, threads, chosen, started, removal=removal)
+    with checkpoint_for(checkpoint, run.job) as store, showing(progress, "features") as told:
+        driver = Driver(None if time_limit is None else started + time_limit, told, store, save_every)
         result = run.result(driver)
     seconds = time.monotonic() - started
     record = PlanRecord.of(run.plan, memory=meter.taken(), seconds=seconds, attempts=run.attempts)
@@ -200,16 +211,6 @@ def _refuse(place: Executor, X: object, weights: object, rtol: float, equal_rows
     ):
         if given:
             raise InputValueError(f"features that are no columns are {why}")
-
-
-def _refuse_scale(where: str, scale: Scale) -> None:
-    """Units of columns are found here."""
-    if scale.own and where in ("cuda", "dask"):
-        raise InputValueError(
-            f"scale={scale.told()!r:.60} is done on this machine's cores, not with backend={where!r}, and "
-            "nothing is brought here unasked: divide the columns where they lie, or bring the data here and "
-            "leave out backend; scale='global' and 'none' work everywhere"
-        )
 
 
 def _refuse_removal(place: Executor, rtol: float, checkpoint: object, opened: Opened) -> None:
@@ -256,7 +257,7 @@ def check_arguments(rtol: object, n_threads: object, time_limit: object) -> tupl
 class _Run:
     """From columns to a result.
 
-    Those that are made are made once if they are solved exactly; others are looked at first.
+    Those that are made are made once if they are solved exactly; others are examined first.
     """
 
     def __init__(
@@ -278,7 +279,7 @@ class _Run:
             self.off = off + error_of(opened.plain, self.ranges)
 
     def job(self) -> dict[str, Any]:
-        """What a checkpoint is of."""
+        """Describe what a checkpoint belongs to."""
         said = {} if self.opened.said is None else {"features": self.opened.said}
         return {"rtol": self.rtol, **said, **digest_of(self.source)}
 
@@ -410,7 +411,7 @@ class _Solver:
         return step == self.first or self.plan_at(2.0 * step).way.counted
 
     def attempt(self, step: float) -> Attempt:
-        """One pass."""
+        """Make one pass over the columns."""
         self.plan = self.plan_at(step, negligible=self.negligible(step))
         if self.two is not None:  # on these cores only
             compute_profile(

@@ -8,8 +8,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from geodim.data.objects import explain_other_objects
+from geodim.data.shapes import check_shape
 from geodim.dimension import intrinsic_dimension
 from geodim.families.choose import family_of
+from geodim.lists import is_dask
 
 if TYPE_CHECKING:
     from typing import Self
@@ -24,8 +27,11 @@ class DataEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has no 
 
     def _validated(self, X: object) -> object:
         """Let scikit-learn check the form and note names, but hand on what geodim reads without a copy."""
-        if type(X).__module__.partition(".")[0] in FRAMES:
+        if type(X).__module__.partition(".")[0] in FRAMES or is_dask(X):
             return validate_data(self, X, skip_check_array=True)
+        explain_other_objects(X)
+        if len(getattr(X, "shape", ())) > 2:
+            check_shape(X.shape)  # type: ignore[attr-defined] # it has the way out
         checked = validate_data(self, X, accept_sparse=True, ensure_all_finite=False)  # geodim names the row
         mapped = isinstance(X, np.memmap) and X.dtype == checked.dtype
         return X if mapped else checked
@@ -50,7 +56,7 @@ def _is_table(X: object) -> bool:
 class IntrinsicDimension(DataEstimator):
     """Intrinsic dimension of a geometric data set, for pipelines and searches.
 
-    A thin coat around `geodim.intrinsic_dimension`, whose documentation says what is computed.  Memory maps
+    A thin wrapper around `geodim.intrinsic_dimension`, which documents what is computed.  Memory maps
     are not copied and sparse matrices not densified.
 
     Parameters
@@ -73,11 +79,11 @@ class IntrinsicDimension(DataEstimator):
     Attributes
     ----------
     result_ : IDResult
-        Everything that is known.
+        The full result.
     dimension_, lower_, upper_ : float
         The intrinsic dimension and certified bounds on it.
     error_ : float
-        (upper_ - lower_) / lower_.
+        ``(upper_ - lower_) / lower_``.
     discriminability_ : float
         Delta; the dimension is its inverse square.
     n_features_in_ : int

@@ -15,12 +15,12 @@ import numpy as np
 
 from geodim.alerts import find_alerts
 from geodim.arguments import MOST_HOPS, check_hops, whole_number
-from geodim.backends import choose_backend
+from geodim.backends import choose_backend, where_it_lies
 from geodim.certificate.remembered import remember
 from geodim.data.describe import digest_of
+from geodim.data.graphs.attributes import attributes_and_graph
 from geodim.data.integers import conversion_error
 from geodim.data.scales import Scale
-from geodim.data.sources import SparseSource
 from geodim.dimension import check_arguments
 from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
 from geodim.engine.driver import Driver
@@ -44,7 +44,9 @@ from geodim.khop_result import KHopResult
 from geodim.memory import PROFILE_BYTES
 from geodim.planning.hops import graph_of
 from geodim.planning.record import PlanRecord
+from geodim.progress import showing
 from geodim.summary import summarise
+from geodim.waiting import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
     from geodim.features.operators import Operator
     from geodim.features.rounding import FeatureError
+    from geodim.progress import Progress
     from geodim.result import IDResult
 
 FINEST = 2.0**-48  # of the magnitude: steps as small as the last bits of the values are worth nothing
@@ -65,7 +68,7 @@ CAUTION = 0.7  # the pilot may guess Delta too large, and a second pass costs mo
 
 def khop_dimensions(
     X: object,
-    graph: object,
+    graph: object = None,
     hops: int = 5,
     *,
     operator: object = "sym",
@@ -83,9 +86,10 @@ def khop_dimensions(
     count_indistinguishable: bool = False,
     backend: str = "auto",
     dtype: DTypeLike | None = None,
-    progress: Callable[[int, int, Sequence[float]], None] | None = None,
+    progress: Progress = None,
+    so_far: Callable[[Sequence[float]], None] | None = None,
 ) -> KHopResult:
-    r"""Intrinsic dimension of the k-hop geometric data sets of a graph, k = 0, ..., hops.
+    r"""Compute the intrinsic dimension of the k-hop geometric data sets of a graph, k = 0, ..., hops.
 
     The features of the k-hop data set are all columns of :math:`X, \hat A X, \dots, \hat A^k X`, divided by
     :math:`d_{\max}` of the raw attributes X, where
@@ -94,10 +98,12 @@ def khop_dimensions(
 
     Parameters
     ----------
-    X : array-like of shape (n_nodes, n_attributes)
-        Attributes, in any form that `geodim.intrinsic_dimension` takes.
+    X : array-like of shape (n_nodes, n_attributes), or attributes and graph in one
+        Attributes, in any form that `geodim.intrinsic_dimension` takes.  Without ``graph``, an object that
+        holds both: a PyTorch Geometric ``Data``, a ``HeteroData`` whose types of nodes have the same
+        attributes, a data set from `geodim.load_dataset`, or a pair (x, edge_index).
     graph
-        Anything that `geodim.data.graphs.as_graph` takes: edge arrays, sparse matrices, PyG, networkx, files.
+        Anything that `geodim.as_graph` takes: edge arrays, sparse matrices, PyG, networkx, files.
     hops : int, default 5
         Largest k.
     operator : {"sym", "rw", "ppr", "heat"} or sparse matrix
@@ -105,9 +111,9 @@ def khop_dimensions(
     operator_parameters : dict, optional
         Parameters of the operator, see `geodim.features.make_operator`.
     rtol, scale, normalize, feature_names, n_threads, time_limit
-        As for `geodim.intrinsic_dimension`; of scales, "global" and "none".  The tolerance is about Phi: once
-        that is as fine as the rounding of the features, the bounds hold what was reached, which ``error``
-        says.
+        As for `geodim.intrinsic_dimension`; attributes are divided before the first hop.  The tolerance is
+        about Phi: once that is as fine as the rounding of the features, the bounds hold what was reached,
+        which ``error`` says.
     edge_weights : array, True or str, optional
         Use edge weights, see `as_graph`; unweighted by default, as in the paper.
     memory : int, optional
@@ -127,9 +133,11 @@ def khop_dimensions(
         Type that features are rounded to after every hop; by default float32 if that holds every value
         of X exactly, by its type, else float64.  float64 takes twice the memory, and the bounds are
         some 1e8 times as narrow.
-    progress : callable, optional
-        Called as ``progress(attributes_done, attributes, discriminabilities)`` after every hop of a block of
-        attributes, with Delta of what was seen so far for every k.
+    progress : bool or callable, optional
+        True shows a bar; a function is called as ``progress(attributes_done, attributes)`` after every hop of
+        a block of attributes, in the calling thread.
+    so_far : callable, optional
+        Called before that as ``so_far(discriminabilities)``, with Delta of what was seen so far for every k.
 
     Returns
     -------
@@ -147,25 +155,24 @@ def khop_dimensions(
     16.0
     """
     started = time.monotonic()
+    X, graph = attributes_and_graph(X, graph, operator)
     rtol, threads, time_limit = check_arguments(rtol, n_threads, time_limit)
     memory = None if memory is None else whole_number(memory, "memory (bytes)", 0)
+    chosen = Scale.of(scale, normalize)
+    chosen.refuse_elsewhere(where_it_lies(X) if backend == "auto" else backend)
     place = choose_backend(backend, X)
     meter = place.meter()
-    chosen = Scale.of(scale, normalize)
-    if chosen.own:
-        raise InputValueError(
-            f"scale={chosen.told()!r:.60} is for columns of a table: divide the attributes by their units "
-            "before hops mix the rows; scale='global' and 'none' are for graphs"
-        )
-    source = place.open(X, weights=None, names=feature_names)
+    given = place.open(X, weights=None, names=feature_names)
+    source = _divided(given, chosen, threads)
     import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-    hop_operator, notes = _operator(
-        place, graph, operator, operator_parameters, edge_weights, source.n_points, threads
-    )
-    hops = whole_number(hops, "hops", 0, MOST_HOPS)
-    check_hops(hops, source.n_points, source.n_features, PROFILE_BYTES)
-    ranges = place.scan_ranges(source, threads)
-    kind = feature_type(X, source, dtype)
+    with waiting(time_limit, started=started):
+        hop_operator, notes = _operator(
+            place, graph, operator, operator_parameters, edge_weights, source.n_points, threads
+        )
+        hops = whole_number(hops, "hops", 0, MOST_HOPS)
+        check_hops(hops, source.n_points, source.n_features, PROFILE_BYTES)
+        ranges = place.scan_ranges(source, threads)
+    kind = feature_type(None if chosen.own else X, source, dtype)
     _check_size(ranges, kind)
     problem = replace(
         place.problem(source, rtol), itemsize=kind.itemsize, hops=hops, **graph_of(hop_operator)
@@ -176,17 +183,20 @@ def khop_dimensions(
     pilot = look_ahead(source, ranges) if rtol > 0.0 else None
     step = resolution(rtol, CAUTION * pilot.delta, ranges.magnitude, FINEST) if pilot else 0.0
     sums = growth(job.operator, hops, kind, threads)
-    converted = conversion_error(source, ranges)
-    held = converted == 0.0 and kind.itemsize >= feature_type(X, source).itemsize
-    errors = feature_errors(job.operator, sums, ranges.magnitude, kind, exact_attributes=held)
+    converted = _conversion_error(source, ranges)
+    held = converted == 0.0 and kind.itemsize >= feature_type(None if chosen.own else X, source).itemsize
+    errors = feature_errors(
+        job.operator, sums, ranges.magnitude, kind, exact_attributes=held, divided=chosen.own
+    )
     bounds = hop_ranges(ranges, job.operator, sums, errors)
     rms = _root_mean_square(source, ranges, job.operator)
     by = divisor(ranges.d_max, chosen.normalize)
 
     def report(layers: Layers) -> None:
-        if progress is not None:
-            deltas = [mean / by for mean in layers.means()]
-            progress(int(layers.profiles[0].done.sum()), source.n_features, deltas)
+        if so_far is not None:
+            so_far([mean / by for mean in layers.means()])
+        if told is not None:
+            told(int(layers.profiles[0].done.sum()), source.n_features)
 
     if count_indistinguishable and checkpoint is not None:
         msg = (
@@ -196,6 +206,7 @@ def khop_dimensions(
         raise InputValueError(msg)
     layers: Layers
     attempts = 0
+    said = {"dtype": kind.name, "scale": chosen.told()}
 
     def attempt(step: float) -> Attempt:
         nonlocal layers, attempts
@@ -212,13 +223,16 @@ def khop_dimensions(
             d_max_error=2.0 * converted,
         )  # fmt: skip
         results = [
-            replace(one, n_indistinguishable=count, parameters={**one.parameters, "dtype": kind.name})
+            replace(one, n_indistinguishable=count, parameters={**one.parameters, **said})
             for one, count in zip(summaries, twins, strict=True)
         ]
         return Attempt.of(first, results, threads)
 
-    same = {"hops": hops, "rtol": rtol}
-    with checkpoint_for(checkpoint, lambda: same | fingerprint(source, kind, hop_operator)) as store:
+    same = {"hops": hops, "rtol": rtol, **chosen.identity()}
+    with (
+        checkpoint_for(checkpoint, lambda: same | fingerprint(given, kind, hop_operator)) as store,
+        showing(progress, "attributes") as told,
+    ):
         deadline = None if time_limit is None else started + time_limit
         driver = Driver(deadline, report, store, save_every)
         step = driver.saved_step(step)
@@ -300,6 +314,23 @@ def _summaries(
     ]
 
 
+def _divided(given: ColumnSource, scale: Scale, threads: int) -> ColumnSource:
+    """The attributes by their units, before the first hop: hops mix rows, never columns."""
+    source = scale.applied(given, threads)
+    if scale.own and getattr(source, "unscaled", None) is not given:
+        raise InputValueError(
+            f"scale={scale.told()!r:.60} measures integers beyond 2^53 from the least of their column, and "
+            "hops would mix these differences: convert the attributes to float64, or divide them yourself"
+        )
+    return source
+
+
+def _conversion_error(source: ColumnSource, ranges: Ranges) -> float:
+    """How far attributes may be off from what they stand for, before hops round them."""
+    stated = getattr(source, "error", None)  # of quotients
+    return conversion_error(source, ranges) if stated is None else float(stated(ranges.magnitude))
+
+
 def _check_size(ranges: Ranges, kind: np.dtype[np.floating]) -> None:
     """Raise unless the type of the features reaches as far as the attributes."""
     if ranges.magnitude > float(np.finfo(kind).max):
@@ -316,7 +347,7 @@ def _root_mean_square(source: ColumnSource, ranges: Ranges, operator: Operator) 
     if arithmetic is None or not arithmetic.contracts or ranges.least.min() < 0.0:
         return math.inf
     largest = float(ranges.energies.max())
-    if isinstance(source, SparseSource):  # of which the first pass knows the extremes alone
+    if source.runs:  # of which the first pass knows the extremes alone
         largest = 0.0
         for rows, columns in source.chunks():
             part = source.chunk(rows, columns).astype(np.float64)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.data.graphs.attributes import attributes_and_graph
 from geodim.estimator import DataEstimator
 from geodim.khop import khop_dimensions
 
@@ -18,15 +19,15 @@ if TYPE_CHECKING:
 class KHopIntrinsicDimension(DataEstimator):
     """Intrinsic dimension of a graph's attributes after k = 0, ..., hops rounds of aggregation.
 
-    A thin coat around `geodim.khop_dimensions`, whose documentation says what is computed.  The
+    A thin wrapper around `geodim.khop_dimensions`, which documents what is computed.  The
     graph is a parameter, since `fit` takes nothing but X and y by convention: searches compare
     graphs like any other setting.
 
     Parameters
     ----------
     graph
-        Anything that `geodim.data.graphs.as_graph` takes, over the rows of X.  None only if
-        the operator is a matrix.
+        Anything that `geodim.as_graph` takes, over the rows of X.  None only if the operator is a matrix, or
+        what is fitted holds the graph as well.
     hops : int, default 5
         Largest k.
     operator : {"sym", "rw", "ppr", "heat"} or sparse matrix
@@ -35,8 +36,8 @@ class KHopIntrinsicDimension(DataEstimator):
         Parameters of the operator.
     rtol : float, default 0.0
         0 gives exact values; a positive value bounds the error of every k.
-    scale : {"global", "none"}
-        Divide all features by the largest range of an attribute, or by nothing.
+    scale : str, number or sequence, default "global"
+        What attributes are divided by before the first hop; see `geodim.intrinsic_dimension`.
     normalize : bool, optional
         Older alias: True is scale="global", False is scale="none".
     edge_weights : array, True or str, optional
@@ -53,7 +54,7 @@ class KHopIntrinsicDimension(DataEstimator):
     Attributes
     ----------
     result_ : KHopResult
-        Everything that is known.
+        The full result.
     dimensions_ : ndarray of shape (hops + 1,)
         The intrinsic dimension for k = 0, ..., hops.
     drops_ : ndarray of shape (hops,)
@@ -107,7 +108,8 @@ class KHopIntrinsicDimension(DataEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or frame of shape (n_nodes, n_attributes)
-            The attributes; row i belongs to node i.
+            The attributes; row i belongs to node i.  Without a graph, an object that holds both, see
+            `geodim.khop_dimensions`.
         y : ignored
             Present by convention.
 
@@ -116,7 +118,9 @@ class KHopIntrinsicDimension(DataEstimator):
         KHopIntrinsicDimension
             The estimator itself.
         """
-        result = khop_dimensions(self._validated(X), **self.get_params(deep=False))
+        given = self.get_params(deep=False)
+        X, given["graph"] = attributes_and_graph(X, self.graph, self.operator)
+        result = khop_dimensions(self._validated(X), **given)
         self.result_ = result
         self.dimensions_, self.drops_ = np.array(result.dimensions), np.array(result.drops)
         return self

@@ -1,6 +1,7 @@
 """Lists of numbers as arrays, without a silent loss.
 
-Numpy rounds integers that stand among floats, or that do not fit one type.
+Numpy rounds integers that stand among floats, or that do not fit one type; and it computes what lies on a
+cluster, and brings all of it here.
 """
 
 from __future__ import annotations
@@ -10,13 +11,33 @@ from typing import Any
 
 import numpy as np
 
-from geodim.errors import InputValueError
+from geodim.errors import InputTypeError, InputValueError
 
 HELD = 2.0**53  # up to here float64 holds every integer
 
 
+def is_dask(data: object) -> bool:
+    """Whether this is a Dask collection.  Nothing is imported: it has brought its package along."""
+    return any(kind.__module__.partition(".")[0] in ("dask", "dask_expr") for kind in type(data).__mro__)
+
+
+def refuse_dask(data: object, what: str = "the data") -> None:
+    """Raise for a Dask collection, where it would have to be brought here: only its owner does that."""
+    if is_dask(data):
+        kind = type(data).__name__
+        raise InputTypeError(
+            f"{what} is a Dask {kind}, and it is not brought to this machine unasked: give its .compute() if "
+            "it fits the memory here; intrinsic_dimension and khop_dimensions take the points as they are, "
+            "and compute on the cluster (backend='auto' or 'dask')"
+        )
+
+
 def as_array(data: object) -> np.ndarray[Any, Any]:
-    """`numpy.asarray`; raises where it would turn an integer of a list into another number."""
+    """`numpy.asarray`; raises where it would turn an integer of a list into another number.
+
+    Data on a cluster is refused.
+    """
+    refuse_dask(data)
     array = np.asarray(data)
     if isinstance(data, np.ndarray) or array.dtype.kind != "f" or not np.any(np.abs(array) >= HELD):
         return array

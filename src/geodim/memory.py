@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from geodim.cgroups import memory_left, memory_limit
 from geodim.errors import MachineMemoryError
 
 PROFILE_BYTES = 20  # per point: Phi, its owner, and the size, whoever solves the columns
@@ -13,27 +14,26 @@ GUESS = 8 << 30  # where nobody says
 
 
 def machine_memory() -> int | None:
-    """Bytes of memory of the machine, or of its control group if that allows less.
+    """Bytes of memory of the machine, or of its control group (a container, a job) if that allows less.
 
     None where nobody says.
     """
+    if sys.platform == "win32":
+        return None
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on every system
         return None
-    try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="utf-8").strip()
-    except OSError:
-        limit = "max"
-    return min(total, int(limit)) if limit.isdigit() else total
+    limit = memory_limit()  # version 1 writes a number larger than any memory where there is none
+    return total if limit is None else min(total, limit)
 
 
 def free_memory() -> int | None:
     """Bytes that this process may still take; None if unknown.
 
-    What the machine has to spare, and the process's own limit (``ulimit -v``).
+    What the machine has to spare, what control groups allow, and the process's own limit (``ulimit -v``).
     """
-    known = [machine_memory(), _spare(), _unmapped()]
+    known = [machine_memory(), _spare(), memory_left(), _unmapped()]
     return min((size for size in known if size is not None), default=None)
 
 
@@ -51,8 +51,10 @@ def _spare() -> int | None:
 
 def _unmapped() -> int | None:
     """What the limit on the address space leaves."""
+    if sys.platform == "win32":
+        return None
     try:
-        import resource  # noqa: PLC0415 - not on Windows
+        import resource  # noqa: PLC0415 - not on every system
 
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
         if limit == resource.RLIM_INFINITY:
@@ -65,6 +67,8 @@ def _unmapped() -> int | None:
 
 def resident_memory() -> int | None:
     """Bytes of memory that this process holds now; None where nobody says."""
+    if sys.platform == "win32":
+        return None
     try:
         with open("/proc/self/statm", "rb") as stream:  # noqa: PTH123 - in every call, where this is quicker
             return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -74,8 +78,10 @@ def resident_memory() -> int | None:
 
 def peak_resident_memory() -> int | None:
     """The most bytes of memory that this process ever held; None where nobody says."""
+    if sys.platform == "win32":
+        return None
     try:
-        import resource  # noqa: PLC0415 - not on Windows
+        import resource  # noqa: PLC0415 - not on every system
     except ImportError:
         return None
     unit = 1 if sys.platform == "darwin" else 1024

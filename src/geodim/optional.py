@@ -1,8 +1,9 @@
-"""One place to import an optional package late, with an error that names the extra that installs it."""
+"""Packages that are imported late or not at all: with an error that names the extra, or for their version."""
 
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from typing import TYPE_CHECKING
 
 from geodim.errors import MissingExtraError
@@ -10,7 +11,7 @@ from geodim.errors import MissingExtraError
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["require"]
+__all__ = ["installed_version", "require"]
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
@@ -43,3 +44,14 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
         if error.name is None or error.name.partition(".")[0] != package:
             raise
         raise MissingExtraError(package, extra, purpose) from error
+
+
+@cache
+def installed_version(package: str) -> str:
+    """The version of a package, without importing it: few points are solved without Numba and SciPy."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - not needed by most
+
+    try:
+        return version(package)
+    except PackageNotFoundError:  # where a program is packed into one file
+        return str(importlib.import_module(package).__version__)

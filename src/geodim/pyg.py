@@ -14,11 +14,11 @@ from geodim.khop import khop_dimensions
 from geodim.optional import require
 
 if TYPE_CHECKING:
-    from torch_geometric.data import Data
+    from torch_geometric.data import Data, HeteroData
 
 _torch: Any = require("torch", "gnn", "geodim.pyg")
 _transforms: Any = require("torch_geometric.transforms", "gnn", "geodim.pyg")
-_Data: Any = require("torch_geometric.data", "gnn", "geodim.pyg").Data
+_data: Any = require("torch_geometric.data", "gnn", "geodim.pyg")
 
 __all__ = ["KHopDimension"]
 
@@ -32,7 +32,8 @@ class KHopDimension(_transforms.BaseTransform):  # type: ignore[misc] # known on
         F_k = \{ \tfrac{1}{d_{\max}} (\hat A^m X)_{\cdot, j} \mid m \le k \}
 
     for the attributes ``data.x`` and the graph ``data.edge_index``, read as undirected.
-    Everything else is kept.
+    Everything else is kept.  Types of nodes and edges of a ``HeteroData`` are taken together, as in
+    `geodim.khop_dimensions`.
 
     Parameters
     ----------
@@ -67,18 +68,12 @@ class KHopDimension(_transforms.BaseTransform):  # type: ignore[misc] # known on
         self.attr = attr
         self.options: dict[str, Any] = options  # checked where they are used
 
-    def forward(self, data: Data) -> Data:
+    def forward(self, data: Data | HeteroData) -> Data | HeteroData:
         """Return the data (PyG hands in a shallow copy) with the dimensions added."""
-        if not isinstance(data, _Data):
-            msg = (
-                f"KHopDimension works on torch_geometric.data.Data, not {type(data).__name__}: "
-                "turn a HeteroData into one with to_homogeneous()"
-            )
+        if not isinstance(data, (_data.Data, _data.HeteroData)):
+            msg = f"KHopDimension works on a PyTorch Geometric Data or HeteroData, not {type(data).__name__}"
             raise InputTypeError(msg)
-        if getattr(data, "x", None) is None:
-            msg = "the data has no attributes x: its k-hop data set has no features"
-            raise InputValueError(msg)
-        result = khop_dimensions(data.x, data, self.hops, operator=self.operator, **self.options)
+        result = khop_dimensions(data, hops=self.hops, operator=self.operator, **self.options)
         data[self.attr] = _torch.from_numpy(np.array(result.dimensions))
         return data
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 import geodim
 from backends.dask_cases import assert_same, assert_same_hops, chunkings, distributed, unlike_columns
+from costs import slow
 from distributions import COLUMNS, column, matrix, random_matrix
 from engine.oracle import assert_encloses, assert_same_bits, solve
 from geodim import paper
@@ -54,7 +55,7 @@ def of_type(X, dtype):
     return np.clip(X, -limit, limit).astype(dtype)
 
 
-@pytest.mark.parametrize("n", [40, 1025, 4097])
+@pytest.mark.parametrize("n", [40, 1025, slow(4097)])
 def test_every_kind_of_column_beside_all_others(n):
     """All kinds at once, as they are and scaled to one range.
 
@@ -73,7 +74,7 @@ def test_every_kind_of_column_beside_all_others(n):
 @pytest.mark.parametrize(
     "name", ["normal_32", "few_integers", "grid_jitter_third", "half_16", "unsigned_64", "zero_one"]
 )
-@pytest.mark.parametrize("n", [1, 2, 63, 2049])
+@pytest.mark.parametrize("n", [1, slow(2), 63, slow(2049)])
 def test_one_column_in_its_own_type(name, n):
     X = column(name, n)[:, np.newaxis]
     assert_same(solve(da.from_array(X, chunks=(max(n // 4, 1), 1))), solve(X))
@@ -92,7 +93,7 @@ def test_long_integers_of_frames_are_bounded():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("rtol", [0.0, 0.01])
-@pytest.mark.parametrize(("n", "d"), [(257, 120), (9001, 40), (40_000, 24)])
+@pytest.mark.parametrize(("n", "d"), [(257, 120), slow(9001, 40), slow(40_000, 24)])
 @pytest.mark.usefixtures("small_blocks")
 def test_random_tables_in_many_blocks(n, d, rtol, dtype):
     X = of_type(random_matrix(np.random.default_rng([n, d]), n, d), dtype)
@@ -103,7 +104,7 @@ def test_random_tables_in_many_blocks(n, d, rtol, dtype):
 
 
 @pytest.mark.parametrize("rtol", [0.0, 0.1, 0.001])
-@pytest.mark.parametrize(("n", "d"), [(2, 7), (1500, 12), (40_000, 9)])
+@pytest.mark.parametrize(("n", "d"), [(2, 7), (1500, 12), slow(40_000, 9)])
 @pytest.mark.usefixtures("no_room")
 def test_data_that_the_workers_cannot_hold(n, d, rtol):
     """Exactly by columns read one after the other; to a tolerance by adding the counts of chunks."""
@@ -217,7 +218,7 @@ def in_cells(monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("rtol", [0.3, 0.01, 0.001])
+@pytest.mark.parametrize("rtol", [slow(0.3), 0.01, slow(0.001)])
 @pytest.mark.usefixtures("in_cells")
 def test_cells_where_steps_do_not_fit(rtol, dtype):
     X = unlike_columns(50_000).astype(dtype)
@@ -375,12 +376,25 @@ def test_progress_is_told_here():
     assert told[-1] == (5, 5)
 
 
-def test_equal_rows_are_counted():
-    X = np.random.default_rng(0).integers(0, 3, (500, 4))
-    reference = geodim.intrinsic_dimension(X, count_indistinguishable=True)
-    assert_same(
-        geodim.intrinsic_dimension(da.from_array(X, chunks=(90, 3)), count_indistinguishable=True), reference
-    )
+def test_equal_rows_are_not_counted_by_bringing_them_here():
+    X = da.from_array(np.random.default_rng(0).integers(0, 3, (500, 4)), chunks=(90, 3))
+    with pytest.raises(InputValueError, match=r"equal rows .* X\.compute\(\)"):
+        geodim.intrinsic_dimension(X, count_indistinguishable=True)
+
+
+def test_estimators_leave_the_data_there():
+    """scikit-learn would make an array of it."""
+    X = np.random.default_rng(3).normal(size=(60, 3))
+    far = da.from_array(X, chunks=(25, 2))
+    frame = pytest.importorskip("dask.dataframe").from_dask_array(da.from_array(X, (25, 3)), list("abc"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(da.Array, "__array__", lambda *_, **__: pytest.fail("brought here"))
+        expected = geodim.IntrinsicDimension().fit(X)
+        assert geodim.IntrinsicDimension().fit(far).dimension_ == expected.dimension_
+        assert geodim.IntrinsicDimension().fit(frame).dimension_ == expected.dimension_
+        ring = [(i, (i + 1) % 60) for i in range(60)]
+        hops = geodim.KHopIntrinsicDimension(ring, hops=1)
+        assert hops.fit(far).dimensions_.tolist() == hops.fit(X).dimensions_.tolist()
 
 
 @pytest.mark.parametrize("operator", OPERATORS)

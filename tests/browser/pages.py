@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import geodim
-from geodim.report.html.document import write_report
-from geodim.report.html.sources import Item
+from geodim.display.html.document import report
+from geodim.display.html.sources import Item
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +40,7 @@ def write_reports(folder: Path) -> dict[str, Path]:
     written = {
         "typo": [Item("a typo", typo)],
         "dimension": [Item("some data", dimension)],
+        "removal": [Item("some data", geodim.intrinsic_dimension(X, feature_names=NAMES, removal=True))],
         "hops": [Item("some graph", hops)],
         "selection": [Item("some choice", chosen)],
         "bounds": [Item("some bounds", bounds)],
@@ -53,10 +54,10 @@ def write_reports(folder: Path) -> dict[str, Path]:
         "large": [Item("large", large())],
     }  # fmt: skip
     for name, items in written.items():
-        write_report(items, folder / f"{name}.html")
+        report(items, folder / f"{name}.html")
     compared = geodim.compare({"all columns": X, "half of them": X[:, ::2]}, repeats=5)
     pair = [Item(*pair) for pair in zip(compared.names, compared.results, strict=True)]
-    write_report(pair, folder / "compared.html", comparison=compared)
+    report(pair, folder / "compared.html", comparison=compared)
     return {name: folder / f"{name}.html" for name in (*written, "compared")}
 
 

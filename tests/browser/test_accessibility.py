@@ -128,6 +128,12 @@ def test_a_small_screen(window, reports, name):
         )
         >= 13
     )
+    if name == "all":  # hostile names are as long as they like
+        cut = window.js(
+            "return Array.from(document.querySelectorAll('.wide'))"
+            ".filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.innerText)"
+        )
+        assert cut == []  # no number ends in the middle
     assert window.console() == []
 
 

@@ -123,6 +123,16 @@ def test_legend_and_shares_name_the_features(window, reports):
     assert window.texts("#r0-shares .yaxislayer-above text, #r0-shares .ytick text")[0] == first
 
 
+def test_what_a_feature_is_worth_stands_beside_its_share(window, reports):
+    window.open(reports["removal"])
+    removal = geodim.intrinsic_dimension(X, feature_names=NAMES, removal=True).removal
+    assert window.texts("#r0-table thead th")[2].startswith("without it")
+    for name, without in zip(column(window, "r0", 1), column(window, "r0", 3), strict=True):
+        assert float(without) == pytest.approx(removal.without[name], rel=1e-3)
+    bars = window.texts("#r0-shares .bartext, #r0-shares .bars text")
+    assert "without it: " in bars[0]
+
+
 # ---------------------------------------------------------------- tables and sliders
 
 

@@ -211,6 +211,7 @@ class TestOnTerminals:
         assert "[red]x" in ended.err
         assert "[/y]" in ended.err
 
+    @pytest.mark.unix
     def test_ctrl_c_keeps_the_bounds(self, tmp_path: Path) -> None:
         """Evenly spaced floats defeat all pruning, so there is time to interrupt.
 

@@ -51,7 +51,8 @@ def test_list_on_a_terminal(tmp_path: Path) -> None:
 def test_info_names_the_exact_folder(tmp_path: Path) -> None:
     found = json.loads(run("info", "PubMed", "--root", tmp_path).stdout)
     assert found["name"] == "pubmed"
-    assert (found["nodes"], found["edges"], found["attributes"]) == (19717, 88648, 500)  # the paper's table
+    assert (found["nodes"], found["edges"], found["attributes"]) == (19717, 44324, 500)
+    assert found["listed_edges"] == 88648  # the paper's table lists both directions
     assert found["folder"] == str(tmp_path / "PubMed")
     assert "raw/ind.pubmed.graph" in found["missing"]
     shown = called_on_terminal("datasets", "info", "ogbn-arxiv", "--root", tmp_path).err.replace("\n", "")

@@ -225,6 +225,7 @@ def test_on_a_terminal(points: Path) -> None:
     assert f"{geodim.intrinsic_dimension(X).dimension:.6g}" in table
 
 
+@pytest.mark.unix
 def test_ctrl_c_keeps_the_rows_so_far(tmp_path: Path) -> None:
     import signal
 

@@ -19,7 +19,7 @@ from cli.running import called, called_on_terminal, environment
 from data.datasets.layouts import write_ogb_csv
 from geodim.cli.app import app
 from geodim.cli.hop_inputs import parse_memory
-from geodim.plan import peak_memory
+from geodim.plans import peak_memory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,6 +98,7 @@ class TestNamed:
         ended = called("hops", "cora", "--hops", "1", GEODIM_DATA=str(tmp_path), GEODIM_OFFLINE="1")
         assert (ended.code, ended.err) == (0, "")
         assert round(ended.json["dimensions"][0], 4) == 6.2523
+        assert ended.json["graph"]["n_edges"] == 5278  # undirected
         if planetoid_root is not None:
             found = answer("cora", "--root", planetoid_root, "--hops", 0)["dimensions"]
             assert found == ended.json["dimensions"][:1]
@@ -350,6 +351,11 @@ class TestOnTerminals:
         assert "within: hops are sums, rounded to float64, and" in ended.err
         assert "150 nodes" in ended.err
         assert f"wrote {tmp_path / 'r.json'}" in ended.err
+        advice = geodim.advise(expected)
+        assert advice.text.splitlines()[0] in ended.err
+        assert "validate one or two hops more" in ended.err  # it is no law
+        assert answer(*files, "--hops", 2)["advice"] == advice.to_dict()
+        assert answer(*files, "--hops", 2, "--time-limit", 0, code=5)["advice"] is None
 
     def test_quiet_is_the_numbers(self, files: list[str]) -> None:
         ended = called_on_terminal("hops", *files, "--hops", "1", "--quiet")

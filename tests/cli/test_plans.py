@@ -19,9 +19,9 @@ from cli.running import called_on_terminal, piped as in_a_pipe, without
 from geodim.cli import planning
 from geodim.cli.app import app
 from geodim.cli.planning import duration, size
-from geodim.plan import peak_memory
 from geodim.planning.cpu import column_memory
 from geodim.planning.problem import Problem
+from geodim.plans import peak_memory
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 from cli.running import called, called_on_terminal, lacking, on_terminal
 from geodim.cli.app import app
 from geodim.cli.reproduce import duration
+from geodim.display.html.page import environment
 from geodim.experiments import NAMES
-from geodim.report.html.page import environment
 
 if TYPE_CHECKING:
     import subprocess
@@ -167,6 +167,7 @@ def test_terminal(tmp_path: Path) -> None:
     assert "report.html" in ended.err
 
 
+@pytest.mark.unix
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     """The first unit is quick; the signal is sent while the large one is under way."""
     sent = []

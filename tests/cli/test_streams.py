@@ -39,6 +39,7 @@ def shell(line, *arguments, cwd=None):
     )
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
@@ -58,12 +59,14 @@ def test_streams_that_are_not_there(points, line, code, message):
     assert (done.returncode, done.stderr) == (code, message)
 
 
+@pytest.mark.unix
 @pytest.mark.parametrize("arguments", [["--help"], ["datasets", "list"]])
 def test_readers_of_other_commands(arguments):
     done = shell('"$@" | (exec 0<&-); exit ${PIPESTATUS[0]}', *arguments)
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.linux
 def test_errors_where_nobody_listens(tmp_path):
     done = shell('"$@" >&- 2>&-', "compute", tmp_path / "absent.npy")
     assert done.returncode == 4
@@ -155,3 +158,14 @@ def test_names_of_another_encoding(tmp_path):
     )
     assert shown.code == 0
     assert r"caf\udce9.npy" in shown.err
+
+
+@pytest.mark.parametrize("variable", ["FORCE_COLOR", "TTY_COMPATIBLE", "PY_COLORS"])
+def test_json_in_a_pipe_whatever_asks_for_colours(points, variable):
+    """Whether a stream is a terminal is for the stream to say."""
+    for arguments in (["compute", points], ["datasets", "list"], ["compute", points, "--dry-run"]):
+        ended = called(*arguments, **{variable: "1"})
+        assert (ended.code, ended.err) == (0, "")
+        assert ended.json["format"].startswith("geodim.")
+    refused = called("compute", "absent.npy", **{variable: "1"})
+    assert refused.err == "error: there is no file absent.npy\n"

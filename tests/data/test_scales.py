@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer
 import geodim
 from geodim import paper
 from geodim.data.scales import Scale
-from geodim.errors import CertificateError, InputTypeError, InputValueError, ShapeError
+from geodim.errors import CertificateError, DataFileError, InputTypeError, InputValueError, ShapeError
 
 CANCER = load_breast_cancer()
 
@@ -177,12 +177,45 @@ def test_every_public_function_takes_it():
     assert geodim.DiscriminabilitySelector(3, scale="std").fit(X).selection_.columns == chosen.columns
 
 
+@pytest.mark.parametrize("scale", ["range", "iqr", "std", "rank", 3.0, [0.3, 2.0, 7.0]])
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_attributes_are_divided_before_the_first_hop(scale, kind):
+    """The hops of the divided matrix, within bounds that know of the division."""
+    rng = np.random.default_rng(3)
+    X = np.abs(rng.normal(size=(40, 3))) * [1.0, 30.0, 1e4] + 0.1
+    edges = rng.integers(0, 40, size=(2, 120))
+    result = geodim.khop_dimensions(X, edges, 2, scale=scale, dtype=kind)
+    exact = geodim.khop_dimensions(
+        divided(X, scale) - (scale == "rank"), edges, 2, normalize=isinstance(scale, str), dtype="float64"
+    )  # ranks are counted from 0 on
+    for ours, theirs in zip(result, exact, strict=True):
+        assert ours.lower <= theirs.upper
+        assert theirs.lower <= ours.upper
+        assert ours.dimension == pytest.approx(theirs.dimension, rel=1e-5 if kind == "float32" else 1e-12)
+        assert ours.parameters["scale"] == scale
+        assert (ours.feature_error == 0.0) == (scale == "rank" and ours is result[0] and kind == "float64")
+    lean = geodim.khop_dimensions(sparse.csr_array(X), edges, 2, scale=scale, dtype=kind)
+    assert [one.dimension for one in lean] == [one.dimension for one in result]
+    assert [one.error for one in lean] == pytest.approx([one.error for one in result], rel=1e-3)
+    fitted = geodim.KHopIntrinsicDimension(edges, hops=2, scale=scale, dtype=kind).fit(X)
+    assert list(fitted.dimensions_) == list(result.dimensions)
+
+
+def test_a_checkpoint_of_hops_knows_the_units(tmp_path):
+    X, edges = np.random.default_rng(3).random((30, 2)), [(0, 1), (1, 2)]
+    geodim.khop_dimensions(X, edges, 1, scale=[1.0, 2.0], checkpoint=tmp_path / "c")
+    with pytest.raises(DataFileError):
+        geodim.khop_dimensions(X, edges, 1, scale=[1.0, 3.0], checkpoint=tmp_path / "c")
+
+
 def test_where_units_of_columns_make_no_sense_there_is_a_way_out():
     X = np.random.default_rng(0).normal(size=(6, 2))
     with pytest.raises(InputValueError, match="by='diameter'"):
         geodim.intrinsic_dimension(X, features="distances", scale="range")
-    with pytest.raises(InputValueError, match="before hops mix"):
-        geodim.khop_dimensions(X, [(0, 1)], 1, scale="range")
+    with pytest.raises(InputValueError, match="explain the quotients"):
+        geodim.explain_hops(X, [(0, 1)], 1, scale="range")
+    with pytest.raises(InputValueError, match="convert the attributes to float64"):
+        geodim.khop_dimensions(np.array([[0], [1], [2**60 + 1]]), [(0, 1)], 1, scale="range")
     with pytest.raises(InputValueError, match="scale the data first"):
         geodim.WhatIf(X, scale="range")
     with pytest.raises(CertificateError, match="columns as they are"):
@@ -195,6 +228,8 @@ def test_where_units_of_columns_make_no_sense_there_is_a_way_out():
 def test_other_backends_refuse(backend):
     with pytest.raises(InputValueError, match="nothing is brought here unasked"):
         geodim.intrinsic_dimension(np.eye(3), scale="range", backend=backend)
+    with pytest.raises(InputValueError, match="nothing is brought here unasked"):
+        geodim.khop_dimensions(np.eye(3), [(0, 1)], 1, scale="range", backend=backend)
 
 
 def test_data_elsewhere_is_not_brought_here():

@@ -12,11 +12,15 @@ from hypothesis.extra.numpy import arrays
 
 from geodim.engine import parts
 
+WAYS = st.sampled_from([0, 1 << 15])  # compiled, and by NumPy
 
-@pytest.fixture
-def short(monkeypatch):
-    """So few numbers are a part that small arrays have many."""
+
+@pytest.fixture(params=["compiled", "by NumPy"])
+def short(monkeypatch, request):
+    """So few numbers are a part that small arrays have many; and by either way of adding them up."""
     monkeypatch.setattr(parts, "PART", 7)
+    if request.param == "compiled":
+        monkeypatch.setattr(parts, "SHORT", 0)
 
 
 @pytest.mark.parametrize("size", [0, 1, 6, 7, 8, 100])
@@ -44,20 +48,22 @@ def test_an_error_in_a_part_is_raised(short):
         parts.in_parts(fail, 50, 3)
 
 
-@given(arrays(np.float64, st.integers(0, 60), elements=st.floats(0.0, 1e300)), st.integers(1, 3))
-def test_the_mean_is_that_of_the_fractions(widths, n_threads):
+@given(arrays(np.float64, st.integers(0, 60), elements=st.floats(0.0, 1e300)), st.integers(1, 3), WAYS)
+def test_the_mean_is_that_of_the_fractions(widths, n_threads, short):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "PART", 7)
+        patch.setattr(parts, "SHORT", short)
         found = parts.mean(widths, 100, 3.0, n_threads)
         assert found == parts.mean(widths, 100, 3.0)
     assert found == float(sum(map(Fraction, widths.tolist()), Fraction(0)) / 300)
 
 
-@given(arrays(np.float64, st.integers(0, 60), elements=st.floats(0.0)), st.integers(1, 3))
-def test_sums_do_not_round(widths, n_threads):
+@given(arrays(np.float64, st.integers(0, 60), elements=st.floats(0.0)), st.integers(1, 3), WAYS)
+def test_sums_do_not_round(widths, n_threads, short):
     """Every float there is, subnormal ones and those whose sum overflows among them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "PART", 7)
+        patch.setattr(parts, "SHORT", short)
         found = parts.exact_sum(widths, n_threads)
     if np.any(np.isinf(widths)):
         assert found is None
@@ -85,13 +91,14 @@ def test_what_is_not_known_has_no_mean(short):
     assert parts.mean(np.array([1.0] * 20 + [np.inf]), 21, 1.0, 2) == math.inf
 
 
-@given(st.data())
-def test_sums_by_owner_are_those_of_the_fractions(data):
+@given(st.data(), WAYS)
+def test_sums_by_owner_are_those_of_the_fractions(data, short):
     size = data.draw(st.integers(1, 60))
     phi = data.draw(arrays(np.float64, size, elements=st.floats(0.0, 1e3)))
     owner = data.draw(arrays(np.int32, size, elements=st.integers(-1, 4)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "PART", 7)
+        patch.setattr(parts, "SHORT", short)
         found, attains = parts.sums_by_owner(phi, owner, 6, 3)
         again = parts.sums_by_owner(phi, owner, 6)
         assert np.array_equal(found, again[0])
@@ -103,3 +110,21 @@ def test_sums_by_owner_are_those_of_the_fractions(data):
         assert abs(Fraction(float(found[column])) - true) <= true * Fraction(1, 10**13) + Fraction(
             60, 2**1074
         )
+
+
+@given(st.data())
+def test_sums_by_owner_have_the_same_bits_without_compiled_code(data):
+    size = data.draw(st.integers(1, 60))
+    phi = data.draw(arrays(np.float64, size, elements=st.floats(0.0, allow_infinity=False)))
+    owner = data.draw(arrays(np.int32, size, elements=st.integers(-1, 4)))
+    plain = parts.sums_by_owner(phi, owner, 6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "SHORT", 0)
+        compiled = parts.sums_by_owner(phi, owner, 6)
+    assert plain[0].tobytes() == compiled[0].tobytes()
+    assert plain[1].tobytes() == compiled[1].tobytes()
+
+
+@pytest.mark.parametrize("number", [np.nan, -1.0, np.inf])
+def test_only_finite_numbers_from_0_on_have_a_sum(number, short):
+    assert parts.exact_sum(np.array([1.0, number, 2.0])) is None

@@ -18,7 +18,7 @@ from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
 from geodim.engine.solve import compute_profile, way_of
 from geodim.engine.steps import SMALLEST, may_leave_out, resolution, tolerance, within
-from geodim.plan import Problem
+from geodim.plans import Problem
 
 KINDS = [
     "normal",

@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from geodim.display.table import ReportTable
 from geodim.experiments import NAMES, get_experiment
 from geodim.experiments.document import (
     Document,
@@ -27,7 +28,6 @@ from geodim.experiments.printed import count_printed, printed
 from geodim.experiments.report import build_report, compare_all, draw_figures, write_reproduction
 from geodim.experiments.store import Store
 from geodim.experiments.verdicts import Verdict
-from geodim.report.table import ReportTable
 
 pytest.importorskip("jinja2", reason="the page of the report needs jinja2: pip install 'geodim[report]'")
 

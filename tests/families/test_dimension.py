@@ -172,7 +172,7 @@ def test_what_the_bounds_are_about_is_said():
     assert every.part_of is None
     again = geodim.IDResult.from_json(some.to_json())
     assert again.part_of == some.part_of == "all points"
-    from geodim.report.html.text import describe_dimension, kind_text
+    from geodim.display.html.text import describe_dimension, kind_text
 
     assert "bounds for all points" in kind_text(some)
     assert "with the features of all points" in describe_dimension(some)[0]

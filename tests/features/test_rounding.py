@@ -73,7 +73,7 @@ def case(name, weighted, kind, seed, dtype):
         matrix = sparse.csr_array(rng.normal(size=(N, N)) * (rng.random((N, N)) < 0.3) / 4)
         return X, make_operator(None, matrix), exact_hops(X, HOPS, "matrix", matrix=matrix)
     edges, weights = graph_of(weighted, seed)
-    made = make_operator(as_graph(edges, N, weights=weights, orientation="rows"), operator, **parameters)
+    made = make_operator(as_graph(edges, N, edge_weights=weights, orientation="rows"), operator, **parameters)
     return X, made, exact_hops(X, HOPS, operator, n=N, edges=edges, weights=weights, **parameters)
 
 
@@ -206,7 +206,7 @@ def test_what_an_operator_of_ones_own_computes_is_the_definition():
         def describe(self):
             return {"operator": "sym", "n_nodes": 4}
 
-        def apply(self, block, out, *, threads=None):  # noqa: ARG002
+        def apply(self, block, out, *, n_threads=None):  # noqa: ARG002
             out[...] = 2 * block
 
     X = np.arange(4.0)[:, None]

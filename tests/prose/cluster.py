@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from geodim.plan import CORE
+from geodim.plans import CORE
 from prose.sources import benchmark, constant
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import geodim
-from geodim.report.thinning import MOST_GROUPS
+from geodim.display.thinning import MOST_GROUPS
 
 if TYPE_CHECKING:
     from prose.pages import Page
@@ -27,6 +27,6 @@ def check(page: Page) -> None:
 def size_of_a_report() -> str:
     """In megabytes."""
     pytest.importorskip("jinja2", reason="reports need jinja2")
-    page = pytest.importorskip("geodim.report.html.document", reason="reports need plotly")
+    page = pytest.importorskip("geodim.display.html.document", reason="reports need plotly")
     result = geodim.intrinsic_dimension(np.random.default_rng(0).normal(size=(200, 3)))
     return f"{len(page.render_report([result]).encode()) / 1e6:.0f}"

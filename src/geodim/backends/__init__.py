@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from geodim.errors import InputTypeError, InputValueError
+from geodim.lists import is_dask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,7 +49,7 @@ class Executor(Protocol):
         """What is to be computed: sizes, types, the tolerance, and where the data lies."""
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:
-        """How that is done here, within so many bytes if given; ``why_not`` is set where it cannot be."""
+        """How that is done here, within this many bytes if given; ``why_not`` is set where it cannot be."""
 
     def solve(
         self,
@@ -132,9 +133,9 @@ def where_it_lies(X: object) -> str:
 
     Without importing anything: data on a device or a cluster has brought its package along.
     """
-    module = type(X).__module__.partition(".")[0]
-    if module == "dask":
+    if is_dask(X):
         return "dask"
+    module = type(X).__module__.partition(".")[0]
     return (
         "cuda"
         if module == "torch" and getattr(getattr(X, "device", None), "type", "cpu") == "cuda"

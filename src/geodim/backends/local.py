@@ -14,6 +14,7 @@ from geodim.data.measures import MassSource, UnitSource, measured_source
 from geodim.data.sources import WeightedSource
 from geodim.engine.solve import compute_profile
 from geodim.engine.ways import MOST_COLUMNS
+from geodim.engine.windows import kernels_pay
 from geodim.errors import InputValueError
 from geodim.families.protocol import is_made, part_of
 from geodim.families.solve import solve_here
@@ -59,11 +60,11 @@ class LocalBackend:
             by_rows=hasattr(source, "read_rows"), held=not mapped, apart=False, n_rows=stored_rows(source),
             runs=longest_runs(source), masses=isinstance(source, MassSource),
             at_once=getattr(source, "at_once", MOST_COLUMNS), made_from=made,
-            fresh=getattr(plain, "fresh", False), part=part,
+            fresh=getattr(plain, "fresh", False), part=part, kernels=kernels_pay(),
         )  # fmt: skip
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:
-        """For the cores of this machine."""
+        """Plan for the cores of this machine."""
         return plan_cpu(problem, threads=threads, budget=memory)
 
     def solve(
@@ -106,7 +107,7 @@ class LocalBackend:
         solve_here(source, profile=profile, ends=ends, threads=threads, driver=driver)
 
     def meter(self) -> Meter:
-        """Of this process."""
+        """Return a meter of the memory of this process."""
         return ProcessMeter()
 
     def operator(
@@ -124,7 +125,7 @@ class LocalBackend:
 
         if not isinstance(operator, str) and graph is None:
             return make_operator(None, operator), {}
-        simple = as_graph(graph, n_nodes, weights=weights, threads=threads)
+        simple = as_graph(graph, n_nodes, edge_weights=weights, n_threads=threads)
         return make_operator(simple, operator, **parameters), simple.to_dict()
 
     def hop_pass(

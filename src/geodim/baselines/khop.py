@@ -26,6 +26,7 @@ from geodim.baselines.mle import PAPER_SAMPLE, VARIANTS, mle_of_points
 from geodim.baselines.points import Points, as_points
 from geodim.data.checks import scan_ranges
 from geodim.data.graphs import as_graph
+from geodim.data.graphs.attributes import attributes_and_graph
 from geodim.data.sources import as_source
 from geodim.engine.parts import thread_count
 from geodim.errors import InputTypeError, InputValueError, RangeOverflowError, ShapeError
@@ -59,6 +60,14 @@ class HopPoints:
         Squared norms of the rows of :math:`T^m|X|`.
     products : int
         Sparse products per hop.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geodim.baselines import khop_points
+    >>> points = khop_points(np.eye(3), [(0, 1), (1, 2)], hops=1)
+    >>> points.values.shape, points.n_attributes, points.hops
+    ((3, 6), 3, 1)
     """
 
     values: NDArray[np.float64]
@@ -83,7 +92,7 @@ class HopPoints:
 
 def khop_points(
     X: object,
-    graph: object,
+    graph: object = None,
     hops: int = 5,
     *,
     operator: object = "sym",
@@ -120,6 +129,7 @@ def khop_points(
         msg = f"operator must be a name (sym, rw, ppr, heat), got {type(operator).__name__}"
         raise InputTypeError(msg)
     threads = thread_count(n_threads)
+    X, graph = attributes_and_graph(X, graph)
     source = as_source(X)
     ranges = scan_ranges(source, threads)
     if ranges.magnitude > LARGEST or 0.0 < ranges.magnitude < 1.0 / LARGEST:
@@ -129,7 +139,7 @@ def khop_points(
         )
         raise RangeOverflowError(msg)
     made = make_operator(
-        as_graph(graph, source.n_points, weights=edge_weights, threads=threads),
+        as_graph(graph, source.n_points, edge_weights=edge_weights, n_threads=threads),
         operator,
         **(operator_parameters or {}),
     )
@@ -141,7 +151,7 @@ def khop_points(
     values, squares = np.empty((n, (hops + 1) * d)), np.zeros((hops + 1, n))
     for first in range(0, d, WIDTH):
         columns = slice(first, min(first + WIDTH, d))
-        blocks = iter_hop_blocks(source, made, hops, columns, dtype=np.float64, threads=threads)
+        blocks = iter_hop_blocks(source, made, hops, columns, dtype=np.float64, n_threads=threads)
         for m, block in enumerate(blocks):
             values[:, m * d + first : m * d + columns.stop] = block
         own = values[:, columns]
@@ -162,7 +172,7 @@ def _magnitudes(
     yield current
     for _ in range(hops):
         following = np.empty_like(current)
-        operator.apply(current, following, threads=threads)
+        operator.apply(current, following, n_threads=threads)
         current = following
         yield current
 
@@ -192,7 +202,7 @@ def published_hops(X: object, graph: object, hops: int) -> list[NDArray[np.float
 
 def khop_mle(
     X: object,
-    graph: object,
+    graph: object = None,
     hops: int = 5,
     n_neighbors: int = 5,
     *,
@@ -240,6 +250,7 @@ def khop_mle(
     [3, 6, 6]
     """
     hops = whole_number(hops, "hops", 0)
+    X, graph = attributes_and_graph(X, graph)
     options: dict[str, Any] = {
         "variant": variant,
         "resolution": resolution,

@@ -13,13 +13,13 @@ from geodim.cli.console import (
     out,
     print_json,
     print_written,
-    progress_bar,
     shares_table,
     summary_table,
 )
 from geodim.cli.exits import ExitCode
 from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
-from geodim.cli.tables import Columns, Exclude, Header, TimeLimit, opened
+from geodim.cli.tables import Columns, DropMissing, Exclude, Header, TimeLimit, opened
+from geodim.cli.watching import watching
 from geodim.output import check_outputs
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def binary(
     normalize: Annotated[bool, typer.Option("--normalize", help="The same as --scale global.")] = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     time_limit: TimeLimit = None,
     json: Annotated[
@@ -92,6 +93,7 @@ def binary(
             header,
             console,
             quiet=quiet,
+            drop_missing=drop_missing,
             min_support=support,
             scale=_scale(scale, normalize=normalize),
             time_limit=time_limit,
@@ -147,6 +149,7 @@ def _measure(
     console: Console,
     *,
     quiet: bool,
+    drop_missing: bool,
     min_support: float,
     scale: str,
     time_limit: float | None,
@@ -155,13 +158,15 @@ def _measure(
     from geodim.concepts.dimension import binary_dimension
     from geodim.concepts.files import is_context_file
 
-    how: dict[str, Any] = {"min_support": min_support, "scale": scale, "time_limit": time_limit}
-    with progress_bar(console, quiet=quiet, noun="sizes") as progress:
+    how: dict[str, Any] = {"min_support": min_support, "scale": scale}
+    with watching(console, quiet=quiet, noun="sizes", time_limit=time_limit) as watch:
+        how["progress"] = watch.solving
         if not is_context_file(file):
-            with opened(file, columns, exclude, header=header) as (data, names):
-                return binary_dimension(data, attribute_names=names, progress=progress, **how)
+            with opened(file, columns, exclude, header=header, drop_missing=drop_missing) as (data, names):
+                return binary_dimension(data, attribute_names=names, time_limit=watch.left, **how)
         given = {"--columns": columns, "--exclude": exclude, "--header": header}
+        given["--drop-missing"] = drop_missing or None
         for option, value in given.items():
             if value is not None:
                 raise typer.BadParameter(f"{file.name} has no columns to choose from", param_hint=option)
-        return binary_dimension(file, progress=progress, **how)
+        return binary_dimension(file, time_limit=watch.left, **how)

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_alerts, print_json, print_written, progress_bar
+from geodim.cli.console import err, notes, out, print_alerts, print_json, print_written
 from geodim.cli.families import FAMILY_HELP, Landmarks, Metric
 from geodim.cli.reporting import Report, check_report, with_provenance
 from geodim.cli.tables import (
     Columns,
+    DropMissing,
     Exclude,
+    GiveUp,
     Header,
     NoNormalize,
     Rtol,
@@ -21,6 +23,7 @@ from geodim.cli.tables import (
     opened,
     scale_given,
 )
+from geodim.cli.watching import watching
 from geodim.output import check_outputs
 from geodim.text import visible
 
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from geodim.sampling.rows import Options
 
 HIDDEN = typer.Option(hidden=True)
+
+FORMAT = "geodim.compare/2"  # the line in a pipe; a file that --json wrote has the curves, too
 
 
 def compare(
@@ -59,8 +64,10 @@ def compare(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     threads: Threads = None,
+    time_limit: GiveUp = None,
     json: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Also write the comparison to a file.")
     ] = None,
@@ -73,7 +80,6 @@ def compare(
     hops: Annotated[str | None, HIDDEN] = None,
     edges: Annotated[str | None, HIDDEN] = None,
     root: Annotated[str | None, HIDDEN] = None,
-    time_limit: Annotated[str | None, HIDDEN] = None,
 ) -> None:
     """Compare data sets: what differs, and which has the lower dimension at equal numbers of points.
 
@@ -91,7 +97,7 @@ def compare(
     * `geodim compare a.parquet b.parquet c.parquet --points 500 | jq -r .verdicts[].why`
     * other estimators beside ours: `geodim estimators points.npy`
     """
-    _refuse_estimators(files, estimators, neighbors, hops, edges, root, time_limit)
+    _refuse_estimators(files, estimators, neighbors, hops, edges, root)
     for file in files:
         if file.lower().endswith(".json"):
             raise typer.BadParameter(
@@ -108,7 +114,8 @@ def compare(
     with notes(console, quiet=quiet):
         found = _compared(
             files, columns, exclude, header, options, console,
-            quiet=quiet, points=points, repeats=repeats, seed=seed,
+            quiet=quiet, drop_missing=drop_missing, time_limit=time_limit, points=points, repeats=repeats,
+            seed=seed,
         )  # fmt: skip
         if json is not None:
             found.to_json(json)
@@ -116,7 +123,7 @@ def compare(
             _report(found, report)
     terminal = out()
     if not terminal.is_terminal:
-        print_json(found.to_dict())
+        print_json({**found.scalars(), "format": FORMAT})
     elif quiet:
         print(*(visible(str(verdict)) for verdict in found.verdicts), sep="\n")
     else:
@@ -146,6 +153,8 @@ def _compared(
     console: Console,
     *,
     quiet: bool,
+    drop_missing: bool,
+    time_limit: float | None,
     **draws: Any,  # noqa: ANN401 - handed on
 ) -> Comparison:
     """Read all of them and compare; errors name the file."""
@@ -154,20 +163,23 @@ def _compared(
 
     made = options["features"] != "coordinates"
     named: dict[str, Points] = {}
-    for file in files:
-        times = sum(other == file for other in files[: len(named) + 1])
-        name = file if times == 1 else f"{file} ({times})"
-        with opened(Path(file), columns, exclude, header=header) as (data, names):
-            own = options.copy()
-            own["feature_names"] = None if made else names
-            named[name] = Points(data, own, name)
-    with progress_bar(console, quiet=quiet, noun="parts") as progress:
-        return compare_points(named, progress=progress, **draws)
+    with watching(console, quiet=quiet, noun="parts", keeps="", time_limit=time_limit) as watch:
+        for file in files:
+            times = sum(other == file for other in files[: len(named) + 1])
+            name = file if times == 1 else f"{file} ({times})"
+            with opened(Path(file), columns, exclude, header=header, drop_missing=drop_missing) as (
+                data,
+                names,
+            ):
+                own = options.copy()
+                own["feature_names"] = None if made else names
+                named[name] = Points(data, own, name)
+        return compare_points(named, progress=watch.parts, **draws)
 
 
 def _report(found: Comparison, path: Path) -> None:
-    from geodim.report.html.document import write_report
-    from geodim.report.html.sources import Item
+    from geodim.display.html.document import report as write_report
+    from geodim.display.html.sources import Item
 
     items = [
         Item(name, with_provenance(result, name))

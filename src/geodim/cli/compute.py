@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path  # noqa: TC003 - typer looks at the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +23,6 @@ from geodim.cli.console import (
     print_alerts,
     print_json,
     print_written,
-    progress_bar,
     shares_table,
     summary_table,
 )
@@ -55,6 +55,7 @@ from geodim.cli.tables import (
     SAVE_EVERY,
     Checkpoint,
     Columns,
+    DropMissing,
     Exclude,
     Header,
     NoNormalize,
@@ -66,6 +67,7 @@ from geodim.cli.tables import (
     opened,
     scale_given,
 )
+from geodim.cli.watching import watching
 from geodim.output import check_outputs
 
 if TYPE_CHECKING:
@@ -101,11 +103,21 @@ def compute(
     weighting: Weighting = None,
     edge_weights: EdgeWeights = None,
     disconnected: Disconnected = None,
+    shuffled: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="For features that are no columns: also N times with every column shuffled, as a mark to "
+            "compare with.",
+        ),
+    ] = None,
     rtol: Rtol = 0.0,
     scale: ScaleOption = None,
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     count_duplicates: Annotated[
         bool, typer.Option("--count-duplicates", help="Also count the points that equal another point.")
@@ -160,6 +172,7 @@ def compute(
 
     * `geodim compute embeddings.npy`
     * `geodim compute embeddings.npy --features distances --metric cosine`
+    * `geodim compute embeddings.npy --features distances --shuffled 3`, beside its own columns shuffled
     * `geodim compute points.npy --features coordinates,distances --by diameter`
     * `geodim compute words.txt --features distances --metric edit`
     * `geodim compute sentences.txt --features terms`
@@ -186,14 +199,21 @@ def compute(
         disconnected=disconnected,
     )
     table = is_table(family, file)
+    if shuffled is not None and (family is None or not table):
+        raise typer.BadParameter(
+            "shuffled columns are a mark for features made from a table, as --features distances; columns "
+            "themselves have the same dimension however each is shuffled",
+            param_hint="--shuffled",
+        )
     if not table:
         tables_have = {"--columns": columns, "--exclude": exclude, "--header": header}
+        tables_have["--drop-missing"] = drop_missing
         only_for_tables({**tables_have, "--dry-run": dry_run, "--scheduler": scheduler})
     plans = {"--points": points, "--features": width, "--coordinates": coordinates, "--memory": memory}
     only_for_plans(dry_run, {**plans, "--workers": workers, "--worker-memory": worker_memory})
     check_sizes(file, points, width, coordinates, dry_run=dry_run, made=family is not None)
     if plot is not None:
-        from geodim.report.plots import check_plot_path
+        from geodim.display.plots import check_plot_path
 
         check_plot_path(plot)
     check_report(report)
@@ -233,16 +253,18 @@ def compute(
             console,
             scheduler,
             quiet=quiet,
+            drop_missing=drop_missing,
             certificate=certificate,
             certificate_rtol=certificate_rtol,
+            shuffled=shuffled,
             table=table,
+            time_limit=time_limit,
             **where,
             features=family or "coordinates",
             rtol=rtol,
             removal=_finds_removal(where, scheduler, family, rtol, checkpoint),
             scale=by_unit,
             n_threads=threads,
-            time_limit=time_limit,
             count_indistinguishable=count_duplicates,
             checkpoint=checkpoint,
             save_every=save_every,
@@ -287,24 +309,35 @@ def _measure(
     scheduler: str | None,
     *,
     quiet: bool,
+    drop_missing: bool,
     certificate: Path | None,
     certificate_rtol: float,
+    shuffled: int | None,
     table: bool,
+    time_limit: float | None,
     **options: object,
 ) -> IDResult:
     """Read and compute; shares name the columns of the file."""
     from geodim.dimension import intrinsic_dimension
 
     made = options["features"] != "coordinates"  # then columns are coordinates of points, not features
-    with (
-        connected(scheduler) as there,
-        opened(file, columns, exclude, header=header, lazily=bool(there))
-        if table
-        else opened_objects(file) as (data, names),
-    ):
-        with progress_bar(console, quiet=quiet) as progress:
-            options |= {"feature_names": None if made else names, "progress": progress}
-            result = intrinsic_dimension(data, **{**options, **there})
+    with ExitStack() as stack:
+        there = stack.enter_context(connected(scheduler))
+        with watching(console, quiet=quiet, time_limit=time_limit) as watch:
+            data, names = stack.enter_context(
+                opened(file, columns, exclude, header=header, drop_missing=drop_missing, lazily=bool(there))
+                if table
+                else opened_objects(file)
+            )
+            options |= {"feature_names": None if made else names, "progress": watch.solving}
+            result = intrinsic_dimension(data, time_limit=watch.left, **{**options, **there})
+        if shuffled is not None and result.stopped is None:
+            from geodim.sampling import shuffled_reference
+
+            same: dict[str, Any] = {
+                name: options[name] for name in ("features", "rtol", "scale", "n_threads")
+            }
+            result = shuffled_reference(data, repeats=shuffled, whole=result, **same)
         write_certificate(result, certificate, certificate_rtol, data, stopped=result.stopped)
         return result
 
@@ -313,7 +346,7 @@ def _write(result: IDResult, json: Path | None, plot: Path | None) -> list[Path]
     if json is not None:
         result.to_json(json)
     if plot is not None:
-        from geodim.report.plots import save_plot
+        from geodim.display.plots import save_plot
 
         save_plot(result, plot)
     return [path for path in (json, plot) if path is not None]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from geodim.families.protocol import Family
-    from geodim.plan import CoreRates, Problem
+    from geodim.plans import CoreRates, Problem
 
 FEW, TRIED_POINTS, TRIED_VALUES = 64, 3000, 1 << 22  # of a trial of features that are made
 RUN = 1000  # neighbouring points of a sample: a page of a file is read once for all of them
@@ -88,7 +88,7 @@ def show_plan(
     worker_memory: str | None,
 ) -> None:
     """Print the plan; exit code 3 if it does not fit."""
-    from geodim.plan import machine_memory
+    from geodim.plans import machine_memory
 
     on_cpu = backend in (BackendName.auto, BackendName.cpu) and not (scheduler or workers or worker_memory)
     if file is None:
@@ -118,7 +118,7 @@ def sizes_alone(
     n_points: int, n_features: int, rtol: float, family: Family | None = None
 ) -> tuple[Problem, CoreRates]:
     """Normal float32 columns, or points, of these sizes, and rates from a trial on some."""
-    from geodim.plan import Problem, calibrate, calibrate_family, family_problem, normal_sample
+    from geodim.plans import Problem, calibrate, calibrate_family, family_problem, normal_sample
 
     if family is not None:
         import numpy as np
@@ -149,7 +149,7 @@ def look_at(
 
     Of Parquet and zarr no more than the sample is read.
     """
-    from geodim.plan import Problem, calibrate, normal_spread
+    from geodim.plans import Problem, calibrate, normal_spread
 
     found: dict[str, Any]
     if family is not None:
@@ -175,7 +175,7 @@ def _family_in(
 
     from geodim.cli.tables import opened
     from geodim.data.sources import as_source
-    from geodim.plan import calibrate_family, family_problem
+    from geodim.plans import calibrate_family, family_problem
 
     with opened(file, columns, exclude, header=header) as (data, _):
         source = as_source(data)
@@ -197,7 +197,7 @@ def _opened(
 
     from geodim.cli.tables import opened
     from geodim.data.sources import as_source
-    from geodim.plan import SAMPLE, TRIED
+    from geodim.plans import SAMPLE, TRIED
 
     with opened(file, columns, exclude, header=header) as (data, _):
         source = as_source(data)
@@ -226,7 +226,7 @@ def _chunked(file: Path, columns: str | None, exclude: str | None) -> tuple[dict
     from geodim.data.sources import as_source
     from geodim.data.tables.columns import choose_columns
     from geodim.optional import require
-    from geodim.plan import SAMPLE, TRIED
+    from geodim.plans import SAMPLE, TRIED
 
     chunks: int | None
     if file.suffix == ".zarr":

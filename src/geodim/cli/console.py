@@ -1,12 +1,13 @@
 """What the terminal shows: consoles, notes, errors, tables and the progress bar.
 
 Everything is shown by the consoles of `out` and `err`, which write out what a terminal would obey: names of
-columns and files come from strangers.
+columns and files come from untrusted sources.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import warnings
 from contextlib import contextmanager, suppress
@@ -17,12 +18,11 @@ from geodim.errors import GeodimWarning
 from geodim.text import visible, visible_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
     from typing import TextIO
 
     from rich.console import Console, ConsoleOptions, RenderableType
-    from rich.progress import Progress
     from rich.table import Table
 
     from geodim.alerts import Alert
@@ -50,13 +50,17 @@ def _safe_console() -> type[Console]:
 
 
 def out() -> Console:
-    """Console on stdout: plain text without colours where that is no terminal."""
-    return _safe_console()(highlight=False)
+    """Console on stdout: plain text without colours where that is no terminal.
+
+    Whether it is one decides about tables and JSON, so that nothing but the stream itself is asked: Rich
+    would take FORCE_COLOR for a terminal.
+    """
+    return _safe_console()(highlight=False, force_terminal=sys.stdout.isatty())
 
 
 def err() -> Console:
     """Console on stderr, for everything that is not the answer."""
-    return _safe_console()(stderr=True, highlight=False)
+    return _safe_console()(stderr=True, highlight=False, force_terminal=sys.stderr.isatty())
 
 
 def print_error(message: str) -> None:
@@ -85,7 +89,7 @@ def notes(console: Console, *, quiet: bool = False) -> Iterator[None]:
     """Show geodim's warnings as notes on stderr, or not at all."""
     from rich.text import Text
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _without_logs(quiet):
         warnings.simplefilter("always", GeodimWarning)
         show = warnings.showwarning
 
@@ -107,51 +111,16 @@ def notes(console: Console, *, quiet: bool = False) -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar(
-    console: Console, *, quiet: bool = False, noun: str = "features"
-) -> Iterator[Callable[[int, int], None] | None]:
-    """Bar with the time left, for `intrinsic_dimension` and its like.
-
-    It is gone when done, and absent where nobody is looking.
-    """
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    bar, report = bar_with_time(console, noun)
-    with bar:
-        yield report
-
-
-def bar_with_time(console: Console, noun: str) -> tuple[Progress, Callable[[int, int], None]]:
-    """A bar with the time left, and what to call as ``report(done, total)``."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(f"{noun},"),
-        TimeRemainingColumn(),
-        TextColumn("left (Ctrl-C keeps the bounds)"),
-        console=console,
-        transient=True,
-    )
-    task = bar.add_task("checking values", total=None)
-
-    def report(done: int, total: int) -> None:
-        if done < bar.tasks[0].completed:  # a second and finer pass
-            bar.reset(task)
-        bar.update(task, description="solving", completed=done, total=total)
-
-    return bar, report
+def _without_logs(quiet: bool) -> Iterator[None]:
+    """No word of geodim's own in between, such as that it is compiling."""
+    logger = logging.getLogger("geodim")
+    level = logger.level
+    if quiet:
+        logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def summary_table(result: IDResult, title: str) -> Table:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 REQUIRED = ("numpy", "scipy", "numba", "scikit-learn", "typer", "rich")
-FOR_DEVELOPERS = {"test", "dev", "docs"}
+FOR_DEVELOPERS = {"browser", "dev", "docs", "mutation", "oracles", "test"}
 
 
 def doctor(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_
-import os
 import signal
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.estimators_child import ESTIMATORS, READY
 from geodim.cli.exits import ExitCode
 from geodim.cli.reporting import Report, check_report, with_provenance
-from geodim.cli.tables import Columns, Exclude, Header  # noqa: TC001 - typer looks at the annotations
+from geodim.cli.tables import Columns, DropMissing, Exclude, Header  # noqa: TC001 - typer looks at the annotations
 from geodim.errors import InputValueError, MissingExtraError
 from geodim.output import check_outputs, write_text
 from geodim.text import visible
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMAT = "geodim.estimators/1"
+INTERRUPTED = (-signal.SIGINT, 0xC000013A)  # as Unix and Windows say that Ctrl-C ended a process
 CODES = {"extra": ExitCode.EXTRA, "file": ExitCode.FILE, "data": ExitCode.DATA}
 
 
@@ -65,6 +65,7 @@ def compare_estimators(
     ] = None,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     neighbors: Annotated[
         int | None,
@@ -113,15 +114,17 @@ def compare_estimators(
     check_report(report)
     names = parse_estimators(estimators)
     job: dict[str, Any] = {
-        "parent": os.getpid(),
         **_where(data, hops, root, edges, columns, exclude),
         "header": header,
+        "drop_missing": drop_missing or None,
         "neighbors": neighbors,
         "rtol": rtol,
         "seed": seed,
         "threads": threads,
         "time_limit": time_limit,
     }
+    if drop_missing and (job["file"] is None or edges is not None):
+        raise typer.BadParameter("nodes of a graph cannot be left out", param_hint="--drop-missing")
     inputs = [edges, data if job["file"] else dataset_folder(data, root)]
     check_outputs({"--json": json, "--report": report}, inputs)
     rows, interrupted = _all_rows(job, names, quiet=quiet)
@@ -130,8 +133,8 @@ def compare_estimators(
     if json is not None:
         write_text(json, json_.dumps(document, indent=1, allow_nan=False) + "\n")
     if report is not None and ours is not None:
-        from geodim.report.html.document import write_report
-        from geodim.report.html.sources import as_result
+        from geodim.display.html.document import report as write_report
+        from geodim.display.html.sources import as_result
 
         write_report([with_provenance(as_result(ours), data)], report, estimates=rows)
     terminal = out()
@@ -237,7 +240,8 @@ def _one_row(job: dict[str, Any]) -> dict[str, Any]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
+        errors="replace",  # what libraries say before Python starts may be in any encoding
     ) as child:
         try:
             return _row(name, _listen(child, job))
@@ -256,9 +260,12 @@ def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]
     said: list[str] = []  # drained all the time: a full pipe would hold the child up
     listener = Thread(target=said.extend, args=(child.stderr,), daemon=True)
     listener.start()
-    with suppress(BrokenPipeError):  # it has ended already, and will not say why
-        child.stdin.write(json_.dumps(job))
-        child.stdin.close()
+    try:
+        child.stdin.write(f"{json_.dumps(job)}\n")
+        child.stdin.flush()  # and open until one of us ends: see `geodim.cli.lifeline`
+    except OSError:  # it has ended already, and will not say why
+        with suppress(OSError):
+            child.stdin.close()
     limit = None if job["time_limit"] is None else min(job["time_limit"], MOST_SECONDS)
     first = child.stdout.readline().strip()
     answers: list[str] = []
@@ -282,7 +289,7 @@ def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]
         if found.get("stage") == "load":
             _raise(found["error"])
         return found
-    if code == -signal.SIGINT:
+    if code in INTERRUPTED:
         raise KeyboardInterrupt
     reason = f"killed by signal {-code}, perhaps for want of memory" if code < 0 else f"exit status {code}"
     last = "".join(said).strip().rpartition("\n")[2]
@@ -314,7 +321,7 @@ def _document(job: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]
         versions |= row.pop("versions", {})
     source = {
         key: job[key]
-        for key in ("file", "name", "edges", "columns", "exclude", "header")
+        for key in ("file", "name", "edges", "columns", "exclude", "header", "drop_missing")
         if job[key] is not None
     }
     if job["file"] is None or job["edges"] is not None:

@@ -14,7 +14,7 @@ import typer
 from geodim.cli.console import print_error
 from geodim.cli.streams import READER_GONE
 from geodim.engine.interrupt import Terminated, terminated_by
-from geodim.errors import ClusterError, DataFileError, GeodimError, MissingExtraError
+from geodim.errors import ClusterError, DataFileError, GeodimError, MissingExtraError, TimeLimitError
 from geodim.text import visible_lines
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ EPILOG = """**Exit codes**
 * 2: an option or argument is wrong
 * 3: the data cannot be used: NaN, text, wrong shape, no such column
 * 4: a file cannot be read or written, or a cluster not be reached
-* 5: stopped early, by the time limit, Ctrl-C or SIGTERM; the bounds known by then are printed
+* 5: stopped early, by the time limit, Ctrl-C or SIGTERM; the bounds known by then, if any, are printed
 * 6: an optional package is missing; the message names it
 * 130: Ctrl-C before there was a result
 * 141: nobody reads the answer any more, as in `| head -0`
@@ -66,6 +66,8 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             _leave(error, ExitCode.EXTRA)
         except (DataFileError, ClusterError) as error:
             _leave(error, ExitCode.FILE)
+        except TimeLimitError as error:
+            _leave(error, ExitCode.STOPPED)
         except GeodimError as error:
             _leave(error, ExitCode.DATA)
         except OSError as error:

@@ -12,7 +12,7 @@ from geodim.cli.planning import BackendName, planned, show
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from geodim.plan import CoreRates, Plan, Problem
+    from geodim.plans import CoreRates, Plan, Problem
 
 LOADED_EDGES = 5_000_000  # a plan for a data set beyond this is made from its sizes: nobody waits for a plan
 SYNTHETIC_NODES, SYNTHETIC_EDGES = 1 << 17, 1_000_000
@@ -67,17 +67,19 @@ def make_trial(
     if info is None or info.edges is None or (info.present and info.edges <= LOADED_EDGES):
         given = load(name, root, features, edges, header=header)
         n, d = as_source(given.x).n_points, as_source(given.x).n_features
-        graph = as_graph(given.graph, n, weights=weights, threads=count)
+        graph = as_graph(given.graph, n, edge_weights=weights, n_threads=count)
         made = make_operator(graph, operator.value, **parameters)
         return Trial(given.title, given.source, n, len(graph.indices), d, count, given.x, made, loaded=True)
     import numpy as np
 
-    from geodim.plan import TRIED
+    from geodim.plans import TRIED
 
     assert info.nodes is not None
     assert info.attributes is not None
     rng = np.random.default_rng(0)
-    graph = as_graph(rng.integers(SYNTHETIC_NODES, size=(2, SYNTHETIC_EDGES)), SYNTHETIC_NODES, threads=count)
+    graph = as_graph(
+        rng.integers(SYNTHETIC_NODES, size=(2, SYNTHETIC_EDGES)), SYNTHETIC_NODES, n_threads=count
+    )
     x = rng.standard_normal((SYNTHETIC_NODES, TRIED), np.float32)
     made = make_operator(graph, operator.value, **parameters)
     # At most: an edge that is listed in both directions is stored twice, not four times.
@@ -96,8 +98,8 @@ def problem_of(trial: Trial, hops: int, rtol: float) -> tuple[Problem, CoreRates
 
     from geodim.data.sources import as_source
     from geodim.features import iter_hop_blocks
-    from geodim.plan import CORE, SAMPLE, TRIED, Problem, best_of, calibrate
     from geodim.planning.rates import speed_up
+    from geodim.plans import CORE, SAMPLE, TRIED, Problem, best_of, calibrate
 
     some = slice(0, min(TRIED, as_source(trial.x).n_features))
     block = np.ascontiguousarray(next(iter_hop_blocks(trial.x, trial.operator, 0, some, dtype=trial.dtype)))
@@ -115,7 +117,7 @@ def problem_of(trial: Trial, hops: int, rtol: float) -> tuple[Problem, CoreRates
         apart=False,
     )
     mixed = np.empty_like(block)
-    once = best_of(lambda: trial.operator.apply(block, mixed, threads=trial.threads))
+    once = best_of(lambda: trial.operator.apply(block, mixed, n_threads=trial.threads))
     work = (trial.tried_entries + trial.operator.n_nodes) * block.shape[1] * trial.operator.products
     values = mixed if hops else block
     sample = np.ascontiguousarray(values[:: -(-len(values) // SAMPLE)])

@@ -15,7 +15,7 @@ from geodim.cli.certifying import (
     check_certificate,
     write_certificate,
 )
-from geodim.cli.console import bar_with_time, err, notes, out, print_alerts, print_json, print_written
+from geodim.cli.console import err, notes, out, print_alerts, print_json, print_written
 from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import (
@@ -43,28 +43,35 @@ from geodim.cli.tables import (
     SAVE_EVERY,
     Checkpoint,
     Header,
-    HopScale,
     NoNormalize,
     Rtol,
     SaveEvery,
+    ScaleOption,
     Threads,
     TimeLimit,
     scale_given,
 )
+from geodim.cli.watching import watching
 from geodim.errors import InputTypeError, InputValueError
 from geodim.output import check_outputs
 from geodim.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import TypeAlias
 
     from rich.console import Console
     from rich.table import Table
 
+    from geodim.cli.watching import Watch
+    from geodim.explain.advice import HopAdvice
     from geodim.khop_result import KHopResult
     from geodim.result import IDResult
 
+    SoFar: TypeAlias = Callable[[Sequence[float]], None]
+
 FORMAT = "geodim.hops/1"
+CAUTION = "where training is affordable, validate one or two hops more"
 SHOWN_HOPS = 100  # while it is computed
 
 
@@ -117,7 +124,7 @@ def hops(
         ),
     ] = None,
     rtol: Rtol = 0.0,
-    scale: HopScale = None,
+    scale: ScaleOption = None,
     no_normalize: NoNormalize = False,
     edge_weights: Annotated[
         str | None,
@@ -185,6 +192,7 @@ def hops(
     budget = None if memory is None else parse_memory(memory)
     parameters = operator_parameters(operator, alpha, t, order)
     kind = None if dtype is None else dtype.value
+    by_unit = scale_given(scale, no_normalize)
     weights = check_inputs(name, features, edges, edge_weights)
     check_report(report)
     check_certificate(certificate, operator.value, weighted=edge_weights is not None)
@@ -210,31 +218,32 @@ def hops(
             )
             show_plan(trial, plan)
             return
-        given = load(name, root, features, edges, header=header, lazily=scheduler is not None)
-        result = _measure(
-            given,
-            console,
-            hops,
-            scheduler,
-            quiet=quiet,
-            certificate=certificate,
-            certificate_rtol=certificate_rtol,
-            options={
-                **where,
-                "operator": operator.value,
-                "operator_parameters": parameters,
-                "rtol": rtol,
-                "scale": scale_given(scale, no_normalize),
-                "edge_weights": weights,
-                "dtype": kind,
-                "n_threads": threads,
-                "memory": budget,
-                "time_limit": time_limit,
-                "checkpoint": checkpoint,
-                "save_every": save_every,
-                "count_indistinguishable": count_duplicates,
-            },
-        )
+        title = name or f"{features}, {edges}"
+        with _filling(title, console, hops, quiet=quiet, time_limit=time_limit) as (watch, so_far):
+            given = load(name, root, features, edges, header=header, lazily=scheduler is not None)
+            result = _measure(
+                given,
+                hops,
+                scheduler,
+                watch,
+                so_far,
+                certificate=certificate,
+                certificate_rtol=certificate_rtol,
+                options={
+                    **where,
+                    "operator": operator.value,
+                    "operator_parameters": parameters,
+                    "rtol": rtol,
+                    "scale": by_unit,
+                    "edge_weights": weights,
+                    "dtype": kind,
+                    "n_threads": threads,
+                    "memory": budget,
+                    "checkpoint": checkpoint,
+                    "save_every": save_every,
+                    "count_indistinguishable": count_duplicates,
+                },
+            )
         result = with_provenance(result, given.title)
         if json is not None:
             result.to_json(json)
@@ -255,11 +264,11 @@ def hops(
 
 def _measure(
     given: Given,
-    console: Console,
     hops: int,
     scheduler: str | None,
+    watch: Watch,
+    so_far: SoFar | None,
     *,
-    quiet: bool,
     certificate: Path | None,
     certificate_rtol: float,
     options: dict[str, Any],
@@ -269,10 +278,10 @@ def _measure(
 
     try:
         with connected(scheduler) as there, given.watch:
-            with _filling(given, console, hops, quiet=quiet) as progress:
-                result = khop_dimensions(
-                    given.x, given.graph, hops, progress=progress, **{**options, **there}
-                )
+            result = khop_dimensions(
+                given.x, given.graph, hops, progress=watch.solving, so_far=so_far, time_limit=watch.left,
+                **{**options, **there},
+            )  # fmt: skip
             stopped = result.results[0].stopped
             write_certificate(result, certificate, certificate_rtol, given.x, given.graph, stopped=stopped)
             return result
@@ -284,29 +293,29 @@ def _measure(
 
 @contextmanager
 def _filling(
-    given: Given, console: Console, hops: int, *, quiet: bool
-) -> Iterator[Callable[[int, int, Sequence[float]], None] | None]:
+    title: str, console: Console, hops: int, *, quiet: bool, time_limit: float | None
+) -> Iterator[tuple[Watch, SoFar | None]]:
     """Table and bar with the time left, gone when done, absent where nobody is looking.
 
     The discriminability found so far can only grow: the dimension is at most what the table shows.
     """
-    if quiet or not console.is_terminal:
-        yield None
-        return
     from rich.console import Group
     from rich.live import Live
 
-    bar, advance = bar_with_time(console, "attributes")
-    empty = [(k, "...", "", "") for k in range(min(hops, SHOWN_HOPS) + 1)]
-    with Live(Group(_table(given.title, empty), bar), console=console, transient=True) as live:
+    with watching(console, quiet=quiet, noun="attributes", time_limit=time_limit, show=False) as watch:
+        if watch.bar is None:
+            yield watch, None
+            return
+        bar = watch.bar
+        empty = [(k, "...", "", "") for k in range(min(hops, SHOWN_HOPS) + 1)]
+        with Live(Group(_table(title, empty), bar), console=console, transient=True) as live:
 
-        def report(done: int, total: int, deltas: Sequence[float]) -> None:
-            advance(done, total)
-            most = [(1.0 / delta) ** 2 if delta > 0.0 else float("inf") for delta in deltas]
-            rows = [(k, "...", f"at most {value:.6g}", "") for k, value in enumerate(most[: SHOWN_HOPS + 1])]
-            live.update(Group(_table(given.title, rows), bar), refresh=True)
+            def so_far(deltas: Sequence[float]) -> None:
+                most = [(1.0 / delta) ** 2 if delta > 0.0 else float("inf") for delta in deltas]
+                rows = [(k, "...", f"at most {value:.6g}", "") for k, value in enumerate(most)]
+                live.update(Group(_table(title, rows[: SHOWN_HOPS + 1]), bar), refresh=True)
 
-        yield report
+            yield watch, so_far
 
 
 def _table(title: str, rows: list[tuple[int, str, str, str]]) -> Table:
@@ -335,6 +344,8 @@ def _bounds(one: IDResult) -> str:
 
 
 def _show(result: KHopResult, title: str, terminal: Console) -> None:
+    from geodim.explain.advice import BASIS
+
     rows = [
         (
             row["k"],
@@ -354,6 +365,10 @@ def _show(result: KHopResult, title: str, terminal: Console) -> None:
             + ("" if kind == "float64" else " (--dtype float64 makes it smaller)"),
             soft_wrap=True,
         )
+    if (advice := _advice(result)) is not None:
+        # What it rests on is in the report: two paragraphs too many here.
+        terminal.print(f"\n{advice.text.partition(BASIS)[0].strip()}", soft_wrap=True)
+        terminal.print(f"(From six graphs and one kind of model: {CAUTION}.)", soft_wrap=True)
     first, graph = result.results[0], result.graph
     threads = first.parameters.get("n_threads", 1)
     terminal.print(
@@ -376,6 +391,15 @@ def _document(result: KHopResult, given: Given) -> dict[str, Any]:
     ]
     versions = values["results"][0]["versions"]
     alerts = [alert.to_dict() for alert in result.alerts]
+    advice = _advice(result)
     return {
-        **values, "format": FORMAT, **given.source, "alerts": alerts, "results": scalars, "versions": versions
+        **values, "format": FORMAT, **given.source, "alerts": alerts,
+        "advice": None if advice is None else advice.to_dict(), "results": scalars, "versions": versions,
     }  # fmt: skip
+
+
+def _advice(result: KHopResult) -> HopAdvice | None:
+    """How many hops are worth it; bounds of a pass that was stopped say too little for that."""
+    from geodim.explain.advice import advise
+
+    return None if result[0].stopped or result.hops == 0 else advise(result)

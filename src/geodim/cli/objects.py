@@ -85,7 +85,8 @@ def is_table(family: Family | None, file: Path | None) -> bool:
     from geodim.data.tables.read import SUFFIXES
     from geodim.families import Union
 
-    named = file is not None and str(file).lower().partition(":")[0].endswith(SUFFIXES)
+    name = "" if file is None else str(file).lower()
+    named = name.endswith(SUFFIXES) or ".npz:" in name  # the colon of C: is another
     for member in family.families() if isinstance(family, Union) else [family]:
         # Sets are rows of zeros and ones, or lines of text.
         sets = getattr(member, "metric", None) == "jaccard" and named

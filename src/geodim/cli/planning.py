@@ -16,7 +16,7 @@ from geodim.text import visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from geodim.plan import CoreRates, Plan, Problem
+    from geodim.plans import CoreRates, Plan, Problem
 
 PLAN_FORMAT = "geodim.plan/1"
 
@@ -85,18 +85,18 @@ def planned(
 ) -> Plan:
     """Plan for the cluster that is named or described, for the GPU, or for this machine."""
     from geodim.engine.parts import thread_count
-    from geodim.plan import plan
+    from geodim.plans import plan
 
     if workers is not None or worker_memory is not None or scheduler is not None:
         if backend not in (BackendName.auto, BackendName.dask):
             raise typer.BadParameter(f"workers are Dask's, not for {backend.value}", param_hint="--backend")
         backend = BackendName.dask
     if backend is BackendName.cuda:
-        return plan(problem, "cuda", budget=budget or device_memory())
+        return plan(problem, "cuda", memory=budget or device_memory())
     if backend is BackendName.dask:
         found = _workers(scheduler, workers, worker_memory, threads)
-        return plan(problem, "dask", workers=found, budget=budget, rates=rates)
-    return plan(problem, "cpu", threads=thread_count(threads), budget=budget, rates=rates)
+        return plan(problem, "dask", workers=found, memory=budget, rates=rates)
+    return plan(problem, "cpu", n_threads=thread_count(threads), memory=budget, rates=rates)
 
 
 def _workers(

@@ -37,8 +37,8 @@ def report(
     * `geodim report raw.json scaled.json embedded.json -o comparison.html`
     * `geodim compute iris.csv --exclude species --report iris.html` does both at once
     """
-    from geodim.report.html.document import check_report_path, write_report
-    from geodim.report.html.sources import read_item
+    from geodim.display.html.document import check_report_path, report as write_report
+    from geodim.display.html.sources import read_item
 
     check_report_path(output)
     check_outputs({"--output": output}, files)

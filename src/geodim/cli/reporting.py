@@ -27,7 +27,7 @@ Report = Annotated[
 def check_report(path: Path | None) -> None:
     """Find out before the work, not after it, that the report cannot be written."""
     if path is not None:
-        from geodim.report.html.document import check_report_path
+        from geodim.display.html.document import check_report_path
 
         check_report_path(path)
 
@@ -35,7 +35,7 @@ def check_report(path: Path | None) -> None:
 def report_if_wanted(result: IDResult | KHopResult | FeatureSelection, path: Path | None) -> None:
     """Write the report on one result, if one is wanted."""
     if path is not None:
-        from geodim.report.html.document import write_report
+        from geodim.display.html.document import report as write_report
 
         write_report([result], path)
 

@@ -205,8 +205,8 @@ def _value(
 
 def _write(folder: Path, quiet: bool) -> list[Path]:
     """Figures and reports from everything in the folder; what lacks a package is left out, and said."""
+    from geodim.display.html.page import environment
     from geodim.experiments.report import draw_figures, write_reproduction
-    from geodim.report.html.page import environment
 
     def unless_missing(what: str, work: Callable[[], T]) -> T | None:
         try:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path  # noqa: TC003 - typer looks at the annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from geodim.cli.console import err, notes, out, print_alerts, print_json, print_written
+from geodim.cli.exits import ExitCode
 from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, chosen_family, named_features
 from geodim.cli.objects import is_table, only_for_tables, opened_objects
 from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
 from geodim.cli.tables import (
     Columns,
+    DropMissing,
     Exclude,
     Header,
     NoNormalize,
@@ -22,12 +23,11 @@ from geodim.cli.tables import (
     opened,
     scale_given,
 )
+from geodim.cli.watching import watching
 from geodim.output import check_outputs
 from geodim.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rich.console import Console
 
     from geodim.explain.select import FeatureSelection
@@ -66,8 +66,13 @@ def select(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     threads: Threads = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the features chosen so far."),
+    ] = None,
     json: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Also write the result to a file.")
     ] = None,
@@ -80,7 +85,7 @@ def select(
 
     One feature after the other, always the one that adds most to the discriminability. Such a choice reaches
     at least 63 % (1 - 1/e) of the discriminability of the best possible choice of as many features, and
-    mostly far more: the table shows how much of all features together. Labels are not looked at.
+    mostly far more: the table shows how much of all features together. Labels are not examined.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with **names** and **curve**.
 
@@ -104,7 +109,8 @@ def select(
     features = chosen_family(named, metric, landmarks, by)
     table = is_table(features, file)
     if not table:
-        only_for_tables({"--columns": columns, "--exclude": exclude, "--header": header})
+        given = {"--columns": columns, "--exclude": exclude, "--header": header}
+        only_for_tables({**given, "--drop-missing": drop_missing})
     check_report(report)
     check_outputs({"--json": json, "--report": report}, [file])
     with notes(console, quiet=quiet):
@@ -115,12 +121,14 @@ def select(
             header,
             console,
             quiet=quiet,
+            drop_missing=drop_missing,
             table=table,
             m=m,
             fraction=fraction,
             features=features or "coordinates",
             scale=by_unit,
             n_threads=threads,
+            time_limit=time_limit,
         )
         selection = with_provenance(selection, str(file))
         if json is not None:
@@ -136,6 +144,8 @@ def select(
         for path in (json, report):
             if path is not None:
                 print_written(terminal, path)
+    if "stopped" in selection.parameters:
+        raise typer.Exit(int(ExitCode.STOPPED))
 
 
 def _choose(
@@ -146,54 +156,29 @@ def _choose(
     console: Console,
     *,
     quiet: bool,
+    drop_missing: bool,
     table: bool,
     m: int | None,
     fraction: float | None,
     features: object,
     scale: object,
     n_threads: int | None,
+    time_limit: float | None,
 ) -> FeatureSelection:
     """Read and select; names and numbers are those of the file."""
     from geodim.explain.select import select_features
 
     with (
-        opened(file, columns, exclude, header=header) if table else opened_objects(file) as (data, names),
-        _passes(console, quiet=quiet) as progress,
+        watching(console, quiet=quiet, keeps="", time_limit=time_limit) as watch,
+        opened(file, columns, exclude, header=header, drop_missing=drop_missing)
+        if table
+        else opened_objects(file) as (data, names),
     ):
         made = features != "coordinates"  # then columns are coordinates of points, not features
         return select_features(
             data, m, fraction=fraction, features=features, scale=scale, n_threads=n_threads,
-            feature_names=None if made else names, progress=progress,
+            feature_names=None if made else names, progress=watch.parts, time_limit=watch.left,
         )  # fmt: skip
-
-
-@contextmanager
-def _passes(console: Console, *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Bar over the passes, gone when done, absent where nobody is looking.
-
-    A choice that was broken off gives no result.
-    """
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("features"),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("looking for the first", total=None)
-
-        def report(done: int, total: int) -> None:
-            if done < progress.tasks[0].completed:
-                progress.reset(task, description="solving the others")
-            progress.update(task, completed=done, total=total)
-
-        yield report
 
 
 def _show(selection: FeatureSelection, title: str, terminal: Console) -> None:

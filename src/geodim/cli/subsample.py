@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_json, print_written, progress_bar
+from geodim.cli.console import err, notes, out, print_json, print_written
 from geodim.cli.families import FAMILY_HELP, Landmarks, Metric
 from geodim.cli.tables import (
     Columns,
+    DropMissing,
     Exclude,
+    GiveUp,
     Header,
     NoNormalize,
     Rtol,
@@ -20,6 +22,7 @@ from geodim.cli.tables import (
     opened,
     scale_given,
 )
+from geodim.cli.watching import watching
 from geodim.output import check_outputs, json_text
 from geodim.text import visible
 
@@ -48,8 +51,10 @@ def subsample(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     threads: Threads = None,
+    time_limit: GiveUp = None,
     json: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Also write all dimensions to a file.")
     ] = None,
@@ -75,13 +80,13 @@ def subsample(
     given = scale_given(scale, no_normalize)
     with (
         notes(console, quiet=quiet),
-        opened(file, columns, exclude, header=header) as (data, names),
-        progress_bar(console, quiet=quiet, noun="parts") as progress,
+        watching(console, quiet=quiet, noun="parts", keeps="", time_limit=time_limit) as watch,
+        opened(file, columns, exclude, header=header, drop_missing=drop_missing) as (data, names),
     ):
         from geodim.sampling import subsampled_dimensions
 
         curve = subsampled_dimensions(
-            data, sizes=chosen, repeats=repeats, seed=seed, progress=progress, features=features,
+            data, sizes=chosen, repeats=repeats, seed=seed, progress=watch.parts, features=features,
             metric=metric, landmarks=landmarks, rtol=rtol, scale=given, n_threads=threads,
             feature_names=names if features == "coordinates" else None,
         )  # fmt: skip

@@ -32,6 +32,9 @@ Header = Annotated[
         help="Whether the first line of a CSV file holds names; by default, unless all of it are numbers.",
     ),
 ]
+DropMissing = Annotated[
+    bool, typer.Option("--drop-missing", help="Leave out points of which a value is missing.")
+]
 Threads = Annotated[
     int | None,
     typer.Option(
@@ -50,18 +53,14 @@ ScaleOption = Annotated[
         "or rank (each by its own), none, a number, or one for each column: 2,0.5,10.",
     ),
 ]
-HopScale = Annotated[
-    str | None,
-    typer.Option(
-        "--scale",
-        metavar="SCALE",
-        help="global, the default: by the largest range of an attribute; or none.",
-    ),
-]
 NoNormalize = Annotated[bool, typer.Option("--no-normalize", help="The same as --scale none.")]
 TimeLimit = Annotated[
     float | None,
     typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the bounds known so far."),
+]
+GiveUp = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Give up by then, without a result."),
 ]
 SAVE_EVERY = 30.0  # as `geodim.engine.checkpoint` has it; importing that takes time
 Checkpoint = Annotated[
@@ -108,6 +107,7 @@ def opened(
     exclude: str | None,
     *,
     header: bool | None = None,
+    drop_missing: bool = False,
     lazily: bool = False,
 ) -> Iterator[tuple[TableData, list[str] | None]]:
     """The data of a file, and names for its columns where it has none itself; errors within name the file.
@@ -119,13 +119,15 @@ def opened(
 
     watch = Watch.of(file)
     table = None
+    if lazily and drop_missing:
+        raise typer.BadParameter("points are left out on this machine only", param_hint="--drop-missing")
     if lazily:
         from geodim.data.tables.lazy import open_lazily
 
         table = open_lazily(file, columns, exclude=exclude)
     lazily = table is not None
     if table is None:
-        table = told(open_table(file, columns, exclude=exclude, header=header))
+        table = told(open_table(file, columns, exclude=exclude, header=header, drop_missing=drop_missing))
     chosen = columns is not None or exclude is not None
     array = not hasattr(table.data, "schema")  # frames know the names of their columns
     try:

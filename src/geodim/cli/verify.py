@@ -12,7 +12,7 @@ from geodim.cli.console import err, notes, out, print_json
 from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
 from geodim.cli.exits import EPILOG, ExitCode
 from geodim.cli.hop_inputs import load
-from geodim.cli.tables import Columns, Exclude, opened
+from geodim.cli.tables import Columns, DropMissing, Exclude, opened
 from geodim.errors import CertificateError
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def verify(
     root: Root = None,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No notes; on a terminal only the verdict.")
     ] = False,
@@ -69,7 +70,7 @@ def verify(
     with notes(err(), quiet=quiet):
         try:
             claim = Certificate.from_json(certificate)
-            intervals, seconds = _checked(claim, data, edges, root, columns, exclude)
+            intervals, seconds = _checked(claim, data, edges, root, columns, exclude, drop_missing)
         except CertificateError as error:
             _show_refuted(certificate, data, str(error))
             raise typer.Exit(int(ExitCode.UNEXPECTED)) from error
@@ -83,14 +84,17 @@ def _checked(
     root: Path | None,
     columns: str | None,
     exclude: str | None,
+    drop_missing: bool,
 ) -> tuple[list[tuple[float, float]], float]:
     """Open the data and check the certificate; the intervals proved, and how many seconds that took."""
     named = not data.exists() and len(data.parts) == 1 and "." not in data.name
     if not named and edges is None and not claim.hops:
-        with opened(data, columns, exclude) as (table, _):
+        with opened(data, columns, exclude, drop_missing=drop_missing) as (table, _):
             return _timed(claim, table)
     if columns is not None or exclude is not None:
         raise typer.BadParameter("hops take all columns", param_hint="--columns / --exclude")
+    if drop_missing:
+        raise typer.BadParameter("nodes of a graph cannot be left out", param_hint="--drop-missing")
     if not named and edges is None:
         raise typer.BadParameter(
             f"the certificate is about {claim.hops} hops on a graph: give its edges", param_hint="--edges"
@@ -122,7 +126,7 @@ def _show_verified(
     *,
     quiet: bool,
 ) -> None:
-    from geodim.result import to_json_value
+    from geodim.saved.document import to_json_value
 
     terminal = out()
     if not terminal.is_terminal:

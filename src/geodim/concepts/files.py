@@ -21,6 +21,7 @@ from geodim.data.boundary import boundary, check_regular
 from geodim.data.unchanged import Watch
 from geodim.errors import DataFileError
 from geodim.memory import check_bytes
+from geodim.waiting import Counted
 
 if TYPE_CHECKING:
     import os
@@ -68,9 +69,10 @@ def _contents(file: Path, bytes_each: int) -> bytes:
     """All of a file; raises if what it holds would not fit, for packed ones as soon as that shows."""
     if not file.name.lower().endswith(".gz"):
         check_bytes(bytes_each * file.stat().st_size, str(file), ENOUGH)
-        return file.read_bytes()
+        with Counted(file) as stream:
+            return stream.read()
     pieces, size = [], 0
-    with gzip.open(file, "rb") as stream:
+    with Counted(file) as packed, gzip.GzipFile(fileobj=packed) as stream:
         while piece := stream.read(PIECE):
             pieces.append(piece)
             size += len(piece)

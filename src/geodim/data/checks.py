@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from geodim.data.missing import FILLED, told_missing
 from geodim.data.sources import WeightedSource
+from geodim.engine.ways import FEW_VALUES
 from geodim.errors import NonFiniteError, RangeOverflowError
+from geodim.waiting import report
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
 
 
-QUICK_FROM = 1 << 16  # entries of a chunk from which compiled code pays
+QUICK_FROM = 1 << 16  # entries of a chunk from which compiled code pays, once it is loaded
 
 
 @dataclass(frozen=True)
@@ -105,9 +108,11 @@ def scan_moments(source: ColumnSource, n_threads: int = 1) -> Moments:
         # A few chunks per task, and few tasks waiting.
         group = max(1, min(64, len(chunks) // (4 * n_threads)))
         groups = [chunks[at : at + group] for at in range(0, len(chunks), group)]
-        for part in pool.map(lambda some: [_moments(source, *chunk) for chunk in some], groups):
+        parts = pool.map(lambda some: [_moments(source, *chunk) for chunk in some], groups)
+        for done, part in enumerate(parts, start=1):
             for moments in part:
                 found.add(moments)
+            report("looking through the values", done, len(groups))
     return found
 
 
@@ -160,7 +165,8 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
     width = chunk.shape[1]
     wide = _widened(chunk)
     with np.errstate(invalid="ignore", over="ignore"):
-        if chunk.size >= QUICK_FROM and chunk.dtype in (np.float32, np.float64) and chunk.flags.c_contiguous:
+        quick = chunk.size >= QUICK_FROM and source.n_points * source.n_features > FEW_VALUES
+        if quick and chunk.dtype in (np.float32, np.float64) and chunk.flags.c_contiguous:
             found = _quick_moments(wide)
             if np.all(np.isfinite(found[2])):  # sums of anything not finite are not finite
                 low, high, total, square = (part.reshape(-1, width) for part in found)
@@ -226,19 +232,21 @@ def raise_not_finite(source: ColumnSource, row: int, columns: slice, chunk: NDAr
     at, column = (int(i) for i in np.argwhere(~np.isfinite(chunk))[0])
     value = chunk[at, column]
     row += at
-    kind = "NaN" if np.isnan(value) else "infinity"
-    msg = (
-        f"row {row}, {_name(source, columns.start + column)} is {value}: the data contains {kind}; "
-        "drop these points or fill the values in"
+    where = f"row {row}, {_name(source, columns.start + column)} is {value}"
+    if not np.isnan(value):
+        raise NonFiniteError(f"{where}: the data contains infinity; drop these points or fill the values in")
+    told = told_missing(source)
+    raise NonFiniteError(
+        f"{where}: the data contains NaN, values are missing{' ' * bool(told)}{told}; "
+        f"geodim.drop_missing(X) (--drop-missing) leaves such points out, but no nodes of a graph; {FILLED}"
     )
-    raise NonFiniteError(msg)
 
 
 def _first_not_finite(source: ColumnSource) -> None:
     """Find the first offender in row order when the data is stored by columns."""
     best: tuple[int, int, float] | None = None
     rows = source.present if isinstance(source, WeightedSource) else slice(None)  # the points that are there
-    source = source.source if isinstance(source, WeightedSource) else source
+    given, source = source, source.source if isinstance(source, WeightedSource) else source
     out = np.empty((1, source.n_points), source.dtype)
     for column in range(source.n_features):
         source.read([column], out)
@@ -247,4 +255,4 @@ def _first_not_finite(source: ColumnSource) -> None:
             best = (int(bad[0]), column, float(out[0, bad[0]]))
     if best is not None:
         row, column, value = best
-        raise_not_finite(source, row, slice(column, column + 1), np.array([[value]]))
+        raise_not_finite(given, row, slice(column, column + 1), np.array([[value]]))

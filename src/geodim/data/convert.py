@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.data.objects import explain_other_objects
 from geodim.errors import GeodimError, InputTypeError, InputValueError
 from geodim.lists import as_array
 from geodim.optional import require
@@ -25,16 +26,22 @@ def plain_array(array: NDArray[Any]) -> NDArray[Any]:
 
     These are masked arrays, and matrices, which always have two axes.
     """
+    if type(array) in (np.ndarray, np.memmap):
+        return array
     if isinstance(array, np.ma.MaskedArray):
         if np.ma.is_masked(array):
-            msg = "the data is a masked array with masked entries: fill them in or drop those points first"
+            msg = (
+                "the data is a masked array with masked entries: fill them in or drop those points first; "
+                "geodim.drop_missing(X) leaves them out"
+            )
             raise InputTypeError(msg)
         return np.asarray(array.data)
-    return array if type(array) in (np.ndarray, np.memmap) else array.view(np.ndarray)
+    return array.view(np.ndarray)
 
 
 def array_of(data: object) -> NDArray[Any]:
     """Lists and everything that numpy takes for an array."""
+    explain_other_objects(data)
     try:
         return as_array(data)
     except GeodimError:

@@ -15,6 +15,7 @@ from geodim.data.boundary import boundary, check_regular
 from geodim.errors import DataFileError
 from geodim.memory import check_bytes
 from geodim.text import spreadsheet_cell
+from geodim.waiting import report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -60,8 +61,10 @@ def read_bytes(path: str | os.PathLike[str], times: float, what: str) -> bytes:
         check_regular(place)
     with boundary(place, what), place.open("rb") as stream:
         check_bytes(int(os.fstat(stream.fileno()).st_size * times), f"the {what} {place}", TOO_LARGE)
+        size = os.fstat(stream.fileno()).st_size
         while piece := stream.read(1 << 20):
             content += piece  # a pipe has no size before
+            report(f"reading {place}", len(content), size)
             check_bytes(int(len(content) * times), f"the {what} {place}", TOO_LARGE)
     return bytes(content)
 

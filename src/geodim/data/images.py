@@ -20,8 +20,10 @@ from geodim.data.convert import array_of, array_of_tensor, plain_array
 from geodim.data.shapes import check_type
 from geodim.data.unchanged import Watch
 from geodim.errors import DataFileError, GeodimError, InputTypeError, InputValueError, ShapeError
+from geodim.lists import refuse_dask
 from geodim.memory import check_bytes
 from geodim.optional import require
+from geodim.waiting import report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,6 +75,7 @@ def images_of(data: object) -> Images:
         folder, of which all files with the name of an image count, in the order of their names, those of
         folders within it not.
     """
+    refuse_dask(data, "the array of images")
     if isinstance(data, str | os.PathLike):
         return read_images(files_of(data))
     if type(data).__module__.partition(".")[0] == "torch":
@@ -126,6 +129,7 @@ def read_images(files: Sequence[Path]) -> Images:
                     "same size and kind; resize or convert them first"
                 )
             stack[i] = pixels
+            report(f"reading {file.parent}", i + 1, len(files))
     assert stack is not None
     return Images(stack.reshape(len(files), *stack.shape[1:3], -1), names)
 

@@ -25,6 +25,7 @@ from geodim.data.checks import scan_ranges
 from geodim.data.integers import measured_exactly
 from geodim.data.sources import WeightedSource, column_chunks
 from geodim.errors import InputTypeError, InputValueError, ShapeError
+from geodim.lists import as_array, refuse_dask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,7 +41,7 @@ UNIT = 2.0**-53
 SMALLEST = 2.0**-1074
 NAMED = 5  # columns that an error names
 TOLD = 100  # given units that a result repeats
-READ_BYTES = 1 << 24  # of columns that are looked at together
+READ_BYTES = 1 << 24  # of columns that are examined together
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,21 @@ class Scale:
     def own(self) -> bool:
         """Whether columns are divided by units of their own, or by given ones."""
         return self.name not in ("global", "none")
+
+    def refuse_elsewhere(self, where: str) -> None:
+        """Raise where columns lie on a device or on workers: units of columns are found on this machine."""
+        if self.own and where in ("cuda", "dask"):
+            raise InputValueError(
+                f"scale={self.told()!r:.60} is done on this machine's cores, not with backend={where!r}, and "
+                "nothing is brought here unasked: divide the columns where they lie, or bring the data here "
+                "and leave out backend; scale='global' and 'none' work everywhere"
+            )
+
+    def identity(self) -> dict[str, Any]:
+        """What tells a job from one with other units; nothing where columns are left as they are."""
+        if not self.own:
+            return {}
+        return {"scale": self.name, "units": None if self.units is None else self.units.tolist()}
 
     def told(self) -> str | float | list[float]:
         """What a result says about it: a name, or the given units, if these are not too many."""
@@ -158,8 +174,9 @@ def _units(scale: object) -> NDArray[np.float64]:
     """Given units: a positive number, or one for each column."""
     if isinstance(scale, Real):
         return np.array(real_number(scale, "scale", above=0.0, below=math.inf))
+    refuse_dask(scale, "scale")
     try:
-        given = np.asarray(scale)
+        given = as_array(scale)
         units = given.astype(np.float64)
     except (TypeError, ValueError):
         given, units = None, None
@@ -249,14 +266,13 @@ class ScaledSource:
 
     def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
         """Read and divide one block of columns."""
-        if self.unscaled.dtype == out.dtype:
-            self.unscaled.read(columns, out)
-        else:
-            values = np.empty(out.shape, self.unscaled.dtype)
-            self.unscaled.read(columns, values)
-            out[:] = values
+        values = out if self.unscaled.dtype == out.dtype else np.empty(out.shape, self.unscaled.dtype)
+        self.unscaled.read(columns, values)
+        quotients = out if out.dtype == np.float64 else np.empty(out.shape)
         with np.errstate(over="ignore"):  # told by row and column
-            np.divide(out, self.units[np.asarray(columns, np.intp), np.newaxis], out=out)
+            np.divide(values, self.units[np.asarray(columns, np.intp), np.newaxis], out=quotients)
+        if quotients is not out:
+            out[:] = quotients
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Ascending values, divided, and how often each occurs."""
@@ -264,7 +280,7 @@ class ScaledSource:
         return values / self.units[column], counts
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """As the other source lies."""
+        """Return the chunks of the underlying source."""
         return self.unscaled.chunks()
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
@@ -325,13 +341,13 @@ class RankSource:
         return column_chunks(self)
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
-        """Some columns."""
+        """Read some columns."""
         values = np.empty((columns.stop - columns.start, self.n_points))
         self.read(list(range(columns.start, columns.stop)), values)
         return values.T[rows]
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Ranks among these rows alone, stretched: samples are looked at, and enter no result."""
+        """Ranks among these rows alone, stretched: samples are examined, and enter no result."""
         values = self.unscaled.sample(columns, rows)
         order = np.argsort(np.argsort(values, axis=0, kind="stable"), axis=0, kind="stable")
         stretched: NDArray[np.float64] = order.astype(np.float64) * (self.n_points / max(rows.size, 1))

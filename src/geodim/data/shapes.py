@@ -34,11 +34,14 @@ def check_type(dtype: np.dtype[Any], where: str = "the data") -> None:
 def check_shape(shape: tuple[int, ...]) -> None:
     """Raise unless the data has rows and columns."""
     if len(shape) != 2:
-        hint = (
-            ": use x.reshape(-1, 1) for one feature or x.reshape(1, -1) for one point"
-            if len(shape) == 1
-            else ""
-        )
+        hint = ""
+        if len(shape) == 1:
+            hint = ": use x.reshape(-1, 1) for one feature or x.reshape(1, -1) for one point"
+        elif len(shape) > 2:
+            hint = (
+                ": x.reshape(len(x), -1) makes every entry of a point a feature"
+                "; images are taken as they are by features='pixels' or 'patches' (channels last)"
+            )
         msg = (
             f"expected a table of points by features (2 axes), got {len(shape)} axes "
             f"with shape {tuple(shape)}{hint}"

@@ -19,6 +19,7 @@ import numpy as np
 
 from geodim.data.files import read_bytes
 from geodim.errors import DataFileError, InputTypeError, ShapeError
+from geodim.lists import refuse_dask
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -40,6 +41,7 @@ def items_of(data: object, what: str) -> list[Any]:
     what : str
         What is wanted, for messages: "a list of strings".
     """
+    refuse_dask(data)
     shape = getattr(data, "shape", None)
     if isinstance(data, str | bytes | dict | set | frozenset) or (shape is not None and len(shape) != 1):
         had = f"one of shape {tuple(shape)}" if shape is not None else f"a {type(data).__name__}"

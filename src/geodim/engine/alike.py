@@ -22,7 +22,7 @@ PAIRS = 8.0  # times the root of n: the starts, and the ends, between which all 
 LEAST = 16  # extremes at least for each quantum that values have
 FINE = 6  # quanta of less than 2^-6 of the residuals are as good as none
 PARTS = 8  # of the column, each of which has its share: large windows leave little choice
-ASTRAY = 4.0  # blocks whose residuals are so many times those of most blocks follow no line
+ASTRAY = 4.0  # blocks whose residuals are this many times those of most blocks follow no line
 
 
 class Alike(Protocol):

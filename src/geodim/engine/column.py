@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.engine.alike import Alike, Bent, Straight
+from geodim.engine.changed import changed
 from geodim.engine.kernels import columns, gaps, lines, pyramid, runs
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.rounding import LATTICE_BITS, SLACK_BITS
 from geodim.engine.sorter import HANDFUL, Sorter
 from geodim.engine.target import Solved
-from geodim.errors import DataChangedError, InternalError
+from geodim.errors import InternalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,13 +36,13 @@ if TYPE_CHECKING:
     PieceSolver = Callable[[tuple[int, int], NDArray[np.int64]], tuple[NDArray[np.int64], int]]
 
 FEW_FROM = 8192  # shorter columns are not worth a look for few distinct values
-FEW_VALUES = 256  # runs up to so many are solved by pairs
-TOP_BLOCKS = 64  # the pyramid ends where at most so many blocks are left
+FEW_VALUES = 256  # runs up to this many are solved by pairs
+TOP_BLOCKS = 64  # the pyramid ends where at most this many blocks are left
 HUGE = 2.0**900  # past this the trend arithmetic could overflow,
 SMALLER = -128  # so such columns are scaled by this power of two
 LONG = 1 << 20  # from this length on every gap is a piece of its own,
 GAPS_PER_PIECE = 4  # while shorter columns would spend their time between the pieces
-GRID_SPREAD = 24.0  # a column that stays within so many spacings of a line has windows that are all alike
+GRID_SPREAD = 24.0  # a column that stays within this many spacings of a line has windows that are all alike
 MOST_STRAIGHT = 1 << 26  # points of such a column: positions times half a float are exact
 MOST_LOOKS = 4096  # for each size, before windows are taken to be alike wherever they are
 
@@ -403,15 +404,6 @@ class PyramidLayout:
         self.offsets = np.concatenate([[0], np.cumsum(self.counts + 2)[:-1]]).astype(np.int64)
         self.total = int((self.counts + 2).sum()) + 2
         self.top_shift = pyramid.BASE_SHIFT + len(counts) - 1
-
-
-def changed(index: int, before: tuple[float, float], after: tuple[float, float]) -> DataChangedError:
-    """The error for a column whose values are not those of the first pass."""
-    return DataChangedError(
-        f"column {index} reached from {before[0]!r} to {before[1]!r} in the first pass over the data and "
-        f"from {after[0]!r} to {after[1]!r} in a later one: the data changed while it was read; compute "
-        "again when nothing writes to it"
-    )
 
 
 def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:

@@ -85,7 +85,7 @@ class Driver:
             self.halt("interrupted")
 
     def report(self, *how_far: object) -> None:
-        """Tell whoever wants to know."""
+        """Report progress, if a callback was given."""
         if self._progress is not None:
             self._progress(*how_far)
 

@@ -23,18 +23,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PART = 1 << 20
+SHORT = 1 << 15  # up to this many numbers are added up by NumPy: compiled code takes longer to load
+FRACTION, HALF = 52, 26  # bits of a float64's fraction, and of the lower half of it with the leading bit
 
 
 def available_threads() -> int:
     """Cores this process may use."""
-    try:
+    if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
+    return os.cpu_count() or 1
 
 
 def thread_count(threads: object, name: str = "n_threads") -> int:
-    """How many threads to use: so many as a caller says, or one for each core.
+    """How many threads to use: as many as a caller says, or one for each core.
 
     Examples
     --------
@@ -80,6 +81,8 @@ def exact_sum(values: NDArray[np.float64], n_threads: int = 1) -> int | None:
 
     None if a number is infinite.  Nothing is rounded, so it does not depend on the order or on the parts.
     """
+    if values.size <= SHORT:
+        return _short_sum(values)
     from geodim.engine.kernels.summing import EXPONENTS, LOW, add_by_exponent  # noqa: PLC0415 - imports Numba
 
     def add(part: slice) -> int | None:
@@ -91,6 +94,19 @@ def exact_sum(values: NDArray[np.float64], n_threads: int = 1) -> int | None:
 
     sums = in_parts(add, values.size, n_threads)
     return None if None in sums else sum(sums)  # type: ignore[arg-type]
+
+
+def _short_sum(values: NDArray[np.float64]) -> int | None:
+    """The same by NumPy: halves of fractions add up, by exponent, to less than 2^53: floats hold that."""
+    bits = values.view(np.int64)
+    exponents = bits >> FRACTION
+    if exponents.size and not 0 <= exponents.min() <= exponents.max() < 2047:  # negative, infinite or NaN
+        return None
+    fractions = (bits & ((1 << FRACTION) - 1)) + (np.minimum(exponents, 1) << FRACTION)
+    low = np.bincount(exponents, fractions & ((1 << HALF) - 1))
+    high = np.bincount(exponents, fractions >> HALF)
+    there = np.flatnonzero((low > 0.0) | (high > 0.0)).tolist()
+    return sum((int(low[e]) + (int(high[e]) << HALF)) << max(e - 1, 0) for e in there)
 
 
 def divisor(d_max: float, normalize: bool) -> float:
@@ -126,8 +142,6 @@ def sums_by_owner(
 
     What is less than the smallest float, in these units, has the sum 0, and still an owner.
     """
-    from geodim.engine.kernels.columns import share_sums  # noqa: PLC0415 - imports Numba
-
     sums, attains = np.zeros(n_features), np.zeros(n_features, np.bool_)
     largest = max(in_parts(lambda part: float(phi[part].max()), phi.size, n_threads), default=0.0)
     if largest == 0.0:
@@ -137,11 +151,32 @@ def sums_by_owner(
         owned = owner[part]
         first = max(int(owned.min()), 0)
         size = max(int(owned.max()) + 1 - first, 0)
-        own, there = np.zeros(size), np.zeros(size, np.bool_)
-        share_sums(phi[part], owned, largest, first, own, there)
-        return first, own, there
+        return first, *_share_sums(phi[part], owned, largest, first, size)
 
     for first, own, there in in_parts(add, phi.size, n_threads):
         sums[first : first + own.size] += own
         attains[first : first + own.size] |= there
     return sums, attains
+
+
+def _share_sums(
+    phi: NDArray[np.float64], owner: NDArray[np.int32], largest: float, first: int, size: int
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The sums of columns first, ..., first + size - 1, and which of them own anything.
+
+    Runs of one owner are added up by themselves, from left to right: the bits are the same either way.
+    """
+    sums, there = np.zeros(size), np.zeros(size, np.bool_)
+    if phi.size > SHORT:
+        from geodim.engine.kernels.columns import share_sums  # noqa: PLC0415 - imports Numba
+
+        share_sums(phi, owner, largest, first, sums, there)
+        return sums, there
+    starts = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
+    run = np.repeat(np.arange(starts.size), np.diff(starts, append=owner.size))
+    totals = np.bincount(run, phi / largest)  # which adds one after the other
+    owned = (owner[starts] >= 0) & (np.maximum.reduceat(phi, starts) > 0.0)
+    columns = owner[starts][owned] - first
+    sums += np.bincount(columns, totals[owned], size)
+    there[columns] = True
+    return sums, there

@@ -42,7 +42,7 @@ class Profile:
     done: NDArray[np.bool_]
     n_points: int
     counted: bool = False
-    skipped: int = 0  # so many of the smallest d, or w if counted, were left out
+    skipped: int = 0  # this many of the smallest d, or w if counted, were left out
     work: NDArray[np.int64] = field(default_factory=lambda: np.zeros(5, np.int64))
     bytes_read: int = 0
     stopped: str | None = None
@@ -87,6 +87,13 @@ class Profile:
             self.work += solved.work
             if solved.piece is not None:
                 del self.unsolved[solved.column][solved.piece]
+
+    def merge_whole(self, phi: NDArray[np.float64], column: int) -> None:
+        """Merge a whole column's phi by NumPy alone, as `merge` does with compiled code."""
+        with self.lock:
+            better = (phi > self.phi) | ((phi == self.phi) & (column < self.owner))
+            self.phi[better] = phi[better]
+            self.owner[better] = column
 
     def reached(self, bar: NDArray[np.float64], by: NDArray[np.int32]) -> None:
         """Write the largest of phi up to every d, and the lowest column that reached it; both (n_points,)."""
@@ -146,7 +153,7 @@ class Profile:
         return {f"phi{key}": self.phi, f"owner{key}": self.owner, f"work{key}": self.work}
 
     def restore(self, saved: NpzFile, key: str) -> None:
-        """Fill with what was kept."""
+        """Restore from the arrays of a checkpoint."""
         read_profile(saved, self, key)
 
     def bounds(self, ranges: Ranges, n_threads: int = 1) -> Bounds:

@@ -13,11 +13,13 @@ from __future__ import annotations
 import math
 import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from importlib import import_module
 from itertools import count, groupby, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.changed import changed
 from geodim.engine.dominated import Dominance
 from geodim.engine.driver import Driver
 from geodim.engine.helpers import Helpers
@@ -25,6 +27,7 @@ from geodim.engine.parts import thread_count
 from geodim.engine.profile import Profile
 from geodim.engine.steps import steps_needed
 from geodim.engine.ways import MOST_COLUMNS, local_way
+from geodim.engine.windows import solve_every_window
 from geodim.memory import PROFILE_BYTES, check_points
 
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
     Sharing = ThreadPoolExecutor | Helpers
     Values = NDArray[np.floating]
 
-FEW_BLOCKS = 4  # up to so many blocks per thread, leaders are not read apart from the others
+FEW_BLOCKS = 4  # up to this many blocks per thread, leaders are not read apart from the others
 SHARES_PER_THREAD = 4  # of the rows that threads read together
 
 
@@ -98,9 +101,14 @@ def compute_profile(
     if profile is None:
         profile = Profile.empty(n, d, step, way.steps if way.counted else None, way.left_out, threads)
         driver.resume([profile])
-    run = _Run(source, way, profile, driver, threads, first_steps, ranges, ends)
-    with driver.heeding(), ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool:
-        run.solve_all(pool, leaders)
+    if way.compiled:
+        import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
+        run = _Run(source, way, profile, driver, threads, first_steps, ranges, ends)
+        with driver.heeding(), ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool:
+            run.solve_all(pool, leaders)
+    else:
+        with driver.heeding():
+            solve_every_window(source, profile, driver, ranges)
     profile.stopped = driver.stopped
     # Some columns tell them on the way, but which ones depends on the order.
     if profile.skipped and not profile.counted:
@@ -275,8 +283,6 @@ class _Run:
         if self.ranges is not None:
             found = np.column_stack([self.ranges.least[block], self.ranges.greatest[block]])
             for at in np.flatnonzero(np.any(found != ends, axis=1)).tolist():
-                from geodim.engine.column import changed  # noqa: PLC0415 - imports Numba
-
                 raise changed(block[at], tuple(found[at].tolist()), tuple(ends[at].tolist()))
         for column in np.compress(dominated, block).tolist():
             self.profile.finish(column)

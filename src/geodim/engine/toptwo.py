@@ -67,7 +67,7 @@ class TopTwo(Profile):
 
     @property
     def runner(self) -> NDArray[np.int32]:
-        """Whose it is."""
+        """Return which feature holds it."""
         return self.owner
 
     def merge(self, solved: Solved) -> None:
@@ -80,6 +80,20 @@ class TopTwo(Profile):
             self.work += solved.work
             if solved.piece is not None:
                 del self.unsolved[solved.column][solved.piece]
+
+    def merge_whole(self, phi: NDArray[np.float64], column: int) -> None:
+        """Merge a whole column's phi by NumPy alone."""
+        with self.lock:
+            there = (phi > 0.0) & (self.holder != column) & (self.runner != column)
+            above, equal = there & (phi > self.best), there & (phi == self.best)
+            first = above | (equal & (column < self.holder))
+            other = there & ~first
+            other &= (phi > self.second) | ((phi == self.second) & (column < self.runner))
+            self.tied[above] = 1
+            self.tied[equal] += 1
+            self.second[first], self.runner[first] = self.best[first], self.holder[first]
+            self.best[first], self.holder[first] = phi[first], column
+            self.second[other], self.runner[other] = phi[other], column
 
     def reached(self, bar: NDArray[np.float64], by: NDArray[np.int32]) -> None:
         """As for any profile; but nobody is named, since a column that ties with others counts here."""

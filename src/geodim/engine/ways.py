@@ -6,13 +6,17 @@ import math
 from dataclasses import dataclass
 
 from geodim.engine.steps import may_leave_out, worth_counting
+from geodim.engine.windows import columns_together
 
 BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thread
 MOST_COLUMNS = 8  # half a cache line of float32 in a row-major array: the buffer still fits the cache better
 LONG_FROM = 1 << 17  # columns so long are worth a task each, or several
-# From so many columns of so many points on, most are dropped without being sorted; longer columns would need
+# With at least this many columns and points, most are dropped without being sorted; longer columns would need
 # more scratch memory than there is time to save.
 MANY_COLUMNS, MANY_POINTS, DROPPED_UP_TO = 64, 256, 1 << 17
+# Up to this many values, and squares of points times features, NumPy is done before compiled code is loaded.
+FEW_VALUES, FEW_WINDOWS = 1 << 18, 1 << 28
+EVERY_WINDOW = "every window"
 CACHE_LINE = 64  # bytes; threads that read together take a whole one of each row, if the memory allows
 
 
@@ -22,8 +26,9 @@ class Way:
 
     Attributes
     ----------
-    method : {"sorted", "counted", "in cells"}
-        Whether columns are sorted, or their points counted in steps of one size or in cells of many.
+    method : {"sorted", "counted", "in cells", "every window"}
+        Whether columns are sorted, or their points counted in steps of one size or in cells of many; or
+        sorted by NumPy, which then looks at every window, without any compiled code.
     steps : int or None
         If counted, the steps of the widest column; in cells, about how many of these a column needs.
     left_out : int
@@ -67,9 +72,14 @@ class Way:
         """Whether points are counted in steps of one size."""
         return self.method == "counted"
 
+    @property
+    def compiled(self) -> bool:
+        """Whether columns are solved by compiled code."""
+        return self.method != EVERY_WINDOW
+
 
 def counted_in(steps: float, n_points: int, *, leave_out: bool) -> tuple[str, int | None, int]:
-    """Method, steps and what is left out, for columns of so many steps; infinitely many if exact."""
+    """Method, steps and what is left out, for columns of this many steps; infinitely many if exact."""
     if worth_counting(steps, n_points):
         return "counted", int(steps), may_leave_out(int(steps)) if leave_out else 0
     return "sorted", None, may_leave_out(n_points) if leave_out else 0
@@ -123,6 +133,18 @@ def local_way(
     drops = math.isinf(steps) and not runs and not together
     drops = drops and n_features >= MANY_COLUMNS and MANY_POINTS <= n_points <= DROPPED_UP_TO
     return Way(method, counted, left_out, width, solvers, buffers, together, passes=passes, drops=drops)
+
+
+def few_windows(n_points: int, n_features: int) -> bool:
+    """Whether columns of this shape have so few windows that NumPy soon has examined all of them."""
+    values = n_points * n_features
+    return values <= FEW_VALUES and values * n_points <= FEW_WINDOWS
+
+
+def every_window(n_points: int, n_features: int, *, row_major: bool) -> Way:
+    """The way of columns that NumPy solves, see `geodim.engine.windows`; parameters as above."""
+    width = columns_together(n_points, n_features)
+    return Way(EVERY_WINDOW, width=width, passes=-(-n_features // width) if row_major else 1)
 
 
 def mass_way(n_points: int, n_features: int, threads: int, *, steps: float, leave_out: bool) -> Way:

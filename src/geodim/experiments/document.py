@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from geodim.report.html.page import render_page
-from geodim.report.table import ReportTable
+from geodim.display.html.page import render_page
+from geodim.display.table import ReportTable
 
 if TYPE_CHECKING:
     from pathlib import Path

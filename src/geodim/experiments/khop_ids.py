@@ -96,7 +96,7 @@ def claims(rows: Rows) -> list[Claim]:
 
 def draw(rows: Rows) -> dict[str, Any]:
     """Dimension over k, relative to k = 0, since the data sets lie orders of magnitude apart."""
-    from geodim.report import style  # noqa: PLC0415
+    from geodim.display import style  # noqa: PLC0415
 
     found = dimensions(rows)
     if not found:

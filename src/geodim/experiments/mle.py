@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.display.table import ReportTable
 from geodim.engine.parts import thread_count
 from geodim.experiments.experiment import Context, Cost, Experiment, Options, Unit
 from geodim.experiments.inputs import load, missing_data
 from geodim.experiments.machine import slowness
 from geodim.experiments.printed import DATASETS, HOPS, printed
 from geodim.experiments.verdicts import Comparison, absent, judge, rounds_to
-from geodim.report.table import ReportTable
 
 if TYPE_CHECKING:
     from geodim.experiments.experiment import Rows
@@ -148,7 +148,7 @@ def tables(rows: Rows) -> list[ReportTable]:
 
 
 def notes(rows: Rows) -> list[str]:
-    """The trap in words."""
+    """Explain in words how equal rows mislead the estimator."""
     if not rows:
         return []
     same = sum(rounds_to(row["paper_like"], printed()["khop_mle"][row["dataset"]][row["k"]]) for row in rows)

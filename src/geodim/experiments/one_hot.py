@@ -64,7 +64,7 @@ def _unit(counts: list[int], step: int) -> Unit:
 
 
 def compute(counts: list[int], context: Context) -> Rows:
-    """The dimensions for k = 0, ..., 5 after so many edges, one row per number of edges."""
+    """The dimensions for k = 0, ..., 5 after this many edges, one row per number of edges."""
     from geodim.khop import khop_dimensions  # noqa: PLC0415
 
     attributes, edges = np.eye(NODES), edge_order()
@@ -129,8 +129,8 @@ def claims(rows: Rows) -> list[Claim]:
 
 def draw(rows: Rows) -> dict[str, Any]:
     """All k on the left; on the right a part of it that hides k = 0, framed on the left."""
+    from geodim.display.style import GREY, PALETTE, finish, new_figure  # noqa: PLC0415
     from geodim.optional import require  # noqa: PLC0415
-    from geodim.report.style import GREY, PALETTE, finish, new_figure  # noqa: PLC0415
 
     counts, ids = curves(rows)
     if counts.size < 2:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from geodim._version import __version__
+from geodim.display.table import ReportTable
 from geodim.experiments import NAMES, get_experiment
 from geodim.experiments.correlation import Correlation, Curves, claims_of, correlations, printed_curves
 from geodim.experiments.document import (
@@ -25,7 +26,6 @@ from geodim.experiments.document import (
 from geodim.experiments.store import Store
 from geodim.experiments.verdicts import Claim, Comparison, Verdict, count_verdicts
 from geodim.output import json_text, make_folder, write_text
-from geodim.report.table import ReportTable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +44,7 @@ CLASSES = {
 
 def draw_figures(folder: Path) -> list[Path]:
     """Draw the figures of all experiments with rows in the folder, as .png and .pdf beside them."""
-    from geodim.report.plots import save_figure  # noqa: PLC0415
+    from geodim.display.plots import save_figure  # noqa: PLC0415
 
     written = []
     for store in _stores(folder):

@@ -38,11 +38,11 @@ def units(options: Options) -> list[Unit]:
 
 def _work(name: str, context: Context) -> Rows:
     data = load(name, context.options)
-    return [{"nodes": data.n_nodes, "edges": data.n_edges, "attributes": data.n_attributes}]
+    return [{"nodes": data.n_nodes, "edges": data.n_listed, "attributes": data.n_attributes}]
 
 
 def compare(rows: Rows) -> list[Comparison]:
-    """Every count."""
+    """Compare every count with the printed one."""
     found = {row["dataset"]: row for row in rows}
     comparisons = []
     for name, table in printed()["statistics"].items():

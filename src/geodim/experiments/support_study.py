@@ -169,12 +169,12 @@ def feature_set_sizes(
     from geodim.data.sources import as_source  # noqa: PLC0415
     from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
     from geodim.features import iter_hop_blocks, make_operator  # noqa: PLC0415
-    from geodim.plan import default_columns  # noqa: PLC0415
+    from geodim.plans import default_columns  # noqa: PLC0415
 
     threads = thread_count(context.options.threads)
     n, d = data.n_nodes, data.n_attributes
     kind = working_type(data.x.dtype)
-    operator = make_operator(as_graph(data.edge_index, n, threads=threads), "sym")
+    operator = make_operator(as_graph(data.edge_index, n, n_threads=threads), "sym")
     source = as_source(data.x)
     solvers = [ColumnSolver(n, kind) for _ in range(threads)]
     counts = [[np.zeros(support.size - 1, np.int64) for support in supports] for _ in range(threads)]
@@ -192,7 +192,7 @@ def feature_set_sizes(
         for first in range(0, d, width):
             block = list(range(first, min(first + width, d)))
             for hop, values in enumerate(
-                iter_hop_blocks(source, operator, HOPS, block, dtype=kind, threads=threads)
+                iter_hop_blocks(source, operator, HOPS, block, dtype=kind, n_threads=threads)
             ):
                 if context.deadline is not None and time.monotonic() > context.deadline:
                     raise StoppedError("stopped (time limit) between two blocks of columns")
@@ -296,8 +296,8 @@ def _at(some: Rows, size: float) -> dict[str, Any]:
 
 def draw(rows: Rows) -> dict[str, Any]:
     """Errors on the left, saved costs on the right, against the relative support size."""
-    from geodim.report.style import GREY, new_figure  # noqa: PLC0415
-    from geodim.report.support import plot_support  # noqa: PLC0415
+    from geodim.display.style import GREY, new_figure  # noqa: PLC0415
+    from geodim.display.support import plot_support  # noqa: PLC0415
 
     found = by_dataset(rows)
     if not found:

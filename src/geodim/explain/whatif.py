@@ -33,6 +33,7 @@ from geodim.explain.passes import Column, ColumnPass, Slot
 from geodim.families.opening import open_features
 from geodim.families.protocol import error_of, part_of
 from geodim.families.union import is_divided
+from geodim.lists import as_array
 from geodim.summary import summarise
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ NOBODY = np.iinfo(np.int32).max  # an owner that every column comes before
 
 
 class WhatIf:
-    r"""Questions about a data set that was measured once.
+    r"""Answers to what-if questions about a data set that is measured once.
 
     Every answer is the exact `IDResult` of the changed data, bit for bit what `geodim.intrinsic_dimension`
     gives for it in float64, except that features keep the numbers of their columns.  With ``normalize``,
@@ -68,7 +69,7 @@ class WhatIf:
     Attributes
     ----------
     result : IDResult
-        The data as they are.
+        The result for the unchanged data.
 
     Examples
     --------
@@ -162,7 +163,7 @@ class WhatIf:
         """The result if one feature had other values, one per point."""
         started = time.monotonic()
         column = self.column(feature)
-        array = np.asarray(values)
+        array = as_array(values)
         rows = self._rows()
         if array.shape != (rows,):
             msg = f"the feature needs one value per point ({rows}), got shape {array.shape}"

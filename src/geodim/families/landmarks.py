@@ -8,6 +8,7 @@ import numpy as np
 
 from geodim.arguments import one_of, whole_number
 from geodim.errors import InputTypeError, InputValueError, ShapeError
+from geodim.lists import as_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,7 @@ CHOICES = ("farthest", "random")
 def chosen_points(landmarks: object, n_points: int) -> NDArray[np.intp] | None:
     """The points that are named by a sequence of their numbers; None if it is something else."""
     try:
-        array = np.asarray(landmarks)
+        array = as_array(landmarks)
     except ValueError as error:  # rows of different lengths
         msg = "landmarks must be a number, numbers of points, or points, all with the same coordinates"
         raise InputTypeError(msg) from error
@@ -53,7 +54,7 @@ def choose(
     n_points: int,
     source: Callable[[NDArray[np.intp]], MadeColumns],
 ) -> NDArray[np.intp]:
-    """So many points, ascending.
+    """Choose a number of points, in ascending order.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ def choose(
         How many.
     choice : {"farthest", "random"}
         Each one the farthest from those before it, which covers all points with at most twice the least
-        radius that so many landmarks can have (Gonzalez 1985); or at random.
+        radius that this many landmarks can have (Gonzalez 1985); or at random.
     rng : None, int or numpy.random.Generator
         Where random numbers come from: the landmarks, or the first of the farthest ones.
     n_points : int

@@ -13,6 +13,7 @@ from geodim.arguments import one_of
 from geodim.data.sources import ArraySource, as_source, set_names
 from geodim.errors import InputTypeError, InputValueError, NonFiniteError, ShapeError
 from geodim.families.sizes import Sizes
+from geodim.lists import refuse_dask
 from geodim.memory import check_bytes
 from geodim.text import visible
 
@@ -33,7 +34,7 @@ class Coordinates:
     label = "coordinates"
 
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:  # noqa: ARG002
-        """What a plan needs to know of so many points."""
+        """What a plan needs to know of this many points."""
         return Sizes(n_coordinates, None)
 
     def source(
@@ -43,15 +44,15 @@ class Coordinates:
         names: Sequence[str] | None = None,
         n_threads: int | None = None,  # noqa: ARG002
     ) -> ColumnSource:
-        """The columns."""
+        """Return the values as columns."""
         return as_source(X, names=names)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Values:
-    """Values of one's own as features: of functions that are called, or given as a matrix.
+    """Your own values as features: those of functions that are called, or a matrix.
 
-    The values are what they are: nothing is said about how far they are off.
+    The values are taken as exact.
 
     Parameters
     ----------
@@ -174,6 +175,7 @@ def _on_data(function: Callable[..., Any], name: str, X: object, n: int) -> NDAr
     except Exception as error:
         msg = f"the function {name} raised {type(error).__name__} on the data: {visible(str(error))}"
         raise InputValueError(msg) from error
+    refuse_dask(found, f"what the function {name} gives")
     try:
         values = np.asarray(found)
         if values.dtype.kind not in "fiub":

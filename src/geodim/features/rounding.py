@@ -164,7 +164,7 @@ def growth(
 ) -> list[float]:
     r"""Upper bounds on the largest sum of a row of :math:`|A|^m`, for m = 0, ..., hops.
 
-    Features of hop m are at most so many times as large as the largest attribute. Takes one
+    Features of hop m are at most this many times as large as the largest attribute. Takes one
     narrow product per hop, where the operator is; infinite where a sum overflows, and for
     operators that state no arithmetic.
 
@@ -195,6 +195,7 @@ def feature_errors(
     kind: np.dtype[np.floating],
     *,
     exact_attributes: bool = True,
+    divided: bool = False,
 ) -> list[FeatureError]:
     """Bounds on the error of computed features, over all hops up to m, for m = 0, 1, ...
 
@@ -211,6 +212,8 @@ def feature_errors(
         The type of the features.
     exact_attributes : bool
         Whether this type holds all attributes exactly, or rounds them first.
+    divided : bool
+        Whether what is rounded first are quotients, rounded to float64 before.
 
     Examples
     --------
@@ -224,7 +227,7 @@ def feature_errors(
     arithmetic = operator.arithmetic()
     if magnitude == 0.0 or (arithmetic is None and exact_attributes):
         return [FeatureError(0.0)] * len(sums)
-    read = 0.0 if exact_attributes else (2.0**-24 if kind == np.float32 else UNIT) * UPWARD
+    read = 0.0 if exact_attributes else ((2.0**-24 if kind == np.float32 else UNIT) + UNIT * divided) * UPWARD
     underflows = [0.0 if exact_attributes else stored_underflow(kind)]
     errors = [FeatureError((read * magnitude + underflows[0]) * UPWARD, read, underflows[0])]
     if arithmetic is None:

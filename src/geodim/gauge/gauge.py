@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from geodim.gauge.marks import EVEN, Mark, reference_marks
+from geodim.text import html_table
 from geodim.words import counted, number
 
 if TYPE_CHECKING:
@@ -14,12 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Gauge"]
 
-ABOUT = 1.25  # so many times more or less is about as much: data sets of one law scatter by that
+SHUFFLED = "shuffled"  # among the parameters of a result: dimensions of the same features of shuffled columns
+ABOUT = 1.25  # this many times more or less is about as much: data sets of one law scatter by that
 
 
 @dataclass(frozen=True)
 class Gauge:
-    """Where an intrinsic dimension stands.
+    """An intrinsic dimension among those of columns of known kinds.
 
     Attributes
     ----------
@@ -27,12 +30,21 @@ class Gauge:
         The number and its bounds.
     marks : tuple of Mark
         Evenly spaced, uniform, normal and Laplace columns of as many points and features; only the first
-        where the features are no columns.
+        where the features are no columns, and that of the columns shuffled where `shuffled_reference`
+        measured it.
     n_points, n_features : int
         The size that the marks are for.
     level : str
         "lowest", "low", "middle", "normal", "high", "Laplace" or "highest": where among the marks;
         "unknown" where the bounds leave it open.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> X = np.random.default_rng(0).normal(size=(1000, 10))
+    >>> print(geodim.intrinsic_dimension(X).gauge)
+    evenly spaced 4 < uniform 4.1 < normal 20 < [20.44] < Laplace 62
     """
 
     dimension: float
@@ -50,6 +62,9 @@ class Gauge:
         n, d = result.n_points, result.n_features
         scale = str(result.parameters.get("scale", "global"))
         marks = reference_marks(n, d, "none" if "features" in result.parameters else scale)
+        shuffled = result.parameters.get(SHUFFLED)
+        if isinstance(shuffled, list) and shuffled:
+            marks = (*marks, Mark("own columns shuffled", statistics.median(map(float, shuffled))))
         return cls(result.dimension, result.lower, result.upper, marks, n, d)
 
     def mark(self, name: str) -> float | None:
@@ -84,7 +99,9 @@ class Gauge:
     def _beside(self) -> str:
         normal, laplace = self.mark("normal"), self.mark("Laplace")
         if normal is None or laplace is None:
-            return f" Evenly spaced values have {number(EVEN)}."
+            shuffled = self.mark("own columns shuffled")
+            own = "" if shuffled is None else f"; the same columns, each shuffled, {number(shuffled, 2)}"
+            return f" Evenly spaced values have {number(EVEN)}{own}."
         size = f"{counted(self.n_points, 'point')} with {counted(self.n_features, 'feature')}"
         return (
             f" Of {size}, evenly spread columns would have about 4, bell-shaped (normal) ones "
@@ -92,7 +109,7 @@ class Gauge:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return {
             "level": self.level,
             "verdict": self.verdict,
@@ -101,6 +118,10 @@ class Gauge:
 
     def __str__(self) -> str:
         return self.line
+
+    def _repr_html_(self) -> str:
+        rows = [(mark.name, number(mark.dimension)) for mark in self.marks]
+        return html_table(self.verdict, [("this data", number(self.dimension)), *rows])
 
 
 _WORDS = {

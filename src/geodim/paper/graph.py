@@ -14,6 +14,7 @@ import numpy as np
 
 from geodim.arguments import whole_number
 from geodim.errors import InputTypeError, InputValueError, RangeOverflowError, ShapeError
+from geodim.lists import as_array
 from geodim.paper._checks import as_matrix, difference, warn_if_quadratic
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _aggregate(adjacency: FloatArray, hop: FloatArray) -> FloatArray:
 def _adjacency(n: int, edges: ArrayLike) -> FloatArray:
     """Return the normalised adjacency matrix, dense."""
     try:
-        pairs = np.asarray(edges)
+        pairs = as_array(edges)
     except ValueError as error:
         raise ShapeError("edges is ragged; it needs one row (i, j) for each edge") from error
     if pairs.size == 0:

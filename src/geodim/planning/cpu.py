@@ -19,7 +19,7 @@ import math
 from geodim.engine.dominated import SORT_ALL_UP_TO
 from geodim.engine.steps import MOST_STEPS
 from geodim.engine.toptwo import TWO_BYTES
-from geodim.engine.ways import CACHE_LINE, Way, local_way, mass_way
+from geodim.engine.ways import CACHE_LINE, Way, every_window, local_way, mass_way
 from geodim.errors import InputValueError
 from geodim.memory import machine_memory
 from geodim.planning.hops import NARROWEST, hop_peak, hop_way
@@ -41,6 +41,8 @@ MASSES, MASS_COLUMN, MASS_STEPS, COUNTED_MASS, COUNTED_STEP = 45, 500, 90, 23, 6
 
 def column_way(problem: Problem, threads: int) -> Way:
     """The way of plain columns on this machine."""
+    if problem.every_window:
+        return every_window(problem.n_points, problem.n_features, row_major=problem.row_major)
     steps = math.inf if problem.far else problem.steps
     if problem.masses:
         return mass_way(
@@ -61,6 +63,9 @@ def column_memory(problem: Problem, threads: int) -> int:
     if problem.masses:
         return PROCESS_BYTES + _mass_memory(problem, way) + (problem.nbytes if problem.held else 0)
     size, kind = (way.steps, 8) if way.steps is not None else (n, b)
+    if not way.compiled:
+        solving = (3 * 8 + b) * way.width * n + 12 * n
+        return PROCESS_BYTES + solving + FINISH * n + (problem.nbytes if problem.held else 0)
     known = 8 + 4 if way.counted else 0  # what others reached, and the counters
     solved, read = size, way.buffers * way.width * n * b
     if problem.runs is not None:
@@ -105,7 +110,10 @@ def plan_cpu(
     from_disk = problem.nbytes + memory > cache and not problem.held
     looks = 0 if problem.made_once else 1
     bytes_read = problem.nbytes * (looks + passes)
-    if problem.made_once and way.drops:
+    if not way.compiled:
+        threads = 1
+        work = rates.windows(n, d)
+    elif problem.made_once and way.drops:
         work = rates.made * n * d
     elif problem.masses:
         work = rates.counted_masses(n, d, problem.steps) if counted else rates.masses(n, d)
@@ -138,7 +146,7 @@ def plan_cpu(
     return Plan(
         backend="cpu",
         way=way,
-        method=f"counted in {problem.steps:,.0f} steps" if counted else "sorted",
+        method=_method(way),
         **problem.asked,
         threads=threads,
         memory=memory,
@@ -157,8 +165,15 @@ def plan_cpu(
     )
 
 
+def _method(way: Way) -> str:
+    """How columns are solved, in words."""
+    if way.counted:
+        return f"counted in {way.steps:,} steps"
+    return "sorted" if way.compiled else "sorted, and every window looked at: too few to load compiled code"
+
+
 def _too_small(problem: Problem, threads: int, budget: int) -> str:
-    """What would fit."""
+    """Suggest what would fit into memory."""
     need = column_memory(problem, threads)
     fewer = [t for t in range(threads - 1, 0, -1) if column_memory(problem, t) <= budget]
     text = (

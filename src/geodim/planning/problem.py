@@ -9,7 +9,7 @@ from typing import Any
 
 from geodim.arguments import whole_number
 from geodim.engine.steps import resolution, tolerance, worth_counting
-from geodim.engine.ways import MOST_COLUMNS, Way
+from geodim.engine.ways import MOST_COLUMNS, Way, few_windows
 from geodim.errors import InputValueError
 
 PROCESS_BYTES = 180 << 20  # Python with NumPy, Numba and the compiled kernels
@@ -68,7 +68,7 @@ class Problem:
         The widest range over Delta, which decides how many steps a tolerance needs; None
         stands for normal columns.
     known_steps : float or None
-        Steps of the widest column, once the data was looked at; infinity if steps are of no use, 0 if no
+        Steps of the widest column, once the data was examined; infinity if steps are of no use, 0 if no
         column has any width.
     far : bool
         Whether the values are so far from 0, in steps, that float32 does not hold the numbers of the steps.
@@ -78,6 +78,16 @@ class Problem:
         Whether windows of the fewest points hardly matter at this tolerance, as a sample tells.
     removal : bool
         Whether the two best columns of every size are kept, for what the removal of a feature costs.
+    kernels : bool
+        Whether compiled code is loaded already, as it is in a process that solved something larger before;
+        otherwise a few windows are examined without it.
+
+    Examples
+    --------
+    >>> from geodim import Problem, plan
+    >>> problem = Problem(10**9, 64, 4)
+    >>> plan(problem, "cpu", threads=16).backend
+    'cpu'
     """
 
     n_points: int
@@ -111,6 +121,7 @@ class Problem:
     again: bool = False
     negligible: bool = False
     removal: bool = False
+    kernels: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("n_points", 1), ("n_features", 1), ("stored_entries", 0)):
@@ -135,6 +146,15 @@ class Problem:
     def made_once(self) -> bool:
         """Whether columns are made, and solved without a first look at them."""
         return self.made_from is not None and self.rtol == 0.0 and self.n_rows is None
+
+    @property
+    def every_window(self) -> bool:
+        """Whether NumPy looks at every window, and nothing compiled is loaded: the one rule.
+
+        Only of plain columns, solved exactly.
+        """
+        plain = self.hops is None and self.made_from is None and self.part is None and not self.masses
+        return plain and self.rtol == 0.0 and not self.kernels and few_windows(self.n_points, self.n_features)
 
     @property
     def bytes_per_column(self) -> int:
@@ -182,7 +202,7 @@ def normal_spread(n_points: int, n_features: int) -> float:
 
 
 def reachable_rtol(steps: float, spread: float) -> float:
-    """The smallest tolerance that so many steps certify for sure.
+    """The smallest tolerance that this many steps certify for sure.
 
     A step is a power of two, so half of it may do.
 
@@ -232,6 +252,13 @@ class Plan:
         Why it does not fit, and what would.
     notes : tuple of str
         What else there is to know.
+
+    Examples
+    --------
+    >>> from geodim import Problem, plan
+    >>> planned = plan(Problem(10**6, 32, 4), "cpu", threads=2)
+    >>> planned.backend, planned.memory > 10**6 * 4
+    ('cpu', True)
     """
 
     backend: str
@@ -269,7 +296,7 @@ class Plan:
         return None if self.budget is None else self.memory <= self.budget
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         values = asdict(self) | {"fits": self.fits, "notes": list(self.notes)}
         if self.hops is None:
             return {name: value for name, value in values.items() if name not in ("hops", "stored_entries")}

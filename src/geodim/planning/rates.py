@@ -1,6 +1,6 @@
 """How long things take: a few rates per value, stated with where they come from.
 
-`geodim.plan.calibrate` measures those of this machine.
+`geodim.plans.calibrate` measures those of this machine.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ class CoreRates:
         Per value: of the first pass; of the first column, read, sorted and searched; of another column,
         most of which need not be searched; of a column that is counted in steps; in cells, whose size is
         not the same everywhere.
+    window : float
+        Per window, where NumPy looks at every one.
     made, making : float
         Per value of a column among many that are made, most of which are dropped by counts; and besides, per
         value and coordinate of the points, of making it.
@@ -52,6 +54,7 @@ class CoreRates:
     later: float = 25e-9
     count: float = 3e-9
     cell: float = 9e-9
+    window: float = 1.5e-9
     made: float = 12e-9
     making: float = 0.05e-9
     mass: float = 4e-6
@@ -65,6 +68,10 @@ class CoreRates:
     def columns(self, n_points: int, n_columns: int) -> float:
         """Exact columns, on one core."""
         return n_points * (self.first + self.later * max(n_columns - 1, 0))
+
+    def windows(self, n_points: int, n_columns: int) -> float:
+        """Columns whose windows are all examined, on one core."""
+        return 0.5 * n_points * n_points * n_columns * self.window
 
     def masses(self, n_points: int, n_columns: int) -> float:
         """Columns of points with masses, exactly, on one core."""
@@ -131,5 +138,5 @@ H200 = DeviceRates(
 
 
 def speed_up(threads: int) -> float:
-    """Of so many threads over one."""
+    """Return the speed-up of several threads over one."""
     return float(max(threads, 1) ** SPEED_UP)

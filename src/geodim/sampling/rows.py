@@ -10,6 +10,7 @@ import numpy as np
 from geodim.data.convert import array_of, eager_frame, plain_array
 from geodim.dimension import intrinsic_dimension
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError
+from geodim.lists import refuse_dask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -63,7 +64,7 @@ class Points:
         return self._measured(self.data)
 
     def part(self, size: int, seed: Sequence[int]) -> IDResult:
-        """The dimension of so many points, drawn without putting any back.
+        """The dimension of this many points, drawn without putting any back.
 
         The seed alone says which, so that data sets with as many points are drawn alike: of two
         representations of the same points, the same ones.
@@ -75,7 +76,10 @@ class Points:
 
     def _measured(self, data: object) -> IDResult:
         try:
-            return intrinsic_dimension(data, **self.options)
+            result = intrinsic_dimension(data, **self.options)
+            if result.stopped == "interrupted":  # one part: of the others nothing is known yet
+                raise KeyboardInterrupt
+            return result
         except (InputValueError, InputTypeError) as error:
             if self.name is None:
                 raise
@@ -86,8 +90,7 @@ def _rows_of(given: object, *, square: bool) -> tuple[int, Take]:
     """How many points there are, and what gives some of them."""
     data: Any = given
     module = type(data).__module__.partition(".")[0]
-    if module == "dask":
-        raise InputTypeError("some points of a Dask collection are not taken here: give data.compute()")
+    refuse_dask(data)
     if isinstance(data, str | bytes) or hasattr(data, "__fspath__"):
         raise InputTypeError("this is the name of a file: read it, and give what it holds")
     if module == "scipy" and hasattr(data, "tocsr"):

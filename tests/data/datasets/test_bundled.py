@@ -12,6 +12,7 @@ import pytest
 from geodim.data.datasets import bundled, dataset_info, load_dataset
 from geodim.data.datasets.bundled import load_bundled, write_bundled
 from geodim.data.datasets.registry import get_spec
+from geodim.data.graphs import as_graph
 from geodim.errors import DataFileError
 
 if TYPE_CHECKING:
@@ -26,11 +27,14 @@ PLANETOID = {"cora": (140, 7), "citeseer": (120, 6)}
 @pytest.mark.parametrize("name", PAPER)
 def test_what_the_papers_say(name):
     data = load_dataset(name)
-    assert (data.n_nodes, data.n_edges, data.n_attributes) == PAPER[name]
+    assert (data.n_nodes, data.n_listed, data.n_attributes) == PAPER[name]
+    assert data.n_edges == as_graph(data.edge_index, data.n_nodes).n_edges == data.n_listed // 2
     assert (len(data.splits["train"]), data.y.max() + 1) == PLANETOID[name]
     assert (len(data.splits["valid"]), len(data.splits["test"])) == (500, 1000)
     assert data.provenance["as_in_paper"]
     assert dataset_info(name).present
+    assert dataset_info(name).missing == ()
+    assert f"{data.n_edges:,} undirected edges" in repr(data)
     source, target = data.edge_index
     assert not (source == target).any()
     order = target * data.n_nodes + source

@@ -35,8 +35,13 @@ PAPER = {
 
 def test_the_table_is_the_papers(tmp_path: Path) -> None:
     infos = {info.name: info for info in list_datasets(tmp_path)}
-    found = {name: (info.nodes, info.edges, info.attributes) for name, info in infos.items() if info.nodes}
+    found = {
+        name: (info.nodes, info.listed_edges, info.attributes) for name, info in infos.items() if info.nodes
+    }
     assert found == PAPER
+    # Edges of Planetoid are undirected, and listed in both directions.
+    assert [infos[name].edges for name in ("cora", "citeseer", "pubmed")] == [5278, 4552, 44324]
+    assert infos["ogbn-products"].edges == 61859140  # undirected, and listed in one
     assert set(infos) == {*PAPER, "digits", "sbm", "rmat"}
 
 
@@ -162,7 +167,7 @@ def test_dataset_checks_its_shapes() -> None:
         "directed": False, "mirrored": True, "y": None, "splits": {"train": np.arange(2)}, "provenance": {},
     }  # fmt: skip
     dataset = GraphDataset(**good)
-    assert repr(dataset) == "GraphDataset('g': 3 nodes, 4 undirected edges, 2 attributes; train 2)"
+    assert repr(dataset) == "GraphDataset('g': 3 nodes, 2 undirected edges, 2 attributes; train 2)"
     for change in ({"x": np.zeros(3)}, {"edge_index": np.zeros((4, 2))}, {"y": np.zeros(4)}):
         with pytest.raises(ShapeError, match="g: "):
             GraphDataset(**(good | change))

@@ -17,11 +17,11 @@ import geodim
 from fuzz.harness import Target
 from fuzz.mutations import on_json
 from geodim.certificate import Certificate
+from geodim.display.html.document import render_report
+from geodim.display.html.sources import as_result, read_item
 from geodim.errors import CertificateError, DataFileError
 from geodim.experiments import get_experiment
 from geodim.experiments.store import Store
-from geodim.report.html.document import render_report
-from geodim.report.html.sources import as_result, read_item
 
 if TYPE_CHECKING:
     import random

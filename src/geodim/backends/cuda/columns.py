@@ -13,6 +13,7 @@ from geodim.backends.cuda.device import release
 from geodim.backends.cuda.feed import Feed
 from geodim.backends.cuda.solver import DeviceSolver
 from geodim.backends.cuda.timing import Timing
+from geodim.engine.changed import changed
 from geodim.engine.driver import Driver
 from geodim.engine.profile import Profile
 from geodim.errors import DeviceMemoryError
@@ -183,8 +184,6 @@ def check_ends(columns: list[int], found: NDArray[np.float64], ranges: Ranges, s
     expected = np.stack([ranges.least[columns], ranges.greatest[columns]], axis=1)
     same = np.all(np.abs(found - expected) <= step, axis=1)
     if not same.all():
-        from geodim.engine.column import changed  # noqa: PLC0415 - imports Numba
-
         at = int(np.argmin(same))
         raise changed(columns[at], tuple(expected[at].tolist()), tuple(found[at].tolist()))
 

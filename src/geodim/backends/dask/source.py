@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
+from geodim import lists
 from geodim.backends.dask import reading
 from geodim.data.checks import Moments, raise_not_finite, ranges_of
 from geodim.data.shapes import check_shape, check_type, check_weights, working_type
@@ -38,7 +39,7 @@ MOST_SAMPLED = 1 << 22  # entries of a sample that is taken along in the first p
 
 def is_dask(data: object) -> TypeGuard[DaskData]:
     """Whether data lies on a cluster."""
-    return type(data).__module__.partition(".")[0] in ("dask", "dask_expr")
+    return lists.is_dask(data)
 
 
 class DaskSource:
@@ -140,7 +141,7 @@ class DaskSource:
 
     @property
     def n_rows(self) -> int:
-        """Rows of the data, without their weights; about so many until a frame was read once."""
+        """Rows of the data, without their weights; about this many until a frame was read once."""
         return self._guess if self.first_rows is None else int(self.first_rows[-1])
 
     @property
@@ -168,7 +169,7 @@ class DaskSource:
         blocks: list[Pieces] = []
         if groups:
             turned, blocks = self._blocks(groups)
-            # Rows of an array are looked at faster as they lie, frames as columns.
+            # Rows of an array are examined faster as they lie, frames as columns.
             if self._frame is not None:
                 chunks, look = turned, reading.look_at_columns
         looks = [

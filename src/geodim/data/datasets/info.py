@@ -28,14 +28,16 @@ class DatasetInfo:
     name, description
         What it is.
     nodes, edges, attributes
-        As the paper's table prints them; None for embedded data sets, whose size is chosen.
+        None for embedded data sets, whose size is chosen.  An edge that is listed in both directions is one.
+    listed_edges
+        Edges as the source lists them and the paper's table counts them, in both directions or in one.
     folder
         Where its files are expected; None for embedded data sets.
     present
         Whether it can be loaded without a download: embedded, in the package, all files there, or already
         converted.
     missing
-        The required files that are not in the folder.
+        The required files that are not in the folder; none where the package has the data itself.
     converted
         The folder with its memory-mapped arrays, if there is one.
     directed
@@ -50,6 +52,7 @@ class DatasetInfo:
     description: str
     nodes: int | None
     edges: int | None
+    listed_edges: int | None
     attributes: int | None
     folder: Path | None
     present: bool
@@ -82,7 +85,7 @@ def dataset_info(name: str, root: str | os.PathLike[str] | None = None) -> Datas
     Examples
     --------
     >>> dataset_info("cora").edges
-    10556
+    5278
     """
     spec = get_spec(name)
     embedded = spec.family == "embedded"
@@ -96,16 +99,20 @@ def dataset_info(name: str, root: str | os.PathLike[str] | None = None) -> Datas
         if spec.family != "planetoid":
             places = candidates(folder, spec.name)
             converted = next((place for place in places if (place / MANIFEST).is_file()), None)
+    bundled = root is None and is_bundled(spec.name)
+    present = not missing or converted is not None or bundled
     table = spec.statistics
+    listed = table.edges if table else None
     return DatasetInfo(
         name=spec.name,
         description=spec.description,
         nodes=table.nodes if table else None,
-        edges=table.edges if table else None,
+        edges=listed // 2 if listed is not None and spec.mirrored else listed,
+        listed_edges=listed,
         attributes=table.attributes if table else None,
         folder=folder,
-        present=not missing or converted is not None or (root is None and is_bundled(spec.name)),
-        missing=tuple(missing),
+        present=present,
+        missing=() if bundled else tuple(missing),
         converted=converted,
         directed=spec.directed,
         download_bytes=spec.download_bytes,

@@ -29,7 +29,8 @@ class GraphDataset:
         Attributes, ``(n_nodes, n_attributes)`` float32: an array, a read-only memory map, or (Planetoid) a
         ``scipy.sparse.csr_array``.
     edge_index
-        Edges, ``(2, n_edges)`` int64, an array or a read-only memory map. Row 0 holds sources, row 1 targets.
+        Edges, ``(2, n_listed)`` int64, an array or a read-only memory map. Row 0 holds sources, row 1 the
+        targets.
     directed
         Whether the source defines the edges as directed (a cites b) or as undirected (a
         and b are bought together).
@@ -79,9 +80,14 @@ class GraphDataset:
         return int(self.x.shape[1])
 
     @property
-    def n_edges(self) -> int:
-        """The number of columns of ``edge_index``: what the source and the paper count as edges."""
+    def n_listed(self) -> int:
+        """The number of columns of ``edge_index``: what the paper's table counts as edges."""
         return int(self.edge_index.shape[1])
+
+    @property
+    def n_edges(self) -> int:
+        """The number of edges; one that is listed in both directions is one edge."""
+        return self.n_listed // 2 if self.mirrored else self.n_listed
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{key} {len(index):,}" for key, index in self.splits.items()) or "no splits"

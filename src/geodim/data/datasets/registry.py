@@ -23,7 +23,7 @@ LARGE_DOWNLOAD_BYTES = 5 << 30
 
 @dataclass(frozen=True)
 class Statistics:
-    """Nodes, edges and attributes as the paper prints them."""
+    """Nodes, listed edges and attributes as the paper prints them."""
 
     nodes: int
     edges: int
@@ -73,6 +73,7 @@ class DatasetSpec:
     remotes: tuple[Remote, ...] = ()
     split: str = ""
     directed: bool = False
+    mirrored: bool = False  # every edge is listed in both directions, and counted twice by the paper
     download_bytes: int = 0
     source: str = ""
     license: str = ""
@@ -126,6 +127,7 @@ def _planetoid(name: str, folder: str, topic: str, nodes: int, edges: int, attri
         folder=folder,
         required=tuple(remote.provides[0] for remote in remotes),
         remotes=remotes,
+        mirrored=True,
         download_bytes=10 << 20,
         source="https://github.com/kimiyoung/planetoid",
         license="none stated for the data; Yang, Cohen, Salakhutdinov (2016) ask to be cited",

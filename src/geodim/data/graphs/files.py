@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import warnings
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from geodim.errors import DataFileError, GeodimError, InputValueError
 from geodim.memory import check_bytes
 from geodim.optional import require
 from geodim.text import is_number
+from geodim.waiting import Counted
 
 if TYPE_CHECKING:
     import os
@@ -129,7 +131,10 @@ def _lines(path: Path) -> Iterator[str]:
     A file without ends of lines is no list.
     """
     packed = path.name.lower().endswith(".gz")
-    with gzip.open(path, "rt", encoding="utf-8-sig") if packed else path.open(encoding="utf-8-sig") as file:
+    with (
+        Counted(path) as raw,
+        TextIOWrapper(gzip.GzipFile(fileobj=raw) if packed else raw, encoding="utf-8-sig") as file,
+    ):
         number = 0
         while line := file.readline(LONGEST_LINE):
             number += 1

@@ -1,13 +1,11 @@
 """Recognising what was handed in as a graph, and opening it as a stream of edges.
 
-Optional packages (torch, torch_geometric, networkx) are never imported here: an object of theirs can only
-exist if its package has been imported already, so looking into ``sys.modules`` is enough.
+Optional packages (torch, torch_geometric, networkx) are never imported here, see `geodim.data.objects`.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
@@ -15,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 import numpy as np
 
 from geodim.data.graphs.edges import CompressedEdges, JoinedEdges, PairEdges
+from geodim.data.objects import is_data, is_hetero_data, is_instance
 from geodim.data.sparse import checked_sparse
 from geodim.errors import InputTypeError, InputValueError, ShapeError
+from geodim.lists import refuse_dask
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -54,11 +54,12 @@ def open_graph(graph: object, weights: bool | str, orientation: Orientation) -> 
         from geodim.data.graphs.files import open_file  # noqa: PLC0415
 
         return open_file(graph, weights, orientation)
-    if _is_instance(graph, "torch_geometric.data", "HeteroData"):
+    refuse_dask(graph, "the graph")
+    if is_hetero_data(graph):
         return _from_hetero(graph, weights)
-    if _is_instance(graph, "torch_geometric.data", "Data"):
+    if is_data(graph):
         return _from_pyg(graph, weights)
-    if _is_instance(graph, "networkx", "Graph"):
+    if is_instance(graph, "networkx", "Graph"):
         return _from_networkx(graph, weights)
     if _is_tensor(graph):
         return _from_tensor(graph, weights, orientation)
@@ -72,6 +73,7 @@ def to_numpy(values: object) -> NDArray[Any]:
 
     A memory map stays one.
     """
+    refuse_dask(values, "an array of edges or weights")
     if _is_tensor(values):
         return np.asarray(values.detach().cpu().numpy())
     return values if isinstance(values, np.ndarray) else np.asarray(values)
@@ -277,11 +279,4 @@ def _from_networkx(graph: nx.Graph, weights: bool | str) -> OpenedGraph:
 
 
 def _is_tensor(value: object) -> TypeGuard[torch.Tensor]:
-    return _is_instance(value, "torch", "Tensor")
-
-
-def _is_instance(value: object, module: str, name: str) -> bool:
-    """Tell whether `value` is of a class of an optional package, without importing that package."""
-    loaded = sys.modules.get(module)
-    kind = getattr(loaded, name, None)
-    return isinstance(kind, type) and isinstance(value, kind)
+    return is_instance(value, "torch", "Tensor")

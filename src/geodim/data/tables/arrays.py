@@ -15,6 +15,7 @@ from geodim.data.tables.columns import Table
 from geodim.data.unchanged import Watch, remember
 from geodim.errors import DataFileError, InputTypeError, InputValueError, ShapeError
 from geodim.memory import check_bytes
+from geodim.waiting import Counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +49,7 @@ def open_npy(file: Path) -> np.memmap[Any, Any]:
 
 def open_npz(file: Path, key: str) -> NDArray[Any] | SparseMatrix:
     """Load one array, or a matrix written by `scipy.sparse.save_npz`."""
-    with boundary(file, ".npz file"), ZipFile(file) as archive:
+    with boundary(file, ".npz file"), Counted(file) as counted, ZipFile(counted) as archive:
         keys = [name.removesuffix(".npy") for name in archive.namelist()]
         if not key and set(keys) >= SPARSE:
             return _open_sparse(file, archive, keys)

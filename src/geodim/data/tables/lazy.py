@@ -14,6 +14,7 @@ from geodim.data.tables.frames import column_names
 from geodim.data.tables.zarr_metadata import check_metadata
 from geodim.memory import check_bytes
 from geodim.optional import require
+from geodim.waiting import report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +52,7 @@ def _values(array: Array[Any], columns: list[int]) -> NDArray[Any]:
     for row in range(0, n_points, step):
         some = slice(row, min(row + step, n_points))
         values[some] = array[some] if len(columns) == n_features else array.oindex[some, np.array(columns)]
+        report("reading the zarr array", some.stop, n_points)
     return values
 
 

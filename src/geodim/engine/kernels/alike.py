@@ -38,10 +38,10 @@ from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile, so
 TOP_BLOCKS = 64  # at most, on the level where descents begin
 BATCH = 16  # gaps whose upper bounds are found together, since extremes lie all over the memory
 CLASSES = 112  # of quanta,
-FINER = 44  # so many of them finer than the widths
+FINER = 44  # this many of them finer than the widths
 AROUND = 3  # the level whose slopes are the trends
 EQUAL = 2.0**-40  # widths that differ by so little, relatively, are taken for equal there
-FEW = 8  # up to so many starts of a block are evaluated one by one
+FEW = 8  # up to this many starts of a block are evaluated one by one
 LOOK_AGAIN = 8  # blocks evaluated between two looks at the bound
 BEFORE = 1.0 - 2.0**-53  # times a float is the float before it, unless that is smaller than any normal one;
 LEAST = 2.0**-1074  # then this is between the two
