@@ -233,6 +233,7 @@ SLOW = {
         for name in (*NOISY, "linspace_32", "tenths_32", "normal")
     },
     "grid": np.arange,
+    "powers of two": lambda n: column("powers_of_two", n),
     "huge": lambda n: np.random.default_rng(0).normal(size=n) * 1e305,
 }
 

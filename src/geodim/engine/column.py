@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 FEW_FROM = 8192  # shorter columns are not worth a look for few distinct values
 FEW_VALUES = 256  # runs up to this many are solved by pairs
 TOP_BLOCKS = 64  # the pyramid ends where at most this many blocks are left
-HUGE = 2.0**900  # past this the trend arithmetic could overflow,
+HUGE = 2.0**900  # past this sums of what windows are compared by could overflow,
 SMALLER = -128  # so such columns are scaled by this power of two
+LARGEST = 2.0**1000  # past this the trend arithmetic could overflow, too
 LONG = 1 << 20  # from this length on every gap is a piece of its own,
 GAPS_PER_PIECE = 4  # while shorter columns would spend their time between the pieces
 GRID_SPREAD = 24.0  # a column that stays within this many spacings of a line has windows that are all alike
@@ -298,8 +299,14 @@ class ColumnSolver:
         span = float(l[n - 1] - l[0])
         magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
         top = layout.top_shift
+        most_looks = MOST_LOOKS
         if magnitude > HUGE:
-            return self._huge(l, n, layout, known, skip)
+            smaller = np.ldexp(l, SMALLER)
+            if np.array_equal(np.ldexp(smaller, -SMALLER), l):
+                return self._scaled(smaller, n, layout, known, skip)
+            if magnitude > LARGEST:
+                return self._plain(l, n, top)
+            most_looks = 16 * n  # more than there are
         grain, slack, quantum = self._lattice(l, n, magnitude)
         bar = quantum if quantum > 0.0 else -slack
         # Exact grids have no spread: there the lines of the recursion meet.
@@ -320,31 +327,31 @@ class ColumnSolver:
             ranges = np.empty((sizes // pyramid.BASE + pyramid.BASE, 2), np.int64)
             count = gaps.solve_gaps(
                 l, n, records, layout.offsets, layout.counts, grain, slack, bar, span, piece[0], piece[1],
-                known, self.slope, skip, MOST_LOOKS * sizes, self.phi, ranges, blocks, lows, work,
+                known, self.slope, skip, most_looks * sizes, self.phi, ranges, blocks, lows, work,
             )  # fmt: skip
             return (ranges, count) if count >= 0 else alike.solve(piece, work)
 
         return recursion
 
-    def _huge(
-        self, l: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64], skip: bool
-    ) -> PieceSolver:
-        """Solve a column of huge values as one of smaller ones, where a power of two can be taken out.
+    def _plain(self, l: NDArray[np.float64], n: int, top: int) -> PieceSolver:
+        def plain(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+            ranges = np.empty((1, 2), np.int64)
+            first, last = max(piece[0] << top, 1), min(piece[1] << top, n)
+            count = columns.solve_plainly(l, n, first, last, self.phi, ranges)
+            work[WINDOWS] += (last - first) * n
+            return ranges, count
 
-        Widths are then the same but for that power.  Where values are lost, every window is evaluated.
+        return plain
+
+    def _scaled(
+        self, smaller: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64],
+        skip: bool,
+    ) -> PieceSolver:  # fmt: skip
+        """Solve a column of huge values as one of smaller ones.
+
+        Widths are the same but for a power of two.
         """
         top = layout.top_shift
-        smaller = np.ldexp(l, SMALLER)
-        if not np.array_equal(np.ldexp(smaller, -SMALLER), l):
-
-            def plain(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-                ranges = np.empty((1, 2), np.int64)
-                first, last = max(piece[0] << top, 1), min(piece[1] << top, n)
-                count = columns.solve_plainly(l, n, first, last, self.phi, ranges)
-                work[WINDOWS] += (last - first) * n
-                return ranges, count
-
-            return plain
         bar = np.zeros(n)
         solve = self._piece_solver(smaller, n, layout, bar, skip)
 
