@@ -87,7 +87,7 @@ def missing_graph(name: str, options: Options) -> str | None:
         return None if here else f"{name} is not on this machine: geodim datasets fetch {name}"
     if _file(name, options) is not None:
         return None
-    return f"{name}.npz is not in the folder that --root names, nor in its folder graphs"
+    return f"{name}.npz is needed in FOLDER, or in FOLDER/graphs: geodim reproduce study --root FOLDER"
 
 
 def open_graph(name: str, options: Options) -> StudyGraph:
