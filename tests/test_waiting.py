@@ -32,7 +32,11 @@ X = RNG.integers(0, 2, (60_000, 12))
 
 
 def write(path: Path, text: str) -> None:
-    with gzip.open(path, "wt", 1) if path.suffix == ".gz" else path.open("w", encoding="utf-8") as file:
+    with (
+        gzip.open(path, "wt", 1, "utf-8")
+        if path.suffix == ".gz"
+        else path.open("w", encoding="utf-8") as file
+    ):
         file.write(text)
 
 
