@@ -27,6 +27,7 @@ MODULES = [
             "columns",
             "counters",
             "dominated",
+            "ends",
             "gaps",
             "grid",
             "mass_steps",
@@ -63,7 +64,7 @@ INNER = {
     "ones", "common", "within", "keep_long_rows", "lacking", "drop_unpaired",
     "settle", "repack", "report",
     "heavier", "between", "outweighs", "_width_above", "_last_within", "_middle_width", "_look_at_all",
-    "_split",
+    "_split", "narrowest_starts", "all_wider",
 }  # fmt: skip
 
 N = 200  # points: seven base blocks, one level
@@ -203,6 +204,9 @@ def calls():
         ("solve_gaps", (sorted_column(), N, records, offsets, counts, 0.0, 1e-12, -1e-12, 5.0, 0, BLOCKS,
                         np.zeros(N), 0.0, False, np.empty(N), ranges, np.empty(BLOCKS + 2, np.int32),
                         np.empty(BLOCKS + 2), work), "ranges"),
+        ("find_starts", (sorted_column(), N, records, offsets, counts, 1e-12, 0.0, np.arange(float(N)),
+                         np.ones(N, np.bool_), np.empty(N, np.int64)), ""),
+        ("sort_equal_ones", (np.zeros(5), np.arange(5)), "values"),
         ("grid_trend", (np.arange(float(N)), N, 0.0), ""),
         ("snap_trend", (N, 1.0, 0.5), ""),
         ("residuals", (grid_column()[:N], N, 1.0, *residuals()), ""),
@@ -417,6 +421,7 @@ for kernel, arguments in [
         ("fill_jaccard", "indptr", [0, 4, 3]),
         ("build_parents", "counts", [BLOCKS + 1]),
         ("solve_gaps", "offsets", [1]),
+        ("find_starts", "counts", [BLOCKS + 1]),
         ("enter_branch", "column_rows", [0, 2, 0, 1]),
         ("add_masses", "at", [0, 2, 1]),
         ("add_masses", "at", [0, -1, 1]),
