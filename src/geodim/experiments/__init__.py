@@ -28,8 +28,9 @@ _MODULES = {
     "one-hot": "one_hot",
     "papers100m": "papers100m",
     "random": "random_data",
+    "study": "study",
 }
-NAMES = tuple(_MODULES)  # in the paper's order
+NAMES = tuple(_MODULES)  # in the paper's order, then what goes beyond it
 
 
 def get_experiment(name: str) -> Experiment:

@@ -46,6 +46,8 @@ class Options:
         Sizes of the random data instead of the paper's.
     repetitions : int, optional
         Repetitions instead of the paper's, where an experiment repeats anything.
+    device : str
+        Where networks are trained, as for `geodim.gnn.fit_sign`.
     """
 
     quick: bool = False
@@ -55,6 +57,7 @@ class Options:
     points: tuple[int, ...] | None = None
     features: tuple[int, ...] | None = None
     repetitions: int | None = None
+    device: str = "cpu"
 
 
 @dataclass(frozen=True)
