@@ -92,7 +92,7 @@ class TestBounds:
 
 
 class TestOrder:
-    @pytest.mark.parametrize("memory", [13_000, 60_000])
+    @pytest.mark.parametrize("memory", [17_000, 60_000])
     def test_merging_in_any_order_gives_the_same_bits(self, memory: int) -> None:
         X = mixed(3000)
         rng = np.random.default_rng(1)
@@ -237,5 +237,5 @@ class TestInputs:
             stream.merge(StreamingDimension().partial_fit(np.eye(2)))
 
     def test_cells_follow_tolerance_and_memory(self) -> None:
-        assert cells_for(1, 1e-2, 10**9) == 102_400
-        assert cells_for(100, 1e-3, 10**8) == 20_833
+        assert cells_for(1, 1e-2, 10**9) == 51_200
+        assert cells_for(100, 1e-3, 10**8) == 15_625

@@ -65,12 +65,12 @@ def counts_of_windows(
     >>> counts_of_windows(np.array([3.0, 0.0, 1.0]), phi, phi > 0.0).tolist()
     [1, -2, 1]
     """
-    from geodim.engine.kernels.ends import sort_equal_ones  # noqa: PLC0415 - imports Numba
+    from geodim.engine.kernels.ends import rank_equal_ones  # noqa: PLC0415 - imports Numba
 
     n = values.size
     order = np.argsort(values)
     ordered = values[order]
-    sort_equal_ones(ordered, order)
+    rank_equal_ones(ordered, order, *np.empty((2, n), np.int64))
     starts = starts_of_windows(ordered, phi, wanted, off)
     sizes = np.flatnonzero(wanted)
     by_rank = np.bincount(starts[sizes] + sizes, minlength=n) - np.bincount(starts[sizes], minlength=n)

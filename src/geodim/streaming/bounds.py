@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 MOST_SIZES = 1 << 17
-PART = 0.1  # of the tolerance: what sizes that are left out may cost
+PART = 0.15  # of the tolerance: what sizes that are left out may cost
 
 
 def phi_bounds(sketches: Sequence[Sketch], rtol: float) -> tuple[CellProfile, Ranges]:
@@ -45,12 +45,16 @@ def phi_bounds(sketches: Sequence[Sketch], rtol: float) -> tuple[CellProfile, Ra
         nothing = np.zeros(1)
         return _profile(sketches, n, sizes, (nothing, nothing), np.full(1, -1, np.int32)), ranges
     sizes = first_sizes(n)
+    found = _all_columns(sketches, ranges, sizes)
     while True:
-        lower, upper, owner = _all_columns(sketches, ranges, sizes)
-        profile = _profile(sketches, n, sizes, (lower, upper), owner)
+        profile = _profile(sketches, n, sizes, found[:2], found[2])
         more = profile.more_sizes(PART * rtol * profile.rounded_mean()[0])
         if more.size == sizes.size or more.size > MOST_SIZES:
             return profile, ranges
+        new = np.setdiff1d(more, sizes)
+        order = np.argsort(np.append(sizes, new), kind="stable")
+        others = _all_columns(sketches, ranges, new)
+        found = tuple(np.append(one, two)[order] for one, two in zip(found, others, strict=True))  # type: ignore[assignment]
         sizes = more
 
 

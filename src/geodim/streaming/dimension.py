@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
     from geodim.result import IDResult
 
-CELLS = 1024  # per 1 / rtol: enough for 10^8 values of any distribution, see docs/streaming.md
+CELLS = 512  # per 1 / rtol: enough for 10^8 values of any distribution, see docs/streaming.md
 FEWEST = 64
-ROWS = 1 << 18  # of a batch, that are taken at a time
 SHARE = 0.5  # of the memory, for the cells; the rest is for what comes
 LARGEST_WHOLE = 2.0**53
 
@@ -205,9 +204,8 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the cells take."""
-        sketches = getattr(self, "_sketches", [])
-        return sum(one.least.nbytes + one.greatest.nbytes + one.counts.nbytes for one in sketches)
+        """Bytes of the cells, and of values that wait to be counted."""
+        return sum(sketch.nbytes for sketch in getattr(self, "_sketches", []))
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The state as JSON, also written to ``path`` (whole or not at all) if given; `from_json` goes on.
@@ -255,7 +253,7 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
         from geodim.streaming.bounds import phi_bounds  # noqa: PLC0415 - imports Numba
 
         started = time.monotonic()
-        profile, ranges = phi_bounds(self._sketches, float(self.rtol))
+        profile, ranges = phi_bounds([sketch.settle() for sketch in self._sketches], float(self.rtol))
         return summarise(
             profile, ranges, normalize=self.scale == "global", names=self._names, rtol=float(self.rtol),
             seconds=time.monotonic() - started, n_threads=thread_count(self.n_threads),
@@ -268,7 +266,7 @@ def cells_for(n_features: int, rtol: object, memory: object) -> int:
     Examples
     --------
     >>> cells_for(1, 1e-3, 2 * 10**9), cells_for(1000, 1e-3, 2 * 10**9)
-    (1024000, 41666)
+    (512000, 31250)
     """
     tolerance = real_number(rtol, "rtol", above=0.0, below=math.inf)
     budget = whole_number(memory, "memory (bytes)", 1)
@@ -287,8 +285,7 @@ def _take(source: ColumnSource, column: int, sketch: Sketch) -> None:
         return
     values = np.empty((1, source.n_points), source.dtype)
     source.read([column], values)
-    for first in range(0, source.n_points, ROWS):
-        sketch.add(values[0, first : first + ROWS])
+    sketch.add(values[0])
 
 
 def _whole_type(X: object) -> bool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LOWEST, HIGHEST = -1074, 1024  # exponents of the smallest float64, and past the largest
 FRACTION = 53  # bits
-CELL_BYTES = 24
+CELL_BYTES = 32  # least, greatest and count; and a value that waits
 
 
 @dataclass
@@ -50,21 +50,48 @@ class Sketch:
     least: Floats = field(default_factory=lambda: np.empty(0))
     greatest: Floats = field(default_factory=lambda: np.empty(0))
     counts: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    _waiting: list[Floats] = field(default_factory=list, repr=False)
+    _n_waiting: int = 0
 
     @property
     def total(self) -> int:
-        """How many values there are."""
+        """How many values there are in cells."""
         return int(self.counts.sum())
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the cells, and of values that wait to be counted."""
+        return self.least.nbytes + self.greatest.nbytes + self.counts.nbytes + 8 * self._n_waiting
+
     def add(self, values: NDArray[np.floating], counts: Ints | None = None) -> None:
-        """Take some values, each as often as ``counts`` says."""
-        ordered = np.sort(values.astype(np.float64)) if counts is None else values.astype(np.float64)
-        ordered += 0.0  # there is one zero
-        self._take(ordered, ordered, np.ones(ordered.size, np.int64) if counts is None else counts)
+        """Take some values, or ascending ones, each as often as ``counts`` says.
+
+        They are counted once there are as many as cells, or when somebody calls `settle`: that takes time in
+        proportion to the cells, however few the values are.
+        """
+        copied = values.astype(np.float64)
+        copied += 0.0  # there is one zero
+        if counts is not None:
+            self._take(copied, copied, counts)
+            return
+        for first in range(0, copied.size, self.most):
+            part = copied[first : first + self.most]
+            if self._n_waiting + part.size > self.most:
+                self.settle()
+            self._waiting.append(part)
+            self._n_waiting += part.size
+
+    def settle(self) -> Sketch:
+        """Count the values that wait; the sketch itself."""
+        if self._waiting:
+            ordered = np.sort(np.concatenate(self._waiting))
+            self._waiting, self._n_waiting = [], 0
+            self._take(ordered, ordered, np.ones(ordered.size, np.int64))
+        return self
 
     def merged(self, other: Sketch) -> Sketch:
         """The sketch of all values of both."""
-        level = max(self.level, other.level)
+        level = max(self.settle().level, other.settle().level)
         first, second = (Sketch(self.most, level, *one.joined(level)) for one in (self, other))
         first._take(second.least, second.greatest, second.counts)
         return first
@@ -90,6 +117,7 @@ class Sketch:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
+        self.settle()
         return {
             "level": self.level,
             "least": self.least.tolist(),

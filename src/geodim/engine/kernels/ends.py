@@ -143,21 +143,31 @@ def find_starts(l, n, records, offsets, counts, slack, off, phi, wanted, starts)
 
 
 @njit(nogil=True, cache=True)
-def sort_equal_ones(values, order):
+def rank_equal_ones(values, order, firsts, cursors):
     """Put the positions of equal values in ascending order, which a quick sort leaves in any.
 
     Parameters
     ----------
     values : (n,) floats, ascending
-    order : (n,) int64, positions, changed in place
+    order : (n,) int64, their positions, changed in place
+    firsts, cursors : (n,) int64, scratch
     """
     n = values.size
-    require(order.size >= n, "sort_equal_ones: order")
+    require(order.size >= n, "rank_equal_ones: order")
+    require(min(firsts.size, cursors.size) >= n, "rank_equal_ones: scratch")
     first = 0
-    while first < n:
-        stop = first + 1
-        while stop < n and values[stop] == values[first]:
-            stop += 1
-        if stop - first > 1:
-            order[first:stop].sort()
-        first = stop
+    ties = False
+    for rank in range(n):
+        require(0 <= order[rank] < n, "rank_equal_ones: positions")
+        if rank > 0 and values[rank] == values[first]:
+            ties = True
+        else:
+            first = rank
+            cursors[rank] = rank
+        firsts[order[rank]] = first
+    if not ties:
+        return
+    for position in range(n):  # a run takes its positions as they come
+        first = firsts[position]
+        order[cursors[first]] = position
+        cursors[first] += 1
