@@ -4,14 +4,29 @@ VENV := .venv
 BIN := $(VENV)/bin
 # A process for every core: most tests need one, and start commands that need another.
 PARALLEL := -n auto --dist worksteal
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+# Modules are compiled by whoever imports them first, and kept: most of what is installed is never imported here.
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+INSTALL := $(PIP) --no-compile --constraint constraints.txt
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types tests faults fuzz browser docs-check oracle coverage mutants test-lowest bench clean
+.PHONY: demo test test-all lint types prepare tests faults fuzz browser docs docs-check oracle coverage mutants test-lowest bench clean
 
-demo: $(VENV)/.installed-plot,report
+# Tables of any kind can be measured next, so what reads them is installed, too.
+demo: $(VENV)/.installed-plot,report,frames
 	$(BIN)/geodim demo --output demo
 
-test: lint types tests
+# All at once: linters take one core while kernels are compiled on another.  There is a worker for every core, so that
+# further threads of linear algebra only wait for one another; test-all has them.
+test: export OMP_NUM_THREADS = 1
+test: export OPENBLAS_NUM_THREADS = 1
+test:
+	@+$(MAKE) --no-print-directory --jobs=3 lint types docs-check tests
+
+# The tests that are too slow for every run, too, before a release: other sizes and seeds of what the rest tests once,
+# and more examples.
+test-all: EVERY := -m ''
+test-all: export HYPOTHESIS_PROFILE = release
+test-all: lint types docs-check tests
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -22,10 +37,13 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 # Matplotlib's list of fonts is kept with this environment: one made by another could name fonts that are gone.
-tests: export MPLCONFIGDIR = $(CURDIR)/$(VENV)/matplotlib
-tests: $(VENV)/.installed-dev browser
-	@$(BIN)/python -c 'import matplotlib.font_manager'
-	$(BIN)/python -m pytest $(PARALLEL)
+prepare docs-check tests: export MPLCONFIGDIR = $(CURDIR)/$(VENV)/matplotlib
+tests: prepare browser
+	$(BIN)/python -m pytest $(PARALLEL) $(EVERY)
+
+# What several processes would otherwise make at the same time.
+prepare: $(VENV)/.installed-dev
+	$(BIN)/python tests/prepare.py
 
 # Signals, full disks, memory limits and two at once, on every command that writes; takes minutes.
 faults: $(VENV)/.installed-dev
@@ -45,9 +63,17 @@ browser:
 	    >/dev/null 2>&1 || echo "no browser could be installed: the tests of the report in a browser are skipped"; \
 	fi
 
-# The examples in docstrings and pages, run as they stand.
-docs-check: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest --doctest-modules --doctest-glob='*.md' --override-ini='doctest_optionflags=ELLIPSIS' src README.md docs
+# The documentation site with its gallery executed, and all that is tested of it: open build/docs/index.html.
+docs: $(VENV)/.installed-dev browser
+	$(BIN)/python docs/build.py build/docs
+	GEODIM_SITE=build/docs $(BIN)/python -m pytest tests/docs tests/browser/test_site.py
+
+# The examples in docstrings and pages, run as they stand.  PyTorch Geometric warns while it is imported.
+docs-check: export MPLBACKEND = agg
+docs-check: prepare
+	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-glob='*.md' -o doctest_optionflags=ELLIPSIS \
+	  -W 'ignore:`torch.jit:DeprecationWarning' src README.md docs --ignore=docs/tutorials --ignore=docs/_extensions \
+	  --ignore=docs/conf.py --ignore=docs/build.py
 
 # A million results against independent oracles; NUMBER, SEED and OPTIONS (see --help) change that.  Writes its log.
 oracle: NUMBER ?= 1000000
@@ -62,7 +88,7 @@ coverage: export COVERAGE_FILE = $(CURDIR)/build/coverage/data
 coverage: export NUMBA_CACHE_DIR = $(CURDIR)/build/coverage/numba
 coverage: $(VENV)/.installed-dev
 	rm -rf build/coverage && mkdir -p build/coverage
-	$(BIN)/python -m coverage run -m pytest $(PARALLEL) --ignore=tests/gpu --ignore-glob='*/test_cuda_*'
+	$(BIN)/python -m coverage run -m pytest $(PARALLEL) -m '' --ignore=tests/gpu --ignore-glob='*/test_cuda_*'
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(INTERPRETED) -k 'not dask and not frames and not thousand'
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --fail-under=95 > docs/results/coverage.txt; status=$$?; tail -1 docs/results/coverage.txt; exit $$status
@@ -88,10 +114,11 @@ bench: $(VENV)/.installed-dev
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
+	$(PIP) --upgrade pip  # the one that came with Python may take three times as long
 
 # One stamp per set of extras, renewed when the requirements change.
 $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) --editable '.[$*]'
+	$(INSTALL) --editable '.[$*]'
 	touch $@
 
 clean:

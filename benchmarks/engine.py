@@ -200,7 +200,7 @@ def machine() -> dict[str, object]:
     if info.exists():
         names = [
             line.split(":")[1].strip()
-            for line in info.read_text().splitlines()
+            for line in info.read_text(encoding="utf-8").splitlines()
             if line.startswith("model name")
         ]
         model = names[0] if names else model

@@ -209,7 +209,7 @@ def main() -> None:
 
 def tee(path: Path) -> None:
     """Whatever is printed also goes to a file."""
-    stream, screen = path.open("w"), sys.stdout
+    stream, screen = path.open("w", encoding="utf-8"), sys.stdout
 
     class Both:
         def write(self, text: str) -> int:

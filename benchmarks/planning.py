@@ -48,7 +48,7 @@ GIB = 1 << 30
 
 
 def forget_peak() -> None:
-    Path("/proc/self/clear_refs").write_text("5")
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
 
 
 @contextmanager
@@ -103,7 +103,7 @@ def hops_here(folder: str, hops: str, threads: str) -> None:
     geodim.khop_dimensions(x[:2_000], few, 1, n_threads=int(threads))
     from geodim.data.graphs import as_graph
 
-    graph = as_graph(edges, len(x), threads=int(threads))
+    graph = as_graph(edges, len(x), n_threads=int(threads))
     del edges
     forget_peak()
     before = process_memory("VmRSS")
@@ -179,7 +179,7 @@ def on_the_cpu(folder: Path, largest: int) -> list[dict]:
         del x
         for rtol in (0.0, 1e-3) if n >= 10**6 else (0.0,):
             problem, rates = look_at(path, None, None, rtol)
-            planned = plan(problem, "cpu", threads=threads, budget=machine_memory(), rates=rates)
+            planned = plan(problem, "cpu", n_threads=threads, memory=machine_memory(), rates=rates)
             words = "exact" if rtol == 0.0 else f"rtol {rtol:g}"
             measured = child("compute", path, rtol, threads)
             rows.append(compared(f"10^{exponent} x 64, {words}", planned, measured))
@@ -313,7 +313,7 @@ def stored_results() -> list[dict]:
     rows = [
         compared(
             f"10^7 x 64, exact, {row['threads']} threads of a Xeon",
-            plan(problem, "cpu", threads=row["threads"], rates=rates),
+            plan(problem, "cpu", n_threads=row["threads"], rates=rates),
             {"seconds": row["seconds"]},
         )
         for row in found["rows"][1:]

@@ -68,7 +68,7 @@ def main() -> None:
         runs = []
         for name in NAMES:
             settings = replace(paper_settings(name), optimizer=optimizer, tested=tested)
-            runs += run_grid(name, settings=settings, root=chosen.root, threads=1)
+            runs += run_grid(name, settings=settings, root=chosen.root, n_threads=1)
         found[f"{optimizer}, {tested}"] = compared(summarise_runs(runs))
         print(
             optimizer,
@@ -79,7 +79,7 @@ def main() -> None:
     runs = []
     for name in NAMES:
         runs += run_grid(
-            normalised(name, chosen.root), repetitions=3, settings=paper_settings(name), threads=1
+            normalised(name, chosen.root), repetitions=3, settings=paper_settings(name), n_threads=1
         )
     found["normalised rows"] = compared(summarise_runs(runs))
     found["normalised rows"]["epochs"] = [min(run.epochs for run in runs), max(run.epochs for run in runs)]

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 OUTCOMES = ("tests", "skipped", "failures", "errors")
-LEFT_OUT = {"ruff", "mypy", "pre-commit", "import-linter"}  # tools that check the source do not run with it
+# Tools that check the source do not run with it.
+LEFT_OUT = {"ruff", "mypy", "pre-commit", "import-linter", "sp-repo-review", "codespell"}
 
 
 def lowest(requirements: Iterable[str]) -> dict[str, str]:

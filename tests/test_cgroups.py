@@ -9,7 +9,7 @@ import pytest
 
 from geodim import cgroups
 from geodim.memory import free_memory, machine_memory
-from geodim.plan import Problem, plan
+from geodim.plans import Problem, plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,5 +87,5 @@ def test_plans_respect_the_limit(place: tuple[Path, Path], version: int) -> None
         budget = machine_memory()
         assert budget == GB
         assert free_memory() <= GB - GB // 4
-        assert plan(Problem(10**6, 10), "cpu", budget=budget).fits
-        assert plan(Problem(10**8, 10), "cpu", budget=budget).fits is False
+        assert plan(Problem(10**6, 10), "cpu", memory=budget).fits
+        assert plan(Problem(10**8, 10), "cpu", memory=budget).fits is False

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import re
+import sys
 from pathlib import Path
 
 import numba
@@ -96,3 +98,50 @@ def test_every_kernel_is_compiled_that_way():
     others = [path for path in Path(geodim.__file__).parent.rglob("*.py") if path.name != "compiled.py"]
     direct = re.compile(r"from numba import .*jit|numba\.n?jit\(")
     assert [path for path in others if direct.search(path.read_text(encoding="utf-8"))] == []
+
+
+@pytest.fixture
+def compiling(monkeypatch):
+    """A process that has compiled nothing, with a clock of its own."""
+    fresh, clock = compiled._Compiling(), [0.0]
+    monkeypatch.setattr(compiled, "_compiling", fresh)
+    monkeypatch.setattr(compiled.time, "monotonic", lambda: clock[0])
+    return fresh, clock
+
+
+def test_long_compiling_is_told_once_where_somebody_looks(compiling, monkeypatch, caplog):
+    found, clock = compiling
+    monkeypatch.setattr(compiled, "_somebody_looks", lambda: True)
+    for kernel in ("first", "second", "third"):
+        found.begin(kernel)
+        found.begin(f"called by {kernel}")  # counts as a part of it
+        clock[0] += 1.2
+        found.end(f"called by {kernel}")
+        found.end(kernel)
+        clock[0] += 100.0  # something else
+    found.begin("fourth")
+    assert found.spent == pytest.approx(3.6)
+    assert [record.message for record in caplog.records] == [
+        "geodim is compiling for this machine, once: some ten seconds more"
+    ]
+
+
+@pytest.mark.parametrize(("looks", "seconds"), [(False, 5.0), (True, 1.0)])
+def test_short_compiling_and_pipes_are_silent(compiling, monkeypatch, caplog, looks, seconds):
+    found, clock = compiling
+    monkeypatch.setattr(compiled, "_somebody_looks", lambda: looks)
+    found.begin("first")
+    clock[0] += seconds
+    found.end("first")
+    found.begin("second")
+    assert not caplog.records
+
+
+def test_a_terminal_or_a_notebook_is_looked_at(monkeypatch):
+    monkeypatch.setattr(compiled.sys, "stderr", io.StringIO())
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    assert not compiled._somebody_looks()
+    monkeypatch.setattr(compiled.sys, "stderr", None)  # as under pythonw
+    assert not compiled._somebody_looks()
+    monkeypatch.setitem(sys.modules, "ipykernel", object())
+    assert compiled._somebody_looks()

@@ -41,6 +41,8 @@ REFUSED = {
     "geodim.feature_ranking": geodim.feature_ranking,
     "geodim.select_features": geodim.select_features,
     "geodim.subsampled_dimensions": geodim.subsampled_dimensions,
+    "geodim.shuffled_reference": lambda X: geodim.shuffled_reference(X, features="distances"),
+    "geodim.drop_missing": geodim.drop_missing,
     "geodim.as_graph": geodim.as_graph,
     "geodim.features.make_operator": features.make_operator,
     "geodim.features.hop_features": lambda X: features.hop_features(X, features.make_operator(RING), 1),
@@ -70,7 +72,7 @@ REFUSED = {
 ARGUMENTS = {
     "graph": lambda X: geodim.khop_dimensions(np.zeros((64, 1)), X, 1),
     "weights": lambda X: geodim.intrinsic_dimension(np.zeros((64, 2)), weights=X),
-    "edge weights": lambda X: geodim.as_graph(RING, weights=X),
+    "edge weights": lambda X: geodim.as_graph(RING, edge_weights=X),
     "scale": lambda X: geodim.intrinsic_dimension(np.zeros((64, 2)), scale=X),
     "landmarks": lambda X: geodim.intrinsic_dimension(np.eye(64), features="distances", landmarks=X),
     "backend": lambda X: geodim.intrinsic_dimension(X, backend="cpu"),

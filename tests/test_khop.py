@@ -48,7 +48,7 @@ def test_memory_and_with_it_the_width_of_blocks(reference, columns):
         hops=3,
         n_threads=2,
         memory=budget,
-        progress=lambda done, total, _: seen.append((done, total)),
+        progress=lambda done, total: seen.append((done, total)),
     )
     assert_same_result(result, reference)
     assert sorted({(0, D), *seen}) == [(min(done, D), D) for done in range(0, D + columns, columns)]
@@ -271,23 +271,23 @@ def test_feature_names():
 
 def test_progress_counts_attributes(monkeypatch):
     monkeypatch.setattr("geodim.planning.hops.default_columns", lambda *_: 10)
-    seen = []
+    counts, so_far = [], []
     result = geodim.khop_dimensions(
-        X64, EDGES, hops=2, normalize=False, progress=lambda *state: seen.append(state)
-    )
-    counts = [(done, total) for done, total, _ in seen]
+        X64, EDGES, hops=2, normalize=False, so_far=so_far.append,
+        progress=lambda done, total: counts.append((done, total)),
+    )  # fmt: skip
     assert counts == sorted(counts)
     assert sorted({(0, D), *counts}) == [(0, D), (10, D), (20, D), (30, D), (37, D)]
-    deltas = np.array([state[2] for state in seen])
-    assert deltas.shape == (len(seen), 3)
+    deltas = np.array(so_far)
+    assert deltas.shape == (len(counts), 3)
     assert np.all(np.diff(deltas, axis=0) >= 0.0)
     np.testing.assert_allclose(deltas[-1], [one.discriminability for one in result], rtol=1e-12)
 
 
-def test_progress_is_normalised_like_the_result():
+def test_what_was_seen_so_far_is_normalised_like_the_result():
     seen = []
-    result = geodim.khop_dimensions(X64, EDGES, hops=2, progress=lambda *state: seen.append(state))
-    np.testing.assert_allclose(seen[-1][2], [one.discriminability for one in result], rtol=1e-12)
+    result = geodim.khop_dimensions(X64, EDGES, hops=2, so_far=seen.append)
+    np.testing.assert_allclose(seen[-1], [one.discriminability for one in result], rtol=1e-12)
 
 
 # ---------------------------------------------------------------- edges of the domain

@@ -77,7 +77,7 @@ def test_bounds_hold_wherever_it_stops(name, seed, monkeypatch):
         options = {"operator": matrix}
     else:
         edges, weights = some_graph(rng)
-        graph = as_graph(edges, N, weights=weights, orientation="rows")
+        graph = as_graph(edges, N, edge_weights=weights, orientation="rows")
         exact = exact_hops(X, HOPS, operator, n=N, edges=edges, weights=weights, **parameters)
         options = {"operator": operator, "operator_parameters": parameters}
     if np.ptp(X, axis=0).max() == 0.0:
@@ -99,7 +99,7 @@ def test_a_node_of_degree_0_leaves_the_range_of_its_attribute():
     """
     edges, weights = [(0, 1), (2, 3), (3, 3)], [1.0, 0.0, 0.0]
     X = np.array([[1.0], [1.1], [1.2], [1.25]])
-    graph = as_graph(edges, 4, weights=weights)
+    graph = as_graph(edges, 4, edge_weights=weights)
     exact = geodim.khop_dimensions(X, graph, 1, operator="rw")
     assert exact[1].phi[-1] > 4 * exact[0].phi[-1]
     with pytest.warns(InterruptedWarning):

@@ -23,6 +23,7 @@ with FolderLock(Path(sys.argv[1]), "folder"):
 """
 
 
+@pytest.mark.unix
 def test_a_killed_holder_holds_nothing(tmp_path):
     holder = subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE)
     try:

@@ -37,6 +37,7 @@ def test_a_new_file_is_an_ordinary_one(tmp_path):
     assert names(tmp_path) == ["a"]
 
 
+@pytest.mark.unix
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o666, 0o755])
 def test_the_mode_is_kept(tmp_path, mode):
     path = tmp_path / "a"
@@ -80,6 +81,7 @@ def test_other_names_of_a_file_keep_the_old_content(tmp_path):
     assert (tmp_path / "a").read_text() == "new"
 
 
+@pytest.mark.unix
 def test_a_device_stays_a_device():
     before = Path("/dev/null").stat()
     write_text("/dev/null", "x")
@@ -88,6 +90,7 @@ def test_a_device_stays_a_device():
     assert (before.st_ino, before.st_mode) == (after.st_ino, after.st_mode)
 
 
+@pytest.mark.unix
 def test_a_link_to_a_device(tmp_path):
     (tmp_path / "sink").symlink_to("/dev/null")
     write_text(tmp_path / "sink", "x")
@@ -95,6 +98,7 @@ def test_a_link_to_a_device(tmp_path):
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
 
 
+@pytest.mark.unix
 def test_a_pipe_is_written_to(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
@@ -108,6 +112,7 @@ def test_a_pipe_is_written_to(tmp_path):
     assert np.load(io.BytesIO(got[0]))["a"].tolist() == [0, 1, 2]
 
 
+@pytest.mark.unix
 def test_our_own_output_is_continued(tmp_path):
     code = (
         "from geodim.output import write_text; print('one'); "
@@ -130,6 +135,7 @@ def test_the_file_that_our_output_goes_to_is_not_replaced(tmp_path):
 # ---------------------------------------------------------------- typed errors that name the path
 
 
+@pytest.mark.unix
 def test_read_only_is_respected(tmp_path):
     path = tmp_path / "a"
     path.write_text("old")
@@ -199,6 +205,7 @@ def fail_remembering(fail):
     return write
 
 
+@pytest.mark.linux
 def test_a_device_that_is_full():
     with pytest.raises(DataFileError, match="cannot write /dev/full: the disk is full"):
         write_text("/dev/full", "x")
@@ -253,6 +260,7 @@ def test_an_output_in_a_folder_that_is_an_input(tmp_path):
             check_outputs({"--json": target}, [tmp_path / "a.zarr"])
 
 
+@pytest.mark.unix
 def test_two_outputs_to_one_file(tmp_path):
     (tmp_path / "link").symlink_to("a")
     for one, other in (("a", "a"), ("a", "link")):

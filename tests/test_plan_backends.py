@@ -118,7 +118,7 @@ def test_memory_of_a_run(n, d, threads, rtol, kind):
 
 def test_passes_over_rows_and_columns():
     rows = plan_cpu(Problem(10**7, 64), threads=2)
-    assert rows.passes == 1 + 64 // rows.columns
+    assert rows.passes == 1 + math.ceil(64 / rows.columns)  # as many as the free memory allows
     assert rows.bytes_read == rows.passes * rows.n_points * 64 * 4
     assert plan_cpu(Problem(10**7, 64, row_major=False), threads=2).passes == 2
     assert plan_cpu(Problem(100, 3), threads=8).columns == 1
@@ -131,7 +131,7 @@ def test_more_points_never_take_less(backend, hops):
 
     def of(n, **more):
         problem = Problem(n, 32, hops=hops, stored_entries=0 if hops is None else 20 * n, **more)
-        return plan(problem, backend, threads=2, workers=workers)
+        return plan(problem, backend, n_threads=2, workers=workers)
 
     plans = [of(10**e) for e in range(4, 11)]
     for small, large in pairwise(plans):
@@ -168,6 +168,7 @@ def test_a_trial_gives_rates_of_this_machine():
     assert (rates.basis, rates.network, rates.task) == ("here", CORE.network, CORE.task)
     assert 0.0 < rates.scan < rates.count <= rates.later
     assert rates.scan < rates.first < 1.0
+    assert 1e-11 < rates.window < 1e-6  # one subtraction and one comparison
     assert normal_sample(10**9, 500, 8).dtype == np.float64
     one = calibrate(normal_sample(5_000, 1, 4), "here")
     assert one.later == one.first
@@ -282,7 +283,7 @@ def test_the_graph_on_the_device_holds_what_the_formula_says(weighted):
     from geodim.backends.cuda.operators import to_device
 
     edges = RNG.integers(0, 2_000, (2, 30_000))
-    graph = as_graph(edges, 2_000, weights=RNG.random(30_000) + 0.5 if weighted else None)
+    graph = as_graph(edges, 2_000, edge_weights=RNG.random(30_000) + 0.5 if weighted else None)
     operator = to_device(make_operator(graph, "sym"), "cpu")
     predicted, resident = device.graph_bytes(2_000, len(graph.indices), 10**9, weighted=weighted)
     assert resident
@@ -387,7 +388,7 @@ def test_a_cluster_has_workers_and_backends_have_names():
 
 @pytest.mark.parametrize("backend", ["cpu", "cuda", "dask"])
 def test_a_plan_as_json(backend):
-    found = plan(Problem(10**5, 8), backend, budget=10**10, workers=workers_of(2, 2, 8 * GIB))
+    found = plan(Problem(10**5, 8), backend, memory=10**10, workers=workers_of(2, 2, 8 * GIB))
     values = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert values["backend"] == backend
     assert values["fits"] is True

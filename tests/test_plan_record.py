@@ -136,7 +136,7 @@ def test_the_record_says_what_was_done():
     X = np.random.default_rng(0).normal(size=(5000, 12))
     record = geodim.intrinsic_dimension(X, n_threads=2).plan
     assert (record.backend, record.method, record.way.method) == ("cpu", "sorted", "sorted")
-    assert record.way == plan(Problem(5000, 12, 8, held=True, apart=False), threads=2).way
+    assert record.way == plan(Problem(5000, 12, 8, held=True, apart=False), n_threads=2).way
     assert record.happened.passes == record.predicted.passes == 1 + record.way.passes
     assert record.happened.seconds > 0.0
     counted = geodim.intrinsic_dimension(X, rtol=0.1, n_threads=2).plan

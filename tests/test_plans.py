@@ -64,7 +64,7 @@ def test_too_small_a_budget_names_what_is_needed(threads):
 
 
 def test_papers100m_fits_into_48_gb():
-    plan = plan_hops(**PAPERS, itemsize=4, threads=2, budget=48 * 10**9)
+    plan = plan_hops(**PAPERS, itemsize=4, n_threads=2, memory=48 * 10**9)
     assert plan.fits
     assert plan.memory <= 48 * 10**9
     assert plan.columns >= 8
@@ -104,16 +104,16 @@ def test_short_columns_are_taken_many_at_a_time():
 def test_weights_take_8_bytes_an_entry_and_a_node():
     plain, weighted = (peak_memory(1_000, 8_000, 16, 4, 5, 2, weighted=flag) for flag in (False, True))
     assert weighted - plain == 8 * 8_000 + 8 * 1_000
-    assert plan_hops(1_000, 8_000, 16, 5, threads=2, weighted=True).memory == weighted
+    assert plan_hops(1_000, 8_000, 16, 5, n_threads=2, weighted=True).memory == weighted
 
 
 def test_a_plan_of_given_columns_may_not_fit():
-    plan = plan_hops(1_000, 8_000, 64, 3, columns=64, budget=100_000)
+    plan = plan_hops(1_000, 8_000, 64, 3, columns=64, memory=100_000)
     assert plan.fits is False
 
 
 def test_a_plan_as_json():
-    plan = plan_hops(1_000, 8_000, 40, 3, budget=10**6)
+    plan = plan_hops(1_000, 8_000, 40, 3, memory=10**6)
     values = json.loads(json.dumps(plan.to_dict()))
     assert values["fits"] is True
     assert values["memory"] == plan.memory
@@ -149,7 +149,7 @@ def test_the_graph_of_a_series_counts(name):
 
 
 def test_weights_count():
-    graph = as_graph(EDGES, 500, weights=np.ones(4_000))
+    graph = as_graph(EDGES, 500, edge_weights=np.ones(4_000))
     entries = len(graph.indices)
     need = peak_memory(500, entries, 8, 4, 2, 1) + 8 * entries + 8 * 500
     with pytest.raises(InputValueError, match="are needed"):

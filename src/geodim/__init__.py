@@ -45,6 +45,7 @@ _WHERE = {
     "as_graph": "geodim.data.graphs",
     "binary_dimension": "geodim.concepts.dimension",
     "compare": "geodim.sampling",
+    "drop_missing": "geodim.data.missing",
     "explain_dimension": "geodim.explain.shares",
     "explain_hops": "geodim.explain.shares",
     "feature_ranking": "geodim.explain.shares",
@@ -100,6 +101,7 @@ __all__ = [
     "baselines",
     "binary_dimension",
     "compare",
+    "drop_missing",
     "errors",
     "explain_dimension",
     "explain_hops",
@@ -126,6 +128,7 @@ if TYPE_CHECKING:
     from geodim.concepts.dimension import binary_dimension
     from geodim.data.datasets import load_dataset
     from geodim.data.graphs import as_graph
+    from geodim.data.missing import drop_missing
     from geodim.data.tables import read_table
     from geodim.dimension import intrinsic_dimension
     from geodim.display.html.document import report

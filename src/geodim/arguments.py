@@ -115,6 +115,6 @@ def _shown(number: object) -> str:
 
 
 def check_hops(hops: int, n_points: int, n_features: int, bytes_per_point: float) -> None:
-    """Raise where so many hops need more memory than there is."""
+    """Raise where this many hops need more memory than there is."""
     need = int((hops + 1) * (bytes_per_point * n_points + 100 * n_features + HOP_BYTES))
     check_bytes(need, f"{hops:,} hops over {n_points:,} nodes", "take fewer hops")

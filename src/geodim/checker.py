@@ -26,7 +26,7 @@ look and cannot deceive.
 2. *Lower side* (`too_narrow`).  At each size the certificate names a feature of the layer, all of whose
    windows are at least l_i 2^e wide.  A window that starts at a rank from p to q ends at x[p+k-1] or beyond,
    and starts at x[q] or before.  So if x[p+k-1] - x[q] >= l_i 2^e, none of them is narrower.  If not, both
-   halves of the range [p, q] are looked at; a single start that fails is a window that is narrower than was
+   halves of the range [p, q] are examined; a single start that fails is a window that is narrower than was
    said.  A bound that is no higher than that of the layer before, or than 0, needs no proof.
 3. *Between the sizes* (`proved`).  Phi(k) grows with k, as a window of k + 1 points contains one of k.  So
    l_i counts for the sizes from k_i to k_{i+1} - 1, and u_i for those from k_{i-1} + 1 to k_i.  The sums are
@@ -71,7 +71,7 @@ class RefutedError(Exception):
 
 
 def require(condition: object, otherwise: str) -> None:
-    """Say what is wrong, if it is."""
+    """Raise an error that says what is wrong unless a condition holds."""
     if not condition:
         raise RefutedError(otherwise)
 
@@ -176,7 +176,7 @@ def hop_function(edges: object, n: int, operator: str) -> tuple[Callable[[Array]
 
 
 def hop_error(hops: int, degree: int, magnitude: float) -> float:
-    """How far values computed after so many hops may be off, at most: see 5. above."""
+    """How far values computed after this many hops may be off, at most: see 5. above."""
     return 1.02 * hops * math.sqrt(degree) * (degree + 8) * (1.02 * 2.0**-53 * magnitude + 5e-324)
 
 

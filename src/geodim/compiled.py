@@ -1,13 +1,17 @@
 """The one way to Numba's compiler, with machine code kept on disk.
 
-A cache that is damaged or cannot be written is done without.  Import this module inside functions, or in
+A cache that is damaged or cannot be written is done without.  Where compiling takes long, as it does once on
+every machine, whoever looks at a terminal or a notebook is told.  Import this module inside functions, or in
 modules of kernels, only: Numba takes longer to import than everything else together.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
 import threading
+import time
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +26,9 @@ if TYPE_CHECKING:
     from numba.core.caching import Cache
 
 __all__ = ["njit"]
+
+TELL_AFTER = 2.0  # seconds of compiling
+LOGGER = logging.getLogger("geodim")
 
 _said: set[str] = set()
 _lock = threading.Lock()
@@ -71,7 +78,10 @@ class _Cache:
 
     def load_overload(self, signature: object, target: object) -> object:
         try:
-            return self._cache.load_overload(signature, target)
+            found = self._cache.load_overload(signature, target)
+            if found is None:
+                _compiling.begin(self)
+            return found
         except Exception as error:  # noqa: BLE001 - files that are cut make pickle and LLVM raise anything
             _say(self._cache.cache_path, error)
         try:
@@ -81,11 +91,43 @@ class _Cache:
         return None
 
     def save_overload(self, signature: object, data: object) -> None:
+        _compiling.end(self)
         try:
             self._cache.save_overload(signature, data)
         except Exception as error:  # noqa: BLE001 - as above; the disk may be full
             _say(self._cache.cache_path, error)
             self._cache = NullCache()
+
+
+class _Compiling:
+    """How long this process has been compiling; tells it once, where that is long and somebody looks."""
+
+    def __init__(self) -> None:
+        self.spent, self.told = 0.0, False
+        self._outermost: tuple[object, float] | None = None  # a kernel compiles those it calls on the way
+
+    def begin(self, kernel: object) -> None:
+        """A kernel is not in the cache."""
+        now = time.monotonic()
+        if self._outermost is None:
+            self._outermost = kernel, now
+        if not self.told and self.spent + now - self._outermost[1] > TELL_AFTER and _somebody_looks():
+            self.told = True
+            LOGGER.warning("geodim is compiling for this machine, once: some ten seconds more")
+
+    def end(self, kernel: object) -> None:
+        """It is compiled."""
+        if self._outermost is not None and self._outermost[0] is kernel:
+            self.spent += time.monotonic() - self._outermost[1]
+            self._outermost = None
+
+
+_compiling = _Compiling()
+
+
+def _somebody_looks() -> bool:
+    """Whether messages go to a terminal or a notebook."""
+    return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
 
 
 def _say(folder: str, error: Exception) -> None:

@@ -17,7 +17,7 @@ from geodim.data.integers import measured_exactly
 from geodim.data.measures import MassSource, UnitSource
 from geodim.data.scales import Scale
 from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
-from geodim.engine.driver import Driver
+from geodim.engine.driver import Driver, deadline_of
 from geodim.engine.parts import thread_count
 from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.refine import Attempt, refine
@@ -32,6 +32,7 @@ from geodim.families.protocol import error_of, is_made, part_of
 from geodim.families.solve import family_profile, leading, solver_of_others
 from geodim.lists import is_dask
 from geodim.planning.record import PlanRecord
+from geodim.progress import showing
 from geodim.summary import removal_of, summarise
 from geodim.waiting import waiting
 
@@ -45,9 +46,10 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
     from geodim.engine.profile import Profile
     from geodim.planning.problem import Plan
+    from geodim.progress import Progress
     from geodim.result import IDResult
 
-PILOT_FROM = 1 << 15  # fewer points are solved faster than looked at,
+PILOT_FROM = 1 << 15  # fewer points are solved faster than examined,
 FEW_COLUMNS = 8  # and among so few columns the widest are soon found
 FIRST_GUESS = 1 / 64  # of the range: Delta, where a sample shows points that are all alike
 
@@ -70,9 +72,9 @@ def intrinsic_dimension(
     backend: str = "auto",
     checkpoint: str | Path | None = None,
     save_every: float = SAVE_EVERY,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> IDResult:
-    r"""Intrinsic dimension of a finite geometric data set, exact or with certified bounds.
+    r"""Compute the intrinsic dimension of a finite geometric data set, exactly or within certified bounds.
 
     With the values of each feature f sorted, :math:`\phi_{k,f}` is the width of the narrowest window of
     k consecutive values, and
@@ -104,9 +106,9 @@ def intrinsic_dimension(
     normalize : bool, optional
         Older alias: True is scale="global", False is scale="none".
     weights : array-like of numbers, optional
-        What each point weighs, 0 or more.  Whole numbers are multiplicities: the same result as repeating the
-        points, at the cost of not doing so, whatever they are.  Others are masses, and Delta is the mean of
-        Phi over all mass; on this machine's cores only.
+        The weight of each point, 0 or more.  Whole numbers are multiplicities: the same result as repeating
+        the points, without the cost of doing so.  Others are masses, and Delta is the mean of Phi over all
+        mass; on this machine's cores only.
     feature_names : sequence of str, optional
         Names of the features for the result and for messages, where the data has none; for distances, names
         of the points.
@@ -114,7 +116,7 @@ def intrinsic_dimension(
         Threads to use; all available cores by default.  The result does not depend on it.
     time_limit : float, optional
         Seconds after which the bounds known by then are returned, with a warning; where there are none yet,
-        since the values themselves have not been looked through, a `TimeLimitError`.
+        since not all values have been read, a `TimeLimitError`.
     count_indistinguishable : bool, default False
         Also count the points that no feature tells apart from another point; not of Dask collections.
     removal : bool, default False
@@ -129,8 +131,8 @@ def intrinsic_dimension(
         bits.  On this machine's cores only.
     save_every : float
         Seconds between two checkpoints.
-    progress : callable, optional
-        Called as ``progress(columns_done, columns)`` in the calling thread.
+    progress : bool or callable, optional
+        True shows a bar; a function is called as ``progress(columns_done, columns)``, in the calling thread.
 
     Returns
     -------
@@ -179,8 +181,9 @@ def intrinsic_dimension(
         if removal:
             _refuse_removal(place, rtol, checkpoint, opened)
         run = _Run(place, opened, rtol, threads, chosen, started, removal=removal)
-    with checkpoint_for(checkpoint, run.job) as store:
-        driver = Driver(None if time_limit is None else started + time_limit, progress, store, save_every)
+    with checkpoint_for(checkpoint, run.job) as store, showing(progress, "features") as told:
+        deadline = deadline_of(started, time_limit, run.source.n_points)
+        driver = Driver(deadline, told, store, save_every)
         result = run.result(driver)
     seconds = time.monotonic() - started
     record = PlanRecord.of(run.plan, memory=meter.taken(), seconds=seconds, attempts=run.attempts)
@@ -255,7 +258,7 @@ def check_arguments(rtol: object, n_threads: object, time_limit: object) -> tupl
 class _Run:
     """From columns to a result.
 
-    Those that are made are made once if they are solved exactly; others are looked at first.
+    Those that are made are made once if they are solved exactly; others are examined first.
     """
 
     def __init__(
@@ -277,7 +280,7 @@ class _Run:
             self.off = off + error_of(opened.plain, self.ranges)
 
     def job(self) -> dict[str, Any]:
-        """What a checkpoint is of."""
+        """Describe what a checkpoint belongs to."""
         said = {} if self.opened.said is None else {"features": self.opened.said}
         return {"rtol": self.rtol, **said, **digest_of(self.source)}
 
@@ -409,7 +412,7 @@ class _Solver:
         return step == self.first or self.plan_at(2.0 * step).way.counted
 
     def attempt(self, step: float) -> Attempt:
-        """One pass."""
+        """Make one pass over the columns."""
         self.plan = self.plan_at(step, negligible=self.negligible(step))
         if self.two is not None:  # on these cores only
             compute_profile(

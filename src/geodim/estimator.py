@@ -56,7 +56,7 @@ def _is_table(X: object) -> bool:
 class IntrinsicDimension(DataEstimator):
     """Intrinsic dimension of a geometric data set, for pipelines and searches.
 
-    A thin coat around `geodim.intrinsic_dimension`, whose documentation says what is computed.  Memory maps
+    A thin wrapper around `geodim.intrinsic_dimension`, which documents what is computed.  Memory maps
     are not copied and sparse matrices not densified.
 
     Parameters
@@ -79,11 +79,11 @@ class IntrinsicDimension(DataEstimator):
     Attributes
     ----------
     result_ : IDResult
-        Everything that is known.
+        The full result.
     dimension_, lower_, upper_ : float
         The intrinsic dimension and certified bounds on it.
     error_ : float
-        (upper_ - lower_) / lower_.
+        ``(upper_ - lower_) / lower_``.
     discriminability_ : float
         Delta; the dimension is its inverse square.
     n_features_in_ : int

@@ -23,7 +23,7 @@ from geodim.data.integers import conversion_error
 from geodim.data.scales import Scale
 from geodim.dimension import check_arguments
 from geodim.engine.checkpoint import SAVE_EVERY, checkpoint_for
-from geodim.engine.driver import Driver
+from geodim.engine.driver import Driver, deadline_of
 from geodim.engine.layers import Layers
 from geodim.engine.parts import divisor
 from geodim.engine.pilot import look_ahead
@@ -44,6 +44,7 @@ from geodim.khop_result import KHopResult
 from geodim.memory import PROFILE_BYTES
 from geodim.planning.hops import graph_of
 from geodim.planning.record import PlanRecord
+from geodim.progress import showing
 from geodim.summary import summarise
 from geodim.waiting import waiting
 
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
     from geodim.features.operators import Operator
     from geodim.features.rounding import FeatureError
+    from geodim.progress import Progress
     from geodim.result import IDResult
 
 FINEST = 2.0**-48  # of the magnitude: steps as small as the last bits of the values are worth nothing
@@ -84,9 +86,10 @@ def khop_dimensions(
     count_indistinguishable: bool = False,
     backend: str = "auto",
     dtype: DTypeLike | None = None,
-    progress: Callable[[int, int, Sequence[float]], None] | None = None,
+    progress: Progress = None,
+    so_far: Callable[[Sequence[float]], None] | None = None,
 ) -> KHopResult:
-    r"""Intrinsic dimension of the k-hop geometric data sets of a graph, k = 0, ..., hops.
+    r"""Compute the intrinsic dimension of the k-hop geometric data sets of a graph, k = 0, ..., hops.
 
     The features of the k-hop data set are all columns of :math:`X, \hat A X, \dots, \hat A^k X`, divided by
     :math:`d_{\max}` of the raw attributes X, where
@@ -130,9 +133,11 @@ def khop_dimensions(
         Type that features are rounded to after every hop; by default float32 if that holds every value
         of X exactly, by its type, else float64.  float64 takes twice the memory, and the bounds are
         some 1e8 times as narrow.
-    progress : callable, optional
-        Called as ``progress(attributes_done, attributes, discriminabilities)`` after every hop of a block of
-        attributes, with Delta of what was seen so far for every k.
+    progress : bool or callable, optional
+        True shows a bar; a function is called as ``progress(attributes_done, attributes)`` after every hop of
+        a block of attributes, in the calling thread.
+    so_far : callable, optional
+        Called before that as ``so_far(discriminabilities)``, with Delta of what was seen so far for every k.
 
     Returns
     -------
@@ -188,9 +193,10 @@ def khop_dimensions(
     by = divisor(ranges.d_max, chosen.normalize)
 
     def report(layers: Layers) -> None:
-        if progress is not None:
-            deltas = [mean / by for mean in layers.means()]
-            progress(int(layers.profiles[0].done.sum()), source.n_features, deltas)
+        if so_far is not None:
+            so_far([mean / by for mean in layers.means()])
+        if told is not None:
+            told(int(layers.profiles[0].done.sum()), source.n_features)
 
     if count_indistinguishable and checkpoint is not None:
         msg = (
@@ -223,8 +229,11 @@ def khop_dimensions(
         return Attempt.of(first, results, threads)
 
     same = {"hops": hops, "rtol": rtol, **chosen.identity()}
-    with checkpoint_for(checkpoint, lambda: same | fingerprint(given, kind, hop_operator)) as store:
-        deadline = None if time_limit is None else started + time_limit
+    with (
+        checkpoint_for(checkpoint, lambda: same | fingerprint(given, kind, hop_operator)) as store,
+        showing(progress, "attributes") as told,
+    ):
+        deadline = deadline_of(started, time_limit, source.n_points * (hops + 1))
         driver = Driver(deadline, report, store, save_every)
         step = driver.saved_step(step)
         results = list(refine(attempt, step, rtol, ranges.magnitude, finest=FINEST).results)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class KHopIntrinsicDimension(DataEstimator):
     """Intrinsic dimension of a graph's attributes after k = 0, ..., hops rounds of aggregation.
 
-    A thin coat around `geodim.khop_dimensions`, whose documentation says what is computed.  The
+    A thin wrapper around `geodim.khop_dimensions`, which documents what is computed.  The
     graph is a parameter, since `fit` takes nothing but X and y by convention: searches compare
     graphs like any other setting.
 
@@ -54,7 +54,7 @@ class KHopIntrinsicDimension(DataEstimator):
     Attributes
     ----------
     result_ : KHopResult
-        Everything that is known.
+        The full result.
     dimensions_ : ndarray of shape (hops + 1,)
         The intrinsic dimension for k = 0, ..., hops.
     drops_ : ndarray of shape (hops,)

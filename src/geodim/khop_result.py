@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from geodim.errors import DataFileError
-from geodim.result import JSON_SUPPORT, IDResult, format_of, to_json_value
+from geodim.result import JSON_SUPPORT, IDResult
+from geodim.saved.document import Reported, format_of, to_json_value
 from geodim.text import html_list, html_table
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _drop(before: float, after: float) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KHopResult:
+class KHopResult(Reported):
     """Intrinsic dimensions of the k-hop geometric data sets, k = 0, 1, ...
 
     Attributes
@@ -47,6 +48,16 @@ class KHopResult:
         What was found in the graph: nodes, edges, self-loops, duplicates, whether it was symmetrised.
     plan : PlanRecord or None
         How it was computed: what was predicted, and what happened.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> result = geodim.khop_dimensions(np.eye(3), [(0, 1), (1, 2)], hops=2)
+    >>> [round(dimension, 2) for dimension in result.dimensions]
+    [9.0, 7.55, 7.55]
+    >>> result[0].dimension
+    9.0
     """
 
     results: list[IDResult]
@@ -72,7 +83,7 @@ class KHopResult:
 
     @property
     def alerts(self) -> tuple[Alert, ...]:
-        """What to know before the numbers are believed: of the attributes, then of hops, each kind once."""
+        """What to consider before the numbers are trusted: on the attributes, then hops, each kind once."""
         found: dict[str, Alert] = {}
         for result in self.results:
             for alert in result.alerts:
@@ -149,7 +160,7 @@ class KHopResult:
         return read_saved(source, cls.from_dict)
 
     def certificate(self, data: object = None, graph: object = None, *, rtol: float = 1e-3) -> Certificate:
-        """A small file by which an independent program proves bounds on all dimensions.
+        """Make a small file from which an independent program proves bounds on all dimensions.
 
         The program is short, and needs nothing else but the attributes and edges.
 
@@ -166,7 +177,7 @@ class KHopResult:
         return certify(self, data, graph, rtol=rtol)
 
     def plot(self, ax: Axes | None = None, **options: Unpack[HopCurveOptions]) -> Axes:
-        """Intrinsic dimension against k with its bounds; returns the matplotlib Axes."""
+        """Plot the intrinsic dimension against k with its bounds; returns the matplotlib Axes."""
         from geodim.display.khop import plot_khop_dimensions  # noqa: PLC0415
 
         return plot_khop_dimensions(self, ax=ax, **options)

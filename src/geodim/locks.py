@@ -1,7 +1,8 @@
 """Locks that vanish with the process that holds them, however it ends.
 
-They are advisory locks of the system (``flock``), on whole files.  Where there are none, as on Windows or on
-some network disks, nothing is locked, and nothing that belongs to others is ever taken for abandoned.
+They are locks of the system: ``flock`` on whole files, and on Windows on a byte far behind the end, since
+others cannot read what is locked there.  Where there are none, as on some network disks, nothing is locked,
+and nothing that belongs to others is ever taken for abandoned.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from typing import TYPE_CHECKING
 
 from geodim.errors import DataFileError, GeodimWarning
 
-if sys.platform != "win32":
+if sys.platform == "win32":
+    import msvcrt
+else:
     import fcntl
 
 if TYPE_CHECKING:
@@ -25,9 +28,11 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["FolderLock", "still_at", "try_lock"]
+__all__ = ["BUSY_FILES_STAY", "FolderLock", "still_at", "try_lock"]
 
 LOCK_FILE = ".geodim-lock"
+BUSY_FILES_STAY = os.name == "nt"  # a file that anybody has open can be neither removed nor renamed
+_FAR = 1 << 30  # the byte that is locked on Windows
 
 
 def try_lock(descriptor: int) -> bool | None:
@@ -35,11 +40,17 @@ def try_lock(descriptor: int) -> bool | None:
 
     True if it is ours now, False if another process has it, None if it cannot be locked here.
     """
-    if sys.platform == "win32":
-        return None
+    busy: type[OSError] = PermissionError if sys.platform == "win32" else BlockingIOError
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        if sys.platform == "win32":
+            os.lseek(descriptor, _FAR, os.SEEK_SET)
+            try:
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            finally:
+                os.lseek(descriptor, 0, os.SEEK_SET)
+        else:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except busy:
         return False
     except OSError:
         return None
@@ -125,16 +136,20 @@ class FolderLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._descriptor is not None:
+            if BUSY_FILES_STAY:  # and so does this one, if somebody else has opened it meanwhile
+                os.close(self._descriptor)
             with contextlib.suppress(OSError):
                 self.path.unlink()  # before it is let go: whoever waits for it sees that it is gone
-            os.close(self._descriptor)
+            if not BUSY_FILES_STAY:
+                os.close(self._descriptor)
             self._descriptor = None
 
 
 def _holder(descriptor: int) -> str:
     for _ in range(20):  # it may be about to write it
         try:
-            values = json.loads(os.pread(descriptor, 4096, 0))
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            values = json.loads(os.read(descriptor, 4096))
             return f"process {int(values['pid'])} on {values['host']}"
         except (OSError, ValueError, KeyError, TypeError):
             time.sleep(0.01)

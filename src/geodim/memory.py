@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from pathlib import Path
@@ -18,6 +19,8 @@ def machine_memory() -> int | None:
 
     None where nobody says.
     """
+    if sys.platform == "win32":
+        return _windows_memory("total")
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on every system
@@ -37,6 +40,8 @@ def free_memory() -> int | None:
 
 def _spare() -> int | None:
     """Memory that can be had without taking any from other programs, and room to swap."""
+    if sys.platform == "win32":
+        return _windows_memory("left_to_commit")
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:  # not Linux
@@ -47,10 +52,36 @@ def _spare() -> int | None:
     return 1024 * (kilobytes["MemAvailable"] + kilobytes.get("SwapFree", 0))
 
 
+class _WindowsMemory(ctypes.Structure):
+    """What Windows calls MEMORYSTATUSEX."""
+
+    _fields_ = (
+        ("size", ctypes.c_uint32),
+        ("load", ctypes.c_uint32),
+        ("total", ctypes.c_uint64),
+        ("available", ctypes.c_uint64),
+        ("commit_limit", ctypes.c_uint64),
+        ("left_to_commit", ctypes.c_uint64),
+        ("addresses", ctypes.c_uint64),
+        ("free_addresses", ctypes.c_uint64),
+        ("reserved", ctypes.c_uint64),
+    )
+
+
+def _windows_memory(field: str) -> int | None:
+    status = _WindowsMemory(size=ctypes.sizeof(_WindowsMemory))
+    library = getattr(ctypes, "windll", None)
+    if library is None or not library.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
+        return None
+    return int(getattr(status, field))
+
+
 def _unmapped() -> int | None:
     """What the limit on the address space leaves."""
+    if sys.platform == "win32":
+        return None
     try:
-        import resource  # noqa: PLC0415 - not on Windows
+        import resource  # noqa: PLC0415 - not on every system
 
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
         if limit == resource.RLIM_INFINITY:
@@ -63,6 +94,8 @@ def _unmapped() -> int | None:
 
 def resident_memory() -> int | None:
     """Bytes of memory that this process holds now; None where nobody says."""
+    if sys.platform == "win32":
+        return None
     try:
         with open("/proc/self/statm", "rb") as stream:  # noqa: PTH123 - in every call, where this is quicker
             return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -72,8 +105,10 @@ def resident_memory() -> int | None:
 
 def peak_resident_memory() -> int | None:
     """The most bytes of memory that this process ever held; None where nobody says."""
+    if sys.platform == "win32":
+        return None
     try:
-        import resource  # noqa: PLC0415 - not on Windows
+        import resource  # noqa: PLC0415 - not on every system
     except ImportError:
         return None
     unit = 1 if sys.platform == "darwin" else 1024

@@ -216,14 +216,12 @@ def writing(path: str | Path) -> Iterator[IO[bytes]]:
             with _opened(place) as raw, _filling(raw) as stream:
                 yield stream
             return
-        with temporary_file(place.path.parent) as (descriptor, temporary):
-            raw = _File(descriptor, "wb", closefd=False)
+        with temporary_file(place.path.parent) as temporary:
+            raw = _File(temporary.descriptor, "wb", closefd=False)
             with _filling(raw) as stream:
                 yield stream
-            _keep_rights(descriptor, place.before)
-            os.fsync(descriptor)
-            if os.name == "nt":  # open files cannot be renamed there
-                os.close(descriptor)
+            _keep_rights(temporary.descriptor, place.before)
+            os.fsync(temporary.descriptor)
             temporary.replace(place.path)
 
 
@@ -259,7 +257,7 @@ def _filling(raw: _File) -> Iterator[IO[bytes]]:
 
 def _keep_rights(descriptor: int, before: os.stat_result | None) -> None:
     """Give the new file the owner, as far as that is allowed, and the mode of the old one."""
-    if before is None or not hasattr(os, "fchown"):
+    if sys.platform == "win32" or before is None:  # its files have neither
         return
     mode = stat.S_IMODE(before.st_mode)
     new = os.fstat(descriptor)

@@ -19,6 +19,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
 from geodim.dimension import intrinsic_dimension
 from geodim.engine.ways import Way
+from geodim.engine.windows import narrowest
 from geodim.errors import GeodimWarning
 from geodim.families.sizes import family_problem
 from geodim.memory import machine_memory
@@ -92,7 +94,10 @@ def calibrate(sample: NDArray[Any], basis: str, rates: CoreRates = CORE) -> Core
     A sample of the data, or of data like it, is solved exactly and by counting.  What is not tried (storage,
     network, tasks, products) stays as it is in ``rates``.
     """
+    import_module("geodim.engine.column")  # lest a small sample is solved without compiled code
     n, d = sample.shape
+    few = np.sort(sample[:1000, :4].T.astype(np.float64), axis=1)
+    window = best_of(lambda: narrowest(few)) / (0.5 * few.size * few.shape[1])
     one = np.ascontiguousarray(sample[:, :1])
     tiny = np.ascontiguousarray(sample[: min(n, 64)])
     with warnings.catch_warnings():
@@ -108,7 +113,9 @@ def calibrate(sample: NDArray[Any], basis: str, rates: CoreRates = CORE) -> Core
             later = max((every - first) / (d - 1), 2 * scan)
         count = max(best_of(lambda: intrinsic_dimension(sample, rtol=COARSE, n_threads=1)) - call, 0.0)
     count = min(max(count / (n * d), 2 * scan), later)
-    return replace(rates, basis=basis, call=call, scan=scan, first=first, later=later, count=count)
+    return replace(
+        rates, basis=basis, call=call, scan=scan, first=first, later=later, count=count, window=window
+    )
 
 
 def calibrate_family(sample: Sized, family: Family, basis: str, rates: CoreRates = CORE) -> CoreRates:

@@ -69,7 +69,7 @@ class Removal:
         return [*costs, *(name for name in self.without if name not in costs)]
 
     def sentence(self, most: int = 3) -> str:
-        """What removals cost, in words."""
+        """Describe in words what removals cost."""
         if not self.without:
             return "no feature tells points apart"
         costs = self.costs
@@ -90,5 +90,5 @@ class Removal:
 
 
 def _for_json(value: float) -> float | str:
-    """JSON has no infinity."""
+    """Write infinity as text, since JSON has no number for it."""
     return "inf" if value == math.inf else value

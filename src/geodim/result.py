@@ -15,6 +15,7 @@ from geodim.engine.parts import divisor
 from geodim.errors import DataFileError, InputValueError
 from geodim.optional import installed_version
 from geodim.removal import TIE_RULE
+from geodim.saved.document import Reported, format_of, thinned, to_json_value
 from geodim.text import html_list, html_table, visible
 from geodim.words import at_most, scale_words
 
@@ -49,8 +50,8 @@ JSON_SUPPORT = 2049  # points of Phi kept in JSON; the sums are kept exactly
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IDResult:
-    """The intrinsic dimension of a data set, with certified bounds and where it comes from.
+class IDResult(Reported):
+    """The intrinsic dimension of a data set, with certified bounds and its provenance.
 
     Attributes
     ----------
@@ -59,8 +60,7 @@ class IDResult:
     lower, upper : float
         Certified bounds on it, equal when exact.
     exact : bool
-        Whether the bounds are one number: Phi was solved without a tolerance, for
-        features that were not rounded.
+        Whether the bounds are one number: Phi was solved without a tolerance, for unrounded features.
     error : float
         (upper - lower) / lower, the paper's E.
     discriminability, discriminability_lower, discriminability_upper : float
@@ -68,21 +68,19 @@ class IDResult:
     d_max : float
         The largest range of a feature.
     n_points : int
-        Points, each as often as a whole weight says; with other weights, the points that have any.
+        Number of points, whole weights counted; with other weights, the points whose weight is not 0.
     mass : float
-        What all points weigh: their number, or the sum of their weights.
+        The total weight: the number of points, or the sum of their weights.
     support : array of int, or of float
         The k at which Phi is held; of points whose weights are not whole numbers, the masses.
     stepwise : bool
-        Whether what is held at each entry of the support holds from after the one before, too.
+        Whether Phi is constant from after one entry of the support up to the next.
     phi_lower, phi_upper : array of float
-        Bounds on Phi(k) of the features as they were computed, in the data's own units; the
-        same array if ``phi_exact``.
+        Bounds on Phi(k) of the features as computed, in the data's own units; one array if ``phi_exact``.
     feature_error : float
         How far a computed feature may lie from its definition, in the data's own units: 0 for columns
         (but for integers whose range is beyond 2^53), the rounding of the sums for hops.  Phi of the
-        definition is within twice this of what is held here; the bounds on the discriminability and
-        the dimension include it.
+        definition is within twice this of what is held here; bounds on Delta and the dimension include it.
     shares : dict
         For every feature that attains Phi somewhere, the share of the discriminability at the k it attains
         (the lowest index wins a tie), largest first.
@@ -93,12 +91,18 @@ class IDResult:
     plan : PlanRecord or None
         How it was computed: what was predicted, and what happened.
     alerts : tuple of Alert
-        What to know before the number is believed, see `geodim.alerts`; the warnings first.
+        What to consider before the number is trusted, see `geodim.alerts`; warnings first.
     share_bounds : dict
         The least and the greatest share that each feature may have, where Phi is held between bounds; empty
         where it is exact.
     removal : Removal or None
         The dimension without each feature, and what several features attain at once, where it was asked for.
+
+    Examples
+    --------
+    >>> from geodim import intrinsic_dimension
+    >>> intrinsic_dimension([[0.0], [1.0]]).dimension
+    4.0
     """
 
     n_points: int
@@ -184,14 +188,14 @@ class IDResult:
 
     @property
     def part_of(self) -> str | None:
-        """What larger family the bounds are about, "all points" or "all directions"; None if all was made."""
+        """The larger family that the bounds are about, "all points" or "all directions"; None if none is."""
         features = self.parameters.get("features")
         part = features.get("part_of") if isinstance(features, dict) else None
         return part if isinstance(part, str) else None
 
     @property
     def one_number(self) -> bool:
-        """Whether one number says it all.
+        """Whether a single number describes the result.
 
         The bounds agree, or nothing but the rounding of features keeps them apart.
         """
@@ -212,7 +216,7 @@ class IDResult:
     def observable_diameter_bounds(self, alpha: float) -> tuple[float, float]:
         """Bounds on the observable diameter for mass 1 - alpha: Phi at k = ceil(n (1 - alpha)).
 
-        Of points whose weights are not whole numbers, Phi at so much of their mass.
+        For points whose weights are not whole numbers, Phi at that share of their mass.
         """
         from geodim.paper import c_alpha  # noqa: PLC0415
 
@@ -227,7 +231,7 @@ class IDResult:
         return low / self.scale, float(self.phi_upper[above]) / self.scale
 
     def observable_diameter(self, alpha: float) -> float:
-        """Observable diameter for mass 1 - alpha: how wide the best feature still spreads so many points.
+        """Observable diameter for mass 1 - alpha: how wide the best feature spreads that share of the points.
 
         Exact where Phi was evaluated, otherwise half way between its bounds.
         """
@@ -310,7 +314,7 @@ class IDResult:
         return read_saved(source, cls.from_dict)
 
     def certificate(self, data: object = None, *, rtol: float = 1e-3) -> Certificate:
-        """A small file with which a short, independent program proves bounds on the dimension from the data.
+        """Make a small file from which an independent program proves bounds on the dimension of the data.
 
         Parameters
         ----------
@@ -324,7 +328,7 @@ class IDResult:
         return certify(self, data, rtol=rtol)
 
     def subsampled(self, data: object = None, **options: Unpack[Subsampling]) -> SampleCurve:
-        """The dimension of random parts of the points, ever larger ones: whether it has settled, or grows.
+        """Measure random samples of increasing size, to see whether the dimension has settled or grows.
 
         Parameters
         ----------
@@ -338,7 +342,7 @@ class IDResult:
         return subsampled(self, data, **options)
 
     def plot(self, ax: Axes | None = None, **options: Unpack[CurveOptions]) -> Axes:
-        """Observable diameter against alpha, the area Delta shaded; returns the matplotlib Axes."""
+        """Plot the observable diameter against alpha, the area Delta shaded; returns the matplotlib Axes."""
         from geodim.display.plots import plot_observable_diameter  # noqa: PLC0415
 
         return plot_observable_diameter(self, ax=ax, **options)
@@ -392,22 +396,6 @@ class IDResult:
         return html_table("geodim", rows) + html_list(map(str, self.alerts))
 
 
-def format_of(values: object) -> str:
-    """Which kind of document this says it is; what it is instead, where it says nothing."""
-    found = values.get("format") if isinstance(values, dict) else None
-    return found[:80] if isinstance(found, str) else type(values).__name__
-
-
-def thinned(size: int, most: int) -> NDArray[np.intp]:
-    """At most ``most`` positions in [0, size).
-
-    Half of them are even, a quarter each denser and denser towards the ends.
-    """
-    even = np.linspace(0, size - 1, most // 2)
-    ends = np.geomspace(1, size, most // 4) - 1
-    return np.unique(np.concatenate([even, ends, size - 1 - ends]).astype(np.intp))
-
-
 def inverse_square(delta: float) -> float:
     """1 / Delta^2, infinite for Delta 0.
 
@@ -419,13 +407,6 @@ def inverse_square(delta: float) -> float:
         return math.inf
     inverse = 1.0 / delta
     return inverse * inverse
-
-
-def to_json_value(value: object) -> object:
-    """Infinity as the string "inf": JSON has no such number."""
-    if isinstance(value, float) and not np.isfinite(value):
-        return "inf" if value > 0 else str(value)
-    return value
 
 
 def versions() -> dict[str, str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from geodim.data.checks import Ranges
 
-GROUPS = 64  # of neighbouring sizes, which are looked at together
+GROUPS = 64  # of neighbouring sizes, which are examined together
 MOST = 1 << 24  # columns times groups; of more nothing is known but that shares are shares
 
 

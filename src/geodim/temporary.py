@@ -3,7 +3,7 @@
 Each is locked while its process lives, and its name says on which machine that is.  The first temporary that
 a process makes in a folder removes those of dead processes there: of the same machine and the same user, and
 only if they can be locked.  So those of a running process stay, and so do those of another machine on a
-shared disk, where locks may not be seen.
+shared disk, where locks may not be seen.  On Windows, where folders cannot be locked, all of them stay.
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ import socket
 import stat
 import sys
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from geodim.locks import still_at, try_lock
+from geodim.locks import BUSY_FILES_STAY, still_at, try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["new_name", "sweep", "sweep_once", "temporary_file", "temporary_folder"]
+__all__ = ["TemporaryFile", "new_name", "sweep", "sweep_once", "temporary_file", "temporary_folder"]
 
 PREFIX = ".geodim-"
-_CLOSED_ON_EXEC = getattr(os, "O_CLOEXEC", 0)
+_CLOSED_ON_EXEC = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0)
+_NO_TRANSLATION = getattr(os, "O_BINARY", 0)  # of line ends, by Windows
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _swept: set[str] = set()
 
@@ -42,24 +44,47 @@ def new_name() -> str:
     return f"{PREFIX}{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
+@dataclass
+class TemporaryFile:
+    """An open file, and its name."""
+
+    descriptor: int
+    path: Path
+    is_open: bool = True
+
+    def replace(self, target: Path) -> None:
+        """Give the file its name for good, in place of what has it now."""
+        if BUSY_FILES_STAY:
+            self.close()
+        self.path.replace(target)
+
+    def close(self) -> None:
+        """Close it, once: the number may belong to another file soon after."""
+        if self.is_open:
+            self.is_open = False
+            os.close(self.descriptor)
+
+
 @contextmanager
-def temporary_file(folder: Path) -> Iterator[tuple[int, Path]]:
+def temporary_file(folder: Path) -> Iterator[TemporaryFile]:
     """An empty file, as readable as others are, open for writing; gone afterwards unless it was renamed."""
     sweep_once(folder)
     while True:
         path = folder / new_name()
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _CLOSED_ON_EXEC, 0o666)
-        try_lock(descriptor)
-        if still_at(descriptor, path):
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _CLOSED_ON_EXEC | _NO_TRANSLATION
+        file = TemporaryFile(os.open(path, flags, 0o666), path)
+        try_lock(file.descriptor)
+        if still_at(file.descriptor, path):
             break
-        os.close(descriptor)  # swept away by another process before it was locked
+        file.close()  # swept away by another process before it was locked
     try:
-        yield descriptor, path
+        yield file
     finally:
+        if BUSY_FILES_STAY:
+            file.close()
         with contextlib.suppress(OSError):
             path.unlink()  # before it is let go
-        with contextlib.suppress(OSError):  # closed before, where open files cannot be renamed
-            os.close(descriptor)
+        file.close()
 
 
 @contextmanager
@@ -98,8 +123,6 @@ def sweep_once(folder: Path) -> None:
 
 def sweep(folder: Path) -> None:
     """Remove the temporaries of dead processes."""
-    if sys.platform == "win32":  # nothing can be told to be dead without locks
-        return
     beginning = f"{PREFIX}{_machine()}-"
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for name in [entry.name for entry in entries if entry.name.startswith(beginning)]:
@@ -108,6 +131,8 @@ def sweep(folder: Path) -> None:
 
 
 def _remove_if_dead(path: Path) -> None:
+    if sys.platform == "win32":  # folders have no locks, and so nothing is known to be dead
+        return
     found = path.lstat()
     is_folder = stat.S_ISDIR(found.st_mode)
     if not (is_folder or stat.S_ISREG(found.st_mode)) or found.st_uid != os.geteuid():

@@ -1,4 +1,4 @@
-r"""Names from strangers, made safe to show: what a terminal would obey is written out, never sent.
+r"""Names from untrusted sources, made safe to show: what a terminal would obey is written out, never sent.
 
 Control characters, overrides of the writing direction and separators of lines in a file name, a column name
 or a message can move the cursor, recolour, retitle or forge lines.  Everything that geodim says passes

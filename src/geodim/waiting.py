@@ -22,7 +22,7 @@ from geodim.errors import TimeLimitError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-GRACE = 0.5  # seconds beyond a time limit that a first pass may take: without it there is nothing to give
+GRACE = 0.4  # seconds that a first pass may take whatever the limit: without it there is nothing to give
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,18 @@ class Waiting:
     deadline: float = math.inf
     limit: float = math.inf
 
-    def report(self, doing: str, done: int, of: int) -> None:
-        """Say how far it is; raise if it is too late."""
-        if done < of and time.monotonic() > self.deadline:
-            far = f", after {done / of:.0%} of it" if of else ""
+    def check(self, doing: str, begun: float = -math.inf) -> None:
+        """Raise if it is too late, and more than a moment has passed since it was begun."""
+        if time.monotonic() > max(self.deadline, begun + GRACE):
             raise TimeLimitError(
-                f"the time limit of {self.limit:g} s was over before there were any bounds, while {doing}"
-                f"{far}: give more time, or take fewer points"
+                f"the time limit of {self.limit:g} s was over before there was any result, while {doing}: "
+                "give more time, or take fewer points"
             )
+
+    def report(self, doing: str, done: int, of: int, begun: float = -math.inf) -> None:
+        """Say how far it is; raise if it is too late."""
+        if done < of:
+            self.check(f"{doing} ({done / of:.0%} of it)", begun)
         if self.told is not None:
             self.told(doing, done, of)
 
@@ -59,7 +63,7 @@ _current: ContextVar[Waiting] = ContextVar("waiting", default=Waiting())  # noqa
 
 
 def current() -> Waiting:
-    """Whoever waits now."""
+    """Return the wait that is in progress."""
     return _current.get()
 
 
@@ -78,11 +82,11 @@ def waiting(
     started: float | None = None,
     told: Callable[[str, int, int], None] | None = None,
 ) -> Iterator[None]:
-    """Wait so many seconds from ``started``, and a little longer; whoever waits already does so as well."""
+    """Wait this many seconds from ``started``; whoever waits already does so as well."""
     outer = _current.get()
     limit, deadline = outer.limit, outer.deadline
     if time_limit is not None:
-        own = (time.monotonic() if started is None else started) + time_limit + GRACE
+        own = (time.monotonic() if started is None else started) + time_limit
         if own < deadline:
             limit, deadline = time_limit, own
     token = _current.set(Waiting(told or outer.told, deadline, limit))
@@ -110,10 +114,11 @@ class _Raw(io.FileIO):
         super().__init__(path, "rb")
         self._waiting, self._doing = current(), f"reading {os.fspath(path)}"
         self._done, self._of = 0, os.fstat(self.fileno()).st_size
+        self._begun = time.monotonic()
 
     def _count(self, size: int | None) -> None:
         self._done += size or 0
-        self._waiting.report(self._doing, min(self._done, self._of), self._of)
+        self._waiting.report(self._doing, min(self._done, self._of), self._of, self._begun)
 
     def readinto(self, buffer: Any) -> int | None:  # noqa: ANN401 - whatever takes bytes
         size = super().readinto(buffer)

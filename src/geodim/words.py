@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_UP, Decimal
+from typing import TYPE_CHECKING
 
-__all__ = ["at_most", "counted", "feature_label", "fine_percent", "number", "percent", "scale_words", "short"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "MOST_LISTED", "at_most", "counted", "feature_label", "fine_percent", "listed", "number", "percent",
+    "scale_words", "short",
+]  # fmt: skip
 
 NAME_LENGTH = 24  # of a name in a plot
+MOST_LISTED = 8  # items of a list in a message
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -69,6 +77,17 @@ def counted(count: int, noun: str) -> str:
     ('1 point', '1,797 points')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def listed(items: Sequence[str], *, of: int | None = None) -> str:
+    """The first of some items, and how many more there are; ``of`` says how many, if these are the first.
+
+    >>> listed(["a", "b"]), listed(["a"], of=3)
+    ('a, b', 'a and 2 more')
+    """
+    shown = items[:MOST_LISTED]
+    more = (len(items) if of is None else of) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 
 def short(name: str, length: int = NAME_LENGTH) -> str:

@@ -167,7 +167,7 @@ def test_what_is_made_on_the_host():
     "features", ["distances", Distances(landmarks=6), Distances(metric="minkowski", p=3)]
 )
 def test_families_end_to_end(features):
-    n = 2000 if ON_GPU else 40
+    n = 2000 if ON_GPU else 20
     X = np.random.default_rng(7).integers(-9, 9, size=(n, 3)).astype(float)
     there = geodim.intrinsic_dimension(X, features=features, backend="cuda")
     here = geodim.intrinsic_dimension(X, features=features)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from costs import slow
 from distributions import column
 from geodim.data.sources import as_source
 from geodim.engine.solve import compute_profile
@@ -18,17 +19,8 @@ from geodim.backends.cuda.solver import DeviceSolver, Layout
 # The interpreter computes with numpy, which warns of arithmetic with infinities.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-KINDS = [
-    "normal",
-    "normal_32",
-    "cauchy",
-    "few_integers",
-    "half_zero",
-    "grid",
-    "tenths_64",
-    "denormals",
-    "duplicates",
-]
+KINDS = ["normal_32", "cauchy", "few_integers", "tenths_64", "denormals", "duplicates"]
+KINDS += [slow(kind) for kind in ("normal", "half_zero", "grid")]
 
 
 @pytest.fixture
@@ -73,7 +65,7 @@ def test_few_points(n):
 
 
 @pytest.mark.usefixtures("short_programs")
-@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize("batch", [slow(1), 3])
 def test_several_columns_and_several_levels(batch, monkeypatch):
     """Columns that take turns, some of them equal: the lowest index owns a tie.
 
@@ -99,7 +91,7 @@ def test_layers_hold_what_lies_below_them():
         np.testing.assert_array_equal(solved.owner[layer].cpu().numpy(), expected.owner)
 
 
-@pytest.mark.parametrize("seed", [9, 41])
+@pytest.mark.parametrize("seed", [9, slow(41)])
 def test_a_run_that_crosses_blocks_is_not_lost(seed, monkeypatch):
     """Blocks in the middle of a run have no starts.
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 import geodim
 from backends.dask_cases import assert_same, assert_same_hops, chunkings, distributed, unlike_columns
+from costs import slow
 from distributions import COLUMNS, column, matrix, random_matrix
 from engine.oracle import assert_encloses, assert_same_bits, solve
 from geodim import paper
@@ -54,8 +55,8 @@ def of_type(X, dtype):
     return np.clip(X, -limit, limit).astype(dtype)
 
 
-@pytest.mark.parametrize("n", [40, 1025, 4097])
-def test_every_kind_of_column_beside_all_others(n):
+@pytest.mark.parametrize("n", [40, 1025, slow(4097)])
+def test_every_kind_of_column_beside_all_others(n, picked):
     """All kinds at once, as they are and scaled to one range.
 
     The oracle is the paper's definition where that is quick.
@@ -63,7 +64,7 @@ def test_every_kind_of_column_beside_all_others(n):
     wild = matrix(list(COLUMNS), n)
     X = random_matrix(np.random.default_rng(n), n, len(COLUMNS))
     for data in (X, wild):
-        for chunks in chunkings(*data.shape):
+        for chunks in picked(chunkings(*data.shape), 1):
             result = solve(da.from_array(data, chunks=chunks))
             assert_same(result, solve(data))
     if n < 100:
@@ -73,7 +74,7 @@ def test_every_kind_of_column_beside_all_others(n):
 @pytest.mark.parametrize(
     "name", ["normal_32", "few_integers", "grid_jitter_third", "half_16", "unsigned_64", "zero_one"]
 )
-@pytest.mark.parametrize("n", [1, 2, 63, 2049])
+@pytest.mark.parametrize("n", [1, slow(2), 63, slow(2049)])
 def test_one_column_in_its_own_type(name, n):
     X = column(name, n)[:, np.newaxis]
     assert_same(solve(da.from_array(X, chunks=(max(n // 4, 1), 1))), solve(X))
@@ -92,18 +93,18 @@ def test_long_integers_of_frames_are_bounded():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("rtol", [0.0, 0.01])
-@pytest.mark.parametrize(("n", "d"), [(257, 120), (9001, 40), (40_000, 24)])
+@pytest.mark.parametrize(("n", "d"), [(257, 120), slow(9001, 40), slow(40_000, 24)])
 @pytest.mark.usefixtures("small_blocks")
-def test_random_tables_in_many_blocks(n, d, rtol, dtype):
+def test_random_tables_in_many_blocks(n, d, rtol, dtype, picked):
     X = of_type(random_matrix(np.random.default_rng([n, d]), n, d), dtype)
     reference = solve(X, rtol=rtol)
-    for chunks in chunkings(n, d):
+    for chunks in picked(chunkings(n, d), 1):
         assert_same(solve(da.from_array(X, chunks=chunks), rtol=rtol), reference)
     assert_same(solve(X, rtol=rtol, backend="dask"), reference)
 
 
 @pytest.mark.parametrize("rtol", [0.0, 0.1, 0.001])
-@pytest.mark.parametrize(("n", "d"), [(2, 7), (1500, 12), (40_000, 9)])
+@pytest.mark.parametrize(("n", "d"), [(2, 7), (1500, 12), slow(40_000, 9)])
 @pytest.mark.usefixtures("no_room")
 def test_data_that_the_workers_cannot_hold(n, d, rtol):
     """Exactly by columns read one after the other; to a tolerance by adding the counts of chunks."""
@@ -217,7 +218,7 @@ def in_cells(monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("rtol", [0.3, 0.01, 0.001])
+@pytest.mark.parametrize("rtol", [slow(0.3), 0.01, slow(0.001)])
 @pytest.mark.usefixtures("in_cells")
 def test_cells_where_steps_do_not_fit(rtol, dtype):
     X = unlike_columns(50_000).astype(dtype)
@@ -397,18 +398,19 @@ def test_estimators_leave_the_data_there():
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_hops(operator):
+def test_hops(operator, picked):
     reference = geodim.khop_dimensions(X64, EDGES, 3, operator=operator)
-    for X in (da.from_array(X64, chunks=(100, D)), da.from_array(X64, chunks=(N, 5)), X64, sp.csr_array(X64)):
+    ways = (da.from_array(X64, chunks=(100, D)), da.from_array(X64, chunks=(N, 5)), X64, sp.csr_array(X64))
+    for X in picked(ways, 2):
         assert_same_hops(geodim.khop_dimensions(X, EDGES, 3, operator=operator, backend="dask"), reference)
 
 
 @pytest.mark.parametrize("options", [{"rtol": 0.05}, {"count_indistinguishable": True}, {"memory": 10**6}])
-def test_hops_with_options(options):
+def test_hops_with_options(options, picked):
     X = X64.astype(np.float32)
     X[::7] = X[3]
     reference = geodim.khop_dimensions(X, EDGES, 2, **options)
-    for chunks in chunkings(N, D):
+    for chunks in picked(chunkings(N, D), 1):
         assert_same_hops(
             geodim.khop_dimensions(da.from_array(X, chunks=chunks), EDGES, 2, **options), reference
         )

@@ -125,16 +125,39 @@ def test_columns_of_frames_that_are_no_numbers(module):
     library = pytest.importorskip(module)
     make = library.table if module == "pyarrow" else library.DataFrame
     day = dt.datetime(2024, 1, 1)
-    for values in (["x", "y"], [day, day + dt.timedelta(days=1)], [day.date(), day.date()]):
-        error = refuses(
-            make({"size": [1.0, 2.0], "label": values}), InputTypeError, "column 'label' has type"
-        )
-        assert "leave it out or encode it" in str(error)
+    for values, way in (
+        (["x", "y"], r"2 values\).*leave out.*sklearn\.preprocessing\.OneHotEncoder"),
+        ([day, day + dt.timedelta(days=1)], "leave out.*turn dates into numbers"),
+        ([day.date(), day.date()], "leave out"),
+    ):
+        frame = make({"size": [1.0, 2.0], "label": values})
+        refuses(frame, InputTypeError, rf"1 of 2 columns holds no numbers: 'label' \(.*{way}")
+
+
+def test_all_columns_that_are_no_numbers_are_told_at_once():
+    """With their types, how many values they have, and what is missing where."""
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {
+            "age": [1.0, None, 3.0],
+            "size": [1.0, 2.0, 3.0],
+            "city": pd.Categorical(["x", "y", None]),
+            "day": pd.to_datetime(["2024-01-01", None, None]),
+        }
+    )
+    error = str(refuses(frame, InputTypeError, "2 of 4 columns hold no numbers"))
+    assert "'city' (Categorical, 2 values, 1 missing), 'day' (Datetime" in error
+    assert "2 missing)" in error
+    assert "values are missing, too: 'age' 1 (see geodim.drop_missing)" in error
+    assert "OneHotEncoder" in error
+    assert "Timedelta" in error
+    wide = pd.DataFrame({f"c{i}": ["a"] for i in range(20)})
+    assert "'c7' (String, 1 value) and 12 more" in str(refuses(wide, InputTypeError, "20 of 20 columns"))
 
 
 def test_categories_are_no_numbers():
     pd = pytest.importorskip("pandas")
-    refuses(pd.DataFrame({"c": pd.Categorical([1, 2, 1])}), InputTypeError, "column 'c'")
+    refuses(pd.DataFrame({"c": pd.Categorical([1, 2, 1])}), InputTypeError, "'c'")
 
 
 # ---------------------------------------------------------------- the public names

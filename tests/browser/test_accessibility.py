@@ -7,6 +7,8 @@ from itertools import pairwise
 
 import pytest
 
+from costs import slow
+
 pytest.importorskip("selenium", reason="selenium is not installed: pip install 'geodim[browser]'")
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
@@ -60,7 +62,7 @@ def test_contrast_of_alerts_and_gauge(window, reports, dark):
 
 
 @pytest.mark.parametrize("width", [390, 1400])
-@pytest.mark.parametrize("name", ["typo", "dimension", "bounds", "hops"])
+@pytest.mark.parametrize("name", ["typo", slow("dimension"), "bounds", slow("hops")])
 def test_the_gauge_fits(window, reports, name, width):
     """All of it is on the screen, its texts touch no other and can be read."""
     window.open(reports[name], width=width, height=800)

@@ -6,6 +6,7 @@ import pytest
 
 import geodim
 from browser.pages import EDGES, HOSTILE, NAMES, X
+from costs import slow
 
 pytest.importorskip("plotly", reason="the report needs plotly: pip install 'geodim[report]'")
 pytest.importorskip("selenium", reason="selenium is not installed: pip install 'geodim[browser]'")
@@ -72,7 +73,7 @@ ALL_PLOTS = [
         ("selection", ["r0-greedy"], False),
         ("bounds", ["r0-curve", "r0-shares"], True),
         ("all", ALL_PLOTS, False),
-        ("all", ALL_PLOTS, True),
+        slow("all", ALL_PLOTS, True),
     ],
 )
 def test_plots_draw_without_errors_and_requests(window, reports, name, plots, dark):

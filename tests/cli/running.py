@@ -9,7 +9,6 @@ import contextlib
 import io
 import json
 import os
-import pty
 import re
 import select
 import subprocess
@@ -29,6 +28,13 @@ if TYPE_CHECKING:
 
 PROGRAM = [sys.executable, "-W", "error", "-m", "geodim.cli"]
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def opened_terminal() -> tuple[int, int]:
+    """Both ends of a terminal, where the system has them."""
+    pty = pytest.importorskip("pty", reason="Windows has no such terminals")
+    ends: tuple[int, int] = pty.openpty()
+    return ends
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -78,7 +84,7 @@ def as_program(words: list[str], **variables: str) -> Iterator[None]:
         yield
 
 
-def called(*arguments: object, **variables: str) -> Ended:
+def called(*arguments: object, stdin: bytes = b"", **variables: str) -> Ended:
     """As ``piped``, but in this process, which has imported everything.
 
     For what does not depend on a new process: starting one takes longer than most commands.
@@ -88,11 +94,13 @@ def called(*arguments: object, **variables: str) -> Ended:
     with (
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin))),
         as_program(words, **variables),
         pytest.raises(SystemExit) as left,
     ):
         main()
-    return Ended(left.value.code, *(stream.buffer.getvalue().decode() for stream in (out, err)))
+    shown = (stream.buffer.getvalue().decode(errors="backslashreplace") for stream in (out, err))
+    return Ended(left.value.code, *shown)
 
 
 def called_on_terminal(*arguments: object, raw: bool = False) -> Ended:
@@ -101,7 +109,7 @@ def called_on_terminal(*arguments: object, raw: bool = False) -> Ended:
     For what does not depend on a new process.
     """
     words = list(map(str, arguments))
-    master, slave = pty.openpty()
+    master, slave = opened_terminal()
     shown: list[bytes] = []
 
     def read() -> None:
@@ -160,7 +168,7 @@ def on_terminal(
 
     ``watch`` is called with the text so far whenever there is more.
     """
-    master, slave = pty.openpty()
+    master, slave = opened_terminal()
     process = subprocess.Popen(
         [*PROGRAM, *map(str, arguments)],
         stdin=slave,

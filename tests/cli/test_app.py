@@ -60,6 +60,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stderr == "[]\n"
 
 
+@pytest.mark.unix
 def test_completion_is_offered() -> None:
     result = CliRunner().invoke(app, ["--show-completion", "bash"])
     assert "--show-completion" in CliRunner().invoke(app, ["--help"]).stdout
@@ -77,11 +78,15 @@ class TestDemo:
         written = geodim.IDResult.from_json(tmp_path / "new" / "folder" / "digits.json")
         assert written.dimension == exact.dimension
         assert (tmp_path / "new" / "folder" / "digits.png").read_bytes().startswith(b"\x89PNG")
+        for printed in ("6.2523", "3.8324", "3.6689", "3.6627", "3.6624", "3.6623"):  # tab:k_hop_ids
+            (line,) = [line for line in ended.out.splitlines() if f" {printed} " in line]
+            assert line.split()[1].startswith(printed[:5])
+            assert line.rstrip().endswith("the same")
         assert "digits.json\n" in ended.out
         assert "digits.png\n" in ended.out
         assert "report.html\n" in ended.out
         report = (tmp_path / "new" / "folder" / "report.html").read_text(encoding="utf-8")
-        assert "Handwritten digits" in report
+        assert "Handwritten digits, and Cora" in report
         assert f"{exact.dimension:.4g}" in report
 
     def test_without_matplotlib(self, tmp_path: Path) -> None:
@@ -107,7 +112,7 @@ class TestDemo:
 
 class TestDoctor:
     def test_json(self) -> None:
-        ended = called("doctor", "--json")
+        ended = called("doctor")
         assert ended.code == 0
         report = ended.json
         assert report["healthy"]
@@ -126,8 +131,6 @@ class TestDoctor:
 
     def test_compiler_cache_that_cannot_be_written(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
-        result = CliRunner(env={"NUMBA_CACHE_DIR": str(tmp_path / "file" / "cache")}).invoke(
-            app, ["doctor", "--json"]
-        )
+        result = CliRunner(env={"NUMBA_CACHE_DIR": str(tmp_path / "file" / "cache")}).invoke(app, ["doctor"])
         assert result.exit_code == 0
         assert not json.loads(result.stdout)["compiler_cache"]["writable"]

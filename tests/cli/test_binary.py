@@ -88,7 +88,7 @@ def test_stopped_by_the_clock(tmp_path: Path) -> None:
     [
         (["--min-support", "1.5"], 2, "at most 1"),
         (["--min-support", "many"], 2, "no number"),
-        (["--min-support", "nan"], 2, "min_support"),
+        (["--min-support", "nan"], 2, "--min-support"),
         (["--columns", "1"], 2, "no columns to choose from"),
         (["--json", "{file}"], 4, "which is read"),
     ],

@@ -45,7 +45,7 @@ def test_list_on_a_terminal(tmp_path: Path) -> None:
     assert ended.code == 0
     for word in ("cora", "ogbn-papers100M", "111,059,956", "1,433", "digits", f"looked for in {tmp_path}"):
         assert word in ended.err
-    assert called_on_terminal("datasets", "list", "--json").err.startswith("{")
+    assert called_on_terminal("datasets", "list", "--json", "-").err.startswith("{")
 
 
 def test_info_names_the_exact_folder(tmp_path: Path) -> None:

@@ -142,8 +142,9 @@ class TestFailures:
         assert (result.exit_code, result.stdout) == (2, "")
         assert text in " ".join(result.stderr.replace("│", " ").split())
 
-    def test_time_limit(self, tmp_path: Path) -> None:
+    def test_time_limit(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Ours stops by itself and has bounds; the other is ended, long before it would be done."""
+        monkeypatch.setattr(estimators, "PATIENCE", 20.0)  # this machine may have much else to do
         np.save(tmp_path / "many.npy", np.random.default_rng(0).normal(size=(20_000, 20)).astype(np.float32))
         started = time.monotonic()
         result = run(tmp_path / "many.npy", "--estimators", "mle", "--time-limit", "0.05")
@@ -225,6 +226,7 @@ def test_on_a_terminal(points: Path) -> None:
     assert f"{geodim.intrinsic_dimension(X).dimension:.6g}" in table
 
 
+@pytest.mark.unix
 def test_ctrl_c_keeps_the_rows_so_far(tmp_path: Path) -> None:
     import signal
 

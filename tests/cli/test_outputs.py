@@ -89,6 +89,7 @@ def test_two_outputs_to_one_file(folder, command):
     assert not (folder / "a.html").exists()
 
 
+@pytest.mark.unix
 @pytest.mark.parametrize("command", ["compute", "select", "hops"])
 def test_devices_links_and_modes(folder, command):
     arguments, _ = COMMANDS[command]
@@ -110,6 +111,7 @@ def test_devices_links_and_modes(folder, command):
     assert (folder / "real.json").read_text() == old
 
 
+@pytest.mark.linux
 def test_a_full_device_is_named(folder):
     done = called("compute", "in.npy", "--json", "/dev/full")
     assert (done.code, done.err) == (4, "error: cannot write /dev/full: the disk is full\n")
@@ -121,6 +123,7 @@ def test_the_demo_writes_to_no_folder_in_place_of_a_file(folder):
     assert (done.code, "digits.json: it is a folder" in done.err) == (4, True)
 
 
+@pytest.mark.unix
 def test_process_substitution(folder):
     read, write = os.pipe()
     done = subprocess.run(

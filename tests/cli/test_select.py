@@ -58,7 +58,7 @@ class TestInPipes:
         assert most["names"] == geodim.select_features(X, fraction=0.9999).names
         raw = json.loads(run(points, "--no-normalize", "-m", 2).stdout)
         assert raw["curve"] == geodim.select_features(X, 2, normalize=False).curve
-        assert json.loads(run(points, "--columns", "2-4", "--features", 1).stdout)["n_features"] == 3
+        assert json.loads(run(points, "--columns", "2-4", "--count", 1).stdout)["n_features"] == 3
         assert json.loads(run(points, "--threads", 1).stdout)["parameters"]["n_threads"] == 1
         assert json.loads(run(labelled, "--exclude", "kind", "-m", 1).stdout)["names"] == ["weight"]
 
@@ -100,7 +100,7 @@ class TestErrors:
             (["-m", "2", "--fraction", "0.5"], 2, "not both"),
             (["--fraction", "0"], 2, "above 0"),
             (["-m", "0"], 2, "Invalid value"),
-            (["-m", "7"], 3, "number of features, must be at most 6"),
+            (["-m", "7"], 3, "-m must be at most 6"),
             (["--columns", "9"], 3, "no column"),
             (["--json", "no/such/folder.json"], 4, "no folder"),
         ],

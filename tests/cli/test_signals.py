@@ -38,12 +38,12 @@ main()
 
 def children(process):
     path = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    return [int(word) for word in path.read_text().split()] if path.exists() else []
+    return [int(word) for word in path.read_text(encoding="utf-8").split()] if path.exists() else []
 
 
 def alive(pid):
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 

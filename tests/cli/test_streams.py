@@ -39,6 +39,7 @@ def shell(line, *arguments, cwd=None):
     )
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
@@ -58,12 +59,14 @@ def test_streams_that_are_not_there(points, line, code, message):
     assert (done.returncode, done.stderr) == (code, message)
 
 
+@pytest.mark.unix
 @pytest.mark.parametrize("arguments", [["--help"], ["datasets", "list"]])
 def test_readers_of_other_commands(arguments):
     done = shell('"$@" | (exec 0<&-); exit ${PIPESTATUS[0]}', *arguments)
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.linux
 def test_errors_where_nobody_listens(tmp_path):
     done = shell('"$@" >&- 2>&-', "compute", tmp_path / "absent.npy")
     assert done.returncode == 4

@@ -24,6 +24,7 @@ def test_a_pipe_that_nobody_writes_to_is_refused(tmp_path, suffix):
         read_table(path)
 
 
+@pytest.mark.unix
 def test_sockets_and_devices(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # the paths of sockets are short
     with socket.socket(socket.AF_UNIX) as server:

@@ -96,11 +96,11 @@ def assert_holds(result: geodim.IDResult, exact: geodim.IDResult) -> None:
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
-def test_bounds_of_what_was_never_looked_at_closely(kind):
+def test_bounds_of_what_was_never_looked_at_closely(kind, picked):
     """Chebyshev's bound from the first pass alone, for every type that holds the values."""
     for n in (2, 3, 64, 501):
         values = column(kind, n)
-        for dtype in (values.dtype, np.float16, np.float32, np.float64):
+        for dtype in (values.dtype, *picked((np.float16, np.float32, np.float64), 1)):
             with np.errstate(over="ignore"):
                 X = values.astype(dtype)[:, np.newaxis]
             if X.dtype.kind == "f" and not np.all(np.isfinite(X)):
@@ -135,3 +135,18 @@ def test_the_bound_is_attained():
     single[0] = 1.0
     # Of all points but one, none is away from 0; Chebyshev says 2 / sqrt(2), and for all of them the range.
     assert scan_ranges(as_source(single)).at_most(0, np.array([999, 1000])).tolist() == [1.0, 1.0]
+
+
+def test_the_foremost_columns_bound_all_others():
+    rng = np.random.default_rng(8)
+    values = rng.uniform(-1.0, 1.0, (300, 40)) * rng.uniform(1.0, 3.0, 40)
+    values[0] = rng.uniform(5.0, 20.0, 40)  # ranges and sums of squares in different orders
+    ranges = scan_ranges(as_source(values))
+    k = np.arange(1, 301)
+    some = np.arange(3, 37)
+    best = np.max([ranges.at_most(int(column), k) for column in some], axis=0)
+    foremost = ranges.foremost(some)
+    assert set(foremost) <= set(some.tolist())
+    assert 1 < len(foremost) < 20
+    np.testing.assert_array_equal(np.max([ranges.at_most(one, k) for one in foremost], axis=0), best)
+    assert ranges.foremost([]) == []

@@ -209,7 +209,7 @@ def test_explanations_of_data_that_changes(points, monkeypatch, explain, mapped)
         read(self, columns, out)
 
     monkeypatch.setattr(ArraySource, "read", changed)
-    options = {"m": 2} if explain is geodim.select_features else {}
+    options = {"n_features_to_select": 2} if explain is geodim.select_features else {}
     with pytest.raises(DataChangedError):
         explain(data, **options)
 

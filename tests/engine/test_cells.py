@@ -127,14 +127,14 @@ def refine(values, sample, step):
 
 @pytest.mark.parametrize("rtol", [0.1, 0.003])
 @pytest.mark.parametrize("name", COLUMNS)
-def test_refining_reaches_the_tolerance(name, rtol):
+def test_refining_reaches_the_tolerance(name, rtol, picked):
     """However little the sample tells; and Delta lies within the bounds all the time."""
     values = column(name, 5000)
     values = values.astype(np.float32 if values.dtype == np.float32 else np.float64)
     if not 1e-100 < float(values.max()) - float(values.min()) < 1e100:
         pytest.skip("constant, or too wide or narrow for steps")
     step = 0.2 * rtol * float(engine_phi(values[:, np.newaxis]).sum()) / values.size
-    for sample in (values[::7], values[:10], values[:2]):
+    for sample in picked((values[::7], values[:10], values[:2]), 1):
         refine(values, sample, step)
 
 

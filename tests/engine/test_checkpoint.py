@@ -154,7 +154,7 @@ def finish(folder, target):
             steps.append(heard.recv())
     child.join()
     assert child.exitcode == 0
-    return np.load(target), json.loads(Path(f"{target}.json").read_text()), steps
+    return np.load(target), json.loads(Path(f"{target}.json").read_text(encoding="utf-8")), steps
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")

@@ -39,6 +39,7 @@ def test_a_deadline_for_other_machines():
     assert driver.deadline_everywhere == pytest.approx(time.time() + 100.0, abs=5.0)
 
 
+@pytest.mark.unix
 def test_an_interrupt_is_heard_once():
     driver = Driver()
     with driver.heeding():
@@ -100,6 +101,7 @@ def interrupted_after(columns):
     return progress
 
 
+@pytest.mark.unix
 @pytest.mark.parametrize("rtol", [0.0, 1e-2, 1e-9])
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_columns_go_on_where_they_were_interrupted(tmp_path, rtol, n_threads):

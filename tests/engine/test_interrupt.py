@@ -30,6 +30,7 @@ def pressed_inside_a_callback() -> None:
     sum(range(100))  # bytecode, so that the handler runs here
 
 
+@pytest.mark.unix
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_heard_inside_a_callback(n_threads):
     X = np.random.default_rng(0).normal(size=(2000, 40))

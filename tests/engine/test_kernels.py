@@ -146,7 +146,7 @@ def test_hop_features(operator, dtype, d):
         hop, made = brute.Hop(matrix.astype(brute.LONG), 0.0), make_operator(None, sp.csr_array(matrix))
     elif operator in ("sym", "rw"):
         weights = np.round(rng.uniform(0.5, 3.0, len(edges)), 2) if d == 8 else None
-        graph = as_graph(edges.T, n, weights=weights)
+        graph = as_graph(edges.T, n, edge_weights=weights)
         adjacency = brute.adjacency(n, edges.tolist(), None if weights is None else weights.tolist())
         for one, other in edges[edges[:, 0] == edges[:, 1]].tolist():
             adjacency[one, other] = 1.0 if weights is None else weights[(edges == one).all(axis=1)][0]

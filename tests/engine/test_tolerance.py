@@ -88,14 +88,14 @@ SCALES = [1.0, 1e-300, 1e-155, 1e-100, 1e155, 1e100, 1e290]
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
-def test_every_tolerance_is_kept_at_every_scale(kind):
+def test_every_tolerance_is_kept_at_every_scale(kind, picked):
     """What was asked for is what is reported.
 
     The error is at most rtol, and the exact value lies between the bounds.
     """
     rng = np.random.default_rng(5)
     values = column(kind, 700)
-    for turn, rtol in enumerate(RTOLS):
+    for turn, rtol in picked(enumerate(RTOLS), 4):
         scale = SCALES[(turn + len(kind)) % len(SCALES)]
         X = np.column_stack([values.astype(np.float64), rng.permutation(values) * 0.75])
         if np.abs(X).max() < 1e308 / scale:

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from geodim.plan import Problem, plan
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -25,6 +24,7 @@ from geodim.engine.kernels import counters
 from geodim.engine.profile import Profile
 from geodim.engine.ways import FEW_VALUES, FEW_WINDOWS, few_windows
 from geodim.errors import DataChangedError, DegenerateDataWarning, InterruptedWarning
+from geodim.plans import Problem, plan
 
 # What depends on the way, and on the clock.
 APART = {"evaluations", "seconds", "plan"}

@@ -168,4 +168,4 @@ def test_on_the_command_line(tmp_path):
     )
     assert texts["columns"] == both.columns
     assert called("select", lines, "--family", "terms", "--columns", "1").code == 2
-    assert called(*line, "--metric", "cosine").code == 3
+    assert called(*line, "--metric", "cosine").code == 2

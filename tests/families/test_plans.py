@@ -30,29 +30,30 @@ FAMILIES = {
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_planned_as_it_runs(family):
     result = geodim.intrinsic_dimension(X, features=family, n_threads=2)
-    planned, record = plan(family_problem(family, *X.shape), threads=2), result.plan
+    planned, record = plan(family_problem(family, *X.shape), n_threads=2), result.plan
     assert planned.n_features == result.n_features
     assert planned.way == record.way
     assert planned.memory_added == record.predicted.memory
     assert planned.passes == record.predicted.passes == record.happened.passes == 1
     coarse = geodim.intrinsic_dimension(X, features=family, n_threads=2, rtol=0.1).plan
-    assert coarse.predicted.passes == plan(family_problem(family, *X.shape, rtol=0.1), threads=2).passes == 2
+    planned = plan(family_problem(family, *X.shape, rtol=0.1), n_threads=2)
+    assert coarse.predicted.passes == planned.passes == 2
 
 
 def test_memory_of_many_points_is_not_that_of_their_distances():
     problem = family_problem(Distances(), 100_000, 100, itemsize=4)
-    planned = plan(problem, threads=2, budget=2 * 10**9)
+    planned = plan(problem, n_threads=2, memory=2 * 10**9)
     assert planned.fits
     assert planned.memory < 5 * 10**8
     assert planned.bytes_read == 8 * 10**10
-    assert not plan(problem, threads=2, budget=10**8).fits
+    assert not plan(problem, n_threads=2, memory=10**8).fits
 
 
 def test_rates_of_a_family():
     rates = calibrate_family(X, Distances(), "a trial")
     assert rates.made > 0.0
     assert rates.making == 0.0
-    seconds = plan(family_problem(Distances(), 10_000, 7), threads=1, rates=rates).seconds
+    seconds = plan(family_problem(Distances(), 10_000, 7), n_threads=1, rates=rates).seconds
     assert seconds == pytest.approx(rates.call + rates.made * 10**8)
 
 
@@ -72,7 +73,7 @@ def test_families_that_cannot_be_planned():
 def test_of_a_file(tmp_path, options, family):
     np.save(tmp_path / "x.npy", X)
     found = called("compute", tmp_path / "x.npy", "--dry-run", "--features", *options).json
-    planned = plan(family_problem(family, *X.shape), threads=found["threads"])
+    planned = plan(family_problem(family, *X.shape), n_threads=found["threads"])
     assert (found["n_points"], found["passes"]) == (400, 1)
     assert (found["n_features"], found["memory_added"]) == (planned.n_features, planned.memory_added)
     assert "of these points" in found["calibrated_on"]

@@ -199,7 +199,7 @@ def _program(arguments: list[str], folder: str, limits: dict[int, int], said: An
     os.chdir(folder)
     for which, most in limits.items():
         mapped = (
-            int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
             if which == BEYOND
             else 0
         )

@@ -89,11 +89,11 @@ def test_bits_do_not_depend_on_width_place_or_threads(monkeypatch, dtype, name):
     parameters = {"order": 3} if name in ("ppr", "heat") else {}
     operator = make_operator(as_graph(EDGES, N), name, **parameters)
     X = X64.astype(dtype)
-    reference = np.stack(hop_features(X, operator, 2, width=21, threads=1))
+    reference = np.stack(hop_features(X, operator, 2, width=21, n_threads=1))
     for width in (1, 2, 7, 8, 9, 15, 16, 17, 20):
         few = min(4 * width, 21)  # of the narrow blocks four are as good as all
         for threads in (1, 2, 3):
-            hops = hop_features(X[:, :few], operator, 2, width=width, threads=threads)
+            hops = hop_features(X[:, :few], operator, 2, width=width, n_threads=threads)
             assert np.array_equal(np.stack(hops), reference[:, :, :few])
     chosen = [20, 3, 3, 11]
     blocks = list(iter_hop_blocks(X, operator, 1, chosen))
@@ -273,7 +273,7 @@ def test_bad_arguments():
     with pytest.raises(InputValueError, match="hops"):
         iter_hop_blocks(X32, SYM, -1, [0])
     with pytest.raises(InputValueError, match="threads"):
-        iter_hop_blocks(X32, SYM, 1, [0], threads=0)
+        iter_hop_blocks(X32, SYM, 1, [0], n_threads=0)
     with pytest.raises(InputValueError, match="width"):
         hop_features(X32, SYM, 1, width=0)
     with pytest.raises(InputTypeError, match="float32 or float64"):

@@ -26,9 +26,9 @@ def test_building_peaks_where_the_formula_says(monkeypatch, weighted):
     edges = ring(n)
     weights = np.ones(edges.shape[1]) if weighted else None
     # Compile outside of the trace.
-    as_graph(edges[:, :10], n, weights=None if weights is None else weights[:10])
+    as_graph(edges[:, :10], n, edge_weights=None if weights is None else weights[:10])
     tracemalloc.start()
-    as_graph(edges, n, weights=weights, threads=1)
+    as_graph(edges, n, edge_weights=weights, n_threads=1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     stated = graph_build_memory(n, edges.shape[1], weighted=weighted)
@@ -43,11 +43,11 @@ def test_hops_peak_where_the_formula_says(name, dtype, columns):
     graph = as_graph(ring(n), n)
     parameters = {"order": 2} if name == "ppr" else {}
     # Compiled outside of the trace, also where nothing is cached: the same call, once before.
-    for _ in iter_hop_blocks(X, make_operator(graph, name, **parameters), 4, range(columns), threads=1):
+    for _ in iter_hop_blocks(X, make_operator(graph, name, **parameters), 4, range(columns), n_threads=1):
         pass
     tracemalloc.start()
     operator = make_operator(graph, name, **parameters)
-    for _ in iter_hop_blocks(X, operator, 4, range(columns), threads=1):
+    for _ in iter_hop_blocks(X, operator, 4, range(columns), n_threads=1):
         pass
     peak = tracemalloc.get_traced_memory()[1] + graph.nbytes
     tracemalloc.stop()

@@ -33,7 +33,7 @@ def applied(operator, block=X):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_normalised(name, weighted):
     weights = WEIGHTS if weighted else None
-    operator = make_operator(as_graph(EDGES, N, weights=weights), name)
+    operator = make_operator(as_graph(EDGES, N, edge_weights=weights), name)
     expected = dense_operator(name, dense_adjacency(N, EDGES, weights)) @ X
     np.testing.assert_allclose(applied(operator), expected, rtol=1e-13, atol=1e-15)
     assert operator.describe()["operator"] == name
@@ -117,7 +117,7 @@ def test_a_matrix_is_used_as_it_is(kind, dtype):
 
 def test_weights_of_zero():
     # Node 1 has only edges of weight 0 and a loop of weight 0: its row is 0, and nothing is divided by 0.
-    graph = as_graph([[0, 1], [1, 1]], 3, weights=[0.0, 0.0])
+    graph = as_graph([[0, 1], [1, 1]], 3, edge_weights=[0.0, 0.0])
     for name in ("sym", "rw"):
         assert applied(make_operator(graph, name), np.ones((3, 1))).ravel().tolist() == [1.0, 0.0, 1.0]
 
@@ -134,7 +134,7 @@ def test_weights_of_zero():
 )
 def test_degrees_that_cannot_be_divided_by(name, edges, weights, message):
     with pytest.raises(RangeOverflowError, match=message):
-        make_operator(as_graph(edges, weights=weights, orientation="rows"), name)
+        make_operator(as_graph(edges, edge_weights=weights, orientation="rows"), name)
 
 
 @pytest.mark.parametrize("size", [1e-149, 1e-20, 1e20, 1e149])
@@ -143,14 +143,14 @@ def test_weights_of_any_other_size(size):
     edges = [*EDGES, *[(i, i) for i in range(N)]]
     weights = np.concatenate([WEIGHTS, np.ones(N)])
     for name in ("sym", "rw"):
-        expected = applied(make_operator(as_graph(edges, N, weights=weights), name))
-        comp = applied(make_operator(as_graph(edges, N, weights=weights * size), name))
+        expected = applied(make_operator(as_graph(edges, N, edge_weights=weights), name))
+        comp = applied(make_operator(as_graph(edges, N, edge_weights=weights * size), name))
         np.testing.assert_allclose(comp, expected, rtol=1e-13, atol=1e-15)
 
 
 def test_weights_are_not_negative():
     with pytest.raises(InputValueError, match=r"non-negative: edge 1 .* has weight -1"):
-        as_graph([(0, 1), (1, 2)], weights=[1.0, -1.0])
+        as_graph([(0, 1), (1, 2)], edge_weights=[1.0, -1.0])
 
 
 @pytest.mark.parametrize(

@@ -300,7 +300,7 @@ def _work(target: Target, seeds: list[Input], seed: int, indices: range, pipe: i
         for valid in seeds:
             target.attempt(valid.write(folder))
         guard = Guard(target.globals)
-        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        mapped = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (mapped + MEMORY,) * 2)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.write(pipe, f"ready\t0\t{_peak()}\t\n".encode())

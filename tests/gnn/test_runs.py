@@ -59,17 +59,17 @@ def test_other_seeds_other_runs(whole):
 
 def test_streamed_the_same_rows(whole, tmp_path):
     assert rows(grid(memory=1)) == rows(whole)
-    assert rows(grid(memory=1, directory=tmp_path)) == rows(whole)
+    assert rows(grid(memory=1, checkpoint=tmp_path)) == rows(whole)
     assert (tmp_path / "hops" / "sbm" / "hop2.npy").is_file()
 
 
 def interrupt_after(count, how):
     pressed = []
 
-    def progress(done, total, note):
+    def progress(done, total):
         assert total == 4
         if done == count and not pressed:
-            pressed.append(note)
+            pressed.append(done)
             how()
 
     return progress
@@ -92,19 +92,19 @@ def test_interrupted_and_resumed(whole, tmp_path, how, ctrl_c):
     with pytest.warns(
         InterruptedWarning, match="interrupted: 1 of 4 runs are finished; the same call goes on"
     ):
-        first = grid(directory=tmp_path, progress=interrupt_after(1, how))
+        first = grid(checkpoint=tmp_path, progress=interrupt_after(1, how))
     assert rows(first) == rows(whole)[:1]
     assert [path.name for path in tmp_path.glob("*.json")] == ["sbm-k0-000.json"]
-    again = grid(directory=tmp_path)
+    again = grid(checkpoint=tmp_path)
     assert again[0] == first[0]  # to the last digit of its seconds: taken, not trained again
     assert rows(again) == rows(whole)
-    assert grid(directory=tmp_path) == again
+    assert grid(checkpoint=tmp_path) == again
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_more_repetitions_later(whole, tmp_path):
-    one = grid(directory=tmp_path, repetitions=1)
-    two = grid(directory=tmp_path)
+    one = grid(checkpoint=tmp_path, repetitions=1)
+    two = grid(checkpoint=tmp_path)
     assert [two[0], two[2]] == one
     assert rows(two) == rows(whole)
 
@@ -115,42 +115,41 @@ def test_time_limit():
 
 
 def test_another_job_is_refused(tmp_path):
-    grid(directory=tmp_path, hops=[0], repetitions=1)
+    grid(checkpoint=tmp_path, hops=[0], repetitions=1)
     for options, what in (({"settings": SMALL}, "settings"), ({"seed": 3}, "seed")):
         with pytest.raises(DataFileError, match=f"trained with another {what}: choose another folder"):
-            grid(directory=tmp_path, **options)
+            grid(checkpoint=tmp_path, **options)
     other = replace(DATA, y=DATA.y[::-1].copy())
     with pytest.raises(DataFileError, match="another data"):
-        run_grid(other, [0], 1, settings=SHORT, directory=tmp_path)
+        run_grid(other, [0], 1, settings=SHORT, checkpoint=tmp_path)
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[1]", '{"format": "other/1"}'])
 def test_damaged_files_are_named(tmp_path, content):
     (tmp_path / "sbm-k0-000.json").write_text(content)
     with pytest.raises(DataFileError, match="sbm-k0-000"):
-        grid(directory=tmp_path)
+        grid(checkpoint=tmp_path)
 
 
 def test_progress():
     seen = []
     runs = grid(progress=lambda *values: seen.append(values))
-    assert {total for _, total, _ in seen} == {4}
-    done = [done for done, _, _ in seen]
+    assert {total for _, total in seen} == {4}
+    done = [done for done, _ in seen]
     assert done == sorted(done)
     assert done[-1] == 4
     assert len(seen) == 1 + sum(run.epochs for run in runs) + 4
-    assert seen[1][2].startswith("sbm, k = 0, run 1 of 2: epoch 1, validation 0.")
 
 
 def test_models_are_kept_if_asked_for(tmp_path):
-    runs = grid(directory=tmp_path, keep_models=True, repetitions=1)
+    runs = grid(checkpoint=tmp_path, keep_models=True, repetitions=1)
     inputs = hop_inputs(DATA.x, DATA.edge_index, 2)
     for run in runs:
         model = load_model(tmp_path / f"sbm-k{run.k}-000.npz")
         blocks = [torch.from_numpy(layer) for layer in inputs.layers[: run.k + 1]]
         right = model(blocks).argmax(1).numpy() == DATA.y
         assert right[DATA.splits["test"]].mean() == run.test_accuracy
-    with pytest.raises(InputValueError, match="directory"):
+    with pytest.raises(InputValueError, match="checkpoint"):
         grid(keep_models=True)
 
 
@@ -246,4 +245,4 @@ def test_a_folder_in_use(tmp_path):
         FolderLock(tmp_path, "test"),
         pytest.raises(DataFileError, match=r"folder of runs .* is in use by process"),
     ):
-        grid(directory=tmp_path)
+        grid(checkpoint=tmp_path)

@@ -9,6 +9,8 @@ import pytest
 
 import geodim
 from geodim.data.datasets import load_dataset
+from geodim.data.graphs import as_graph
+from golden import pubmed_core
 
 PRINTED = {
     "cora": [6.2523, 3.8324, 3.6689, 3.6627, 3.6624, 3.6623],
@@ -22,9 +24,26 @@ ROUNDING = 1e-6  # the paper's own features were floats
 @pytest.mark.parametrize("name", PRINTED)
 def test_printed_dimensions(name, planetoid_root):
     data = load_dataset(name, root=planetoid_root, offline=True)
-    single, double = (
-        geodim.khop_dimensions(data.x, data.edge_index, hops=5, dtype=kind) for kind in (None, "float64")
-    )
+    check_printed(data.x, data.edge_index, name)
+
+
+def test_printed_dimensions_of_pubmed():
+    """By the columns that attain Phi, which is all that counts."""
+    core = pubmed_core.read()
+    check_printed(core.x, core.edge_index, "pubmed")
+
+
+@pytest.mark.parametrize("name", ["pubmed"])
+def test_the_core_is_as_published(name, planetoid_root):
+    data, core = load_dataset(name, root=planetoid_root, offline=True), pubmed_core.read()
+    assert (data.x[:, core.columns] != core.x).nnz == 0
+    assert as_graph(data.edge_index, data.n_nodes).n_edges == core.edge_index.shape[1]
+    listed = {*map(tuple, data.edge_index.T.tolist())}
+    assert {*map(tuple, core.edge_index.T.tolist())} <= listed
+
+
+def check_printed(x, edge_index, name):
+    single, double = (geodim.khop_dimensions(x, edge_index, hops=5, dtype=kind) for kind in (None, "float64"))
     assert len(single) == len(double) == len(PRINTED[name])
     for k, (one, fine, printed) in enumerate(zip(single, double, PRINTED[name], strict=True)):
         assert one.exact == fine.exact == (k == 0)

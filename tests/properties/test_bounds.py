@@ -42,11 +42,11 @@ def test_every_tolerance(seed, n, d, rtol, normalize):
 
 
 @pytest.mark.parametrize("name", COLUMNS)
-def test_every_kind_of_column(name):
+def test_every_kind_of_column(name, picked):
     for n in (2, 65, 1500):
         X = column(name, n)[:, np.newaxis]
         exact = solve(X)
-        for rtol in (1e-9, 1e-4, 0.03, 0.5):
+        for rtol in picked((1e-9, 1e-4, 0.03, 0.5), 2):
             assert_certified(solve(X, rtol=rtol), exact, rtol)
 
 

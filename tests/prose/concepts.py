@@ -14,9 +14,9 @@ def check(page: Page) -> None:
     found = benchmark("concepts")["rows"]
     cases = {row["case"]: row for row in found if row["case"] != "transactions"}
     grey = {level: cases[f"digits, pixels darker than {level} of 16"] for level in (4, 8, 12)}
-    session = page.text.partition("## What the number told")[2]  # which test_examples runs
+    session = page.text.partition("## What the number shows")[2]  # which test_examples runs
     apart, ones = (float(shown) for shown in all_of(r"(?m)^(\d+\.\d)$", session)[:2])
-    page.says("on its own, {} becomes {}.", f"{grey[8]['lower']:.0f}", f"{apart:.0f}")
+    page.says("separately, {} becomes {}.", f"{grey[8]['lower']:.0f}", f"{apart:.0f}")
     page.says("ones alone have {}.", f"{ones:.0f}")
     page.says(
         "the dimension is {}, at three quarters {}.", f"{grey[4]['lower']:.0f}", f"{grey[12]['lower']:,.0f}"

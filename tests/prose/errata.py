@@ -17,7 +17,7 @@ def check(page: Page) -> None:
         for one in result("report")["comparisons"]
         if one["experiment"] == "khop" and one["verdict"].startswith("equal")
     ]
-    page.says("all {} printed dimensions of the data sets at hand come out again", len(same))
+    page.says("all {} printed dimensions of the available data sets are reproduced", len(same))
     mle = printed()["khop_mle"]
     page.says(
         "{}, which is printed; counting them would make {}.",

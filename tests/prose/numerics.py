@@ -33,7 +33,7 @@ def check(page: Page) -> None:
     page.allows("integers of up to 32 bits", "a type")
     page.allows("**Integers of 64 bits**", "a type")
     page.allows("**-0.0** equals 0.0 everywhere", "a value")
-    page.allows("if need be one of 0.0", "a value")
+    page.allows("even if it rounds to 0.0", "a value")
     cora = benchmark("reading")["cora"]
     page.says(
         "For Cora, k = 5: {} in float32, {} in float64.",

@@ -28,11 +28,28 @@ def check(page: Page) -> None:
     for part in PLANNING["compared"].values():
         for row in part:
             page.allows(f"| {name(row['what'])} |", "the case")
-    page.allows("64 float32 features, all columns alike", "the case")
+    page.allows("64 float32 features, all columns identically distributed", "the case")
     rates(page)
     devices(page)
     formulas(page)
     counted(page)
+    starting(page)
+
+
+def starting(page: Page) -> None:
+    cases = {row["case"]: row for row in benchmark("starting")["rows"]}
+    page.says("| `import numpy` | {} | |", f"{cases['import numpy']['warm']['cpu_s']:.2g}")
+    for call, case in (
+        ("`intrinsic_dimension`, 1,000 x 16", "intrinsic_dimension, 1,000 x 16 float64"),
+        ("`geodim compute`, 1,000 x 16", "geodim compute, 1,000 x 16 float64"),
+        ("`intrinsic_dimension`, 100,000 x 16", "intrinsic_dimension, 100,000 x 16 float64"),
+    ):
+        warm, cold = (f"{cases[case][kind]['cpu_s']:.2g}" for kind in ("warm", "cold"))
+        page.says(f"| {call} | {{}} | {{}} |", warm, cold)
+        page.allows(f"| {call} |", "the case")
+        assert cases[case].get("ok", True)
+    assert cases["intrinsic_dimension, 100,000 x 16 float64"]["cold"]["compiler"]["share"] > 0.5
+    page.says("whose import alone takes {} s", f"{cases['import sklearn.base']['warm']['cpu_s']:.2g}")
 
 
 def rates(page: Page) -> None:
@@ -70,7 +87,7 @@ def devices(page: Page) -> None:
     """How many points a GPU takes."""
     most = []
     for memory in (24, 80, 139):
-        why = plan(Problem(10**10, 64), "cuda", budget=memory * GIB).why_not or ""
+        why = plan(Problem(10**10, 64), "cuda", memory=memory * GIB).why_not or ""
         most.append(int(found(r"up to about ([\d,]+) points", why)[0].replace(",", "")))
     page.says(
         "A GPU of {}, {} or {} GiB takes up to about {} 10^8, {} 10^8 or {} 10^9 points",

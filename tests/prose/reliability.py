@@ -19,7 +19,7 @@ def check(page: Page) -> None:
     damaged(page)
     page.allows("hops in fractions or 60 decimal digits", "tests/exact_hops.py")
     before = "what earlier code did, beside the test that holds what is right now"
-    page.allows_section("Found, and mended", before)
+    page.allows_section("Found and fixed", before)
     for piece in (
         "| 8 TB of fill values |",
         "| 3 x 8,000 values as CSV, Parquet or a frame | 115 s |",

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 
 from prose.pages import ROOT, Page, prose_of
 from prose.test_prose import PAGES, checked
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in PAGES}
 
@@ -106,6 +110,18 @@ def test_files_that_are_named_exist(name: str) -> None:
 
 
 def test_every_page_is_listed() -> None:
-    """Whoever reads README.md finds all of them."""
+    """Whoever reads README.md, or walks through the site, finds all of them."""
     listed = set(re.findall(r"\((docs/[\w-]+\.md)", TEXTS["README.md"]))
-    assert set(PAGES) - {"README.md"} <= listed
+    for index in (ROOT / "docs").glob("*/index.md"):
+        listed |= {
+            f"docs/{name}.md"
+            for name in re.findall(r"^\.\./([\w-]+)$", index.read_text(encoding="utf-8"), re.MULTILINE)
+        }
+    assert set(PAGES) - {"README.md", "docs/index.md"} <= listed
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*/*.md")), ids=lambda path: path.parent.name)
+def test_pages_that_lead_to_others_quote_no_numbers(path: Path) -> None:
+    """Nobody would answer for them."""
+    if path.parent.name != "results":
+        assert Page(path.name, path.read_text(encoding="utf-8")).uncovered() == []

@@ -127,7 +127,7 @@ class TestForms:
         found = geodim.compare({"a": UNIFORM, "b": NORMAL}, repeats=2)
         found.to_json(tmp_path / "c.json")
         values = json.loads((tmp_path / "c.json").read_text())
-        assert values["format"] == "geodim.Comparison/1"
+        assert values["format"] == "geodim.Comparison/2"
         assert values["verdicts"][0]["verdict"] == found.verdicts[0].word
         assert [row["n_points"] for row in values["data"]] == [300, 500]
 

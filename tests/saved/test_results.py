@@ -199,7 +199,7 @@ def test_a_named_pipe_does_not_hang(tmp_path):
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no /dev/fd on this system")  # noqa: PTH110
 def test_a_pipe_from_another_program_is_read(saved):
     reading, writing = os.pipe()
-    with open(writing, "w") as stream:  # noqa: PTH123
+    with open(writing, "w", encoding="utf-8") as stream:  # noqa: PTH123
         json.dump(saved["equal"], stream)
     try:
         assert IDResult.from_json(f"/dev/fd/{reading}").n_points == 4
@@ -207,6 +207,7 @@ def test_a_pipe_from_another_program_is_read(saved):
         os.close(reading)
 
 
+@pytest.mark.unix
 @pytest.mark.parametrize("name", ["", ".", "/dev/zero", "a\x00b", "x" * 5000])
 def test_what_is_no_file(name):
     with pytest.raises(GeodimError):

@@ -34,20 +34,29 @@ def finite(value: float) -> float | str:
 
 @dataclass(frozen=True)
 class Alert:
-    """Something to know before the number is believed.
+    """A finding to consider before the number is trusted.
 
     Attributes
     ----------
     code : str
-        Which finding it is, one of `CODES`; does not change between versions.
+        The kind of finding, one of `CODES`; stable across versions.
     severity : {"warning", "note"}
-        A warning: the number is probably not what was wanted.  A note: it is right, and easily misread.
+        "warning": the number is probably not what was wanted. "note": it is correct but easily misread.
     message : str
         What was found, with the numbers.
     evidence : dict
         The same numbers and names, for programs.
     way_out : str
-        What one can do about it.
+        What to do about it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> X = np.column_stack([np.arange(100) % 7, 1e6 * np.arange(100)])
+    >>> for alert in geodim.intrinsic_dimension(X).alerts:
+    ...     print(alert.code, alert.severity)
+    row-number warning
     """
 
     code: str
@@ -57,7 +66,7 @@ class Alert:
     way_out: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return {
             "code": self.code,
             "severity": self.severity,

@@ -114,7 +114,7 @@ def _whole(values: NDArray[np.float64]) -> bool:
 
 
 def constant_columns(view: View) -> Alert | None:
-    """Columns with one value."""
+    """Find columns that hold a single value."""
     constant = np.flatnonzero(view.ranges.widths == 0.0).tolist()
     total = view.ranges.widths.size
     if not constant or len(constant) == total:

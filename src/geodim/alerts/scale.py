@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Without", "deciding", "outliers", "without_few"]
 
 HANDFUL = 10  # points at most,
-PART = 50  # and one in so many
+PART = 50  # and one in this many
 CLEARLY = 4.0  # times the dimension without them: d_max is twice what it would be
 SMALL = 0.1  # of the largest range
 NOTHING = 0.01  # of the discriminability
@@ -51,8 +51,8 @@ ROUNDING = 2.0**-40  # more than sums of widths are ever off by
 class Without(NamedTuple):
     """What is known of the dimension without the points that set d_max."""
 
-    points: int  # so many are left out
-    columns: int  # because of the largest ranges of so many
+    points: int  # this many are left out
+    columns: int  # because of the largest ranges of this many
     d_max: float  # at most what it is then
     lower: float
     upper: float
@@ -204,13 +204,13 @@ def _between(found: Without) -> str:
 
 
 def _lower(result: IDResult, k: int) -> float:
-    """At most Phi(k)."""
+    """Return a lower bound on Phi(k)."""
     at = int(np.searchsorted(result.support, k, side="right")) - 1
     return float(result.phi_lower[at]) if at >= 0 else 0.0
 
 
 def _upper(result: IDResult, k: int) -> float:
-    """At least Phi(k)."""
+    """Return an upper bound on Phi(k)."""
     at = int(np.searchsorted(result.support, k, side="left"))
     return float(result.phi_upper[at]) if at < result.support.size else result.d_max
 

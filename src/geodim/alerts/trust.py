@@ -16,7 +16,7 @@ APART = 0.25  # (upper - lower) / lower
 
 
 def all_equal(result: IDResult) -> Alert | None:
-    """No two points differ."""
+    """Report that no two points differ."""
     if result.discriminability_upper > 0.0:
         return None
     return Alert(

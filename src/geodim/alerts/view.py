@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
     from geodim.result import IDResult
 
-MOST_COLUMNS = 256  # that are looked at: those with a share, and the widest
-LEADERS = 24  # of those with a share, so many
+MOST_COLUMNS = 256  # that are examined: those with a share, and the widest
+LEADERS = 24  # of those with a share, this many
 CANDIDATES = 48  # columns that are compared with one another,
-FRACTIONS = (np.arange(10) + 0.5) / 10  # at so many sizes
+FRACTIONS = (np.arange(10) + 0.5) / 10  # at this many sizes
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Sample:
     all_columns: bool
 
     def column(self, column: int) -> NDArray[np.float64] | None:
-        """The sampled values of one column, if it was looked at."""
+        """The sampled values of one column, if it was examined."""
         at = np.flatnonzero(self.columns == column)
         return self.values[:, at[0]] if at.size else None
 

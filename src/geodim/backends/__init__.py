@@ -49,7 +49,7 @@ class Executor(Protocol):
         """What is to be computed: sizes, types, the tolerance, and where the data lies."""
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:
-        """How that is done here, within so many bytes if given; ``why_not`` is set where it cannot be."""
+        """How that is done here, within this many bytes if given; ``why_not`` is set where it cannot be."""
 
     def solve(
         self,

@@ -80,7 +80,7 @@ class HopPass:
             )
 
         hop_blocks = iter_hop_blocks(
-            self.source, self.operator, self.hops, block, dtype=self.kind, threads=self.threads
+            self.source, self.operator, self.hops, block, dtype=self.kind, n_threads=self.threads
         )
         for hop, values in enumerate(hop_blocks):
             gather_columns(values, every, columns)

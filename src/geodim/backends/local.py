@@ -64,7 +64,7 @@ class LocalBackend:
         )  # fmt: skip
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:
-        """For the cores of this machine."""
+        """Plan for the cores of this machine."""
         return plan_cpu(problem, threads=threads, budget=memory)
 
     def solve(
@@ -107,7 +107,7 @@ class LocalBackend:
         solve_here(source, profile=profile, ends=ends, threads=threads, driver=driver)
 
     def meter(self) -> Meter:
-        """Of this process."""
+        """Return a meter of the memory of this process."""
         return ProcessMeter()
 
     def operator(
@@ -125,7 +125,7 @@ class LocalBackend:
 
         if not isinstance(operator, str) and graph is None:
             return make_operator(None, operator), {}
-        simple = as_graph(graph, n_nodes, weights=weights, threads=threads)
+        simple = as_graph(graph, n_nodes, edge_weights=weights, n_threads=threads)
         return make_operator(simple, operator, **parameters), simple.to_dict()
 
     def hop_pass(

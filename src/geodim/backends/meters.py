@@ -42,5 +42,5 @@ class PeakMeter:
         self.highest = highest
 
     def taken(self) -> int | None:
-        """Peak bytes."""
+        """Return the peak memory in bytes."""
         return self.highest()

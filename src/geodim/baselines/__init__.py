@@ -8,6 +8,8 @@ each computes, and why equal rows need care.
 >>> X = np.random.default_rng(0).uniform(size=(2000, 2))
 >>> round(baselines.mle(X).dimension), round(baselines.two_nn(X).dimension)
 (2, 2)
+>>> baselines.PAPER_SAMPLE, baselines.PRINTED_MLE["cora"][0]
+(169343, 30.6049)
 """
 
 from geodim.baselines.khop import HopPoints, khop_mle, khop_points

@@ -60,6 +60,14 @@ class HopPoints:
         Squared norms of the rows of :math:`T^m|X|`.
     products : int
         Sparse products per hop.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geodim.baselines import khop_points
+    >>> points = khop_points(np.eye(3), [(0, 1), (1, 2)], hops=1)
+    >>> points.values.shape, points.n_attributes, points.hops
+    ((3, 6), 3, 1)
     """
 
     values: NDArray[np.float64]
@@ -131,7 +139,7 @@ def khop_points(
         )
         raise RangeOverflowError(msg)
     made = make_operator(
-        as_graph(graph, source.n_points, weights=edge_weights, threads=threads),
+        as_graph(graph, source.n_points, edge_weights=edge_weights, n_threads=threads),
         operator,
         **(operator_parameters or {}),
     )
@@ -143,7 +151,7 @@ def khop_points(
     values, squares = np.empty((n, (hops + 1) * d)), np.zeros((hops + 1, n))
     for first in range(0, d, WIDTH):
         columns = slice(first, min(first + WIDTH, d))
-        blocks = iter_hop_blocks(source, made, hops, columns, dtype=np.float64, threads=threads)
+        blocks = iter_hop_blocks(source, made, hops, columns, dtype=np.float64, n_threads=threads)
         for m, block in enumerate(blocks):
             values[:, m * d + first : m * d + columns.stop] = block
         own = values[:, columns]
@@ -164,7 +172,7 @@ def _magnitudes(
     yield current
     for _ in range(hops):
         following = np.empty_like(current)
-        operator.apply(current, following, threads=threads)
+        operator.apply(current, following, n_threads=threads)
         current = following
         yield current
 

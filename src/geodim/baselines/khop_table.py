@@ -14,9 +14,12 @@ from geodim.baselines.khop import khop_points, published_hops
 from geodim.baselines.mle import PAPER_SAMPLE, estimate, mle_of_points
 from geodim.baselines.neighbours import nearest_as_published
 from geodim.baselines.points import Points, check_neighbours, choose_sample
+from geodim.progress import showing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+
+    from geodim.progress import Progress
 
 # Table tab:k_hop_ids of the paper, MLE, k = 0, ..., 5, as printed there.
 PRINTED_MLE: dict[str, tuple[float, ...]] = {
@@ -41,7 +44,7 @@ def khop_mle_rows(
     n_samples: int | None = PAPER_SAMPLE,
     seed: int = 0,
     n_threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> list[dict[str, Any]]:
     """For every k = 0, ..., hops: the printed MLE, the sound one, and the one with the paper's arithmetic.
 
@@ -53,8 +56,8 @@ def khop_mle_rows(
         The printed values, for example ``PRINTED_MLE["cora"]``.
     published : bool, default True
         Also compute with the paper's arithmetic, which is several times slower.
-    progress : callable, optional
-        Called as ``progress(done, hops + 1)`` after every k.
+    progress : bool or callable, optional
+        True shows a bar; a function is called as ``progress(hops_done, hops)``, in the calling thread.
 
     Returns
     -------
@@ -78,27 +81,28 @@ def khop_mle_rows(
     sample = choose_sample(len(made.values), n_samples, seed)
     count = check_neighbours(n_neighbors, len(made.values), 2)
     rows = []
-    for k in range(hops + 1):
-        sound = mle_of_points(
-            made.points(k), count, variant="exact", n_samples=n_samples, seed=seed, n_threads=n_threads
-        )
-        row: dict[str, Any] = {
-            "k": k,
-            "printed": None if printed is None or k >= len(printed) else float(printed[k]),
-            "sound": sound.dimension,
-            "sound_zero": sound.n_zero,
-            "paper_like": None,
-            "paper_like_zero": None,
-            "paper_like_cut": None,
-            "paper_like_cut_zero": None,
-        }
-        if published:
-            points = Points(np.concatenate(parts[: k + 1], axis=1))
-            distances = nearest_as_published(points, count, sample, n_threads)
-            row["paper_like"], _, row["paper_like_zero"] = estimate(distances)
-            distances[distances <= NOISE] = 0.0
-            row["paper_like_cut"], _, row["paper_like_cut_zero"] = estimate(distances)
-        rows.append(row)
-        if progress is not None:
-            progress(k + 1, hops + 1)
+    with showing(progress, "hops") as told:
+        for k in range(hops + 1):
+            sound = mle_of_points(
+                made.points(k), count, variant="exact", n_samples=n_samples, seed=seed, n_threads=n_threads
+            )
+            row: dict[str, Any] = {
+                "k": k,
+                "printed": None if printed is None or k >= len(printed) else float(printed[k]),
+                "sound": sound.dimension,
+                "sound_zero": sound.n_zero,
+                "paper_like": None,
+                "paper_like_zero": None,
+                "paper_like_cut": None,
+                "paper_like_cut_zero": None,
+            }
+            if published:
+                points = Points(np.concatenate(parts[: k + 1], axis=1))
+                distances = nearest_as_published(points, count, sample, n_threads)
+                row["paper_like"], _, row["paper_like_zero"] = estimate(distances)
+                distances[distances <= NOISE] = 0.0
+                row["paper_like_cut"], _, row["paper_like_cut_zero"] = estimate(distances)
+            rows.append(row)
+            if told is not None:
+                told(k + 1, hops + 1)
     return rows

@@ -9,12 +9,11 @@ call, native buffers included, data already read not.
 from __future__ import annotations
 
 import gc
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from geodim.memory import process_memory
+from geodim.memory import peak_resident_memory, process_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +47,7 @@ def measure(call: Callable[[], T]) -> Measured[T]:
     started = time.perf_counter()
     value = call()
     seconds = time.perf_counter() - started
-    after = process_memory("VmHWM") if _resettable() else _largest()
+    after = process_memory("VmHWM") if _resettable() else peak_resident_memory()
     peak = None if before is None or after is None else max(0, after - before)
     return Measured(value, seconds, peak)
 
@@ -63,18 +62,9 @@ def _reset_peak() -> int | None:
     Where that cannot be done (not on Linux), the mark so far: the rise above it is then a lower bound.
     """
     if not _resettable():
-        return _largest()
+        return peak_resident_memory()
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     except OSError:
         return process_memory("VmHWM")
     return process_memory("VmRSS")
-
-
-def _largest() -> int | None:
-    try:
-        import resource  # noqa: PLC0415 - not on Windows
-    except ImportError:
-        return None
-    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return largest if sys.platform == "darwin" else largest * 1024

@@ -65,7 +65,7 @@ def mle(
     resolution : float, default 0.0
         Distances up to this count as zero: the precision of the data, where that is known.
     n_samples : int, optional
-        For more points than this a sample of so many is looked at (among all points); None for no limit.
+        For more points than this a sample of this many is examined (among all points); None for no limit.
     seed : int, default 0
         Seed of the sample.
     n_threads : int, optional

@@ -75,7 +75,7 @@ def nearest(points: Points, k: int, queries: NDArray[np.intp] | None, n_threads:
 def _search(
     points: Points, count: int, queries: NDArray[np.intp] | None, asked: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64] | None, NDArray[np.float64] | None]:
-    """Candidates, the largest distance looked at, and squared norms of the queries.
+    """Candidates, the largest distance examined, and squared norms of the queries.
 
     A point is no candidate of its own.  The latter two are None for a tree, whose distances need no check.
     """

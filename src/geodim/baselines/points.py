@@ -145,7 +145,7 @@ def choose_sample(n_points: int, n_samples: int | None, seed: int) -> NDArray[np
 
 
 def check_neighbours(n_neighbors: object, n_points: int, least: int = 1) -> int:
-    """Every point needs so many others."""
+    """Raise an error unless every point has this many others."""
     count = whole_number(n_neighbors, "n_neighbors", least)
     if count >= n_points:
         msg = (

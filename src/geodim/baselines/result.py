@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from geodim._version import __version__
-from geodim.result import to_json_value
+from geodim.saved.document import SavedResult, rebuilt, to_json_value
+from geodim.text import html_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FORMAT = "geodim.BaselineResult/1"
 
 
 @dataclass(frozen=True)
-class BaselineResult:
+class BaselineResult(SavedResult):
     """An estimated dimension and where it comes from.
 
     Attributes
@@ -32,13 +36,21 @@ class BaselineResult:
         Distances that were 0, between equal rows, and therefore left out; None where
         the estimator does not say.
     n_neighbors : int or None
-        Neighbours looked at per point, where that means something.
+        Neighbours examined per point, where that means something.
     seed : int or None
         Seed of the sample, where one was drawn.
     seconds : float
         Wall time.
     parameters, versions : dict
         All options, and the versions of what the number depends on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geodim import baselines
+    >>> result = baselines.two_nn(np.random.default_rng(0).random((1000, 3)))
+    >>> result.name, round(result.dimension), result.n_points
+    ('twonn', 3, 1000)
     """
 
     name: str
@@ -57,6 +69,30 @@ class BaselineResult:
         """Plain values for JSON; infinity is the string "inf"."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {"format": FORMAT, **{name: to_json_value(value) for name, value in values.items()}}
+
+    @classmethod
+    def from_dict(cls, values: object) -> BaselineResult:
+        """Rebuild an estimate from `to_dict`."""
+        from geodim.saved.others import BASELINE  # noqa: PLC0415
+
+        made: BaselineResult = rebuilt(values, FORMAT, BASELINE, (), lambda known: cls(**known))
+        return made
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
+        """The estimate on a line: one of several in the same axes, see `geodim.display.sampling`."""
+        from geodim.display.sampling import plot_numbers  # noqa: PLC0415
+
+        return plot_numbers([(self.name, self.dimension, self.dimension, self.dimension)], ax=ax, **options)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("dimension", f"{self.dimension:.6g}"),
+            ("points x features", f"{self.n_points:,} x {self.n_features:,}"),
+            ("points used", f"{self.n_used:,}"),
+        ]
+        if self.n_neighbors is not None:
+            rows.append(("neighbours", f"{self.n_neighbors:,}"))
+        return html_table(f"geodim, {self.name}", rows)
 
     def __repr__(self) -> str:
         parts = [f"{self.name!r}", f"dimension={self.dimension:.6g}", f"n_points={self.n_points:,}"]

@@ -53,7 +53,7 @@ def two_nn(
     discard : float, default 0.1
         Share of the largest ratios to leave out, in [0, 1).
     resolution, n_samples, seed, n_threads
-        As for `geodim.baselines.mle`; all points are looked at by default.
+        As for `geodim.baselines.mle`; all points are examined by default.
 
     Returns
     -------

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Certificate:
-    """Bounds on an intrinsic dimension, with what proves them from the data.
+    """Bounds on an intrinsic dimension, and what is needed to prove them from the data.
 
     Made by ``result.certificate()``; the format is described in ``docs/certificates.md``.  Nothing in it is
     believed: `verify` and the stand-alone program ``geodim/checker.py`` derive the bounds from the data
@@ -49,7 +49,7 @@ class Certificate:
 
     @property
     def n_points(self) -> int:
-        """The number of points it is about."""
+        """The number of points."""
         return int(self._values["n_points"])
 
     @property
@@ -109,7 +109,7 @@ class Certificate:
             raise CertificateError(str(error)) from error
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return dict(json.loads(self._text))
 
     def to_json(self) -> str:

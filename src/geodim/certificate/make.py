@@ -86,7 +86,7 @@ class Findings:
 
     @classmethod
     def at(cls, sizes: Ints, margins: list[float], rooms: list[float]) -> Findings:
-        """Nothing so far."""
+        """Start with no windows."""
         shape = len(margins), sizes.size
         return cls(
             sizes,
@@ -99,7 +99,7 @@ class Findings:
         )
 
     def add(self, feature: int, hops: int, x: Floats) -> None:
-        """Look at a sorted feature after so many hops: where it exceeds the others, and a window per size."""
+        """Look at a sorted feature after some hops: where it exceeds the others, and a window per size."""
         first, widths = np.empty_like(self.sizes), np.empty(self.sizes.size)
         margin = self.margins[hops]
         allowed = checker.MOST_COMPARISONS - self.work

@@ -111,7 +111,7 @@ def geodim(
     * `geodim demo` shows what you get, on handwritten digits
     * `geodim compute points.npy` measures a file of yours
     * `geodim select points.npy` finds few features that keep most of it
-    * `geodim hops digits` measures a graph with attributes, hop by hop
+    * `geodim hops cora` measures a graph with attributes, hop by hop
     * `geodim binary transactions.dat` measures binary data by its formal concepts
     * `geodim report result.json` makes a page of plots and words to look at and send
     * `geodim verify proof.json points.npy` proves a result anew from the data
@@ -121,6 +121,9 @@ def geodim(
     * `geodim datasets list` shows the graphs known by name
     * `geodim reproduce --quick` runs the paper's experiments and compares
     * `geodim doctor` checks the installation
+
+    Where a file is named, `-` is standard input or output. `geodim --install-completion` lets the shell
+    complete names of commands, options and data sets.
     """
 
 

@@ -7,20 +7,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from geodim.arguments import one_of
 from geodim.cli.console import (
     err,
     notes,
     out,
     print_json,
-    print_written,
     shares_table,
     summary_table,
 )
+from geodim.cli.dash import answered, check_files, readable
 from geodim.cli.exits import ExitCode
-from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
-from geodim.cli.tables import Columns, Exclude, Header, TimeLimit, opened
+from geodim.cli.panels import OUTPUT, SCALING
+from geodim.cli.reporting import (
+    Json,
+    Report,
+    check_report,
+    json_if_wanted,
+    print_all_written,
+    report_if_wanted,
+    with_provenance,
+)
+from geodim.cli.tables import Columns, DropMissing, Exclude, Header, TimeLimit, opened
 from geodim.cli.watching import watching
-from geodim.output import check_outputs
+from geodim.cli.wording import as_typed, usage
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,29 +55,38 @@ def binary(
         typer.Option(
             metavar="S",
             help="Leave out concepts of fewer objects: 0.01 is a share, 100 a number of objects. "
-            "Bounds hold all the same.",
+            "The bounds hold for all concepts nevertheless.",
         ),
     ] = "0.0",
     scale: Annotated[
         str | None,
         typer.Option(
-            metavar="SCALE", help="none, the default; or global: by the share of the most frequent attribute."
+            rich_help_panel=SCALING,
+            metavar="SCALE",
+            help="none, the default; or global: by the share of the most frequent attribute.",
         ),
     ] = None,
-    normalize: Annotated[bool, typer.Option("--normalize", help="The same as --scale global.")] = False,
+    normalize: Annotated[
+        bool, typer.Option("--normalize", rich_help_panel=SCALING, help="The same as --scale global.")
+    ] = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     time_limit: TimeLimit = None,
-    json: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Write the whole result, with the curve, to a file.")
-    ] = None,
+    json: Json = None,
     report: Report = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress bar, no notes; on a terminal only the number.")
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            rich_help_panel=OUTPUT,
+            help="No progress bar, no notes; on a terminal only the number.",
+        ),
     ] = False,
 ) -> None:
-    """Compute the dimension of binary data: how hard objects make it to tell attributes apart.
+    """Compute the dimension of binary data: how hard it is to tell attributes apart by their objects.
 
     The points are the attributes, the features come from formal concepts: sets of objects with all that they
     have in common. On a terminal the answer is a table, in a pipe one line of JSON without the curve;
@@ -80,9 +99,9 @@ def binary(
     * `geodim binary animals.cxt --json animals.json`
     * `geodim binary answers.csv --exclude name | jq .dimension`
     """
-    support = parse_min_support(min_support)
+    support, shared = parse_min_support(min_support), _scale(scale, normalize=normalize)
     check_report(report)
-    check_outputs({"--json": json, "--report": report}, [file])
+    check_files({"--json": json, "--report": report}, [file])
     console = err()
     with notes(console, quiet=quiet):
         result = _measure(
@@ -92,16 +111,18 @@ def binary(
             header,
             console,
             quiet=quiet,
+            drop_missing=drop_missing,
             min_support=support,
-            scale=_scale(scale, normalize=normalize),
+            scale=shared,
             time_limit=time_limit,
         )
         result = with_provenance(result, str(file))
-        if json is not None:
-            result.to_json(json)
+        json_if_wanted(result, json)
         report_if_wanted(result, report)
     terminal = out()
-    if not terminal.is_terminal:
+    if answered(json, report):
+        pass
+    elif not terminal.is_terminal:
         values = {name: value for name, value in result.to_dict(max_support=1).items() if name not in CURVE}
         print_json({**values, "format": FORMAT, "file": str(file)})
     elif quiet:
@@ -111,9 +132,7 @@ def binary(
         if result.shares:
             terminal.print()
             terminal.print(shares_table(result))
-        for path in (json, report):
-            if path is not None:
-                print_written(terminal, path)
+        print_all_written(terminal, json, report)
     if result.stopped:
         raise typer.Exit(int(ExitCode.STOPPED))
 
@@ -127,7 +146,7 @@ def parse_min_support(text: str) -> float:
         value = int(text) if text.strip().isdecimal() else float(text)
         check_min_support(value)
     except (ValueError, GeodimError) as error:
-        said = str(error) if isinstance(error, GeodimError) else f"{text!r} is no number"
+        said = as_typed(str(error)) if isinstance(error, GeodimError) else f"{text!r} is no number"
         raise typer.BadParameter(said, param_hint="--min-support") from error
     return value
 
@@ -136,7 +155,8 @@ def _scale(scale: str | None, *, normalize: bool) -> str:
     """The scale that the options name."""
     if scale is not None and normalize:
         raise typer.BadParameter("give --scale or --normalize, which is --scale global, not both")
-    return scale or ("global" if normalize else "none")
+    with usage():
+        return one_of(scale or ("global" if normalize else "none"), "scale", ("none", "global"))
 
 
 def _measure(
@@ -147,6 +167,7 @@ def _measure(
     console: Console,
     *,
     quiet: bool,
+    drop_missing: bool,
     min_support: float,
     scale: str,
     time_limit: float | None,
@@ -156,13 +177,17 @@ def _measure(
     from geodim.concepts.files import is_context_file
 
     how: dict[str, Any] = {"min_support": min_support, "scale": scale}
-    with watching(console, quiet=quiet, noun="sizes", time_limit=time_limit) as watch:
+    with (
+        watching(console, quiet=quiet, noun="sizes", time_limit=time_limit) as watch,
+        readable(file) as path,
+    ):
         how["progress"] = watch.solving
-        if not is_context_file(file):
-            with opened(file, columns, exclude, header=header) as (data, names):
+        if not is_context_file(path):
+            with opened(path, columns, exclude, header=header, drop_missing=drop_missing) as (data, names):
                 return binary_dimension(data, attribute_names=names, time_limit=watch.left, **how)
         given = {"--columns": columns, "--exclude": exclude, "--header": header}
+        given["--drop-missing"] = drop_missing or None
         for option, value in given.items():
             if value is not None:
                 raise typer.BadParameter(f"{file.name} has no columns to choose from", param_hint=option)
-        return binary_dimension(file, time_limit=watch.left, **how)
+        return binary_dimension(path, time_limit=watch.left, **how)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from geodim.cli.dash import writable
+from geodim.cli.panels import OUTPUT
 from geodim.errors import GeodimWarning
 
 if TYPE_CHECKING:
@@ -18,14 +20,19 @@ CertificatePath = Annotated[
     Path | None,
     typer.Option(
         "--certificate",
+        rich_help_panel=OUTPUT,
         metavar="PATH",
-        help="Write what proves the bounds from the data, for `geodim verify` and all who want proof.",
+        help="Write a certificate that proves the bounds from the data, for `geodim verify`.",
     ),
 ]
 CertificateRtol = Annotated[
     float,
     typer.Option(
-        metavar="E", min=1e-9, max=1.0, help="For --certificate: how far apart the proved bounds may be."
+        rich_help_panel=OUTPUT,
+        metavar="E",
+        min=1e-9,
+        max=1.0,
+        help="For --certificate: how far apart the proved bounds may be.",
     ),
 ]
 
@@ -56,7 +63,8 @@ def write_certificate(
     if path is None:
         return
     if stopped is None:
-        result.certificate(*data, rtol=rtol).save(path)
+        with writable(path, ".json") as file:
+            result.certificate(*data, rtol=rtol).save(file)
     else:
         warnings.warn(
             f"stopped early, so that no certificate was written to {path}", GeodimWarning, stacklevel=2

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_alerts, print_json, print_written
-from geodim.cli.families import FAMILY_HELP, Landmarks, Metric
-from geodim.cli.reporting import Report, check_report, with_provenance
+from geodim.cli.completing import FAMILIES, among
+from geodim.cli.console import err, notes, out, print_alerts, print_json
+from geodim.cli.dash import TABLE, answered, check_files, readable, writable
+from geodim.cli.families import TABLE_FAMILY_HELP, Landmarks, Metric, check_family_options, table_features
+from geodim.cli.panels import FEATURES, OUTPUT
+from geodim.cli.reporting import (
+    Json,
+    Report,
+    check_report,
+    json_if_wanted,
+    print_all_written,
+    with_provenance,
+)
 from geodim.cli.tables import (
     Columns,
+    DropMissing,
     Exclude,
     GiveUp,
     Header,
@@ -23,7 +35,6 @@ from geodim.cli.tables import (
     scale_given,
 )
 from geodim.cli.watching import watching
-from geodim.output import check_outputs
 from geodim.text import visible
 
 if TYPE_CHECKING:
@@ -33,6 +44,8 @@ if TYPE_CHECKING:
     from geodim.sampling.rows import Options
 
 HIDDEN = typer.Option(hidden=True)
+
+FORMAT = "geodim.compare/2"  # the line in a pipe; a file that --json wrote has the curves, too
 
 
 def compare(
@@ -46,14 +59,22 @@ def compare(
     points: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=2, help="Points of each part; by default half of those of the smallest data set."
+            metavar="N",
+            min=2,
+            help="Points of each sample; by default half of those of the smallest data set.",
         ),
     ] = None,
-    repeats: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Parts that are drawn from each data set.")
-    ] = 20,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Which parts are drawn.")] = 0,
-    features: Annotated[str, typer.Option(metavar="FAMILY", help=FAMILY_HELP)] = "coordinates",
+    repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Samples drawn from each data set.")] = 20,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The seed of the samples.")] = 0,
+    features: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=FEATURES,
+            metavar="FAMILY",
+            autocompletion=among(*FAMILIES[:3]),
+            help=TABLE_FAMILY_HELP,
+        ),
+    ] = "coordinates",
     metric: Metric = None,
     landmarks: Landmarks = None,
     rtol: Rtol = 0.0,
@@ -61,15 +82,20 @@ def compare(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     threads: Threads = None,
     time_limit: GiveUp = None,
-    json: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Also write the comparison to a file.")
-    ] = None,
+    json: Json = None,
     report: Report = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress, no notes; on a terminal only the verdicts.")
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            rich_help_panel=OUTPUT,
+            help="No progress, no notes; on a terminal only the verdicts.",
+        ),
     ] = False,
     estimators: Annotated[str | None, HIDDEN] = None,
     neighbors: Annotated[str | None, HIDDEN] = None,
@@ -80,9 +106,9 @@ def compare(
     """Compare data sets: what differs, and which has the lower dimension at equal numbers of points.
 
     The dimension depends on the number of points, on units and on outliers, so that two numbers alone say
-    little about each other. Here every data set is measured as a whole, then by random parts of equally many
-    points; one is called lower only if it is so in 95 % of the draws. Data sets with as many rows are drawn
-    alike, so that two representations of the same points are compared part by part.
+    little about each other. Here every data set is measured as a whole, then by random samples of equally
+    many points; one is called lower only if it is so in 95 % of the draws. From data sets with equally many
+    rows the same rows are drawn, so that two representations of the same points are compared in pairs.
 
     In a pipe the answer is one line of JSON with **verdicts**, **differences** and all draws.
 
@@ -101,31 +127,33 @@ def compare(
                 param_hint="DATA",
             )
     check_report(report)
-    check_outputs({"--json": json, "--report": report}, [Path(file) for file in files])
+    check_files({"--json": json, "--report": report}, [Path(file) for file in files])
     console = err()
     options: Options = {
-        "features": features, "metric": metric, "landmarks": landmarks, "rtol": rtol,
+        "features": table_features(features, metric, landmarks), "rtol": rtol,
         "scale": scale_given(scale, no_normalize), "n_threads": threads,
     }  # fmt: skip
+    check_family_options(options["features"], options["scale"])
     with notes(console, quiet=quiet):
         found = _compared(
             files, columns, exclude, header, options, console,
-            quiet=quiet, time_limit=time_limit, points=points, repeats=repeats, seed=seed,
+            quiet=quiet, drop_missing=drop_missing, time_limit=time_limit, points=points, repeats=repeats,
+            seed=seed,
         )  # fmt: skip
-        if json is not None:
-            found.to_json(json)
+        json_if_wanted(found, json)
         if report is not None:
-            _report(found, report)
+            with writable(report, ".html") as page:
+                _report(found, page)
     terminal = out()
-    if not terminal.is_terminal:
-        print_json(found.to_dict())
+    if answered(json, report):
+        pass
+    elif not terminal.is_terminal:
+        print_json({**found.scalars(), "format": FORMAT})
     elif quiet:
         print(*(visible(str(verdict)) for verdict in found.verdicts), sep="\n")
     else:
         _show(found, terminal)
-        for path in (json, report):
-            if path is not None:
-                print_written(terminal, path)
+        print_all_written(terminal, json, report)
 
 
 def _refuse_estimators(files: list[str], *options: str | None) -> None:
@@ -148,6 +176,7 @@ def _compared(
     console: Console,
     *,
     quiet: bool,
+    drop_missing: bool,
     time_limit: float | None,
     **draws: Any,  # noqa: ANN401 - handed on
 ) -> Comparison:
@@ -157,11 +186,15 @@ def _compared(
 
     made = options["features"] != "coordinates"
     named: dict[str, Points] = {}
-    with watching(console, quiet=quiet, noun="parts", keeps="", time_limit=time_limit) as watch:
+    with (
+        watching(console, quiet=quiet, noun="parts", keeps="", time_limit=time_limit) as watch,
+        ExitStack() as stack,
+    ):
         for file in files:
             times = sum(other == file for other in files[: len(named) + 1])
             name = file if times == 1 else f"{file} ({times})"
-            with opened(Path(file), columns, exclude, header=header) as (data, names):
+            path = stack.enter_context(readable(Path(file), TABLE))
+            with opened(path, columns, exclude, header=header, drop_missing=drop_missing) as (data, names):
                 own = options.copy()
                 own["feature_names"] = None if made else names
                 named[name] = Points(data, own, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from pathlib import Path  # noqa: TC003 - typer looks at the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +15,7 @@ from geodim.cli.certifying import (
     check_certificate,
     write_certificate,
 )
+from geodim.cli.completing import FAMILIES, among, files_and_data_sets
 from geodim.cli.compute_plan import check_sizes, family_or_width, show_plan
 from geodim.cli.console import (
     err,
@@ -22,12 +23,12 @@ from geodim.cli.console import (
     out,
     print_alerts,
     print_json,
-    print_written,
     shares_table,
     summary_table,
 )
+from geodim.cli.dash import answered, check_files, is_dash, writable
 from geodim.cli.exits import ExitCode
-from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, chosen_family
+from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, check_family_options, chosen_family
 from geodim.cli.hop_inputs import parse_memory
 from geodim.cli.objects import (
     Blur,
@@ -40,6 +41,7 @@ from geodim.cli.objects import (
     opened_objects,
     with_options,
 )
+from geodim.cli.panels import COLUMNS, FEATURES, OUTPUT, PLANNING
 from geodim.cli.planning import (
     BackendName,
     BackendOption,
@@ -49,12 +51,21 @@ from geodim.cli.planning import (
     only_for_plans,
     place,
 )
-from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
+from geodim.cli.reporting import (
+    Json,
+    Report,
+    check_report,
+    json_if_wanted,
+    print_all_written,
+    report_if_wanted,
+    with_provenance,
+)
 from geodim.cli.scheduler import Scheduler, connected
 from geodim.cli.tables import (
     SAVE_EVERY,
     Checkpoint,
     Columns,
+    DropMissing,
     Exclude,
     Header,
     NoNormalize,
@@ -67,7 +78,7 @@ from geodim.cli.tables import (
     scale_given,
 )
 from geodim.cli.watching import watching
-from geodim.output import check_outputs
+from geodim.cli.wording import usage
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -82,16 +93,19 @@ def compute(
         Path | None,
         typer.Argument(
             metavar="FILE",
+            autocompletion=files_and_data_sets,
             help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), "
             ".csv, .tsv, .parquet, .zarr; for terms and edit a text on every line; for pixels and patches a "
-            "folder of images; for shortest_path a list of edges.",
+            "folder of images; for shortest_path a list of edges; - is standard input.",
         ),
     ] = None,
     features: Annotated[
         str,
         typer.Option(
+            rich_help_panel=FEATURES,
             metavar="FAMILY",
-            help=f"{FAMILY_HELP}; for --dry-run without a file: so many float32 columns.",
+            autocompletion=among(*FAMILIES),
+            help=f"{FAMILY_HELP}; for --dry-run without a file: the number of float32 columns.",
         ),
     ] = "coordinates",
     metric: Metric = None,
@@ -105,6 +119,7 @@ def compute(
     shuffled: Annotated[
         int | None,
         typer.Option(
+            rich_help_panel=FEATURES,
             metavar="N",
             min=1,
             help="For features that are no columns: also N times with every column shuffled, as a mark to "
@@ -116,9 +131,15 @@ def compute(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     count_duplicates: Annotated[
-        bool, typer.Option("--count-duplicates", help="Also count the points that equal another point.")
+        bool,
+        typer.Option(
+            "--count-duplicates",
+            rich_help_panel=COLUMNS,
+            help="Also count the points that equal another point.",
+        ),
     ] = False,
     threads: Threads = None,
     backend: BackendOption = BackendName.auto,
@@ -126,11 +147,14 @@ def compute(
     time_limit: TimeLimit = None,
     checkpoint: Checkpoint = None,
     save_every: SaveEvery = SAVE_EVERY,
-    json: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Write the whole result, with the curve, to a file.")
-    ] = None,
+    json: Json = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Write a plot of the curve: .png, .pdf or .svg.")
+        Path | None,
+        typer.Option(
+            rich_help_panel=OUTPUT,
+            metavar="PATH",
+            help="Write a plot of the curve: .png, .pdf or .svg; - is a .png to standard output.",
+        ),
     ] = None,
     report: Report = None,
     certificate: CertificatePath = None,
@@ -139,12 +163,17 @@ def compute(
     points: Annotated[
         float | None,
         typer.Option(
-            metavar="N", min=1.0, max=MOST_SIZE, help="For --dry-run without a file: so many points, 1e10."
+            rich_help_panel=PLANNING,
+            metavar="N",
+            min=1.0,
+            max=MOST_SIZE,
+            help="For --dry-run without a file: the number of points, such as 1e10.",
         ),
     ] = None,
     coordinates: Annotated[
         float | None,
         typer.Option(
+            rich_help_panel=PLANNING,
             metavar="D",
             min=1.0,
             max=MOST_SIZE,
@@ -153,18 +182,29 @@ def compute(
     ] = None,
     memory: Annotated[
         str | None,
-        typer.Option(metavar="SIZE", help="For --dry-run: what there is, 16GB; here, or on the GPU."),
+        typer.Option(
+            rich_help_panel=PLANNING,
+            metavar="SIZE",
+            help="For --dry-run: the memory available here or on the GPU, such as 16GB.",
+        ),
     ] = None,
     workers: Workers = None,
     worker_memory: WorkerMemory = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress bar, no notes; on a terminal only the number.")
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            rich_help_panel=OUTPUT,
+            help="No progress bar, no notes; on a terminal only the number.",
+        ),
     ] = False,
 ) -> None:
     """Compute the intrinsic dimension of the points (rows) in a file.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with all numbers and the share of
     every feature, without the curve; **--json** writes everything to a file, which IDResult.from_json reads.
+    A time limit counts from the start of the command, reading included.
 
     **Examples**
 
@@ -180,6 +220,7 @@ def compute(
     * `geodim compute iris.csv --exclude species --plot iris.png --report iris.html`
     * `geodim compute big.npy --rtol 0.01 --time-limit 600 --checkpoint state --json big.json`
     * `geodim compute points.parquet | jq .dimension`
+    * `zcat points.csv.gz | geodim compute - --json - > result.json`
     * `geodim compute points.npy --certificate proof.json`, then `geodim verify proof.json points.npy`
     * `geodim compute points.parquet --scheduler tcp://head:8786`
     * `geodim compute --dry-run --points 1e9 --features 64 --backend cuda` says what that would take
@@ -196,6 +237,7 @@ def compute(
         edge_weights=edge_weights,
         disconnected=disconnected,
     )
+    check_family_options(family, by_unit, count_duplicates=count_duplicates)
     table = is_table(family, file)
     if shuffled is not None and (family is None or not table):
         raise typer.BadParameter(
@@ -205,17 +247,19 @@ def compute(
         )
     if not table:
         tables_have = {"--columns": columns, "--exclude": exclude, "--header": header}
-        only_for_tables({**tables_have, "--dry-run": dry_run, "--scheduler": scheduler})
+        tables_have["--drop-missing"] = drop_missing
+        only_for_tables({**tables_have, "--scheduler": scheduler})
     plans = {"--points": points, "--features": width, "--coordinates": coordinates, "--memory": memory}
     only_for_plans(dry_run, {**plans, "--workers": workers, "--worker-memory": worker_memory})
     check_sizes(file, points, width, coordinates, dry_run=dry_run, made=family is not None)
     if plot is not None:
         from geodim.display.plots import check_plot_path
 
-        check_plot_path(plot)
+        with usage():
+            check_plot_path(Path("stdout.png") if is_dash(plot) else plot)
     check_report(report)
     check_certificate(certificate, made=family is not None)
-    check_outputs(
+    check_files(
         {"--json": json, "--plot": plot, "--report": report, "--certificate": certificate}, [file, checkpoint]
     )
     if dry_run:
@@ -226,6 +270,7 @@ def compute(
                 columns,
                 exclude,
                 header=header,
+                drop_missing=drop_missing,
                 points=points,
                 features=width,
                 coordinates=coordinates,
@@ -237,6 +282,7 @@ def compute(
                 scheduler=scheduler,
                 workers=workers,
                 worker_memory=worker_memory,
+                json=json,
             )
         return
     assert file is not None
@@ -250,6 +296,7 @@ def compute(
             console,
             scheduler,
             quiet=quiet,
+            drop_missing=drop_missing,
             certificate=certificate,
             certificate_rtol=certificate_rtol,
             shuffled=shuffled,
@@ -266,10 +313,13 @@ def compute(
             save_every=save_every,
         )
         result = with_provenance(result, str(file))
-        written = _write(result, json, plot)
+        json_if_wanted(result, json)
+        _plot(result, plot)
         report_if_wanted(result, report)
     terminal = out()
-    if not terminal.is_terminal:
+    if answered(json, plot, report, certificate):
+        pass
+    elif not terminal.is_terminal:
         print_json(_document(result, file))
     elif quiet:
         print(f"{result.dimension:.10g}")
@@ -279,9 +329,7 @@ def compute(
         if result.shares:
             terminal.print()
             terminal.print(shares_table(result))
-        for path in [*written, report, certificate if result.stopped is None else None]:
-            if path is not None:
-                print_written(terminal, path)
+        print_all_written(terminal, json, plot, report, None if result.stopped else certificate)
     if result.stopped:
         raise typer.Exit(int(ExitCode.STOPPED))
 
@@ -305,6 +353,7 @@ def _measure(
     scheduler: str | None,
     *,
     quiet: bool,
+    drop_missing: bool,
     certificate: Path | None,
     certificate_rtol: float,
     shuffled: int | None,
@@ -315,14 +364,15 @@ def _measure(
     """Read and compute; shares name the columns of the file."""
     from geodim.dimension import intrinsic_dimension
 
-    made = options["features"] != "coordinates"  # then columns are coordinates of points, not features
+    family: Any = options["features"]
+    made = family != "coordinates"  # then columns are coordinates of points, not features
     with ExitStack() as stack:
         there = stack.enter_context(connected(scheduler))
         with watching(console, quiet=quiet, time_limit=time_limit) as watch:
             data, names = stack.enter_context(
-                opened(file, columns, exclude, header=header, lazily=bool(there))
+                opened(file, columns, exclude, header=header, drop_missing=drop_missing, lazily=bool(there))
                 if table
-                else opened_objects(file)
+                else opened_objects(file, family if made else None)
             )
             options |= {"feature_names": None if made else names, "progress": watch.solving}
             result = intrinsic_dimension(data, time_limit=watch.left, **{**options, **there})
@@ -337,14 +387,12 @@ def _measure(
         return result
 
 
-def _write(result: IDResult, json: Path | None, plot: Path | None) -> list[Path]:
-    if json is not None:
-        result.to_json(json)
-    if plot is not None:
+def _plot(result: IDResult, path: Path | None) -> None:
+    if path is not None:
         from geodim.display.plots import save_plot
 
-        save_plot(result, plot)
-    return [path for path in (json, plot) if path is not None]
+        with writable(path, ".png") as file:
+            save_plot(result, file)
 
 
 def _document(result: IDResult, file: Path) -> dict[str, Any]:

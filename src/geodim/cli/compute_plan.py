@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from geodim.arguments import MOST_SIZE
+from geodim.cli.dash import TABLE, readable
 from geodim.cli.families import named_features
+from geodim.cli.objects import is_table
 from geodim.cli.planning import BackendName, planned, show
+from geodim.cli.reading_plan import beginning, first_group, ready
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from geodim.families.protocol import Family
+    from geodim.planning.reading import Reading
     from geodim.plans import CoreRates, Problem
 
 FEW, TRIED_POINTS, TRIED_VALUES = 64, 3000, 1 << 22  # of a trial of features that are made
@@ -75,6 +81,7 @@ def show_plan(
     exclude: str | None,
     *,
     header: bool | None,
+    drop_missing: bool,
     points: float | None,
     features: float | None,
     coordinates: float | None,
@@ -86,10 +93,13 @@ def show_plan(
     scheduler: str | None,
     workers: int | None,
     worker_memory: str | None,
+    json: Path | None = None,
 ) -> None:
-    """Print the plan; exit code 3 if it does not fit."""
+    """Print the plan, or write it to a file as well; exit code 3 if it does not fit."""
+    from geodim.planning.reading import with_reading
     from geodim.plans import machine_memory
 
+    reading: Reading | None = None
     on_cpu = backend in (BackendName.auto, BackendName.cpu) and not (scheduler or workers or worker_memory)
     if file is None:
         assert points is not None
@@ -98,7 +108,10 @@ def show_plan(
         problem, rates = sizes_alone(int(points), int(width), rtol, family)
         title = f"{problem.n_points:,} x {int(width):,} points"
     else:
-        problem, rates = look_at(file, columns, exclude, rtol, header, family)
+        with readable(file, TABLE) if is_table(family, file) else nullcontext(file) as path:
+            problem, rates, reading = look_at(
+                path, columns, exclude, rtol, header, family, drop_missing=drop_missing
+            )
         title = str(file)
     source = {} if file is None else {"file": str(file)}
     if family is not None:
@@ -111,7 +124,8 @@ def show_plan(
         problem, rates, backend=backend, threads=threads, budget=budget, scheduler=scheduler, workers=workers,
         worker_memory=worker_memory,
     )  # fmt: skip
-    show(plan, title, source, {"loaded": file is not None})
+    plan = with_reading(plan, reading)
+    show(plan, title, source, {"loaded": file is not None}, json=json)
 
 
 def sizes_alone(
@@ -144,32 +158,45 @@ def look_at(
     rtol: float,
     header: bool | None = None,
     family: Family | None = None,
-) -> tuple[Problem, CoreRates]:
-    """Sizes of the file, and rates from a trial on a sample of it.
+    *,
+    drop_missing: bool = False,
+) -> tuple[Problem, CoreRates, Reading | None]:
+    """Sizes of the file, rates from a trial on a sample of it, and what reading it takes.
 
-    Of Parquet and zarr no more than the sample is read.
+    Of Parquet and zarr no more than the sample is read, and of long texts the beginning.
     """
     from geodim.plans import Problem, calibrate, normal_spread
 
     found: dict[str, Any]
+    ready(file)
+    if not is_table(family, file):
+        assert family is not None
+        return objects_in(file, family, rtol)
     if family is not None:
-        return _family_in(file, columns, exclude, rtol, header, family)
-    if file.suffix in (".parquet", ".zarr") and file.exists():
-        found, sample = _chunked(file, columns, exclude)
+        return _family_in(file, columns, exclude, rtol, header, family, drop_missing=drop_missing)
+    if file.suffix in (".parquet", ".zarr") and file.exists() and not drop_missing:
+        found, sample, reading = _chunked(file, columns, exclude)
     else:
-        found, sample = _opened(file, columns, exclude, header)
+        found, sample, reading = _opened(file, columns, exclude, header, drop_missing=drop_missing)
     n, d = found["n_points"], found["n_features"]
     rates = calibrate(sample, f"a trial on {len(sample):,} of these points")
     problem = Problem(**found, rtol=rtol, spread=_spread(sample))
     if problem.spread is not None:  # more points reach farther
         grown = normal_spread(n, d) / normal_spread(*sample.shape)
         problem = replace(problem, spread=problem.spread * max(grown, 1.0))
-    return problem, rates
+    return problem, rates, reading
 
 
 def _family_in(
-    file: Path, columns: str | None, exclude: str | None, rtol: float, header: bool | None, family: Family
-) -> tuple[Problem, CoreRates]:
+    file: Path,
+    columns: str | None,
+    exclude: str | None,
+    rtol: float,
+    header: bool | None,
+    family: Family,
+    *,
+    drop_missing: bool,
+) -> tuple[Problem, CoreRates, Reading | None]:
     """Features of the points in a file, and rates from a trial on some of these points."""
     import numpy as np
 
@@ -177,65 +204,113 @@ def _family_in(
     from geodim.data.sources import as_source
     from geodim.plans import calibrate_family, family_problem
 
-    with opened(file, columns, exclude, header=header) as (data, _):
-        source = as_source(data)
+    square = getattr(family, "metric", None) == "precomputed"
+    with beginning(file, whole=square) as part:
+        started = time.perf_counter()
+        with opened(part.path, columns, exclude, header=header, drop_missing=drop_missing) as (data, _):
+            seconds = time.perf_counter() - started
+            source = as_source(data)
+            n, d = source.n_points, source.n_features
+            rows = np.unique(np.linspace(0, n - 1, tried_points(n, d)).astype(np.intp))
+            sample = source.sample(rows if square else np.arange(d), rows)
+            _check_finite(file, sample)
+            held = not isinstance(data, np.memmap)
+            n = round(n * part.times)
+            problem = family_problem(family, n, d, itemsize=source.dtype.itemsize, rtol=rtol, held=held)
+            reading = part.reading(seconds, n * d * source.dtype.itemsize) if held else None
+            rates = calibrate_family(sample, family, f"a trial on {len(sample):,} of these points")
+            return problem, rates, reading
+
+
+def objects_in(file: Path, family: Family, rtol: float) -> tuple[Problem, CoreRates, Reading]:
+    """Features of texts, images or the nodes of a graph, which are read; some features are made on trial."""
+    import numpy as np
+
+    from geodim.backends.local import LocalBackend
+    from geodim.cli.objects import opened_objects
+    from geodim.families.opening import open_family
+    from geodim.families.protocol import is_made
+    from geodim.planning.reading import Reading
+    from geodim.plans import SAMPLE, TRIED, best_of, calibrate
+
+    with opened_objects(file, family) as (data, _):
+        started = time.perf_counter()
+        source = open_family(family, data).source
+        seconds = time.perf_counter() - started
+        problem = LocalBackend().problem(source, rtol)
         n, d = source.n_points, source.n_features
-        rows = np.unique(np.linspace(0, n - 1, tried_points(n, d)).astype(np.intp))
-        square = getattr(family, "metric", None) == "precomputed"
-        sample = source.sample(rows if square else np.arange(d), rows)
-        _check_finite(file, sample)
-        held = not isinstance(data, np.memmap)
-        problem = family_problem(family, n, d, itemsize=source.dtype.itemsize, rtol=rtol, held=held)
-        return problem, calibrate_family(sample, family, f"a trial on {len(sample):,} of these points")
+        some = np.unique(np.linspace(0, d - 1, min(d, TRIED)).astype(np.intp))
+        rows = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.intp))
+        sample = np.ascontiguousarray(source.sample(some, rows))
+        rates = calibrate(sample, f"a trial on {len(some):,} of these features")
+        if is_made(source):
+            made = np.empty((len(some), n), source.dtype)
+            each = best_of(lambda: source.read(some.tolist(), made), 2) / made.size
+            rates = replace(
+                rates, first=rates.first + each, later=rates.later + each, made=rates.later + each, making=0.0
+            )
+        return problem, rates, Reading(seconds, int(getattr(source, "held", 0)))
 
 
 def _opened(
-    file: Path, columns: str | None, exclude: str | None, header: bool | None
-) -> tuple[dict[str, Any], Any]:
-    """A file that is mapped or read whole."""
+    file: Path, columns: str | None, exclude: str | None, header: bool | None, *, drop_missing: bool
+) -> tuple[dict[str, Any], Any, Reading | None]:
+    """A file that is mapped or read whole, or the beginning of a text."""
     import numpy as np
 
     from geodim.cli.tables import opened
     from geodim.data.sources import as_source
     from geodim.plans import SAMPLE, TRIED
 
-    with opened(file, columns, exclude, header=header) as (data, _):
-        source = as_source(data)
-        n, d = source.n_points, source.n_features
-        some = np.unique(np.linspace(0, d - 1, min(d, TRIED)).astype(np.intp))
-        runs = max(SAMPLE // RUN, 1)
-        starts = np.linspace(0, max(n - RUN, 0), runs if n > SAMPLE else 1).astype(np.intp)
-        rows = np.unique((starts[:, np.newaxis] + np.arange(RUN)).ravel()) if n > SAMPLE else np.arange(n)
-        sample = np.ascontiguousarray(source.sample(some, rows), source.dtype)
-        _check_finite(file, sample)
-        mapped = isinstance(data, np.memmap)
-        return {
-            "n_points": n,
-            "n_features": d,
-            "itemsize": source.dtype.itemsize,
-            "row_major": bool(source.row_major),
-            "held": not mapped,
-            "apart": False,
-        }, sample
+    with beginning(file) as part:
+        started = time.perf_counter()
+        with opened(part.path, columns, exclude, header=header, drop_missing=drop_missing) as (data, _):
+            seconds = time.perf_counter() - started
+            source = as_source(data)
+            n, d = source.n_points, source.n_features
+            some = np.unique(np.linspace(0, d - 1, min(d, TRIED)).astype(np.intp))
+            runs = max(SAMPLE // RUN, 1)
+            starts = np.linspace(0, max(n - RUN, 0), runs if n > SAMPLE else 1).astype(np.intp)
+            rows = np.unique((starts[:, np.newaxis] + np.arange(RUN)).ravel()) if n > SAMPLE else np.arange(n)
+            sample = np.ascontiguousarray(source.sample(some, rows), source.dtype)
+            _check_finite(file, sample)
+            mapped = isinstance(data, np.memmap)
+            n = round(n * part.times)
+            reading = None if mapped else part.reading(seconds, n * d * source.dtype.itemsize)
+            return {
+                "n_points": n,
+                "n_features": d,
+                "itemsize": source.dtype.itemsize,
+                "row_major": bool(source.row_major),
+                "held": not mapped,
+                "apart": False,
+            }, sample, reading  # fmt: skip
 
 
-def _chunked(file: Path, columns: str | None, exclude: str | None) -> tuple[dict[str, Any], Any]:
+def _chunked(
+    file: Path, columns: str | None, exclude: str | None
+) -> tuple[dict[str, Any], Any, Reading | None]:
     """A file whose first chunk is enough for a sample."""
     import numpy as np
 
     from geodim.data.sources import as_source
     from geodim.data.tables.columns import choose_columns
     from geodim.optional import require
+    from geodim.planning.reading import Reading
     from geodim.plans import SAMPLE, TRIED
 
     chunks: int | None
+    reading: Reading | None = None
     if file.suffix == ".zarr":
         from geodim.data.tables.lazy import open_zarr
 
         array = open_zarr(file)
         n, names = int(array.shape[0]), [str(number) for number in range(array.shape[1])]
         chosen = choose_columns(names, columns, exclude, where=str(file))
+        started = time.perf_counter()
         values: Any = np.asarray(array[:SAMPLE])[:, chosen]
+        times = n / max(len(values), 1)
+        reading = Reading((time.perf_counter() - started) * times, int(values.nbytes * times))
         chunks = -(-n // int(array.chunks[0]))
     else:
         from geodim.data.tables.frames import column_names
@@ -243,9 +318,12 @@ def _chunked(file: Path, columns: str | None, exclude: str | None) -> tuple[dict
         names = column_names(file)
         chosen = choose_columns(names, columns, exclude, where=str(file))
         table = require("pyarrow.dataset", "frames", "reading Parquet files").dataset(file, format="parquet")
-        n = table.count_rows()
-        values = table.head(SAMPLE, columns=[names[at] for at in chosen])
-        chunks = len(table.files)
+        n, chunks, wanted = table.count_rows(), len(table.files), [names[at] for at in chosen]
+        if file.is_dir():  # which only the workers of a cluster read
+            values = table.head(SAMPLE, columns=wanted)
+        else:
+            values, reading = first_group(file, wanted)
+            values = values.slice(0, SAMPLE)
     source = as_source(values)
     some = np.unique(np.linspace(0, source.n_features - 1, min(source.n_features, TRIED)).astype(np.intp))
     sample = np.ascontiguousarray(source.sample(some, np.arange(source.n_points)), source.dtype)
@@ -257,7 +335,7 @@ def _chunked(file: Path, columns: str | None, exclude: str | None) -> tuple[dict
         "row_major": file.suffix == ".zarr",
         "held": True,
         "chunks": chunks,
-    }, sample
+    }, sample, reading  # fmt: skip
 
 
 def _check_finite(file: Path, sample: NDArray[np.floating]) -> None:

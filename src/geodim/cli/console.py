@@ -1,23 +1,25 @@
 """What the terminal shows: consoles, notes, errors, tables and the progress bar.
 
 Everything is shown by the consoles of `out` and `err`, which write out what a terminal would obey: names of
-columns and files come from strangers.
+columns and files come from untrusted sources.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import warnings
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
+from geodim.cli.wording import as_typed
 from geodim.errors import GeodimWarning
 from geodim.text import visible, visible_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
     from typing import TextIO
 
@@ -67,7 +69,7 @@ def print_error(message: str) -> None:
     from rich.text import Text
 
     with suppress(OSError):  # where nobody listens, the exit code has to do
-        err().print(Text.assemble(("error: ", "bold red"), visible(message)), soft_wrap=True)
+        err().print(Text.assemble(("error: ", "bold red"), visible(as_typed(message))), soft_wrap=True)
 
 
 def print_written(console: Console, path: Path, before: str = "wrote ") -> None:
@@ -75,7 +77,7 @@ def print_written(console: Console, path: Path, before: str = "wrote ") -> None:
     console.print(f"{before}{visible(str(path))}", soft_wrap=True, markup=False)
 
 
-def print_json(values: dict[str, object]) -> None:
+def print_json(values: Mapping[str, object]) -> None:
     """Print one JSON document on one line: ready for jq, and for appending to a file of results."""
     # The one control that JSON lets pass.
     text = json.dumps(values, allow_nan=False).replace("\x7f", "\\u007f")
@@ -88,7 +90,7 @@ def notes(console: Console, *, quiet: bool = False) -> Iterator[None]:
     """Show geodim's warnings as notes on stderr, or not at all."""
     from rich.text import Text
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _without_logs(quiet):
         warnings.simplefilter("always", GeodimWarning)
         show = warnings.showwarning
 
@@ -103,10 +105,24 @@ def notes(console: Console, *, quiet: bool = False) -> Iterator[None]:
             if not issubclass(category, GeodimWarning):
                 show(visible_lines(str(message)), category, filename, lineno, file, line)
             elif not quiet:
-                console.print(Text.assemble(("note: ", "bold yellow"), str(message)), soft_wrap=True)
+                text = as_typed(str(message))
+                console.print(Text.assemble(("note: ", "bold yellow"), text), soft_wrap=True)
 
         warnings.showwarning = show_note
         yield
+
+
+@contextmanager
+def _without_logs(quiet: bool) -> Iterator[None]:
+    """No word of geodim's own in between, such as that it is compiling."""
+    logger = logging.getLogger("geodim")
+    level = logger.level
+    if quiet:
+        logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def summary_table(result: IDResult, title: str) -> Table:
@@ -139,7 +155,7 @@ def print_alerts(console: Console, alerts: Iterable[Alert]) -> None:
 
     for alert in alerts:
         style = "bold red" if alert.severity == "warning" else "bold yellow"
-        text = visible(f"{alert.message} {alert.way_out}".strip())
+        text = visible(as_typed(f"{alert.message} {alert.way_out}".strip()))
         console.print()
         console.print(Text.assemble((f"{alert.severity}: ", style), text), soft_wrap=True)
 

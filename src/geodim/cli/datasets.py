@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_json
+from geodim.cli.completing import data_sets
+from geodim.cli.console import err, notes, out
 from geodim.cli.exits import EPILOG, guarded
+from geodim.cli.reporting import Json, json_instead
 from geodim.errors import InputValueError
 from geodim.text import visible
 
@@ -31,7 +33,11 @@ datasets = typer.Typer(
 
 Name = Annotated[
     str,
-    typer.Argument(metavar="NAME", help="A name that `geodim datasets list` shows; case does not matter."),
+    typer.Argument(
+        metavar="NAME",
+        autocompletion=data_sets,
+        help="A name that `geodim datasets list` shows; case does not matter.",
+    ),
 ]
 Root = Annotated[
     Path | None,
@@ -41,7 +47,6 @@ Root = Annotated[
         help="Folder with one folder per data set. Otherwise GEODIM_DATA, otherwise the user's cache folder.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="One line of JSON instead of a table.")]
 
 
 @datasets.callback()
@@ -58,7 +63,7 @@ def about() -> None:
     """
 
 
-def list_(root: Root = None, json: Json = False) -> None:
+def list_(root: Root = None, json: Json = None) -> None:
     """List all data sets: sizes, and whether their files are here.
 
     In a pipe the answer is one line of JSON.
@@ -71,16 +76,14 @@ def list_(root: Root = None, json: Json = False) -> None:
     from geodim.data.datasets import list_datasets, resolve_root
 
     infos = list_datasets(root)
-    terminal = out()
-    if json or not terminal.is_terminal:
-        print_json(
-            {
-                "format": FORMAT,
-                "root": str(resolve_root(root)),
-                "datasets": [info.as_dict() for info in infos],
-            }
-        )
+    document = {
+        "format": FORMAT,
+        "root": str(resolve_root(root)),
+        "datasets": [info.as_dict() for info in infos],
+    }
+    if json_instead(document, json):
         return
+    terminal = out()
     from rich.table import Table
     from rich.text import Text
 
@@ -106,7 +109,7 @@ def list_(root: Root = None, json: Json = False) -> None:
     )
 
 
-def info(name: Name, root: Root = None, json: Json = False) -> None:
+def info(name: Name, root: Root = None, json: Json = None) -> None:
     """Describe one data set: sizes, folder, missing files, source and licence.
 
     Nothing is opened or downloaded.
@@ -117,11 +120,8 @@ def info(name: Name, root: Root = None, json: Json = False) -> None:
     * `geodim datasets info cora | jq -r .folder`
     """
     described = describe(name, root)
-    terminal = out()
-    if json or not terminal.is_terminal:
-        print_json({"format": FORMAT, **described.as_dict()})
-    else:
-        _show(described, terminal)
+    if not json_instead({"format": FORMAT, **described.as_dict()}, json):
+        _show(described, out())
 
 
 def fetch(
@@ -130,9 +130,9 @@ def fetch(
     offline: Annotated[
         bool, typer.Option("--offline", help="Only check: exit code 4 if files are missing.")
     ] = False,
-    json: Json = False,
+    json: Json = None,
 ) -> None:
-    """Download what is missing of a data set, with checksums; downloads that broke off are continued.
+    """Download what is missing of a data set, with checksums; interrupted downloads are continued.
 
     Prints the folder. GEODIM_OFFLINE=1 does the same as **--offline**, for all commands.
 
@@ -150,7 +150,7 @@ def fetch(
     _done(described.name, "folder", None if described.folder is None else folder, made, json)
 
 
-def convert(name: Name, root: Root = None, json: Json = False) -> None:
+def convert(name: Name, root: Root = None, json: Json = None) -> None:
     """Convert an OGB data set to arrays that are read from disk as needed, in any amount of memory.
 
     `geodim hops` does this by itself when needed; here it can be done ahead of time, or
@@ -168,14 +168,15 @@ def convert(name: Name, root: Root = None, json: Json = False) -> None:
     _done(described.name, "converted", folder, str(folder), json)
 
 
-def describe(name: str, root: Path | None) -> DatasetInfo:
+def describe(name: str, root: Path | None, argument: str = "NAME") -> DatasetInfo:
     """Look a name up; one that does not exist is a wrong argument."""
     from geodim.data.datasets import dataset_info
 
     try:
         return dataset_info(name, root)
     except InputValueError as error:
-        raise typer.BadParameter(str(error), param_hint="NAME") from error
+        also = "" if argument == "NAME" else "there is no file of this name, and "
+        raise typer.BadParameter(f"{also}{error}", param_hint=argument) from error
 
 
 def dataset_folder(name: str, root: Path | None) -> Path | None:
@@ -203,12 +204,10 @@ def naming_files(described: DatasetInfo, root: Path | None) -> Iterator[None]:
         ) from error
 
 
-def _done(name: str, key: str, folder: Path | None, text: str, json: bool) -> None:
-    terminal = out()
-    if json or not terminal.is_terminal:
-        print_json({"format": FORMAT, "name": name, key: None if folder is None else str(folder)})
-    else:
-        terminal.print(f"{name}: {visible(text)}", soft_wrap=True, markup=False)
+def _done(name: str, key: str, folder: Path | None, text: str, json: Path | None) -> None:
+    document = {"format": FORMAT, "name": name, key: None if folder is None else str(folder)}
+    if not json_instead(document, json):
+        out().print(f"{name}: {visible(text)}", soft_wrap=True, markup=False)
 
 
 def _count(value: int | None) -> str:

@@ -10,13 +10,14 @@ import re
 import tempfile
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from geodim._version import __version__
-from geodim.cli.console import out, print_json
+from geodim.cli.console import out
 from geodim.cli.exits import ExitCode
+from geodim.cli.reporting import Json, json_instead
 from geodim.memory import free_memory, machine_memory
 from geodim.text import visible
 
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 REQUIRED = ("numpy", "scipy", "numba", "scikit-learn", "typer", "rich")
-FOR_DEVELOPERS = {"test", "dev", "docs"}
+FOR_DEVELOPERS = {"browser", "dev", "docs", "mutation", "oracles", "test"}
 
 
 def doctor(
-    json: Annotated[bool, typer.Option("--json", help="One line of JSON instead of a table.")] = False,
+    json: Json = None,
 ) -> None:
     """Check the installation: versions, cores, memory, compiler cache, optional packages, GPU.
 
@@ -36,11 +37,8 @@ def doctor(
     answer is one line of JSON.
     """
     report = examine()
-    terminal = out()
-    if json or not terminal.is_terminal:
-        print_json(report)
-    else:
-        _show(report, terminal)
+    if not json_instead(report, json):
+        _show(report, out())
     if not report["healthy"]:
         raise typer.Exit(int(ExitCode.UNEXPECTED))
 

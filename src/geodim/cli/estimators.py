@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import json as json_
-import os
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager, nullcontext, suppress
-from pathlib import Path  # noqa: TC003 - typer looks at the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from geodim.arguments import MOST_HOPS, MOST_SECONDS, MOST_THREADS
-from geodim.cli.console import err, out, print_error, print_json, print_written
+from geodim.cli.completing import among, files_and_data_sets
+from geodim.cli.console import err, out, print_error, print_json
+from geodim.cli.dash import EDGES, TABLE, answered, check_files, is_dash, readable, writable
 from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.estimators_child import ESTIMATORS, READY
 from geodim.cli.exits import ExitCode
-from geodim.cli.reporting import Report, check_report, with_provenance
-from geodim.cli.tables import Columns, Exclude, Header  # noqa: TC001 - typer looks at the annotations
+from geodim.cli.panels import OUTPUT, RUNNING
+from geodim.cli.reporting import Json, Report, check_report, print_all_written, with_provenance
+from geodim.cli.tables import Columns, DropMissing, Exclude, Header  # noqa: TC001 - typer looks at the annotations
 from geodim.errors import InputValueError, MissingExtraError
-from geodim.output import check_outputs, write_text
+from geodim.output import json_text
 from geodim.text import visible
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMAT = "geodim.estimators/1"
+PATIENCE = 1.0  # seconds: ours stops by itself when the time is over, and then has bounds to give
+INTERRUPTED = (-signal.SIGINT, 0xC000013A)  # as Unix and Windows say that Ctrl-C ended a process
 CODES = {"extra": ExitCode.EXTRA, "file": ExitCode.FILE, "data": ExitCode.DATA}
 
 
@@ -38,6 +42,7 @@ def compare_estimators(
         str,
         typer.Argument(
             metavar="DATA",
+            autocompletion=files_and_data_sets,
             help="Points in rows: .npy, .npz, .csv, .tsv, .parquet; or a graph that "
             "`geodim datasets list` shows.",
         ),
@@ -46,6 +51,7 @@ def compare_estimators(
         str,
         typer.Option(
             metavar="NAMES",
+            autocompletion=among("mle", "twonn", "lPCA", "FisherS", "CorrInt", "KNN", "DANCo", "ESS"),
             help="mle, twonn, and any of scikit-dimension's by name: lPCA, FisherS, skdim:MLE, ...",
         ),
     ] = "mle,twonn",
@@ -65,35 +71,45 @@ def compare_estimators(
     ] = None,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     neighbors: Annotated[
         int | None,
         typer.Option(metavar="N", min=2, help="Neighbours per point; by default 5 for mle, else their own."),
     ] = None,
     rtol: Annotated[
-        float, typer.Option(metavar="E", min=0.0, help="For ours: bounds this close will do; 0 is exact.")
+        float, typer.Option(metavar="E", min=0.0, help="For ours: how close the bounds must be; 0 is exact.")
     ] = 0.0,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed for samples and random methods.")] = 0,
     threads: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, max=MOST_THREADS, help="Threads per estimator; all cores by default."
+            rich_help_panel=RUNNING,
+            metavar="N",
+            min=1,
+            max=MOST_THREADS,
+            help="Threads per estimator; all cores by default.",
         ),
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=0.0, help="Per estimator; ours then gives the bounds it has."),
+        typer.Option(
+            rich_help_panel=RUNNING,
+            metavar="SECONDS",
+            min=0.0,
+            help="Per estimator; ours then gives the bounds it has.",
+        ),
     ] = None,
-    json: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="Write all rows, with options and versions, to a file."),
-    ] = None,
+    json: Json = None,
     report: Report = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress; on a terminal only names and numbers.")
+        bool,
+        typer.Option(
+            "--quiet", "-q", rich_help_panel=OUTPUT, help="No progress; on a terminal only names and numbers."
+        ),
     ] = False,
 ) -> None:
-    """Compare our intrinsic dimension with other people's estimates, with time and memory.
+    """Compare our intrinsic dimension with other estimators, with time and memory.
 
     They answer different questions: ours is how little the features still tell the points apart, computed
     with certified bounds; the others estimate of how many coordinates the points are a function, from
@@ -107,43 +123,52 @@ def compare_estimators(
 
     * `geodim estimators embeddings.npy`
     * `geodim estimators iris.csv --exclude species --estimators mle,twonn,lPCA,FisherS --json iris.json`
-    * `geodim estimators cora --root data --hops 2`
+    * `geodim estimators cora --hops 2`
     * `geodim estimators points.parquet | jq '.rows[] | {estimator, value}'`
     """
     check_report(report)
     names = parse_estimators(estimators)
     job: dict[str, Any] = {
-        "parent": os.getpid(),
         **_where(data, hops, root, edges, columns, exclude),
         "header": header,
+        "drop_missing": drop_missing or None,
         "neighbors": neighbors,
         "rtol": rtol,
         "seed": seed,
         "threads": threads,
         "time_limit": time_limit,
     }
+    if drop_missing and (job["file"] is None or edges is not None):
+        raise typer.BadParameter("nodes of a graph cannot be left out", param_hint="--drop-missing")
     inputs = [edges, data if job["file"] else dataset_folder(data, root)]
-    check_outputs({"--json": json, "--report": report}, inputs)
-    rows, interrupted = _all_rows(job, names, quiet=quiet)
+    check_files({"--json": json, "--report": report}, inputs)
+    with (
+        readable(None if job["file"] is None else Path(data), TABLE) as file,
+        readable(edges, EDGES) as pairs,
+    ):
+        read = {"file": None if file is None else str(file), "edges": None if pairs is None else str(pairs)}
+        rows, interrupted = _all_rows({**job, **read}, names, quiet=quiet)
     ours = rows[0].pop("result", None)
     document = _document(job, rows)
     if json is not None:
-        write_text(json, json_.dumps(document, indent=1, allow_nan=False) + "\n")
+        with writable(json, ".json") as path:
+            json_text(document, path)
     if report is not None and ours is not None:
         from geodim.display.html.document import report as write_report
         from geodim.display.html.sources import as_result
 
-        write_report([with_provenance(as_result(ours), data)], report, estimates=rows)
+        with writable(report, ".html") as page:
+            write_report([with_provenance(as_result(ours), data)], page, estimates=rows)
     terminal = out()
-    if not terminal.is_terminal:
+    if answered(json, report):
+        pass
+    elif not terminal.is_terminal:
         print_json(document)
     elif quiet:
         print(*(f"{row['estimator']} {_number(row['value'])}" for row in rows), sep="\n")
     else:
         _show(rows, data if hops is None else f"{data}, hops 0 to {hops}", terminal)
-        for path in (json, report if ours is not None else None):
-            if path is not None:
-                print_written(terminal, path)
+        print_all_written(terminal, json, report if ours is not None else None)
     if interrupted or any(row["stopped"] for row in rows):
         raise typer.Exit(int(ExitCode.STOPPED))
     failed = [row["error"] for row in rows if row["error"] is not None]
@@ -189,7 +214,7 @@ def _where(
     from geodim.data.tables import SUFFIXES
 
     plain = data.partition(".npz:")[0] + ".npz" if ".npz:" in data else data
-    is_file = plain.lower().endswith(SUFFIXES) or Path(plain).exists() or "/" in data
+    is_file = is_dash(data) or plain.lower().endswith(SUFFIXES) or Path(plain).exists() or "/" in data
     choosing = columns is not None or exclude is not None
     if not is_file and (edges is not None or choosing):
         option = "--edges" if edges is not None else "--columns and --exclude"
@@ -201,7 +226,7 @@ def _where(
     if not is_file:
         from geodim.cli.datasets import describe
 
-        describe(data, root)
+        describe(data, root, "DATA")
     return {
         "file": data if is_file else None,
         "name": None if is_file else data,
@@ -218,7 +243,8 @@ def _all_rows(job: dict[str, Any], names: Sequence[str], *, quiet: bool) -> tupl
     rows: list[dict[str, Any]] = []
     with _progress(quiet=quiet) as say:
         for at, name in enumerate(names):
-            say(f"{name} ({at + 1} of {len(names)}, Ctrl-C keeps the rows so far)")
+            keeps = ", Ctrl-C keeps the rows so far" if rows else ""
+            say(f"{name} ({at + 1} of {len(names)}{keeps})")
             try:
                 rows.append(_one_row({**job, "estimator": name}))
             except KeyboardInterrupt:
@@ -237,7 +263,8 @@ def _one_row(job: dict[str, Any]) -> dict[str, Any]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
+        errors="replace",  # what libraries say before Python starts may be in any encoding
     ) as child:
         try:
             return _row(name, _listen(child, job))
@@ -256,9 +283,12 @@ def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]
     said: list[str] = []  # drained all the time: a full pipe would hold the child up
     listener = Thread(target=said.extend, args=(child.stderr,), daemon=True)
     listener.start()
-    with suppress(BrokenPipeError):  # it has ended already, and will not say why
-        child.stdin.write(json_.dumps(job))
-        child.stdin.close()
+    try:
+        child.stdin.write(f"{json_.dumps(job)}\n")
+        child.stdin.flush()  # and open until one of us ends: see `geodim.cli.lifeline`
+    except OSError:  # it has ended already, and will not say why
+        with suppress(OSError):
+            child.stdin.close()
     limit = None if job["time_limit"] is None else min(job["time_limit"], MOST_SECONDS)
     first = child.stdout.readline().strip()
     answers: list[str] = []
@@ -267,8 +297,7 @@ def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]
             target=lambda: answers.append(child.stdout.read() if child.stdout else ""), daemon=True
         )
         reader.start()
-        # Ours stops by itself and then has bounds to give: a little patience.
-        patience = 10.0 if job["estimator"] == "geodim" else 0.0
+        patience = PATIENCE if job["estimator"] == "geodim" else 0.0
         reader.join(None if limit is None else limit + patience)
         if reader.is_alive():
             child.kill()
@@ -282,7 +311,7 @@ def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]
         if found.get("stage") == "load":
             _raise(found["error"])
         return found
-    if code == -signal.SIGINT:
+    if code in INTERRUPTED:
         raise KeyboardInterrupt
     reason = f"killed by signal {-code}, perhaps for want of memory" if code < 0 else f"exit status {code}"
     last = "".join(said).strip().rpartition("\n")[2]
@@ -314,7 +343,7 @@ def _document(job: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]
         versions |= row.pop("versions", {})
     source = {
         key: job[key]
-        for key in ("file", "name", "edges", "columns", "exclude", "header")
+        for key in ("file", "name", "edges", "columns", "exclude", "header", "drop_missing")
         if job[key] is not None
     }
     if job["file"] is None or job["edges"] is not None:

@@ -1,4 +1,4 @@
-"""One estimator of ``geodim estimators``, in its own process: a job on stdin, one line of JSON out.
+"""One estimator of ``geodim estimators``, in its own process: a line of JSON in, the job, and one out.
 
 First comes the word "ready", when the data is read and checked, so that the time
 limit does not count reading.
@@ -39,12 +39,13 @@ class Data:
 
 def main() -> None:
     """Run the job; whatever goes wrong becomes a line of JSON too."""
-    end_with_parent()
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what estimators print is not the answer
-    job = json.loads(sys.stdin.read() or "null")
-    if job is None or os.getppid() != job["parent"]:  # it was ended before the system was asked to tell
+    line = sys.stdin.readline()
+    if not line.endswith("\n"):  # the parent has ended
         return
+    end_with_parent()
+    job = json.loads(line)
     try:
         data, sizes = load(job)
     except Exception as error:  # noqa: BLE001 - reported, not hidden
@@ -59,7 +60,7 @@ def main() -> None:
 
 
 def _say(answer: TextIO, values: dict[str, Any]) -> None:
-    from geodim.result import to_json_value
+    from geodim.saved.document import to_json_value
 
     print(json.dumps({key: to_json_value(value) for key, value in values.items()}), file=answer, flush=True)
 
@@ -93,7 +94,11 @@ def load(job: dict[str, Any]) -> tuple[Data, dict[str, Any]]:
     else:
         from geodim.data.tables import read_table
 
-        data = Data(read_table(job["file"], job["columns"], exclude=job["exclude"], header=job["header"]))
+        table = read_table(
+            job["file"], job["columns"], exclude=job["exclude"], header=job["header"],
+            drop_missing=bool(job["drop_missing"]),
+        )  # fmt: skip
+        data = Data(table)
     try:
         source = as_source(data.x)
         scan_ranges(source)

@@ -14,7 +14,7 @@ import typer
 from geodim.cli.console import print_error
 from geodim.cli.streams import READER_GONE
 from geodim.engine.interrupt import Terminated, terminated_by
-from geodim.errors import ClusterError, DataFileError, GeodimError, MissingExtraError, TimeLimitError
+from geodim.errors import BackendError, DataFileError, GeodimError, MissingExtraError, TimeLimitError
 from geodim.text import visible_lines
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ EPILOG = """**Exit codes**
 * 1: something unexpected; GEODIM_DEBUG=1 shows where
 * 2: an option or argument is wrong
 * 3: the data cannot be used: NaN, text, wrong shape, no such column
-* 4: a file cannot be read or written, or a cluster not be reached
+* 4: a file cannot be read or written, or a GPU or a cluster not be reached
 * 5: stopped early, by the time limit, Ctrl-C or SIGTERM; the bounds known by then, if any, are printed
 * 6: an optional package is missing; the message names it
 * 130: Ctrl-C before there was a result
@@ -64,7 +64,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             raise typer.Exit(READER_GONE) from error
         except MissingExtraError as error:
             _leave(error, ExitCode.EXTRA)
-        except (DataFileError, ClusterError) as error:
+        except (DataFileError, BackendError) as error:
             _leave(error, ExitCode.FILE)
         except TimeLimitError as error:
             _leave(error, ExitCode.STOPPED)

@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from geodim.cli.completing import METRICS, among
+from geodim.cli.panels import FEATURES
+from geodim.cli.wording import usage
+
 if TYPE_CHECKING:
     from geodim.families.protocol import Family
 
@@ -13,21 +17,37 @@ FAMILY_HELP = (
     "coordinates (the columns), distances (from every point), directions, pixels, patches or terms; several, "
     "with commas, are a union"
 )
+OF_OTHER_THINGS = ("jaccard", "edit", "shortest_path", "precomputed")  # metrics of no coordinates
+TABLE_FAMILY_HELP = (
+    "coordinates (the columns), distances (from every point) or directions; several, with commas, are a union"
+)
 Metric = Annotated[
     str | None,
     typer.Option(
+        rich_help_panel=FEATURES,
         metavar="NAME",
+        autocompletion=among(*METRICS),
         help="For distances: euclidean, manhattan, chebyshev, cosine, chord, hamming, jaccard, edit, "
         "shortest_path, precomputed.",
     ),
 ]
 Landmarks = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Distances from so many points, with bounds for all of them."),
+    typer.Option(
+        rich_help_panel=FEATURES,
+        metavar="N",
+        min=1,
+        help="Measure distances from N points only, with bounds for all points.",
+    ),
 ]
 By = Annotated[
     str | None,
-    typer.Option(metavar="diameter", help="For a union: divide each family by its own diameter first."),
+    typer.Option(
+        rich_help_panel=FEATURES,
+        metavar="diameter",
+        autocompletion=among("diameter"),
+        help="For a union: divide each family by its own diameter first.",
+    ),
 ]
 
 
@@ -56,7 +76,47 @@ def chosen_family(
 ) -> Family | None:
     """The family that these options mean; None for the columns."""
     from geodim.families.choose import family_of
+    from geodim.families.metrics import metric_of
     from geodim.families.union import Union
 
-    family = family_of(features, metric, landmarks)
+    with usage():
+        family = family_of(features, metric, landmarks)
+        if metric is not None and metric not in OF_OTHER_THINGS:
+            metric_of(metric)
     return Union(family.members, by) if isinstance(family, Union) else family
+
+
+def table_features(features: str, metric: str | None, landmarks: int | None) -> Family | str:
+    """What a command on tables alone measures: the columns, or families of features made from them."""
+    from geodim.families.choose import FAMILIES
+
+    named = named_features(features, None, "--features")
+    if named is None:
+        words = f"{features!r} is none of {', '.join(FAMILIES)}"
+        raise typer.BadParameter(words, param_hint="--features")
+    family = chosen_family(named, metric, landmarks, None)
+    if not getattr(family, "takes_tables", True):
+        raise typer.BadParameter(
+            "texts, images and graphs are measured by `geodim compute`; this takes tables of numbers",
+            param_hint="--features" if metric is None else "--metric",
+        )
+    return family or "coordinates"
+
+
+def check_family_options(family: object, scale: object, *, count_duplicates: bool = False) -> None:
+    """What features that are made from points do not do."""
+    from geodim.data.scales import Scale
+
+    if family is None or family == "coordinates":
+        return
+    if count_duplicates:
+        raise typer.BadParameter(
+            "equal points are counted by their coordinates: --features coordinates",
+            param_hint="--count-duplicates",
+        )
+    if Scale.of(scale).own:
+        raise typer.BadParameter(
+            "it divides columns of a table; features that are made from points have one unit: leave it out, "
+            "scale the points first, or name several families and give --by diameter",
+            param_hint="--scale",
+        )

@@ -11,8 +11,10 @@ from typing import Any
 
 import typer
 
+from geodim.cli.dash import as_named
 from geodim.cli.datasets import describe, naming_files
-from geodim.errors import DataFileError
+from geodim.cli.wording import usage
+from geodim.errors import DataFileError, InputTypeError
 
 UNITS = {"": 1, "B": 1} | {
     prefix + unit: base**power
@@ -62,6 +64,12 @@ def operator_parameters(
         if operator.value not in takers[key]:
             hint = " or ".join(f"--operator {taker}" for taker in takers[key])
             raise typer.BadParameter(f"only {hint} takes it, not {operator.value}", param_hint=f"--{key}")
+    if given:
+        from geodim.data.graphs import as_graph
+        from geodim.features import make_operator
+
+        with usage():  # on the smallest graph, before a large one is read
+            make_operator(as_graph([(0, 1)], 2), operator.value, **given)
     return given
 
 
@@ -112,12 +120,16 @@ def load(
         assert features is not None
         if edges is None or not edges.is_file():
             raise DataFileError(f"there is no file {edges}")
-        source = {"features": str(features), "edges": str(edges)}
+        source = {"features": as_named(str(features)), "edges": as_named(str(edges))}
         watch = Watch.of(features)
         table = open_lazily(features) if lazily else None
-        title = f"{features}, {edges}"
+        title = ", ".join(source.values())
         if table is None:
-            return Given(told(open_table(features, header=header)).data, edges, title, source)
+            try:
+                data = told(open_table(features, header=header)).data
+            except InputTypeError as error:  # here all columns are taken
+                raise InputTypeError(str(error).replace(" (exclude)", "")) from error
+            return Given(data, edges, title, source)
         return Given(table.data, edges, title, source, watch)
     from geodim.data.datasets import load_dataset
 

@@ -15,7 +15,9 @@ from geodim.cli.certifying import (
     check_certificate,
     write_certificate,
 )
-from geodim.cli.console import err, notes, out, print_alerts, print_json, print_written
+from geodim.cli.completing import data_sets
+from geodim.cli.console import err, notes, out, print_alerts, print_json
+from geodim.cli.dash import EDGES, TABLE, answered, as_named, check_files, readable
 from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.exits import ExitCode
 from geodim.cli.hop_inputs import (
@@ -28,6 +30,7 @@ from geodim.cli.hop_inputs import (
     parse_memory,
 )
 from geodim.cli.hop_plan import make_plan, make_trial, show_plan
+from geodim.cli.panels import OUTPUT, RUNNING
 from geodim.cli.planning import (
     BackendName,
     BackendOption,
@@ -37,7 +40,15 @@ from geodim.cli.planning import (
     only_for_plans,
     place,
 )
-from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
+from geodim.cli.reporting import (
+    Json,
+    Report,
+    check_report,
+    json_if_wanted,
+    print_all_written,
+    report_if_wanted,
+    with_provenance,
+)
 from geodim.cli.scheduler import Scheduler, connected
 from geodim.cli.tables import (
     SAVE_EVERY,
@@ -53,7 +64,6 @@ from geodim.cli.tables import (
 )
 from geodim.cli.watching import watching
 from geodim.errors import InputTypeError, InputValueError
-from geodim.output import check_outputs
 from geodim.text import visible
 
 if TYPE_CHECKING:
@@ -68,7 +78,7 @@ if TYPE_CHECKING:
     from geodim.khop_result import KHopResult
     from geodim.result import IDResult
 
-    HopProgress: TypeAlias = Callable[[int, int, Sequence[float]], None]
+    SoFar: TypeAlias = Callable[[Sequence[float]], None]
 
 FORMAT = "geodim.hops/1"
 CAUTION = "where training is affordable, validate one or two hops more"
@@ -79,14 +89,17 @@ def hops(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME", help="A data set that `geodim datasets list` shows: cora, digits, ..."
+            metavar="NAME",
+            autocompletion=data_sets,
+            help="A data set that `geodim datasets list` shows: cora, digits, ...",
         ),
     ] = None,
     root: Root = None,
     features: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Attributes of your own, one node per row: .npy, .npz, .csv, .tsv, .parquet."
+            metavar="FILE",
+            help="Attributes of your own, one node per row: .npy, .npz, .csv, .tsv, .parquet; - is stdin.",
         ),
     ] = None,
     edges: Annotated[
@@ -109,7 +122,8 @@ def hops(
         ),
     ] = OperatorName.sym,
     alpha: Annotated[
-        float | None, typer.Option(metavar="A", help="For ppr: the probability to return, 0.15 by default.")
+        float | None,
+        typer.Option(metavar="A", help="For ppr: the probability of returning, 0.15 by default."),
     ] = None,
     t: Annotated[
         float | None, typer.Option("--t", metavar="T", help="For heat: the time, 3 by default.")
@@ -146,7 +160,11 @@ def hops(
     scheduler: Scheduler = None,
     memory: Annotated[
         str | None,
-        typer.Option(metavar="SIZE", help="Stay within this much: 8GB, 8GiB, 500MB or bytes. See --dry-run."),
+        typer.Option(
+            rich_help_panel=RUNNING,
+            metavar="SIZE",
+            help="Stay within this much: 8GB, 8GiB, 500MB or bytes. See --dry-run.",
+        ),
     ] = None,
     time_limit: TimeLimit = None,
     checkpoint: Checkpoint = None,
@@ -154,9 +172,7 @@ def hops(
     count_duplicates: Annotated[
         bool, typer.Option("--count-duplicates", help="Also count, per k, the nodes that equal another node.")
     ] = False,
-    json: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Write the whole result, with the curves, to a file.")
-    ] = None,
+    json: Json = None,
     report: Report = None,
     certificate: CertificatePath = None,
     certificate_rtol: CertificateRtol = 1e-3,
@@ -164,7 +180,13 @@ def hops(
     workers: Workers = None,
     worker_memory: WorkerMemory = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress, no notes; on a terminal only the numbers.")
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            rich_help_panel=OUTPUT,
+            help="No progress, no notes; on a terminal only the numbers.",
+        ),
     ] = False,
 ) -> None:
     """Compute the intrinsic dimension of a graph's attributes after 0, 1, ..., K hops.
@@ -181,8 +203,8 @@ def hops(
 
     **Examples**
 
-    * `geodim hops digits` needs no files
-    * `geodim hops cora --root data | jq .dimensions`
+    * `geodim hops cora` and `geodim hops digits` need no files
+    * `geodim hops pubmed --root data | jq .dimensions`
     * `geodim hops --features points.npy --edges edges.csv --hops 3`
     * `geodim hops ogbn-papers100M --memory 48GB --dry-run` says whether that fits, before the download
     * `geodim hops cora --certificate proof.json`, then `geodim verify proof.json cora`
@@ -194,9 +216,14 @@ def hops(
     kind = None if dtype is None else dtype.value
     by_unit = scale_given(scale, no_normalize)
     weights = check_inputs(name, features, edges, edge_weights)
+    if count_duplicates and checkpoint is not None:
+        raise typer.BadParameter(
+            "a checkpoint does not hold what it needs: count them in a run of its own",
+            param_hint="--count-duplicates",
+        )
     check_report(report)
     check_certificate(certificate, operator.value, weighted=edge_weights is not None)
-    check_outputs(
+    check_files(
         {"--json": json, "--report": report, "--certificate": certificate},
         [features, edges, checkpoint, None if name is None else dataset_folder(name, root)],
     )
@@ -204,29 +231,29 @@ def hops(
     where = {} if dry_run else place(backend, scheduler)
     with notes(console, quiet=quiet):
         if dry_run:
-            trial = make_trial(name, root, features, edges, weights, operator, parameters, threads, header)
-            trial.dtype = kind
-            plan = make_plan(
-                trial,
-                hops,
-                rtol,
-                budget,
-                backend=backend,
-                scheduler=scheduler,
-                workers=workers,
-                worker_memory=worker_memory,
-            )
-            show_plan(trial, plan)
+            with readable(features, TABLE) as table, readable(edges, EDGES) as pairs:
+                trial = make_trial(name, root, table, pairs, weights, operator, parameters, threads, header)
+                trial.dtype = kind
+                plan = make_plan(
+                    trial, hops, rtol, budget, backend=backend, scheduler=scheduler, workers=workers,
+                    worker_memory=worker_memory,
+                )  # fmt: skip
+            show_plan(trial, plan, json)
             return
         title = name or f"{features}, {edges}"
-        with _filling(title, console, hops, quiet=quiet, time_limit=time_limit) as (watch, progress):
-            given = load(name, root, features, edges, header=header, lazily=scheduler is not None)
+        with (
+            _filling(title, console, hops, quiet=quiet, time_limit=time_limit) as (watch, so_far),
+            readable(features, TABLE) as table,
+            readable(edges, EDGES) as pairs,
+        ):
+            lazily = scheduler is not None and table is features
+            given = load(name, root, table, pairs, header=header, lazily=lazily)
             result = _measure(
                 given,
                 hops,
                 scheduler,
                 watch,
-                progress,
+                so_far,
                 certificate=certificate,
                 certificate_rtol=certificate_rtol,
                 options={
@@ -245,19 +272,18 @@ def hops(
                 },
             )
         result = with_provenance(result, given.title)
-        if json is not None:
-            result.to_json(json)
+        json_if_wanted(result, json)
         report_if_wanted(result, report)
     terminal = out()
-    if not terminal.is_terminal:
+    if answered(json, report, certificate):
+        pass
+    elif not terminal.is_terminal:
         print_json(_document(result, given))
     elif quiet:
         print(*(f"{value:.10g}" for value in result.dimensions), sep="\n")
     else:
         _show(result, given.title, terminal)
-        for path in (json, report, None if result.results[0].stopped else certificate):
-            if path is not None:
-                print_written(terminal, path)
+        print_all_written(terminal, json, report, None if result.results[0].stopped else certificate)
     if result.results[0].stopped:
         raise typer.Exit(int(ExitCode.STOPPED))
 
@@ -267,7 +293,7 @@ def _measure(
     hops: int,
     scheduler: str | None,
     watch: Watch,
-    progress: HopProgress,
+    so_far: SoFar | None,
     *,
     certificate: Path | None,
     certificate_rtol: float,
@@ -279,14 +305,14 @@ def _measure(
     try:
         with connected(scheduler) as there, given.watch:
             result = khop_dimensions(
-                given.x, given.graph, hops, progress=progress, time_limit=watch.left,
+                given.x, given.graph, hops, progress=watch.solving, so_far=so_far, time_limit=watch.left,
                 **{**options, **there},
             )  # fmt: skip
             stopped = result.results[0].stopped
             write_certificate(result, certificate, certificate_rtol, given.x, given.graph, stopped=stopped)
             return result
     except (InputValueError, InputTypeError) as error:
-        if "features" not in given.source or str(error).startswith(given.source["edges"]):
+        if "features" not in given.source or as_named(str(error)).startswith(given.source["edges"]):
             raise
         raise type(error)(f"{given.title}: {error}") from error
 
@@ -294,7 +320,7 @@ def _measure(
 @contextmanager
 def _filling(
     title: str, console: Console, hops: int, *, quiet: bool, time_limit: float | None
-) -> Iterator[tuple[Watch, HopProgress]]:
+) -> Iterator[tuple[Watch, SoFar | None]]:
     """Table and bar with the time left, gone when done, absent where nobody is looking.
 
     The discriminability found so far can only grow: the dimension is at most what the table shows.
@@ -304,19 +330,18 @@ def _filling(
 
     with watching(console, quiet=quiet, noun="attributes", time_limit=time_limit, show=False) as watch:
         if watch.bar is None:
-            yield watch, lambda done, total, _: watch.solving(done, total)
+            yield watch, None
             return
         bar = watch.bar
         empty = [(k, "...", "", "") for k in range(min(hops, SHOWN_HOPS) + 1)]
         with Live(Group(_table(title, empty), bar), console=console, transient=True) as live:
 
-            def report(done: int, total: int, deltas: Sequence[float]) -> None:
-                watch.solving(done, total)
+            def so_far(deltas: Sequence[float]) -> None:
                 most = [(1.0 / delta) ** 2 if delta > 0.0 else float("inf") for delta in deltas]
                 rows = [(k, "...", f"at most {value:.6g}", "") for k, value in enumerate(most)]
                 live.update(Group(_table(title, rows[: SHOWN_HOPS + 1]), bar), refresh=True)
 
-            yield watch, report
+            yield watch, so_far
 
 
 def _table(title: str, rows: list[tuple[int, str, str, str]]) -> Table:

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from geodim.arguments import one_of
+from geodim.cli.dash import EDGES, is_dash, readable
+from geodim.cli.panels import FEATURES
+from geodim.cli.wording import usage
 from geodim.errors import InputTypeError, InputValueError
 
 if TYPE_CHECKING:
@@ -18,17 +22,32 @@ if TYPE_CHECKING:
 
 Blur = Annotated[
     int | None,
-    typer.Option(metavar="N", min=0, help="For pixels: blur by so many hops on the pixel grid."),
+    typer.Option(
+        rich_help_panel=FEATURES,
+        metavar="N",
+        min=0,
+        help="For pixels: blur by N hops on the pixel grid.",
+    ),
 ]
 PatchSize = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="For patches: rows and columns of one, 3 by default.")
+    int | None,
+    typer.Option(
+        rich_help_panel=FEATURES,
+        metavar="N",
+        min=1,
+        help="For patches: rows and columns of a patch, 3 by default.",
+    ),
 ]
 Weighting = Annotated[
-    str | None, typer.Option(metavar="NAME", help="For terms: tfidf (by default), count or binary.")
+    str | None,
+    typer.Option(
+        rich_help_panel=FEATURES, metavar="NAME", help="For terms: tfidf (by default), count or binary."
+    ),
 ]
 EdgeWeights = Annotated[
     str | None,
     typer.Option(
+        rich_help_panel=FEATURES,
         metavar="COLUMN",
         help="For shortest_path: lengths of the edges, from this column of FILE; 2 is the third one.",
     ),
@@ -36,6 +55,7 @@ EdgeWeights = Annotated[
 Disconnected = Annotated[
     str | None,
     typer.Option(
+        rich_help_panel=FEATURES,
         metavar="RULE",
         help="For shortest_path, if some nodes have no path between them: component (the largest alone), "
         "beyond (an edge farther apart than any others), or their distance.",
@@ -54,9 +74,15 @@ def with_options(
 ) -> Family | None:
     """The family, or union, whose members have these options; each option needs a member that takes it."""
     from geodim.families import Distances, Patches, Pixels, Terms, Union
+    from geodim.families.terms import WEIGHTINGS
 
     lengths = True if edge_weights == "2" else edge_weights
     rule = None if disconnected is None else _number(disconnected)
+    with usage():
+        if isinstance(rule, str):
+            one_of(rule, "disconnected", ("component", "beyond", "error"))
+        if weighting is not None:
+            one_of(weighting, "weighting", WEIGHTINGS)
     members = family.families() if isinstance(family, Union) else [family]
     for option, field, value, kind, needs in (
         ("--blur", "blur", blur, Pixels, "--features pixels"),
@@ -85,7 +111,8 @@ def is_table(family: Family | None, file: Path | None) -> bool:
     from geodim.data.tables.read import SUFFIXES
     from geodim.families import Union
 
-    named = file is not None and str(file).lower().partition(":")[0].endswith(SUFFIXES)
+    name = "" if file is None else str(file).lower()
+    named = name.endswith(SUFFIXES) or ".npz:" in name  # the colon of C: is another
     for member in family.families() if isinstance(family, Union) else [family]:
         # Sets are rows of zeros and ones, or lines of text.
         sets = getattr(member, "metric", None) == "jaccard" and named
@@ -102,10 +129,18 @@ def only_for_tables(given: dict[str, object]) -> None:
 
 
 @contextmanager
-def opened_objects(file: Path) -> Iterator[tuple[str, None]]:
+def opened_objects(file: Path, family: Family | None) -> Iterator[tuple[str, None]]:
     """What to hand to `intrinsic_dimension`: it reads the file, or the folder; errors within name it."""
+    from geodim.families import Patches, Pixels, Union
+
+    members = family.families() if isinstance(family, Union) else [family]
+    graph = any(getattr(member, "metric", None) == "shortest_path" for member in members)
+    if is_dash(file) and any(isinstance(member, Pixels | Patches) for member in members):
+        raise typer.BadParameter("images are read from a folder, which is no stream", param_hint="FILE")
+    suffix = EDGES if graph else ".txt"
     try:
-        yield str(file), None  # of a graph it may be the name of a data set
+        with readable(file, suffix) as path:
+            yield str(path), None  # of a graph it may be the name of a data set
     except (InputValueError, InputTypeError) as error:
         if str(file) in str(error):
             raise

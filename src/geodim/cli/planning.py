@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from geodim.arguments import MOST_WORKERS
-from geodim.cli.console import out, print_json
+from geodim.cli.console import out, print_written
 from geodim.cli.exits import ExitCode
+from geodim.cli.panels import PLANNING, RUNNING
+from geodim.cli.reporting import json_instead
 from geodim.cli.scheduler import connected
 from geodim.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from geodim.plans import CoreRates, Plan, Problem
 
@@ -33,25 +36,36 @@ class BackendName(StrEnum):
 BackendOption = Annotated[
     BackendName,
     typer.Option(
-        "--backend", metavar="NAME", help="Where to compute: auto, cpu, cuda or dask. The same bits."
+        "--backend",
+        rich_help_panel=RUNNING,
+        metavar="NAME",
+        help="Where to compute: auto, cpu, cuda or dask. The result is the same to the bit.",
     ),
 ]
 Workers = Annotated[
     int | None,
     typer.Option(
+        rich_help_panel=PLANNING,
         metavar="N",
         min=1,
         max=MOST_WORKERS,
-        help="For --dry-run: a cluster of N workers that need not be there.",
+        help="For --dry-run: plan for a cluster of N workers, which need not exist.",
     ),
 ]
 WorkerMemory = Annotated[
-    str | None, typer.Option(metavar="SIZE", help="For --dry-run: the memory of each of these workers, 32GB.")
+    str | None,
+    typer.Option(
+        rich_help_panel=PLANNING,
+        metavar="SIZE",
+        help="For --dry-run: the memory of each of these workers, such as 32GB.",
+    ),
 ]
 DryRun = Annotated[
     bool,
     typer.Option(
-        "--dry-run", help="Print memory, passes and time needed; compute nothing. Exit code 3: no fit."
+        "--dry-run",
+        rich_help_panel=PLANNING,
+        help="Print memory, passes and time needed; compute nothing. Exit code 3: no fit.",
     ),
 ]
 
@@ -92,11 +106,11 @@ def planned(
             raise typer.BadParameter(f"workers are Dask's, not for {backend.value}", param_hint="--backend")
         backend = BackendName.dask
     if backend is BackendName.cuda:
-        return plan(problem, "cuda", budget=budget or device_memory())
+        return plan(problem, "cuda", memory=budget or device_memory())
     if backend is BackendName.dask:
         found = _workers(scheduler, workers, worker_memory, threads)
-        return plan(problem, "dask", workers=found, budget=budget, rates=rates)
-    return plan(problem, "cpu", threads=thread_count(threads), budget=budget, rates=rates)
+        return plan(problem, "dask", workers=found, memory=budget, rates=rates)
+    return plan(problem, "cpu", n_threads=thread_count(threads), memory=budget, rates=rates)
 
 
 def _workers(
@@ -131,12 +145,19 @@ def device_memory() -> int | None:
     return int(torch.cuda.mem_get_info()[0]) if torch.cuda.is_available() else None
 
 
-def show(plan: Plan, title: str, source: dict[str, str], more: dict[str, Any], *, at_most: str = "") -> None:
+def show(
+    plan: Plan,
+    title: str,
+    source: dict[str, str],
+    more: dict[str, Any],
+    *,
+    at_most: str = "",
+    json: Path | None = None,
+) -> None:
     """Print the plan, a table on a terminal and JSON elsewhere; exit code 3 if it does not fit."""
-    terminal = out()
-    if not terminal.is_terminal:
-        print_json({"format": PLAN_FORMAT, **source, **plan.to_dict(), **more, "calibrated_on": plan.basis})
-    else:
+    document = {"format": PLAN_FORMAT, **source, **plan.to_dict(), **more, "calibrated_on": plan.basis}
+    if not json_instead(document, json):
+        terminal = out()
         from rich.table import Table
         from rich.text import Text
 
@@ -152,6 +173,8 @@ def show(plan: Plan, title: str, source: dict[str, str], more: dict[str, Any], *
                 Text(label), Text(text, style="bold red" if "MORE" in text or label == "does not fit" else "")
             )
         terminal.print(table)
+        if json is not None:
+            print_written(terminal, json)
     if plan.fits is False:
         raise typer.Exit(int(ExitCode.DATA))
 
@@ -191,6 +214,8 @@ def rows(plan: Plan, at_most: str = "") -> list[tuple[str, str]]:
     if plan.backend == "dask":
         found.append(("tasks", f"{plan.tasks:,}"))
     found.append(("time", f"about {duration(plan.seconds or 0.0)}, from {plan.basis}"))
+    if reading := plan.parts.get("reading the file"):
+        found.append(("", f"of which reading the file {duration(reading)}"))
     found += [("note", note) for note in plan.notes]
     if plan.why_not is not None:
         found.append(("does not fit", plan.why_not))

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from geodim.cli.console import out, print_written
-from geodim.output import check_outputs
+from geodim.cli.dash import answered, check_files, readable, writable
+from geodim.cli.reporting import check_report
 
 
 def report(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RESULT.json...", help="Results, as --json of compute, hops or select writes them."
+            metavar="RESULT.json...",
+            help="Results, as --json of compute, hops, binary or select writes them; - is standard input.",
         ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="PATH", help="The report, an .html file.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="PATH", help="The report, an .html file; - is standard output."
+        ),
     ] = Path("report.html"),
     title: Annotated[
         str | None, typer.Option(metavar="TEXT", help="A title; the name of the data by default.")
@@ -37,13 +43,18 @@ def report(
     * `geodim report raw.json scaled.json embedded.json -o comparison.html`
     * `geodim compute iris.csv --exclude species --report iris.html` does both at once
     """
-    from geodim.display.html.document import check_report_path, report as write_report
+    from geodim.display.html.document import report as write_report
     from geodim.display.html.sources import read_item
 
-    check_report_path(output)
-    check_outputs({"--output": output}, files)
-    write_report([read_item(file) for file in files], output, title=title)
+    check_report(output)
+    check_files({"--output": output}, files)
+    with ExitStack() as stack:
+        paths = [stack.enter_context(readable(file, ".json")) for file in files]
+        with writable(output, ".html") as page:
+            write_report([read_item(path) for path in paths], page, title=title)
     terminal = out()
+    if answered(output):
+        return
     if terminal.is_terminal:
         print_written(terminal, output)
     else:

@@ -1,4 +1,4 @@
-"""What computing commands share to write a report: the option, its check, and the result's origin."""
+"""What computing commands share to write their results: options, checks, and the result's origin."""
 
 from __future__ import annotations
 
@@ -7,21 +7,51 @@ import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Protocol, TypeVar
 
 import typer
 
+from geodim.cli.console import out, print_json, print_written
+from geodim.cli.dash import is_dash, writable
+from geodim.cli.panels import OUTPUT
+from geodim.cli.wording import usage
+from geodim.output import json_text
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
     from geodim.explain.select import FeatureSelection
     from geodim.khop_result import KHopResult
     from geodim.result import IDResult
 
     R = TypeVar("R", bound=IDResult | KHopResult | FeatureSelection)
 
+Json = Annotated[
+    Path | None,
+    typer.Option(
+        "--json",
+        rich_help_panel=OUTPUT,
+        metavar="PATH",
+        help="Write the whole result as JSON to a file, or - for standard output.",
+    ),
+]
 Report = Annotated[
     Path | None,
-    typer.Option(metavar="PATH", help="Write a report to an .html file: words, interactive plots, tables."),
+    typer.Option(
+        rich_help_panel=OUTPUT,
+        metavar="PATH",
+        help="Write a report to an .html file, or - for standard output: words, interactive plots, tables.",
+    ),
 ]
+
+
+class Writes(Protocol):
+    """What can be written as JSON."""
+
+    def to_json(self, path: Path, /) -> str:
+        """Write it."""
 
 
 def check_report(path: Path | None) -> None:
@@ -29,7 +59,8 @@ def check_report(path: Path | None) -> None:
     if path is not None:
         from geodim.display.html.document import check_report_path
 
-        check_report_path(path)
+        with usage():
+            check_report_path(Path("stdout.html") if is_dash(path) else path)
 
 
 def report_if_wanted(result: IDResult | KHopResult | FeatureSelection, path: Path | None) -> None:
@@ -37,7 +68,35 @@ def report_if_wanted(result: IDResult | KHopResult | FeatureSelection, path: Pat
     if path is not None:
         from geodim.display.html.document import report as write_report
 
-        write_report([result], path)
+        with writable(path, ".html") as file:
+            write_report([result], file)
+
+
+def json_if_wanted(result: Writes, path: Path | None) -> None:
+    """Write the whole result as JSON, if that is wanted."""
+    if path is not None:
+        with writable(path, ".json") as file:
+            result.to_json(file)
+
+
+def json_instead(document: Mapping[str, object], path: Path | None) -> bool:
+    """Write a document where it is wanted, and print it in a pipe; whether that is all there is to show."""
+    if path is not None:
+        with writable(path, ".json") as file:
+            json_text(document, file)
+    if is_dash(path):
+        return True
+    if out().is_terminal:
+        return False
+    print_json(document)
+    return True
+
+
+def print_all_written(terminal: Console, *paths: Path | None) -> None:
+    """Say which files were written."""
+    for path in paths:
+        if path is not None:
+            print_written(terminal, path)
 
 
 def command_line() -> str:

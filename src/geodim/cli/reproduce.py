@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from geodim.arguments import MOST_REPETITIONS, MOST_SIZE, MOST_THREADS
+from geodim.cli.completing import experiments
 from geodim.cli.console import err, notes, out, print_json, print_written
 from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
 from geodim.cli.exits import ExitCode
@@ -40,6 +41,7 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="EXPERIMENT|all",
+            autocompletion=experiments,
             help="Which ones; --list shows them. All by default.",
             show_default=False,
         ),
@@ -49,7 +51,8 @@ def reproduce(
     ] = Path("results"),
     root: Root = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A version of a few minutes, with what is at hand.")
+        bool,
+        typer.Option("--quick", help="A version that takes a few minutes, with the data that is available."),
     ] = False,
     dry_run: Annotated[
         bool,
@@ -93,16 +96,16 @@ def reproduce(
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=0.0, help="Stop by then; what is finished is kept."),
+        typer.Option(metavar="SECONDS", min=0.0, help="Stop after this time; what is finished is kept."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False,
 ) -> None:
-    """Run the paper's experiments, and say of every printed number whether ours is the same.
+    """Run the paper's experiments, and say for every printed number whether ours is the same.
 
     Rows go to **results/** as CSV and JSON, figures beside them, and report.html and report.md put every
     number of the paper beside ours, with the difference and a verdict. The same command again does only
     what is missing. Data sets that are not on this machine are named, with the way to get them; the rest
-    goes on. Nothing is downloaded.
+    continues. Nothing is downloaded.
 
     **Examples**
 

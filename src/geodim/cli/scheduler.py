@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from geodim.cli.panels import RUNNING
 from geodim.errors import ClusterError
 from geodim.optional import require
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 Scheduler = Annotated[
     str | None,
     typer.Option(
+        rich_help_panel=RUNNING,
         metavar="ADDRESS",
         help="Compute on the Dask cluster with this scheduler: tcp://host:8786. Its workers read .parquet "
         "and .zarr themselves, from the same path; other files are sent to them.",

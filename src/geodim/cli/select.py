@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - typer looks at the annotations
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_alerts, print_json, print_written
+from geodim.cli.completing import FAMILIES, among
+from geodim.cli.console import err, notes, out, print_alerts, print_json
+from geodim.cli.dash import answered, check_files
 from geodim.cli.exits import ExitCode
-from geodim.cli.families import FAMILY_HELP, By, Landmarks, Metric, chosen_family, named_features
+from geodim.cli.families import (
+    FAMILY_HELP,
+    By,
+    Landmarks,
+    Metric,
+    check_family_options,
+    chosen_family,
+    named_features,
+)
 from geodim.cli.objects import is_table, only_for_tables, opened_objects
-from geodim.cli.reporting import Report, check_report, report_if_wanted, with_provenance
+from geodim.cli.panels import FEATURES, OUTPUT, RUNNING
+from geodim.cli.reporting import (
+    Json,
+    Report,
+    check_report,
+    json_if_wanted,
+    print_all_written,
+    report_if_wanted,
+    with_provenance,
+)
 from geodim.cli.tables import (
     Columns,
+    DropMissing,
     Exclude,
     Header,
     NoNormalize,
@@ -23,7 +43,6 @@ from geodim.cli.tables import (
     scale_given,
 )
 from geodim.cli.watching import watching
-from geodim.output import check_outputs
 from geodim.text import visible
 
 if TYPE_CHECKING:
@@ -45,10 +64,18 @@ def select(
         ),
     ],
     m: Annotated[
-        int | None, typer.Option("-m", "--features", metavar="M", min=1, help="How many features to choose.")
+        int | None, typer.Option("-m", "--count", metavar="M", min=1, help="How many features to choose.")
     ] = None,
     family: Annotated[
-        str, typer.Option(metavar="FAMILY", help=f"What to choose from: {FAMILY_HELP}.")
+        str,
+        typer.Option(
+            "--features",
+            "--family",
+            rich_help_panel=FEATURES,
+            metavar="FAMILY",
+            autocompletion=among(*FAMILIES),
+            help=f"What to choose from: {FAMILY_HELP}.",
+        ),
     ] = "coordinates",
     metric: Metric = None,
     landmarks: Landmarks = None,
@@ -65,25 +92,35 @@ def select(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     threads: Threads = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the features chosen so far."),
+        typer.Option(
+            rich_help_panel=RUNNING,
+            metavar="SECONDS",
+            min=0.0,
+            help="Stop after this time, with the features chosen by then.",
+        ),
     ] = None,
-    json: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Also write the result to a file.")
-    ] = None,
+    json: Json = None,
     report: Report = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress bar, no notes; on a terminal only the names.")
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            rich_help_panel=OUTPUT,
+            help="No progress bar, no notes; on a terminal only the names.",
+        ),
     ] = False,
 ) -> None:
-    """Choose few features that tell the points apart almost as well as all of them.
+    """Choose a few features that tell the points apart almost as well as all of them.
 
     One feature after the other, always the one that adds most to the discriminability. Such a choice reaches
     at least 63 % (1 - 1/e) of the discriminability of the best possible choice of as many features, and
-    mostly far more: the table shows how much of all features together. Labels are not looked at.
+    mostly far more: the table shows how much of all features together. Labels are ignored.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with **names** and **curve**.
 
@@ -93,23 +130,30 @@ def select(
     * `geodim select iris.csv --exclude species -m 2`
     * `geodim select measurements.csv --scale iqr` where columns have units of their own
     * `geodim select points.parquet --fraction 0.99 | jq -r .names[]`
-    * `geodim select embeddings.npy --family distances --metric cosine -m 20` the points that tell most
+    * `geodim select embeddings.npy --features distances --metric cosine -m 20` the points that tell most
     """
+    from geodim.families.choose import FAMILIES
+
     console = err()
     by_unit = scale_given(scale, no_normalize)
     if m is not None and fraction is not None:
         raise typer.BadParameter("give -m or --fraction, not both")
     if fraction is not None and not 0.0 < fraction <= 1.0:
         raise typer.BadParameter(f"--fraction must be above 0 and at most 1, not {fraction:g}")
-    named = named_features(family, by, "--family")
+    named = named_features(family, by, "--features")
     if named is None:
-        raise typer.BadParameter(f"{family!r} is no family of features", param_hint="--family")
+        raise typer.BadParameter(
+            f"{family!r} is none of {', '.join(FAMILIES)}; the number of features is -m",
+            param_hint="--features",
+        )
     features = chosen_family(named, metric, landmarks, by)
+    check_family_options(features, by_unit)
     table = is_table(features, file)
     if not table:
-        only_for_tables({"--columns": columns, "--exclude": exclude, "--header": header})
+        given = {"--columns": columns, "--exclude": exclude, "--header": header}
+        only_for_tables({**given, "--drop-missing": drop_missing})
     check_report(report)
-    check_outputs({"--json": json, "--report": report}, [file])
+    check_files({"--json": json, "--report": report}, [file])
     with notes(console, quiet=quiet):
         selection = _choose(
             file,
@@ -118,6 +162,7 @@ def select(
             header,
             console,
             quiet=quiet,
+            drop_missing=drop_missing,
             table=table,
             m=m,
             fraction=fraction,
@@ -127,19 +172,18 @@ def select(
             time_limit=time_limit,
         )
         selection = with_provenance(selection, str(file))
-        if json is not None:
-            selection.to_json(json)
+        json_if_wanted(selection, json)
         report_if_wanted(selection, report)
     terminal = out()
-    if not terminal.is_terminal:
+    if answered(json, report):
+        pass
+    elif not terminal.is_terminal:
         print_json({**selection.to_dict(), "format": FORMAT, "file": str(file)})
     elif quiet:
         print(*map(visible, selection.names), sep="\n")
     else:
         _show(selection, str(file), terminal)
-        for path in (json, report):
-            if path is not None:
-                print_written(terminal, path)
+        print_all_written(terminal, json, report)
     if "stopped" in selection.parameters:
         raise typer.Exit(int(ExitCode.STOPPED))
 
@@ -152,6 +196,7 @@ def _choose(
     console: Console,
     *,
     quiet: bool,
+    drop_missing: bool,
     table: bool,
     m: int | None,
     fraction: float | None,
@@ -163,11 +208,14 @@ def _choose(
     """Read and select; names and numbers are those of the file."""
     from geodim.explain.select import select_features
 
+    family: Any = features
+    made = features != "coordinates"  # then columns are coordinates of points, not features
     with (
         watching(console, quiet=quiet, keeps="", time_limit=time_limit) as watch,
-        opened(file, columns, exclude, header=header) if table else opened_objects(file) as (data, names),
+        opened(file, columns, exclude, header=header, drop_missing=drop_missing)
+        if table
+        else opened_objects(file, family if made else None) as (data, names),
     ):
-        made = features != "coordinates"  # then columns are coordinates of points, not features
         return select_features(
             data, m, fraction=fraction, features=features, scale=scale, n_threads=n_threads,
             feature_names=None if made else names, progress=watch.parts, time_limit=watch.left,

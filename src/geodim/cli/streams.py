@@ -6,6 +6,7 @@ They may be closed, a pipe that nobody reads, a full disk, or a terminal of anot
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import logging
 import os
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 READER_GONE = 141  # as a shell says it of a program that SIGPIPE ended
+WINDOWS = os.name == "nt"
 
 
 class _Answer(io.FileIO):
@@ -31,9 +33,16 @@ class _Answer(io.FileIO):
             with naming("the answer", "print"):
                 return super().write(data)
         except OSError as error:
-            if isinstance(error.__cause__, BrokenPipeError):
+            if _reader_gone(error.__cause__):
                 raise SystemExit(READER_GONE) from None
             raise
+
+
+def _reader_gone(error: BaseException | None) -> bool:
+    """Windows calls a pipe that nobody reads an invalid argument."""
+    return isinstance(error, BrokenPipeError) or (
+        WINDOWS and isinstance(error, OSError) and error.errno == errno.EINVAL
+    )
 
 
 class _SafeFormatter(logging.Formatter):
@@ -46,7 +55,10 @@ def prepare_streams() -> None:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             setattr(sys, name, _nowhere(number))
-    if sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper):
+    # A terminal of Windows has a writer of its own, without which letters beyond ASCII come out as others.
+    # It neither fills up nor stops reading.
+    on_windows_terminal = WINDOWS and sys.stdout.isatty()
+    if sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper) and not on_windows_terminal:
         with contextlib.suppress(OSError, ValueError):
             descriptor = sys.stdout.fileno()
             sys.stdout = io.TextIOWrapper(

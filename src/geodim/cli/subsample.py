@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_json, print_written
-from geodim.cli.families import FAMILY_HELP, Landmarks, Metric
+from geodim.cli.completing import FAMILIES, among
+from geodim.cli.console import err, notes, out, print_json
+from geodim.cli.dash import answered, check_files, writable
+from geodim.cli.families import TABLE_FAMILY_HELP, Landmarks, Metric, check_family_options, table_features
+from geodim.cli.panels import FEATURES, OUTPUT
+from geodim.cli.reporting import Json, print_all_written
 from geodim.cli.tables import (
     Columns,
+    DropMissing,
     Exclude,
     GiveUp,
     Header,
@@ -22,7 +27,8 @@ from geodim.cli.tables import (
     scale_given,
 )
 from geodim.cli.watching import watching
-from geodim.output import check_outputs, json_text
+from geodim.cli.wording import as_typed
+from geodim.output import json_text
 from geodim.text import visible
 
 if TYPE_CHECKING:
@@ -40,9 +46,17 @@ def subsample(
         str | None,
         typer.Option(metavar="N,N,...", help="Numbers of points; by default halves of halves, down to 16."),
     ] = None,
-    repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Parts of each size.")] = 8,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Which parts are drawn.")] = 0,
-    features: Annotated[str, typer.Option(metavar="FAMILY", help=FAMILY_HELP)] = "coordinates",
+    repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Samples of each size.")] = 8,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The seed of the samples.")] = 0,
+    features: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=FEATURES,
+            metavar="FAMILY",
+            autocompletion=among(*FAMILIES[:3]),
+            help=TABLE_FAMILY_HELP,
+        ),
+    ] = "coordinates",
     metric: Metric = None,
     landmarks: Landmarks = None,
     rtol: Rtol = 0.0,
@@ -50,21 +64,26 @@ def subsample(
     no_normalize: NoNormalize = False,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
     header: Header = None,
     threads: Threads = None,
     time_limit: GiveUp = None,
-    json: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Also write all dimensions to a file.")
-    ] = None,
+    json: Json = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress, no notes; on a terminal only the verdict.")
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            rich_help_panel=OUTPUT,
+            help="No progress, no notes; on a terminal only the verdict.",
+        ),
     ] = False,
 ) -> None:
-    """Measure random parts of the points, ever larger ones: whether the dimension has settled.
+    """Measure random samples of increasing size, to see whether the dimension has settled.
 
     Divided by the largest range, the dimension of bounded features settles as there are more points, and that
-    of features with tails grows for ever, since the farthest point lies ever further out. This says which,
-    and by how much with every doubling.
+    of features with tails grows without limit, since the farthest point lies ever further out. This says
+    which, and by how much with every doubling.
 
     **Examples**
 
@@ -72,42 +91,45 @@ def subsample(
     * `geodim subsample points.csv --exclude id --scale rank`
     * `geodim subsample points.parquet --sizes 100,1000,10000 --repeats 20 | jq .verdict`
     """
-    check_outputs({"--json": json}, [file])
+    check_files({"--json": json}, [file])
     console = err()
     chosen = None if sizes is None else _numbers(sizes)
-    given = scale_given(scale, no_normalize)
+    given, family = scale_given(scale, no_normalize), table_features(features, metric, landmarks)
+    check_family_options(family, given)
     with (
         notes(console, quiet=quiet),
         watching(console, quiet=quiet, noun="parts", keeps="", time_limit=time_limit) as watch,
-        opened(file, columns, exclude, header=header) as (data, names),
+        opened(file, columns, exclude, header=header, drop_missing=drop_missing) as (data, names),
     ):
         from geodim.sampling import subsampled_dimensions
 
         curve = subsampled_dimensions(
-            data, sizes=chosen, repeats=repeats, seed=seed, progress=watch.parts, features=features,
-            metric=metric, landmarks=landmarks, rtol=rtol, scale=given, n_threads=threads,
-            feature_names=names if features == "coordinates" else None,
+            data, sizes=chosen, repeats=repeats, seed=seed, progress=watch.parts, features=family,
+            rtol=rtol, scale=given, n_threads=threads,
+            feature_names=names if family == "coordinates" else None,
         )  # fmt: skip
     document = {**curve.to_dict(), "file": str(file)}
     if json is not None:
-        json_text(document, json)
+        with writable(json, ".json") as path:
+            json_text(document, path)
     terminal = out()
-    if not terminal.is_terminal:
+    if answered(json):
+        pass
+    elif not terminal.is_terminal:
         print_json(document)
     elif quiet:
         print(curve.verdict)
     else:
         _show(curve, str(file), terminal)
-        if json is not None:
-            print_written(terminal, json)
+        print_all_written(terminal, json)
 
 
 def _numbers(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        words = f"numbers of points, with commas, not {text!r}"
-        raise typer.BadParameter(words, param_hint="--sizes") from None
+    numbers = [int(part) if part.strip().isdecimal() else 0 for part in text.split(",")]
+    if min(numbers) < 2:
+        words = f"numbers of points from 2 on, with commas, not {text!r}"
+        raise typer.BadParameter(words, param_hint="--sizes")
+    return numbers
 
 
 def _show(curve: SampleCurve, title: str, terminal: Console) -> None:
@@ -130,4 +152,4 @@ def _show(curve: SampleCurve, title: str, terminal: Console) -> None:
         )
     terminal.print(table)
     terminal.print()
-    terminal.print(curve.text, soft_wrap=True)
+    terminal.print(as_typed(curve.text), soft_wrap=True)

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geodim.arguments import MOST_THREADS
+from geodim.cli.completing import SCALES, among
+from geodim.cli.dash import TABLE, readable
+from geodim.cli.panels import COLUMNS, RUNNING, SCALING
+from geodim.cli.wording import as_typed
 from geodim.errors import GeodimWarning, InputTypeError, InputValueError
 
 if TYPE_CHECKING:
@@ -20,55 +24,105 @@ if TYPE_CHECKING:
 
 Columns = Annotated[
     str | None,
-    typer.Option(metavar="SPEC", help="Columns to use: names, numbers from 0, ranges: 0-9,12,age."),
+    typer.Option(
+        rich_help_panel=COLUMNS,
+        metavar="SPEC",
+        help="Columns to use: names, numbers from 0, ranges: 0-9,12,age.",
+    ),
 ]
 Exclude = Annotated[
-    str | None, typer.Option(metavar="SPEC", help="Columns to leave out, such as labels and row numbers.")
+    str | None,
+    typer.Option(
+        rich_help_panel=COLUMNS, metavar="SPEC", help="Columns to leave out, such as labels and row numbers."
+    ),
 ]
 Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line of a CSV file holds names; by default, unless all of it are numbers.",
+        rich_help_panel=COLUMNS,
+        help="Whether the first line of a CSV file holds names; by default, unless it holds only numbers.",
     ),
+]
+DropMissing = Annotated[
+    bool,
+    typer.Option("--drop-missing", rich_help_panel=COLUMNS, help="Leave out points with a missing value."),
 ]
 Threads = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=1, max=MOST_THREADS, help="All cores by default. The result does not depend on it."
+        rich_help_panel=RUNNING,
+        metavar="N",
+        min=1,
+        max=MOST_THREADS,
+        help="All cores by default. The result does not depend on it.",
     ),
 ]
+
+
+def _finite(value: float) -> float:
+    if value == float("inf"):
+        raise typer.BadParameter("bounds that far apart say nothing: 0.01 is 1 %, 0 is exact")
+    return value
+
+
 Rtol = Annotated[
-    float, typer.Option(metavar="E", min=0.0, help="Bounds this close will do: 0.01 is 1 %, 0 is exact.")
+    float,
+    typer.Option(
+        rich_help_panel=SCALING,
+        metavar="E",
+        min=0.0,
+        callback=_finite,
+        help="How close the bounds must be: 0.01 is 1 %, 0 is exact.",
+    ),
 ]
 ScaleOption = Annotated[
     str | None,
     typer.Option(
         "--scale",
+        rich_help_panel=SCALING,
         metavar="SCALE",
+        autocompletion=among(*SCALES),
         help="What columns are divided by: global (all by the largest range, the default), range, iqr, std "
         "or rank (each by its own), none, a number, or one for each column: 2,0.5,10.",
     ),
 ]
-NoNormalize = Annotated[bool, typer.Option("--no-normalize", help="The same as --scale none.")]
+NoNormalize = Annotated[
+    bool, typer.Option("--no-normalize", rich_help_panel=SCALING, help="The same as --scale none.")
+]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", min=0.0, help="Stop by then, with the bounds known so far."),
+    typer.Option(
+        rich_help_panel=RUNNING,
+        metavar="SECONDS",
+        min=0.0,
+        help="Stop after this time, with the bounds known by then.",
+    ),
 ]
 GiveUp = Annotated[
     float | None,
-    typer.Option("--time-limit", metavar="SECONDS", min=0.0, help="Give up by then, without a result."),
+    typer.Option(
+        "--time-limit",
+        rich_help_panel=RUNNING,
+        metavar="SECONDS",
+        min=0.0,
+        help="Give up after this time, without a result.",
+    ),
 ]
 SAVE_EVERY = 30.0  # as `geodim.engine.checkpoint` has it; importing that takes time
 Checkpoint = Annotated[
     Path | None,
     typer.Option(
+        rich_help_panel=RUNNING,
         metavar="DIR",
         file_okay=False,
-        help="Keep the state here; the same command later goes on from there, to the same bits.",
+        help="Keep the state here; the same command later continues from it, to the same bits.",
     ),
 ]
-SaveEvery = Annotated[float, typer.Option(metavar="SECONDS", min=0.0, help="Time between two checkpoints.")]
+SaveEvery = Annotated[
+    float,
+    typer.Option(rich_help_panel=RUNNING, metavar="SECONDS", min=0.0, help="Time between two checkpoints."),
+]
 
 
 def scale_given(scale: str | None, no_normalize: bool) -> object:
@@ -86,7 +140,7 @@ def scale_given(scale: str | None, no_normalize: bool) -> object:
     try:
         Scale.of(given)  # before the data is read
     except InputValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--scale") from error
+        raise typer.BadParameter(as_typed(str(error)), param_hint="--scale") from error
     return given
 
 
@@ -104,24 +158,46 @@ def opened(
     exclude: str | None,
     *,
     header: bool | None = None,
+    drop_missing: bool = False,
     lazily: bool = False,
 ) -> Iterator[tuple[TableData, list[str] | None]]:
     """The data of a file, and names for its columns where it has none itself; errors within name the file.
 
     ``lazily`` leaves files that a cluster's workers can read themselves to them.
     """
+    with (
+        readable(file, TABLE) as path,
+        _opened(
+            path, columns, exclude, header=header, drop_missing=drop_missing, lazily=lazily and path is file
+        ) as found,
+    ):
+        yield found
+
+
+@contextmanager
+def _opened(
+    file: Path,
+    columns: str | None,
+    exclude: str | None,
+    *,
+    header: bool | None,
+    drop_missing: bool,
+    lazily: bool,
+) -> Iterator[tuple[TableData, list[str] | None]]:
     from geodim.data.tables import open_table
     from geodim.data.unchanged import Watch
 
     watch = Watch.of(file)
     table = None
+    if lazily and drop_missing:
+        raise typer.BadParameter("points are left out on this machine only", param_hint="--drop-missing")
     if lazily:
         from geodim.data.tables.lazy import open_lazily
 
         table = open_lazily(file, columns, exclude=exclude)
     lazily = table is not None
     if table is None:
-        table = told(open_table(file, columns, exclude=exclude, header=header))
+        table = told(open_table(file, columns, exclude=exclude, header=header, drop_missing=drop_missing))
     chosen = columns is not None or exclude is not None
     array = not hasattr(table.data, "schema")  # frames know the names of their columns
     try:

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geodim.cli.console import err, notes, out, print_json
+from geodim.cli.completing import files_and_data_sets
+from geodim.cli.console import err, notes, out
+from geodim.cli.dash import EDGES, TABLE, as_named, check_files, readable
 from geodim.cli.datasets import Root  # noqa: TC001 - typer looks at the annotations
 from geodim.cli.exits import EPILOG, ExitCode
 from geodim.cli.hop_inputs import load
-from geodim.cli.tables import Columns, Exclude, opened
+from geodim.cli.panels import OUTPUT
+from geodim.cli.reporting import Json, json_instead
+from geodim.cli.tables import Columns, DropMissing, Exclude, Header, opened
 from geodim.errors import CertificateError
+from geodim.text import visible
+from geodim.words import counted
 
 if TYPE_CHECKING:
     from geodim.certificate import Certificate
@@ -33,7 +39,8 @@ def verify(
         Path,
         typer.Argument(
             metavar="DATA",
-            help="What it speaks of: a file of points, as compute takes it, or the name of a data set.",
+            autocompletion=files_and_data_sets,
+            help="What the certificate is about: a file of points, as for compute, or a data set by name.",
         ),
     ],
     edges: Annotated[
@@ -43,17 +50,23 @@ def verify(
     root: Root = None,
     columns: Columns = None,
     exclude: Exclude = None,
+    drop_missing: DropMissing = False,
+    header: Header = None,
+    json: Json = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No notes; on a terminal only the verdict.")
+        bool,
+        typer.Option(
+            "--quiet", "-q", rich_help_panel=OUTPUT, help="No notes; on a terminal only the verdict."
+        ),
     ] = False,
 ) -> None:
     """Verify a certificate: derive its bounds on the intrinsic dimension from the data again.
 
-    Nothing in the certificate is believed, and nothing of the engine that made it is used: every statement is
+    Nothing in the certificate is trusted, and nothing of the engine that made it is used: every statement is
     checked by a short program that needs only numpy, and that can be read and run without geodim: `python
     checker.py CERTIFICATE DATA.npy EDGES.npy`, where checker.py lies in the folder of the package. If a
     statement is false, it is named. The columns must be those that were measured: give the same **--columns**
-    and **--exclude**.
+    and **--exclude**, and **--header** or **--no-header**.
 
     **Examples**
 
@@ -61,19 +74,33 @@ def verify(
     * `geodim verify proof.json iris.csv --exclude species`
     * `geodim hops --features x.npy --edges e.csv --certificate proof.json`, then `geodim verify proof.json
       x.npy --edges e.csv`
-    * `geodim verify proof.json cora --root data`
+    * `geodim verify proof.json cora`
     * `geodim verify proof.json points.npy | jq .verified`
     """
     from geodim.certificate import Certificate
+    from geodim.saved.document import to_json_value
 
-    with notes(err(), quiet=quiet):
+    check_files({"--json": json}, [certificate, data, edges])
+    with (
+        notes(err(), quiet=quiet),
+        readable(certificate, ".json") as proof,
+        readable(data, TABLE) as points,
+        readable(edges, EDGES) as pairs,
+    ):
         try:
-            claim = Certificate.from_json(certificate)
-            intervals, seconds = _checked(claim, data, edges, root, columns, exclude)
+            claim = Certificate.from_json(proof)
+            intervals, seconds = _checked(claim, points, pairs, root, columns, exclude, header, drop_missing)
         except CertificateError as error:
-            _show_refuted(certificate, data, str(error))
+            reason = as_named(str(error))
+            document = _document(certificate, data, verified=False, reason=reason)
+            if not json_instead(document, json):
+                _show_refuted(certificate, reason)
             raise typer.Exit(int(ExitCode.UNEXPECTED)) from error
-    _show_verified(claim, intervals, certificate, data, seconds, quiet=quiet)
+    plain = [[to_json_value(end) for end in one] for one in intervals]
+    sizes = {"n_points": claim.n_points, "n_features": claim.n_features}
+    document = _document(certificate, data, verified=True, dimensions=plain, **sizes, seconds=seconds)
+    if not json_instead(document, json):
+        _show_verified(claim, intervals, certificate, seconds, quiet=quiet)
 
 
 def _checked(
@@ -83,19 +110,24 @@ def _checked(
     root: Path | None,
     columns: str | None,
     exclude: str | None,
+    header: bool | None,
+    drop_missing: bool,
 ) -> tuple[list[tuple[float, float]], float]:
     """Open the data and check the certificate; the intervals proved, and how many seconds that took."""
     named = not data.exists() and len(data.parts) == 1 and "." not in data.name
     if not named and edges is None and not claim.hops:
-        with opened(data, columns, exclude) as (table, _):
+        with opened(data, columns, exclude, header=header, drop_missing=drop_missing) as (table, _):
             return _timed(claim, table)
     if columns is not None or exclude is not None:
         raise typer.BadParameter("hops take all columns", param_hint="--columns / --exclude")
+    if drop_missing:
+        raise typer.BadParameter("nodes of a graph cannot be left out", param_hint="--drop-missing")
     if not named and edges is None:
         raise typer.BadParameter(
             f"the certificate is about {claim.hops} hops on a graph: give its edges", param_hint="--edges"
         )
-    given = load(str(data) if named else None, root, None if named else data, None if named else edges)
+    files = (None, None) if named else (data, edges)
+    given = load(str(data) if named else None, root, *files, header=header)
     return _timed(claim, given.x, given.graph)
 
 
@@ -104,37 +136,26 @@ def _timed(claim: Certificate, data: object, graph: object = None) -> tuple[list
     return claim.verify(data, graph), time.perf_counter() - started
 
 
-def _show_refuted(certificate: Path, data: Path, reason: str) -> None:
+def _show_refuted(certificate: Path, reason: str) -> None:
     terminal = out()
-    if terminal.is_terminal:
-        terminal.print(f"[bold red]REFUTED[/] {certificate}", soft_wrap=True)
-        terminal.print(reason, soft_wrap=True, markup=False)
-    else:
-        print_json(_document(certificate, data, verified=False, reason=reason))
+    terminal.print("[bold red]REFUTED[/]", visible(str(certificate)), soft_wrap=True)
+    terminal.print(reason, soft_wrap=True, markup=False)
 
 
 def _show_verified(
     claim: Certificate,
     intervals: list[tuple[float, float]],
     certificate: Path,
-    data: Path,
     seconds: float,
     *,
     quiet: bool,
 ) -> None:
-    from geodim.result import to_json_value
-
     terminal = out()
-    if not terminal.is_terminal:
-        plain = [[to_json_value(end) for end in one] for one in intervals]
-        sizes = {"n_points": claim.n_points, "n_features": claim.n_features}
-        print_json(_document(certificate, data, verified=True, dimensions=plain, **sizes, seconds=seconds))
-        return
     terminal.print(f"[bold green]VERIFIED[/] {certificate}", soft_wrap=True)
     if quiet:
         return
     for h, (low, high) in enumerate(intervals):
-        after = f" after {h} hops" if claim.hops else ""
+        after = f" after {counted(h, 'hop')}" if claim.hops else ""
         terminal.print(f"the intrinsic dimension{after} lies between {low:.10g} and {high:.10g}")
     values = claim.n_points * claim.n_features * (claim.hops + 1)
     terminal.print(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-PATIENCE = 0.8  # seconds beyond the time limit until a command ends that nobody can ask
+PATIENCE = 0.7  # seconds beyond the time limit until a command ends that nobody can ask
 KEEPS_BOUNDS = "(Ctrl-C keeps the bounds)"
 NAME_LENGTH = 48  # characters of what is read
 

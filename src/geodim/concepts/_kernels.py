@@ -343,7 +343,7 @@ def search(
     while depth >= 0:
         node = nodes[depth]
         at, missing = node[NEXT], target - node[SIZE]
-        last = at + missing - 1  # so many candidates from here on must be in more rows than the floor
+        last = at + missing - 1  # this many candidates from here on must be in more rows than the floor
         if last >= node[N_CANDIDATES] or ints[node[COUNTS] + last] <= floor:
             depth -= 1
             continue

@@ -53,7 +53,7 @@ def cut_down(
     rows, columns : bool, which are still there, written
     least_columns : int, columns that a row must have
     floor : int, rows that a column must have more than
-    turns : int, at most so many times
+    turns : int, at most this many times
     """
     require(row_starts.size == rows.size + 1, "cut_down: rows")
     require(row_starts[rows.size] == row_columns.size, "cut_down: row_columns")
@@ -98,7 +98,7 @@ def drop_unpaired(
 ) -> int:
     """Count pairs of candidates, and drop those that go with too few others; how many are left.
 
-    A set of ``missing`` candidates in more than ``floor`` rows needs every two of them in so many.
+    A set of ``missing`` candidates in more than ``floor`` rows needs every two of them in this many.
     """
     at = 0
     for c in range(kind.size):

@@ -15,6 +15,7 @@ from geodim.data.sparse import checked_sparse
 from geodim.data.unchanged import Watch
 from geodim.errors import InputTypeError, InputValueError, ShapeError
 from geodim.memory import check_bytes
+from geodim.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Context", "as_context"]
 
-BLOCK_BYTES = 1 << 26  # of a dense array that is looked at at a time
+BLOCK_BYTES = 1 << 26  # of a dense array that is examined at a time
 ENTRY_BYTES = 20  # of an attribute of an object, by objects and by attributes
 THRESHOLD = "say what counts as having an attribute, as in X > 0"
 
@@ -77,7 +78,7 @@ class Context:
 
     @cached_property
     def columns(self) -> csc_array:
-        """The same by attributes."""
+        """Return the same context, stored by attributes."""
         return self.rows.tocsc()
 
     @cached_property
@@ -239,8 +240,11 @@ def _from_frame(frame: nw.DataFrame[Any]) -> csr_array:
     parts: list[NDArray[np.int64]] = []
     for number, column in enumerate(frame.iter_columns()):
         name = column.name
-        if column.null_count():
-            raise InputValueError(f"column {name!r} has missing values: fill them in or drop those objects")
+        if missing := int(column.null_count()):
+            raise InputValueError(
+                f"column {name!r} has {counted(missing, 'missing value')}: fill them in, or drop those "
+                "objects, geodim.drop_missing(X) (--drop-missing)"
+            )
         values = column.to_numpy()
         try:
             check_type(values.dtype, f"column {name!r}")

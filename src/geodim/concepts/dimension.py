@@ -18,15 +18,17 @@ from geodim.data.scales import Scale
 from geodim.engine.driver import Driver
 from geodim.engine.parts import mean
 from geodim.errors import DegenerateDataWarning, InputValueError, InterruptedWarning
+from geodim.progress import showing
 from geodim.result import IDResult, versions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from geodim.concepts.contexts import Context
     from geodim.concepts.mining import Front
+    from geodim.progress import Progress
 
 NAMED = 8  # attributes of a concept that are listed in its name
 
@@ -39,9 +41,9 @@ def binary_dimension(
     normalize: bool | None = None,
     attribute_names: Sequence[str] | None = None,
     time_limit: float | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> IDResult:
-    r"""Intrinsic dimension of binary data, by the concept features of Hanika and Hille.
+    r"""Compute the intrinsic dimension of binary data, by the concept features of Hanika and Hille.
 
     The points are the m attributes.  Every formal concept (A, B), a set of objects with the attributes that
     they share, gives the feature that is :math:`|A|/|G|` on B and 0 elsewhere.  With these
@@ -57,8 +59,8 @@ def binary_dimension(
         Objects in rows, attributes in columns: booleans, or numbers that are all 0 or 1; or a file of
         transactions (FIMI, ``.dat``) or a context (Burmeister, ``.cxt``), also with ``.gz``.
     min_support : float or int, default 0.0
-        Concepts of fewer objects are not looked for.  A float is a share of the objects, from 0 to 1; an int
-        is a number of objects.  Bounds hold for all concepts, whatever is left out.
+        Concepts with fewer objects are not searched for.  A float is a share of the objects, from 0 to 1; an
+        int is a number of objects.  Bounds hold for all concepts, whatever is left out.
     scale : {"none", "global"}
         Take shares of objects as they are, or divide all features by the largest range, the share of the most
         frequent attribute.
@@ -69,8 +71,8 @@ def binary_dimension(
     time_limit : float, optional
         Seconds after which the bounds known by then are returned, with a warning.  Reading X is not
         interrupted.
-    progress : callable, optional
-        Called as ``progress(sizes_done, sizes)`` in the calling thread.
+    progress : bool or callable, optional
+        True shows a bar; a function is called as ``progress(sizes_done, sizes)``, in the calling thread.
 
     Returns
     -------
@@ -87,7 +89,7 @@ def binary_dimension(
 
     Notes
     -----
-    `geodim.concepts.mining` proves how few of the concepts must be looked at, and the bounds.
+    `geodim.concepts.mining` proves how few of the concepts must be examined, and the bounds.
 
     Examples
     --------
@@ -108,9 +110,10 @@ def binary_dimension(
     context = as_context(X, attribute_names=attribute_names)
     least = least_support(min_support, context.n_objects)
     import_module("geodim.concepts._lists")  # Numba, before an interrupt could leave it half imported
-    driver = Driver(None if limit is None else started + limit, progress)
-    with driver.heeding():
-        front = mine(context, least, driver)
+    with showing(progress, "sizes") as told:
+        driver = Driver(None if limit is None else started + limit, told)
+        with driver.heeding():
+            front = mine(context, least, driver)
     result = _summarise(context, front, least, driver, normalize=chosen.normalize, started=started)
     _warn(result)
     return result

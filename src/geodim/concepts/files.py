@@ -11,6 +11,7 @@ object a line of ``X`` and ``.``.
 from __future__ import annotations
 
 import gzip
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -70,7 +71,7 @@ def _contents(file: Path, bytes_each: int) -> bytes:
     if not file.name.lower().endswith(".gz"):
         check_bytes(bytes_each * file.stat().st_size, str(file), ENOUGH)
         with Counted(file) as stream:
-            return stream.read()
+            return b"".join(iter(partial(stream.read, 1 << 20), b""))
     pieces, size = [], 0
     with Counted(file) as packed, gzip.GzipFile(fileobj=packed) as stream:
         while piece := stream.read(PIECE):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Point = tuple[int, int]  # attributes, objects
 
-MOST_ZEROS = 100_000  # a flow through so many edges takes tenths of a second
+MOST_ZEROS = 100_000  # a flow through this many edges takes tenths of a second
 MOST_FLOWS = 64
 LIMIT = 2**31 - 1  # of capacities, in the flows of scipy
 

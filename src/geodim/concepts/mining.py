@@ -99,7 +99,7 @@ class Front:
         self.work = 0
 
     def found(self, intent: Ints, support: int) -> None:
-        """Take note of a concept."""
+        """Record a concept."""
         counts_up_to = min(intent.size, self.n_attributes - intent.size)
         raised = np.flatnonzero(self.lower[1 : counts_up_to + 1] < support) + 1
         if raised.size:
@@ -119,7 +119,7 @@ class Front:
 
 
 def _possible(context: Context, half: int) -> Ints:
-    """What counts alone allow: U(t)."""
+    """Bound the size by counts alone: U(t)."""
     counts, lengths = context.attribute_counts, context.object_lengths
     by_count = np.sort(counts)[::-1]
     long = np.cumsum(np.bincount(lengths, minlength=context.n_attributes + 1)[::-1])[::-1]

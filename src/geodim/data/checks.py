@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from geodim.data.missing import FILLED, told_missing
 from geodim.data.sources import WeightedSource
 from geodim.engine.ways import FEW_VALUES
 from geodim.errors import NonFiniteError, RangeOverflowError
-from geodim.waiting import report
+from geodim.waiting import current
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from geodim.data.sources import ColumnSource
 
 
+LOOKING = "looking through the values"
 QUICK_FROM = 1 << 16  # entries of a chunk from which compiled code pays, once it is loaded
 
 
@@ -54,6 +59,21 @@ class Ranges:
         """Where the columns begin and end once they are rounded to another type; rounding keeps the order."""
         least, greatest = (ends.astype(kind).astype(np.float64) for ends in (self.least, self.greatest))
         return replace(self, least=least, greatest=greatest)
+
+    def foremost(self, columns: Sequence[int] | NDArray[np.intp]) -> list[int]:
+        """Those of some columns whose bounds `at_most` are the greatest of all, for some k.
+
+        Bounds grow with the range and with the sum of squares, also if rounded, so that a column which
+        another one exceeds in both has nothing to add.
+        """
+        chosen = np.asarray(columns, np.intp)
+        order = chosen[np.lexsort((-self.energies[chosen], -self.widths[chosen]))]
+        found, most = [], -np.inf
+        for column in order.tolist():
+            if self.energies[column] > most:
+                found.append(column)
+                most = float(self.energies[column])
+        return found
 
     def at_most(self, column: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
         """Upper bounds on phi_k of a column that was never sorted.
@@ -107,11 +127,19 @@ def scan_moments(source: ColumnSource, n_threads: int = 1) -> Moments:
         # A few chunks per task, and few tasks waiting.
         group = max(1, min(64, len(chunks) // (4 * n_threads)))
         groups = [chunks[at : at + group] for at in range(0, len(chunks), group)]
-        parts = pool.map(lambda some: [_moments(source, *chunk) for chunk in some], groups)
-        for done, part in enumerate(parts, start=1):
+        who, begun = current(), time.monotonic()
+
+        def look(some: Sequence[tuple[slice, slice]]) -> list[Moments]:
+            looked = []
+            for chunk in some:
+                who.check(LOOKING, begun)
+                looked.append(_moments(source, *chunk))
+            return looked
+
+        for done, part in enumerate(pool.map(look, groups), start=1):
             for moments in part:
                 found.add(moments)
-            report("looking through the values", done, len(groups))
+            who.report(LOOKING, done, len(groups), begun)
     return found
 
 
@@ -231,19 +259,21 @@ def raise_not_finite(source: ColumnSource, row: int, columns: slice, chunk: NDAr
     at, column = (int(i) for i in np.argwhere(~np.isfinite(chunk))[0])
     value = chunk[at, column]
     row += at
-    kind = "NaN" if np.isnan(value) else "infinity"
-    msg = (
-        f"row {row}, {_name(source, columns.start + column)} is {value}: the data contains {kind}; "
-        "drop these points or fill the values in"
+    where = f"row {row}, {_name(source, columns.start + column)} is {value}"
+    if not np.isnan(value):
+        raise NonFiniteError(f"{where}: the data contains infinity; drop these points or fill the values in")
+    told = told_missing(source)
+    raise NonFiniteError(
+        f"{where}: the data contains NaN, values are missing{' ' * bool(told)}{told}; "
+        f"geodim.drop_missing(X) (--drop-missing) leaves such points out, but no nodes of a graph; {FILLED}"
     )
-    raise NonFiniteError(msg)
 
 
 def _first_not_finite(source: ColumnSource) -> None:
     """Find the first offender in row order when the data is stored by columns."""
     best: tuple[int, int, float] | None = None
     rows = source.present if isinstance(source, WeightedSource) else slice(None)  # the points that are there
-    source = source.source if isinstance(source, WeightedSource) else source
+    given, source = source, source.source if isinstance(source, WeightedSource) else source
     out = np.empty((1, source.n_points), source.dtype)
     for column in range(source.n_features):
         source.read([column], out)
@@ -252,4 +282,4 @@ def _first_not_finite(source: ColumnSource) -> None:
             best = (int(bad[0]), column, float(out[0, bad[0]]))
     if best is not None:
         row, column, value = best
-        raise_not_finite(source, row, slice(column, column + 1), np.array([[value]]))
+        raise_not_finite(given, row, slice(column, column + 1), np.array([[value]]))

@@ -30,7 +30,10 @@ def plain_array(array: NDArray[Any]) -> NDArray[Any]:
         return array
     if isinstance(array, np.ma.MaskedArray):
         if np.ma.is_masked(array):
-            msg = "the data is a masked array with masked entries: fill them in or drop those points first"
+            msg = (
+                "the data is a masked array with masked entries: fill them in or drop those points first; "
+                "geodim.drop_missing(X) leaves them out"
+            )
             raise InputTypeError(msg)
         return np.asarray(array.data)
     return array.view(np.ndarray)

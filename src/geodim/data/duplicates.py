@@ -107,7 +107,7 @@ def _multipliers(n_features: int) -> NDArray[np.uint64]:
 
 
 class _DenseRows:
-    """Rows of arrays and frames, looked at in the order in which they lie."""
+    """Rows of arrays and frames, examined in the order in which they lie."""
 
     def __init__(self, source: ColumnSource) -> None:
         self.source = source

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
     from geodim.engine.masses import Measure
 
-# Up to so many repetitions on average the engine is several times as fast as masses are, and takes about
+# Up to this many repetitions on average the engine is several times as fast as masses are, and takes about
 # twice the memory; from some 64 on it would be slower.  And so few points are repeated in no time.
 TIMES = 16
 FEW_POINTS = 1 << 12
@@ -67,7 +67,7 @@ class MassSource(WeightedSource):
         raise InternalError("points with masses were to be repeated")
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:  # noqa: ARG002
-        """As above."""
+        """Refuse: points with masses are never counted."""
         raise InternalError("points with masses were to be counted")
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -41,7 +41,7 @@ UNIT = 2.0**-53
 SMALLEST = 2.0**-1074
 NAMED = 5  # columns that an error names
 TOLD = 100  # given units that a result repeats
-READ_BYTES = 1 << 24  # of columns that are looked at together
+READ_BYTES = 1 << 24  # of columns that are examined together
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,7 @@ class ScaledSource:
         return values / self.units[column], counts
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """As the other source lies."""
+        """Return the chunks of the underlying source."""
         return self.unscaled.chunks()
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
@@ -341,13 +341,13 @@ class RankSource:
         return column_chunks(self)
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
-        """Some columns."""
+        """Read some columns."""
         values = np.empty((columns.stop - columns.start, self.n_points))
         self.read(list(range(columns.start, columns.stop)), values)
         return values.T[rows]
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Ranks among these rows alone, stretched: samples are looked at, and enter no result."""
+        """Ranks among these rows alone, stretched: samples are examined, and enter no result."""
         values = self.unscaled.sample(columns, rows)
         order = np.argsort(np.argsort(values, axis=0, kind="stable"), axis=0, kind="stable")
         stretched: NDArray[np.float64] = order.astype(np.float64) * (self.n_points / max(rows.size, 1))

@@ -9,30 +9,36 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+import sys
 from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from geodim.data.convert import array_of, array_of_tensor, eager_frame, plain_array
+from geodim.data.frames import FrameSource, is_short_and_wide
 from geodim.data.shapes import check_shape, check_type, check_weights, working_type
 from geodim.data.sparse import as_columns
 from geodim.data.unchanged import Watch
 from geodim.engine.ways import FEW_VALUES
-from geodim.errors import InputTypeError, ShapeError
+from geodim.errors import ShapeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import narwhals as nw
     from numpy.typing import NDArray
 
     from geodim.data.sparse import SparseMatrix
 
 LET_GO_BYTES = 1 << 26  # so much of a mapped file may be resident at a time
 CHUNK_BYTES = 1 << 16  # row chunks of this size stay in the cache while they are transposed
-SHORT = 2048  # points of a column whose object takes more memory than its values
 SCAN_BYTES = 8 << 20  # a first pass takes as much at a time, or more: in less, threads would queue for Python
+
+
+__all__ = [
+    "ArraySource", "ColumnSource", "FrameSource", "SparseSource", "WeightedSource", "as_slice", "as_source",
+    "column_chunks", "set_names",
+]  # fmt: skip
 
 
 class ColumnSource(Protocol):
@@ -100,7 +106,7 @@ class ArraySource:
 
     def let_go(self) -> None:
         """Give pages of a mapped file back: they would count as memory of this process."""
-        if self._map is not None:
+        if self._map is not None and sys.platform != "win32":
             with contextlib.suppress(OSError, ValueError):
                 self._map.madvise(mmap.MADV_DONTNEED)
 
@@ -241,99 +247,6 @@ class SparseSource:
         return sums
 
 
-class FrameSource:
-    """A pandas, polars or pyarrow frame, column by column through narwhals; names are kept."""
-
-    runs = False
-    row_major = False
-
-    def __init__(self, frame: nw.DataFrame[Any]) -> None:
-        self.frame = frame
-        names: list[str] = [str(name) for name in frame.columns]
-        check_shape((len(frame), len(names)))
-        dtypes = frame.schema.dtypes()
-        types = set()
-        for name, dtype in zip(names, dtypes, strict=True):
-            if not (dtype.is_numeric() or str(dtype) == "Boolean") or str(dtype) in ("Int128", "UInt128"):
-                msg = (
-                    f"column {name!r} has type {dtype}, not a number: leave it out or encode it "
-                    "(for example one-hot) before measuring"
-                )
-                raise InputTypeError(msg)
-            types.add(str(dtype))
-        self.names: list[str] | None = names
-        self.n_points, self.n_features = len(frame), len(names)
-        self.long_integers: Any = np.isin([str(dtype) for dtype in dtypes], ["Int64", "UInt64"])
-        # All at once, some 1 kB each: to ask the frame for one column looks at all others on the way.
-        self._series = list(frame.iter_columns())
-        self._least: list[Any] | None = None
-        small = {"Float32", "Int8", "Int16", "UInt8", "UInt16", "Boolean"}
-        self.dtype: np.dtype[np.floating] = np.dtype(np.float32 if types <= small else np.float64)
-
-    def measured_from(self, least: list[Any]) -> FrameSource:
-        """The same with some columns measured from their least value; None leaves a column as it is.
-
-        See `geodim.data.integers`.
-        """
-        other = copy(self)
-        other._least, other.long_integers = least, False
-        return other
-
-    def own_values(self, column: int) -> NDArray[Any]:
-        """The values of one column in its own type.
-
-        Missing ones become NaN, which the first pass names by row and column.
-        """
-        series = self._series[column]
-        if not series.null_count():
-            whole: NDArray[Any] = series.to_numpy()
-            return whole
-        # Not by a cast of the frame's library: pyarrow refuses to round integers.
-        values = np.full(len(series), np.nan)
-        values[~series.is_null().to_numpy()] = series.drop_nulls().to_numpy()
-        return values
-
-    def _column(self, column: int, rows: NDArray[np.intp] | slice = slice(None)) -> NDArray[np.floating]:
-        values = self.own_values(column)[rows]
-        least = None if self._least is None else self._least[column]
-        if least is not None:
-            from geodim.data.integers import from_least  # noqa: PLC0415 - they know each other
-
-            return from_least(values, least)
-        return np.asarray(values, self.dtype)
-
-    def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
-        """Copy the columns of one block."""
-        for at, column in enumerate(columns):
-            out[at] = self._column(column)
-
-    def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Sorted values, each once per point."""
-        values = np.sort(self._column(column).astype(np.float64))
-        return values, np.ones(values.size, np.int64)
-
-    def chunks(self) -> list[tuple[slice, slice]]:
-        """One column at a time, or several where they are short."""
-        step = max(1, CHUNK_BYTES // 8 // self.n_points)
-        every = slice(0, self.n_points)
-        return [
-            (every, slice(column, min(column + step, self.n_features)))
-            for column in range(0, self.n_features, step)
-        ]
-
-    def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:  # noqa: ARG002
-        """Some columns."""
-        return np.column_stack([self._column(column) for column in range(columns.start, columns.stop)])
-
-    def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns."""
-        return np.stack([self._column(int(column), rows).astype(np.float64) for column in columns], axis=1)
-
-    def own_sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[Any]:
-        """A few rows of a few columns of one type, as they are."""
-        return np.stack([self.own_values(int(column))[rows] for column in columns], axis=1)
-
-
 class WeightedSource:
     """Another source whose points count several times: the same as repeating them, without doing so."""
 
@@ -387,7 +300,7 @@ class WeightedSource:
 
 
 def column_chunks(source: ColumnSource) -> list[tuple[slice, slice]]:
-    """Every column is a chunk."""
+    """Treat every column as a chunk."""
     return [(slice(0, source.n_points), slice(column, column + 1)) for column in range(source.n_features)]
 
 
@@ -420,22 +333,6 @@ def set_names(source: ColumnSource, names: Sequence[str] | None) -> None:
     source.names = [str(name) for name in names]
 
 
-def _wide_frame(frame: nw.DataFrame[Any]) -> ColumnSource | None:
-    """A pandas frame of one type as an array, if its columns are very short.
-
-    Then looking at each column takes longer than copying all of them.
-    """
-    native = frame.to_native()
-    if not hasattr(native, "iloc") or len(native) > SHORT or native.shape[1] < SHORT:
-        return None
-    types = set(native.dtypes)
-    if len(types) != 1 or not isinstance(next(iter(types)), np.dtype) or next(iter(types)).kind not in "fiub":
-        return None
-    source = ArraySource(native.to_numpy())
-    source.names = [str(name) for name in frame.columns]
-    return source
-
-
 def _unweighted(data: object) -> ColumnSource:
     module = type(data).__module__.partition(".")[0]
     if isinstance(data, np.ndarray):
@@ -444,5 +341,9 @@ def _unweighted(data: object) -> ColumnSource:
         return SparseSource(data)
     if module in ("pandas", "polars", "pyarrow"):
         frame = eager_frame(data)
-        return _wide_frame(frame) or FrameSource(frame)
+        if is_short_and_wide(frame):
+            source = ArraySource(frame.to_native().to_numpy())
+            source.names = [str(name) for name in frame.columns]
+            return source
+        return FrameSource(frame)
     return ArraySource(array_of_tensor(data) if module == "torch" else plain_array(array_of(data)))

@@ -223,8 +223,8 @@ def check_plot_path(path: str | Path) -> None:
 def save_plot(result: IDResult, path: str | Path, **options: Unpack[CurveOptions]) -> None:
     """Write the plot of a result to a .png, .pdf or .svg file, whole or not at all."""
     check_plot_path(path)
-    figure = plot_observable_diameter(result, **options).get_figure(root=True)
-    assert figure is not None
+    figure = new_figure()  # which nothing shows
+    plot_observable_diameter(result, figure.add_subplot(), **options)
     save_figure(figure, Path(path))
 
 

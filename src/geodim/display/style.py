@@ -1,7 +1,7 @@
 """What all plots share: colours, sizes, quiet axes, and numbers as people write them.
 
 Colour-blind readers can tell the colours apart.  Matplotlib without pyplot: no global state, no
-window, no backend chosen.
+window, no backend chosen.  In a notebook alone figures belong to pyplot, which shows them below the cell.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from geodim.optional import require
+from geodim.progress import in_notebook
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,7 @@ BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = (
 PALETTE = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY)
 GREY, OTHERS, INK = "#595959", "#B8B8B8", "#222222"
 MARKERS = ("o", "s", "^", "D", "v", "P")  # told apart without colours
+NOTEBOOK_DPI = 120
 LOG_FROM = 20.0  # the ratio of largest to smallest value from which a linear axis would hide the small ones
 
 
@@ -41,8 +43,14 @@ def new_figure(width: float = 5.2, height: float = 3.4) -> Figure:
 
 
 def new_axes(ax: Axes | None, width: float = 5.2, height: float = 3.4) -> Axes:
-    """The axes given, or those of a new figure."""
-    return new_figure(width, height).add_subplot() if ax is None else ax
+    """The axes given, or those of a new figure, which a notebook shows."""
+    if ax is not None:
+        return ax
+    if not in_notebook():
+        return new_figure(width, height).add_subplot()
+    pyplot = require("matplotlib.pyplot", "plot", "plotting")
+    figure: Figure = pyplot.figure(figsize=(width, height), dpi=NOTEBOOK_DPI, layout="constrained")
+    return figure.add_subplot()
 
 
 def finish(ax: Axes, title: str | None, *, grid: str = "both") -> None:

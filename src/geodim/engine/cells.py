@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FIRST_SIZES = 1 << 10
 FIRST_CELLS = 1 << 17
-MOST_MARKED = 1 << 10  # sizes that are looked at to tell which cells are open
+MOST_MARKED = 1 << 10  # sizes that are examined to tell which cells are open
 GUIDE = 4  # entries per cell of the table that tells where to look for a value's cell
 CELLS = 0.8  # of a step: what the cells may leave uncertain, as expected,
 SIZES = 0.5  # and the sizes; both together may reach two steps, that is one to each side

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     PieceSolver = Callable[[tuple[int, int], NDArray[np.int64]], tuple[NDArray[np.int64], int]]
 
 FEW_FROM = 8192  # shorter columns are not worth a look for few distinct values
-FEW_VALUES = 256  # runs up to so many are solved by pairs
-TOP_BLOCKS = 64  # the pyramid ends where at most so many blocks are left
+FEW_VALUES = 256  # runs up to this many are solved by pairs
+TOP_BLOCKS = 64  # the pyramid ends where at most this many blocks are left
 HUGE = 2.0**1000  # past this the trend arithmetic could overflow
 LONG = 1 << 20  # from this length on every gap is a piece of its own,
 GAPS_PER_PIECE = 4  # while shorter columns would spend their time between the pieces
-GRID_SPREAD = 24.0  # a column that stays within so many spacings of a line is treated as a grid
+GRID_SPREAD = 24.0  # a column that stays within this many spacings of a line is treated as a grid
 
 
 class ColumnSolver:

@@ -21,6 +21,20 @@ if TYPE_CHECKING:
     from geodim.engine.profile import Profile
 
 
+FINISH = 1e-7  # seconds per point of a profile: bounds, sums and shares, after the last column
+
+
+def deadline_of(started: float, time_limit: float | None, n_points: int) -> float | None:
+    """When to stop so that a result of so many points is there by the time limit; half of it is for work.
+
+    Examples
+    --------
+    >>> deadline_of(100.0, 3.0, 1_000_000), deadline_of(100.0, 3.0, 10**9)
+    (102.9, 101.5)
+    """
+    return None if time_limit is None else started + max(time_limit - FINISH * n_points, 0.5 * time_limit)
+
+
 class Driver:
     """What ends passes early, who hears how far they are, and where their state is kept.
 
@@ -85,7 +99,7 @@ class Driver:
             self.halt("interrupted")
 
     def report(self, *how_far: object) -> None:
-        """Tell whoever wants to know."""
+        """Report progress, if a callback was given."""
         if self._progress is not None:
             self._progress(*how_far)
 

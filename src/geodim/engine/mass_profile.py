@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Widths = NDArray[np.float64]
 
-EVERY_SIZE = 1 << 20  # up to so many points a result holds Phi at every k
+EVERY_SIZE = 1 << 20  # up to this many points a result holds Phi at every k
 
 
 @dataclass(kw_only=True)
@@ -94,7 +94,7 @@ class MassProfile(Profile):
 
     @property
     def mass(self) -> float:
-        """What all points weigh."""
+        """Return the total mass."""
         return self.measure.mass
 
     @property
@@ -170,12 +170,12 @@ class MassProfile(Profile):
     # ------------------------------------------------------------ checkpoints
 
     def state(self, key: str) -> dict[str, Any]:
-        """What a checkpoint keeps."""
+        """Return the arrays that a checkpoint keeps."""
         arrays = {"phi": self.phi, "owner": self.owner, "work": self.work, "high": self.high, "low": self.low}
         return {name + key: array for name, array in arrays.items()} | {f"size{key}": np.int64(self.phi.size)}
 
     def restore(self, saved: NpzFile, key: str) -> None:
-        """Fill with what was kept."""
+        """Restore from the arrays of a checkpoint."""
         size = int(read_array(saved, f"size{key}", (), np.int64))
         kinds = {"phi": np.float64, "owner": np.int32, "high": np.int64, "low": np.int64}
         read = {name: read_array(saved, name + key, (size,), kind) for name, kind in kinds.items()}

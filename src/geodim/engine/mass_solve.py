@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from geodim.engine.ways import Way
 
 MASS_BYTES = 500  # per point: a column, its starts, and its steps
-PATIENCE = 1 << 22  # starts that are looked at between two looks at the clock
+PATIENCE = 1 << 22  # starts that are examined between two looks at the clock
 GAPS = 256  # on the stack to begin with; halving needs some tens
 EXACT_BITS = 52  # of counts times steps, so that K j - C[j] is exact in float64
 
@@ -213,7 +213,7 @@ def _longer(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def counting_unit(measure: Measure, n_steps: int) -> tuple[int, bool]:
-    """Which unit counters of so many steps have: its bits beyond those of a mass, and whether it rounds.
+    """Which unit counters of this many steps have: its bits beyond those of a mass, and whether it rounds.
 
     K j - C[j] must be exact in float64, K being the mass of all points at most.  A multiplicity is counted
     as it is where it can.

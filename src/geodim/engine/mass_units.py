@@ -1,6 +1,6 @@
 """Points whose masses are whole numbers of some unit, solved as that many points, and shown as masses.
 
-The unit may divide all masses, as that of equal weights does: then points are repeated so many times.  Or it
+The unit may divide all masses, as that of equal weights does: then points are repeated that often. Or it
 is so small that nothing much is lost where masses are rounded to it: then they are counted in steps of width.
 """
 
@@ -78,7 +78,7 @@ class UnitProfile(Profile):
 
     @classmethod
     def of(cls, units: Profile, measure: Measure, unit: int, *, rounded: bool) -> UnitProfile:
-        """From the profile of the units."""
+        """Convert the profile of the units."""
         return cls(
             phi=units.phi, owner=units.owner, step=units.step, done=units.done, n_points=measure.n_points,
             counted=True, skipped=units.skipped, work=units.work, bytes_read=units.bytes_read,
@@ -87,7 +87,7 @@ class UnitProfile(Profile):
 
     @property
     def mass(self) -> float:
-        """What all points weigh."""
+        """Return the total mass."""
         return self.measure.mass
 
     @property

@@ -106,7 +106,7 @@ class Measure:
         return (together & -together).bit_length() - 1
 
     def of_whole(self, units: int) -> int:
-        """Units as a number of points."""
+        """Convert units of mass to a number of points."""
         return units >> -self.exponent
 
     def points(self, high: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -201,7 +201,7 @@ def _whole_sum(high: NDArray[np.int64], low: NDArray[np.int64]) -> int:
 
 
 def parts_of(units: int) -> tuple[int, int]:
-    """A mass in two parts."""
+    """Split a mass into a high and a low part."""
     return units >> LOW_BITS, units & LOW_MASK
 
 

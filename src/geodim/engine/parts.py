@@ -23,20 +23,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PART = 1 << 20
-SHORT = 1 << 15  # up to so many numbers are added up by NumPy: compiled code takes longer to load
+SHORT = 1 << 15  # up to this many numbers are added up by NumPy: compiled code takes longer to load
 FRACTION, HALF = 52, 26  # bits of a float64's fraction, and of the lower half of it with the leading bit
 
 
 def available_threads() -> int:
     """Cores this process may use."""
-    try:
+    if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
+    return os.cpu_count() or 1
 
 
 def thread_count(threads: object, name: str = "n_threads") -> int:
-    """How many threads to use: so many as a caller says, or one for each core.
+    """How many threads to use: as many as a caller says, or one for each core.
 
     Examples
     --------

@@ -25,7 +25,7 @@ WIDEST = 4  # columns of the largest spread, known from all rows: it tells featu
 
 @dataclass(frozen=True)
 class Pilot:
-    """The guess."""
+    """What a sample of the rows suggests: the leading columns, Delta, and the smallest Phi."""
 
     leaders: list[int]
     delta: float
@@ -38,7 +38,7 @@ def widest_columns(ranges: Ranges) -> list[int]:
 
 
 def sample_rows(source: ColumnSource) -> NDArray[np.intp]:
-    """The rows to look at."""
+    """Choose the rows of the sample."""
     most = int(np.clip(ENTRIES // source.n_features, 256, 2048))
     return np.unique(np.linspace(0, source.n_points - 1, most).astype(np.intp))
 

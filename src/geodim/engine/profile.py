@@ -42,7 +42,7 @@ class Profile:
     done: NDArray[np.bool_]
     n_points: int
     counted: bool = False
-    skipped: int = 0  # so many of the smallest d, or w if counted, were left out
+    skipped: int = 0  # this many of the smallest d, or w if counted, were left out
     work: NDArray[np.int64] = field(default_factory=lambda: np.zeros(5, np.int64))
     bytes_read: int = 0
     stopped: str | None = None
@@ -153,7 +153,7 @@ class Profile:
         return {f"phi{key}": self.phi, f"owner{key}": self.owner, f"work{key}": self.work}
 
     def restore(self, saved: NpzFile, key: str) -> None:
-        """Fill with what was kept."""
+        """Restore from the arrays of a checkpoint."""
         read_profile(saved, self, key)
 
     def bounds(self, ranges: Ranges, n_threads: int = 1) -> Bounds:
@@ -181,12 +181,12 @@ class Profile:
             lower = np.maximum.accumulate(self.phi)
             upper = lower.copy()
             upper[1 : 1 + self.skipped] = np.inf
-            for column in unfinished.tolist():
-                for first_d, stop in self.unsolved.get(column, {(0, 0): (1, lower.size)}).values():
-                    unsolved = upper[first_d:stop]
-                    np.maximum(
-                        unsolved, ranges.at_most(column, np.arange(first_d + 1, stop + 1)), out=unsolved
-                    )
+            begun = [column for column in unfinished.tolist() if column in self.unsolved]
+            pieces = [(column, *ends) for column in begun for ends in self.unsolved[column].values()]
+            foremost = ranges.foremost(np.setdiff1d(unfinished, begun))
+            pieces += [(column, 1, lower.size) for column in foremost]
+            for column, first_d, stop in pieces:
+                _raise(upper[first_d:stop], ranges, column, first_d + 1, n_threads)
             lower, upper = lower[1:], np.minimum.accumulate(upper[:0:-1])[::-1]
         most = float(widths.max())
         if self.step > 0.0:
@@ -229,6 +229,16 @@ class Profile:
         solved = self.n_points + self.phi[1 + self.skipped :]  # Delta is h / n times the sum of n - N(w)
         half = 0.5 * self.skipped * self.step * (1.0 - float(solved[0]) / self.n_points)
         return self.step * (float(solved.sum()) / self.n_points + self.skipped) - half, self.step + half
+
+
+def _raise(upper: NDArray[np.floating], ranges: Ranges, column: int, first: int, n_threads: int) -> None:
+    """Bounds from k = ``first`` on that also hold for a column that was not solved there."""
+
+    def work(part: slice) -> None:
+        k = np.arange(first + part.start, first + part.stop)
+        np.maximum(upper[part], ranges.at_most(column, k), out=upper[part])
+
+    in_parts(work, upper.size, n_threads)
 
 
 def _apart(

@@ -71,7 +71,7 @@ def refine(
     magnitude
         Of the values.
     finest
-        Steps that are finer than so many times the magnitude are not tried: exact is no slower.
+        Steps that are finer than this many times the magnitude are not tried: exact is no slower.
     exactly
         Whether an exact pass can be made; where not, finer steps are tried until the tolerance is met.
     """

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     Sharing = ThreadPoolExecutor | Helpers
     Values = NDArray[np.floating]
 
-FEW_BLOCKS = 4  # up to so many blocks per thread, leaders are not read apart from the others
+FEW_BLOCKS = 4  # up to this many blocks per thread, leaders are not read apart from the others
 SHARES_PER_THREAD = 4  # of the rows that threads read together
 
 

@@ -29,10 +29,10 @@ DEAL_OUT_UP_TO = 1 << 31  # counters of shares are short
 TRY_FROM = 1 << 18  # from this length on it is worth finding out how fast numpy is here
 TRIAL = 1 << 16
 CLEARLY = 0.8  # numpy's sort slows down with the logarithm of the length, so it must win the trial clearly
-HANDFUL = 16  # so many distinct values are counted one by one
+HANDFUL = 16  # this many distinct values are counted one by one
 MOST_COMBINATIONS = 4096  # of digits, for counting without sorting
 TWO_DIGITS = 1 << 2 * sorting.DIGIT
-MOST_STEPS = 1 << 20  # so many counters still fit the cache well enough
+MOST_STEPS = 1 << 20  # this many counters still fit the cache well enough
 
 
 class Sorter:

@@ -16,7 +16,7 @@ LARGEST_VALUE = 2.0**900
 CLOSEST = 1e-13
 MOST_POINTS = 1 << 52  # that can be counted: float64 tells all numbers up to it apart
 MOST_STEPS = 1 << 21  # counters that still fit the cache
-COUNT_BELOW = 0.6  # count if there are fewer steps than so many times the points
+COUNT_BELOW = 0.6  # count if there are fewer steps than this many times the points
 SMALLEST = 31  # windows of so few points or steps may be left out
 ROUNDINGS = 2.0**-46  # of bounds and of the error that is computed from them, in units of the dimension
 
@@ -44,7 +44,7 @@ def within(delta: float, off: float, rtol: float) -> bool:
 
 
 def worth_counting(n_steps: float, n_points: int) -> bool:
-    """Whether columns of so many steps are better counted than sorted.
+    """Whether columns of this many steps are better counted than sorted.
 
     This is the one rule for all backends and plans.
     """
@@ -52,7 +52,7 @@ def worth_counting(n_steps: float, n_points: int) -> bool:
 
 
 def may_leave_out(size: int) -> int:
-    """How many of the smallest windows hardly matter, of so many points, or steps where these are counted."""
+    """How many of the smallest windows hardly matter, of n points, or of n steps where these are counted."""
     return SMALLEST if size > 64 * SMALLEST else 0
 
 

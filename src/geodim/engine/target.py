@@ -32,7 +32,7 @@ class Solved:
     column : int
         Whose phi it is.
     cut : int
-        So many points of a majority run were left out: below that phi is 0.
+        This many points of a majority run were left out: below that phi is 0.
     work : array of int64
         What it took, see `geodim.engine.kernels.counters`.
     piece : pair of int, optional

@@ -67,7 +67,7 @@ class TopTwo(Profile):
 
     @property
     def runner(self) -> NDArray[np.int32]:
-        """Whose it is."""
+        """Return which feature holds it."""
         return self.owner
 
     def merge(self, solved: Solved) -> None:

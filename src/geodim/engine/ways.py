@@ -11,10 +11,10 @@ from geodim.engine.windows import columns_together
 BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thread
 MOST_COLUMNS = 8  # half a cache line of float32 in a row-major array: the buffer still fits the cache better
 LONG_FROM = 1 << 17  # columns so long are worth a task each, or several
-# From so many columns of so many points on, most are dropped without being sorted; longer columns would need
+# With at least this many columns and points, most are dropped without being sorted; longer columns would need
 # more scratch memory than there is time to save.
 MANY_COLUMNS, MANY_POINTS, DROPPED_UP_TO = 64, 256, 1 << 17
-# Up to so many values, and squares of points times features, NumPy is done before compiled code is loaded.
+# Up to this many values, and squares of points times features, NumPy is done before compiled code is loaded.
 FEW_VALUES, FEW_WINDOWS = 1 << 18, 1 << 28
 EVERY_WINDOW = "every window"
 CACHE_LINE = 64  # bytes; threads that read together take a whole one of each row, if the memory allows
@@ -79,7 +79,7 @@ class Way:
 
 
 def counted_in(steps: float, n_points: int, *, leave_out: bool) -> tuple[str, int | None, int]:
-    """Method, steps and what is left out, for columns of so many steps; infinitely many if exact."""
+    """Method, steps and what is left out, for columns of this many steps; infinitely many if exact."""
     if worth_counting(steps, n_points):
         return "counted", int(steps), may_leave_out(int(steps)) if leave_out else 0
     return "sorted", None, may_leave_out(n_points) if leave_out else 0
@@ -136,7 +136,7 @@ def local_way(
 
 
 def few_windows(n_points: int, n_features: int) -> bool:
-    """Whether columns of this shape have so few windows that NumPy soon has looked at all of them."""
+    """Whether columns of this shape have so few windows that NumPy soon has examined all of them."""
     values = n_points * n_features
     return values <= FEW_VALUES and values * n_points <= FEW_WINDOWS
 

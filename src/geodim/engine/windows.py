@@ -1,4 +1,4 @@
-"""Few points: every window looked at, by NumPy alone.
+"""Few points: every window examined, by NumPy alone.
 
 What is small enough is solved in less time than it takes to load compiled code, let alone to compile it (see
 `geodim.engine.ways.every_window`).  This is the definition as it stands, for many columns at once: subtract,
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from geodim.engine.driver import Driver
     from geodim.engine.profile import Profile
 
-AT_ONCE = 1 << 15  # values of the columns that are looked at together: with their widths they fit the cache
-# So many windows take NumPy a few seconds: who looked at more has waited as long as loading takes, several
+AT_ONCE = 1 << 15  # values of the columns that are examined together: with their widths they fit the cache
+# This many windows take NumPy a few seconds: beyond that one has waited as long as loading takes, several
 # times over, and is likely to go on.
 PATIENCE = 1 << 31
 WINDOWS = 1  # what is counted, as in `geodim.engine.kernels.counters`, which imports Numba
@@ -39,7 +39,7 @@ def kernels_pay() -> bool:
 
 
 def columns_together(n_points: int, n_features: int) -> int:
-    """How many columns are looked at together."""
+    """How many columns are examined together."""
     return max(1, min(n_features, AT_ONCE // n_points))
 
 

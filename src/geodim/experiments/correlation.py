@@ -43,7 +43,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Correlation:
-    """One rank correlation, of so many pairs.
+    """One rank correlation, and the number of its pairs.
 
     It says of which numbers ("printed" or "ours"), estimator and data set.  ``p`` is the probability of a
     correlation at least as high if the pairs were matched at random.
@@ -114,7 +114,7 @@ def correlate(drops: NDArray[np.float64], gains: NDArray[np.float64]) -> tuple[f
 
 
 def _indicators(curves: Curves) -> dict[str, dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]]:
-    """What may foretell the gains of each data set, beside these gains; large where they should be large."""
+    """What may predict the gains of each data set, beside these gains; large where they should be large."""
     pairs = {
         estimator: {
             name: drops_and_gains(values[name], curves.accuracy[name])

@@ -67,10 +67,10 @@ def hop_cost(nodes: int, edges: int, attributes: int, hops: int, options: Option
     threads = thread_count(options.threads)
     entries = 2 * edges + nodes
     seconds = PRODUCT_SECONDS * entries * attributes * hops + COLUMN_SECONDS * nodes * attributes * (hops + 1)
-    plan = plan_hops(nodes, entries, attributes, hops, threads=threads)
+    plan = plan_hops(nodes, entries, attributes, hops, n_threads=threads)
     if plan.memory > memory_budget(options):
         plan = plan_hops(
-            nodes, entries, attributes, hops, threads=threads, columns=min(NARROWEST, attributes)
+            nodes, entries, attributes, hops, n_threads=threads, columns=min(NARROWEST, attributes)
         )
     return Cost(0.5 + seconds / threads * slowness(), plan.memory, f"{threads} threads")
 
@@ -92,7 +92,7 @@ def all_hops(data: GraphDataset, hops: int, context: Context, name: str) -> KHop
             data.edge_index,
             hops,
             n_threads=context.options.threads,
-            progress=lambda done, total, _deltas: context.progress(done, total),
+            progress=context.progress,
             **options,
         )
     stopped = result[0].stopped

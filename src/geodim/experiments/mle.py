@@ -148,7 +148,7 @@ def tables(rows: Rows) -> list[ReportTable]:
 
 
 def notes(rows: Rows) -> list[str]:
-    """The trap in words."""
+    """Explain in words how equal rows mislead the estimator."""
     if not rows:
         return []
     same = sum(rounds_to(row["paper_like"], printed()["khop_mle"][row["dataset"]][row["k"]]) for row in rows)

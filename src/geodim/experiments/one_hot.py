@@ -64,7 +64,7 @@ def _unit(counts: list[int], step: int) -> Unit:
 
 
 def compute(counts: list[int], context: Context) -> Rows:
-    """The dimensions for k = 0, ..., 5 after so many edges, one row per number of edges."""
+    """The dimensions for k = 0, ..., 5 after this many edges, one row per number of edges."""
     from geodim.khop import khop_dimensions  # noqa: PLC0415
 
     attributes, edges = np.eye(NODES), edge_order()

@@ -48,7 +48,7 @@ class Schedule:
         return max((unit.cost.memory for unit in self.todo), default=0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return {
             "experiment": self.experiment.name,
             "title": self.experiment.title,
@@ -66,7 +66,7 @@ class Schedule:
 
 @dataclass
 class Outcome:
-    """What became of a run."""
+    """The outcome of a run."""
 
     computed: int = 0
     kept: int = 0

@@ -66,10 +66,10 @@ def _work(name: str, hops: list[int], repetitions: int, context: Context) -> Row
             data,
             hops,
             repetitions,
-            directory=context.state / "sign",
-            threads=context.options.threads,
+            checkpoint=context.state / "sign",
+            n_threads=context.options.threads,
             time_limit=limit,
-            progress=lambda done, total, _note: context.progress(done, total),
+            progress=context.progress,
         )
     if len(runs) < len(hops) * repetitions:
         raise StoppedError(

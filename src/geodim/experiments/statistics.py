@@ -42,7 +42,7 @@ def _work(name: str, context: Context) -> Rows:
 
 
 def compare(rows: Rows) -> list[Comparison]:
-    """Every count."""
+    """Compare every count with the printed one."""
     found = {row["dataset"]: row for row in rows}
     comparisons = []
     for name, table in printed()["statistics"].items():

@@ -28,7 +28,9 @@ NAME = "study"
 HOPS = 5
 NEIGHBOURS = 5
 SAMPLE = 2_000  # nodes that the MLE and TwoNN look at, as points and as neighbours
-LABELLED_SPLITS = 3  # of which the training nodes are looked at class by class
+LABELLED_SPLITS = 3  # of which the training nodes are examined class by class
+WIDEST = 5_000  # attributes up to which classes are looked at one by one
+HELD = 6 << 30  # bytes of hop features that a training holds
 SAME = 1e-9  # of the longest row: distances below it are rounding
 TRAINING_SECONDS = 1.5e-8  # per weight and epoch, of some sixty epochs
 QUICK = ("cora", "texas", "wisconsin", "cornell")
@@ -64,7 +66,8 @@ def _work(name: str, runs: int, context: Context) -> Rows:
     context.progress(1, 4)
     others = _neighbour_estimates(graph, context.options)
     context.progress(2, 4)
-    ratios = _class_ratios(graph, context.options)
+    few = graph.x.shape[1] <= WIDEST
+    ratios = _class_ratios(graph, context.options) if few else [None] * (HOPS + 1)
     context.progress(3, 4)
     accuracies = _accuracies(graph, runs, context)
     about: dict[str, Any] = {
@@ -101,7 +104,9 @@ def _rows_of_hops(graph: StudyGraph, nodes: NDArray[np.int64], options: Options)
     parts: list[list[NDArray[np.float64]]] = [[] for _ in range(HOPS + 1)]
     for first in range(0, graph.x.shape[1], width):
         columns = slice(first, min(first + width, graph.x.shape[1]))
-        blocks = iter_hop_blocks(graph.x, operator, HOPS, columns, dtype=np.float64, threads=options.threads)
+        blocks = iter_hop_blocks(
+            graph.x, operator, HOPS, columns, dtype=np.float64, n_threads=options.threads
+        )
         for part, block in zip(parts, blocks, strict=True):
             part.append(np.array(block[nodes], np.float64))
     return [np.concatenate(part, axis=1) for part in parts]
@@ -133,7 +138,7 @@ def _neighbour_estimates(graph: StudyGraph, options: Options) -> list[tuple[floa
     return found
 
 
-def _class_ratios(graph: StudyGraph, options: Options) -> list[float]:
+def _class_ratios(graph: StudyGraph, options: Options) -> list[float | None]:
     """How far features still tell nodes of one class apart, as a share of all nodes: small is good.
 
     Of the training nodes of the first splits: the mean of Delta within the classes over Delta of all of them,
@@ -157,7 +162,7 @@ def _class_ratios(graph: StudyGraph, options: Options) -> list[float]:
             whole = delta(np.ones(len(train), bool))
             within = [delta(labels == one) for one in classes]
             ratios[at, k] = float(np.mean(within)) / whole if whole > 0.0 and within else math.nan
-    return [float(value) for value in ratios.mean(axis=0)]
+    return [float(value) if math.isfinite(value) else None for value in ratios.mean(axis=0)]
 
 
 def _accuracies(graph: StudyGraph, runs: int, context: Context) -> list[list[tuple[float, float]]]:
@@ -168,7 +173,7 @@ def _accuracies(graph: StudyGraph, runs: int, context: Context) -> list[list[tup
     from geodim.gnn.runs import run_seed  # noqa: PLC0415
 
     looked_at = np.unique(np.concatenate([part for split in graph.splits[:runs] for part in split.values()]))
-    inputs = hop_inputs(graph.x, graph.edge_index, HOPS, nodes=looked_at, threads=context.options.threads)
+    inputs = hop_inputs(graph.x, graph.edge_index, HOPS, nodes=looked_at, n_threads=context.options.threads)
     found = []
     for run in range(runs):
         row = []
@@ -176,7 +181,13 @@ def _accuracies(graph: StudyGraph, runs: int, context: Context) -> list[list[tup
             if context.deadline is not None and time.monotonic() > context.deadline:
                 raise StoppedError("stopped before all trainings of this graph were done: to be done again")
             fit = fit_sign(
-                inputs, graph.y, graph.splits[run], k, seed=run_seed(0, k, run), device=context.options.device
+                inputs,
+                graph.y,
+                graph.splits[run],
+                k,
+                seed=run_seed(0, k, run),
+                device=context.options.device,
+                memory=HELD,
             )
             row.append((fit.test_accuracy, fit.valid_accuracy))
         found.append(row)

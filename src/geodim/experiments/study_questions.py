@@ -26,7 +26,8 @@ __all__ = ["Estimate", "across", "claims", "draw", "halves", "regrets", "tables"
 RESAMPLES, SEED = 10_000, 0
 LEVEL = 0.95
 TRIVIAL = {"always 0": 0, "always 1": 1, "always 2": 2, "always 5": 5}
-TOLERANCES = (0.001, 0.01, 0.03, 0.1, 0.3)  # of `advise`; 0.01 is its default
+DEFAULT = 0.01  # the tolerance of `advise`
+TOLERANCES = (0.001, DEFAULT, 0.03, 0.1, 0.3)
 
 
 @dataclass(frozen=True)
@@ -166,14 +167,15 @@ def within_tolerance(graph: Graph, tolerance: float) -> int:
 
 
 def least_ratio(graph: Graph) -> int:
-    """The k whose features leave the least within the classes of the training nodes."""
-    return int(np.nanargmin(graph.curve("class_ratio")))
+    """The k whose features leave the least within the classes of the training nodes; else as `advise`."""
+    ratio = graph.curve("class_ratio")
+    return int(np.nanargmin(ratio)) if np.any(np.isfinite(ratio)) else within_tolerance(graph, DEFAULT)
 
 
-def only_where_it_helps(graph: Graph, tolerance: float = 0.01) -> int:
+def only_where_it_helps(graph: Graph, tolerance: float = DEFAULT) -> int:
     """As `advise`, but no hops where the first of them leaves more within the classes than there was."""
     ratio = graph.curve("class_ratio")
-    return within_tolerance(graph, tolerance) if ratio[1] < ratio[0] else 0
+    return 0 if ratio[1] >= ratio[0] else within_tolerance(graph, tolerance)
 
 
 def _always(k: int) -> Rule:

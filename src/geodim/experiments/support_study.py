@@ -174,7 +174,7 @@ def feature_set_sizes(
     threads = thread_count(context.options.threads)
     n, d = data.n_nodes, data.n_attributes
     kind = working_type(data.x.dtype)
-    operator = make_operator(as_graph(data.edge_index, n, threads=threads), "sym")
+    operator = make_operator(as_graph(data.edge_index, n, n_threads=threads), "sym")
     source = as_source(data.x)
     solvers = [ColumnSolver(n, kind) for _ in range(threads)]
     counts = [[np.zeros(support.size - 1, np.int64) for support in supports] for _ in range(threads)]
@@ -192,7 +192,7 @@ def feature_set_sizes(
         for first in range(0, d, width):
             block = list(range(first, min(first + width, d)))
             for hop, values in enumerate(
-                iter_hop_blocks(source, operator, HOPS, block, dtype=kind, threads=threads)
+                iter_hop_blocks(source, operator, HOPS, block, dtype=kind, n_threads=threads)
             ):
                 if context.deadline is not None and time.monotonic() > context.deadline:
                     raise StoppedError("stopped (time limit) between two blocks of columns")

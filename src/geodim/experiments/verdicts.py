@@ -75,7 +75,7 @@ class Comparison:
 
     @property
     def difference(self) -> float | None:
-        """Ours less the printed one."""
+        """Return our value minus the printed one."""
         return None if self.ours is None else self.ours - float(self.printed)
 
     @property
@@ -86,7 +86,7 @@ class Comparison:
         return f"{self.verdict.value}: {self.reason}" if self.reason else self.verdict.value
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return values | {"verdict": self.verdict.value, "difference": self.difference}
 
@@ -105,11 +105,11 @@ class Claim:
 
     @property
     def sentence(self) -> str:
-        """What to say about it."""
+        """Return the verdict in words."""
         return self.words or {True: "holds", False: "does not hold", None: "not tested"}[self.holds]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return {
             "text": self.text,
             "holds": self.holds,

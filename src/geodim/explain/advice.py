@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from geodim.arguments import real_number
-from geodim.result import to_json_value
+from geodim.saved.document import SavedResult, rebuilt, to_json_value
 from geodim.words import fine_percent
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from geodim.khop_result import KHopResult
 
 FORMAT = "geodim.HopAdvice/1"
@@ -37,7 +39,7 @@ CAVEATS = (
 
 
 @dataclass(frozen=True)
-class HopAdvice:
+class HopAdvice(SavedResult):
     """Advice on the number of hops.
 
     Attributes
@@ -58,6 +60,15 @@ class HopAdvice:
         By which share the dimension of each k exceeds that of the last.
     text : str
         The advice in words, with its basis and caveats.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> edges = [(i, i + 1) for i in range(9)]
+    >>> advice = geodim.advise(geodim.khop_dimensions(np.eye(10), edges, hops=3))
+    >>> advice.hops, advice.computed, advice.certain
+    (3, 3, True)
     """
 
     hops: int
@@ -70,11 +81,29 @@ class HopAdvice:
     text: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         for name in ("dimensions", "drops", "excess"):
             values[name] = [to_json_value(value) for value in values[name]]
         return {"format": FORMAT, **values}
+
+    @classmethod
+    def from_dict(cls, values: object) -> HopAdvice:
+        """Rebuild advice from `to_dict`."""
+        from geodim.saved.others import ADVICE, same_lengths  # noqa: PLC0415
+
+        def make(known: dict[str, Any]) -> HopAdvice:
+            same_lengths(known, ("dimensions", "excess"))
+            return cls(**known)
+
+        made: HopAdvice = rebuilt(values, FORMAT, ADVICE, (), make)
+        return made
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
+        """The dimension against the number of hops, the advised one marked, see `geodim.display.advice`."""
+        from geodim.display.advice import plot_advice  # noqa: PLC0415
+
+        return plot_advice(self, ax=ax, **options)
 
     def __str__(self) -> str:
         return self.text
@@ -87,7 +116,7 @@ class HopAdvice:
 
 
 def advise(result: KHopResult, tolerance: float = 0.01) -> HopAdvice:
-    """Say how many hops are worth it.
+    """Advise on how many hops are worth their cost.
 
     Parameters
     ----------

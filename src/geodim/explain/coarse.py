@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from geodim.explain.passes import Column, ColumnPass, Slot
 
 BINS = 4096
-FINE = 64  # widths up to so many bins are all on the ladder,
+FINE = 64  # widths up to this many bins are all on the ladder,
 RATIO = 1.0125  # wider ones grow by this factor
 SMALLEST_SPAN = 1e-290  # narrower columns are not counted: a bin could vanish
 

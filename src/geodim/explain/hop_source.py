@@ -56,7 +56,7 @@ class HopSource:
         for m in np.unique(hop).tolist():
             which = np.flatnonzero(hop == m)
             blocks = iter_hop_blocks(
-                self.attributes, self.operator, m, attribute[which], dtype=self.dtype, threads=1
+                self.attributes, self.operator, m, attribute[which], dtype=self.dtype, n_threads=1
             )
             for block in blocks:
                 last = block

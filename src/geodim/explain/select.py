@@ -20,18 +20,22 @@ from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError,
 from geodim.explain.greedy import Greedy
 from geodim.explain.passes import exact_source
 from geodim.families.opening import open_features
-from geodim.result import IDResult, format_of, inverse_square, to_json_value, unique_names, versions
+from geodim.progress import showing
+from geodim.result import IDResult, inverse_square, unique_names, versions
+from geodim.saved.document import Reported, SavedResult, format_of, to_json_value
 from geodim.saved.results import SELECTION, SELECTION_DERIVED, checked, related_in_selection
 from geodim.text import html_list, html_table, visible
 from geodim.waiting import waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.axes import Axes
 
     from geodim.alerts import Alert
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
+    from geodim.progress import Progress
 
 FORMAT = "geodim.FeatureSelection/2"
 BEFORE = "geodim.FeatureSelection/1"  # without alerts
@@ -41,8 +45,8 @@ MEMORY = 256 << 20
 
 
 @dataclass(frozen=True, repr=False)
-class FeatureSelection:
-    """Features in the order of their choice, and what they reach together.
+class FeatureSelection(SavedResult, Reported):
+    """The chosen features, in the order of their choice, and what they reach together.
 
     Unpacks into names and curve: ``names, curve = select_features(X)``.
 
@@ -62,7 +66,16 @@ class FeatureSelection:
     guarantee : float
         The chosen features reach at least this part of the Delta of any other set of as many.
     alerts : tuple of Alert
-        What to know before the choice is believed: that of one column in large units reaches everything.
+        What to consider before the choice is trusted: one column in large units may reach everything.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> X = np.array([[0, 8], [1, 0], [3, 4], [6, 8], [10, 0]])
+    >>> selection = geodim.select_features(X, 1, feature_names=["f", "g"])
+    >>> selection.names, selection.useful
+    (['f'], 1)
     """
 
     names: list[str]
@@ -136,7 +149,7 @@ class FeatureSelection:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         values |= {
             "format": FORMAT,
@@ -149,15 +162,6 @@ class FeatureSelection:
         }
         return {name: to_json_value(value) for name, value in values.items()}
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text, also written to ``path`` (whole or not at all) if given.
-
-        Infinity is the string "inf".
-        """
-        from geodim.output import json_text  # noqa: PLC0415
-
-        return json_text(self.to_dict(), path)
-
     @classmethod
     def from_dict(cls, values: object) -> FeatureSelection:
         """Rebuild a selection from `to_dict`."""
@@ -168,6 +172,12 @@ class FeatureSelection:
             msg = f"expected format {FORMAT!r}, found {found!r}: was it written by a later geodim?"
             raise DataFileError(msg)
         return checked(values, SELECTION, SELECTION_DERIVED, lambda known: cls(**known), related_in_selection)
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
+        """Part of the discriminability against the number of features, see `geodim.display.greedy`."""
+        from geodim.display.greedy import plot_greedy  # noqa: PLC0415
+
+        return plot_greedy(self, ax=ax, **options)
 
     def __repr__(self) -> str:
         few = ", ".join(map(visible, self.names[:5])) + (", ..." if len(self.names) > 5 else "")
@@ -195,7 +205,7 @@ class FeatureSelection:
 
 def select_features(
     X: object,
-    m: int | None = None,
+    n_features_to_select: int | None = None,
     *,
     fraction: float | None = None,
     features: object = "coordinates",
@@ -208,26 +218,26 @@ def select_features(
     n_threads: int | None = None,
     memory: int = MEMORY,
     time_limit: float | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> FeatureSelection:
-    r"""Choose few features that keep most of the discriminability.
+    r"""Choose a few features that keep most of the discriminability.
 
     Delta of a set S of features, :math:`\Delta(S) = \frac1n \sum_k \max_{f \in S} \phi_{k,f}`, is monotone
     and submodular, so taking the feature that adds most, again and again, reaches at least :math:`1 - 1/e` of
     Delta of the best set of as many features; the dimension, :math:`1/\Delta^2`, is then at most 2.51 times
     the least possible.  Each choice is the true greedy one: features are left aside only by proven bounds.
     Of features that add the same, the one with the lowest column is taken.  Once nothing is left to gain,
-    ``m`` is filled up by the discriminability of each feature on its own, largest first.
+    ``n_features_to_select`` is filled up by the discriminability of each feature on its own, largest first.
 
     Parameters
     ----------
     X : array-like of shape (n_points, n_features)
         Numbers in any form that `geodim.intrinsic_dimension` takes.
-    m : int, optional
+    n_features_to_select : int, optional
         How many features to choose.
     fraction : float, optional
-        Instead of ``m``: choose until Delta is at least this part of Delta of all features;
-        0.95 if neither is given.
+        Instead of a number: choose until Delta is at least this part of Delta of all features; 0.95 if
+        neither is given.
     features, metric, landmarks
         As for `geodim.intrinsic_dimension`.  From distances this chooses landmarks, the points that tell most
         of the others apart.  What is a part of a larger family is taken as it is: "all features" are those.
@@ -247,8 +257,8 @@ def select_features(
     time_limit : float, optional
         Seconds after which no more features are chosen; those chosen by then are returned, with a warning.
         The first choice looks at all features and is not broken off.
-    progress : callable, optional
-        Called as ``progress(columns_done, columns)``, in each of two passes.
+    progress : bool or callable, optional
+        True shows a bar; a function is called as ``progress(columns_done, columns)``, in the calling thread.
 
     Returns
     -------
@@ -279,15 +289,16 @@ def select_features(
             X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads,
             scale=chosen,
         )  # fmt: skip
-        most, part = _check_size(m, fraction, opened.source.n_features)
+        most, part = _check_size(n_features_to_select, fraction, opened.source.n_features)
         source, ranges = exact_source(opened.source, threads)
     by = divisor(ranges.d_max, chosen.normalize)
-    greedy = Greedy(source, ranges, threads, memory, progress, by)
-    while not greedy.chosen or (
-        (len(greedy.chosen) < most if part is None else greedy.delta < part * greedy.total)
-        and not driver.late()
-    ):
-        greedy.choose()
+    with showing(progress, "features") as told:
+        greedy = Greedy(source, ranges, threads, memory, told, by)
+        while not greedy.chosen or (
+            (len(greedy.chosen) < most if part is None else greedy.delta < part * greedy.total)
+            and not driver.late()
+        ):
+            greedy.choose()
     if ranges.d_max == 0.0:
         warnings.warn(
             "no feature tells any two points apart: any choice of features is as good as any other",
@@ -313,7 +324,7 @@ def select_features(
         evaluations=greedy.evaluations,
         seconds=time.monotonic() - started,
         parameters={
-            "m": None if m is None else int(m),
+            "n_features_to_select": None if n_features_to_select is None else int(n_features_to_select),
             "fraction": part,
             "scale": chosen.told(),
             "normalize": chosen.normalize,
@@ -341,14 +352,14 @@ def _alerts(greedy: Greedy, source: ColumnSource, ranges: Ranges, *, normalize: 
     return tuple(alert for alert in find_alerts(whole, source, ranges) if alert.code != "ties")
 
 
-def _check_size(m: object, fraction: object, n_features: int) -> tuple[int, float | None]:
+def _check_size(n_features_to_select: object, fraction: object, n_features: int) -> tuple[int, float | None]:
     """How many features at most, and which part of Delta, if that decides."""
-    if m is not None and fraction is not None:
+    if n_features_to_select is not None and fraction is not None:
         msg = (
             "give m, the number of features, or fraction, the part of the discriminability to keep, not both"
         )
         raise InputValueError(msg)
-    if m is None:
+    if n_features_to_select is None:
         fraction = FRACTION if fraction is None else fraction
         return n_features, real_number(fraction, "fraction", above=0.0, most=1.0)
-    return whole_number(m, "m, the number of features,", 1, n_features), None
+    return whole_number(n_features_to_select, "m, the number of features,", 1, n_features), None

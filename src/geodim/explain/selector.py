@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class DiscriminabilitySelector(SelectorMixin, DataEstimator):  # type: ignore[misc] # scikit-learn has no types
-    """Keep few features that tell the points apart almost as well as all of them.
+    """Keep a few features that tell the points apart almost as well as all of them.
 
-    A thin coat around `geodim.select_features`, whose documentation says what is computed.  Labels are not
-    looked at: the selection asks which features spread the points, not which ones predict anything.
+    A thin wrapper around `geodim.select_features`, which documents what is computed.  Labels are not
+    examined: the selection asks which features spread the points, not which ones predict anything.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ class DiscriminabilitySelector(SelectorMixin, DataEstimator):  # type: ignore[mi
     ----------
     selection_ : FeatureSelection
         Everything that is known, in the order of choice.
-    support_ : ndarray of bool of shape (n_features_in_,)
+    support_ : ndarray of bool of shape (n_features,)
         Which features are kept.
-    ranking_ : ndarray of int of shape (n_features_in_,)
+    ranking_ : ndarray of int of shape (n_features,)
         1 for the feature chosen first, 2 for the next, ...; all features that were left
         out share the last rank.
     n_features_in_ : int

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -22,28 +22,28 @@ from geodim.explain.passes import ColumnPass, exact_source
 from geodim.families.choose import Ready
 from geodim.families.opening import open_features
 from geodim.removal import TIE_RULE
-from geodim.result import to_json_value, unique_names
+from geodim.result import IDResult, unique_names
+from geodim.saved.document import SavedResult, rebuilt, to_json_value
 from geodim.summary import removal_of
 from geodim.text import html_table, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from geodim.data.sources import ColumnSource
     from geodim.explain.passes import Column, Slot
     from geodim.removal import Removal
-    from geodim.result import IDResult
 
-FORMAT = "geodim.Explanation/2"
+FORMAT = "geodim.Explanation/3"
 HTML_NAMES = 10
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation:
-    """What every feature is worth, and which of them suffice.
+class Explanation(SavedResult):
+    """What every feature contributes, and which of them suffice.
 
     Attributes
     ----------
@@ -67,12 +67,21 @@ class Explanation:
         The shares of each hop together, for the features of a graph; for other data all belongs to hop 0.
     core : list of str
         A minimal set of features: together they have the same dimension to the bit, and without any
-        one of them it is another.
+        one of them it is different.
     core_columns : list of int
         Their columns; column j after m hops is m * n_attributes + j.
     core_shares : dict
         Shares among the core alone, largest first: what they are once features that tie
         with the core have left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> X = np.array([[0, 8], [1, 0], [3, 4], [6, 8], [10, 0]])
+    >>> why = geodim.explain_dimension(X, feature_names=["f", "g"])
+    >>> {name: round(share, 3) for name, share in why.shares.items()}, why.core
+    ({'g': 0.522, 'f': 0.478}, ['f', 'g'])
     """
 
     result: IDResult
@@ -104,7 +113,7 @@ class Explanation:
         return self.removal.alone
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, without the curve; ``without`` names the features with a share."""
+        """Plain values for JSON; ``without`` names the features with a share."""
         return {
             "format": FORMAT,
             "dimension": to_json_value(self.result.dimension),
@@ -113,18 +122,31 @@ class Explanation:
             "n_features": self.result.n_features,
             "features": self.result.parameters.get("features", {"family": "coordinates"}),
             **{name: value for name, value in self.removal.to_dict().items() if name != "dimension"},
+            "removal": self.removal.to_dict(),
             "shares": self.shares,
             "hop_shares": {str(hop): share for hop, share in self.hop_shares.items()},
             "core": self.core,
             "core_columns": self.core_columns,
             "core_shares": self.core_shares,
+            "result": self.result.to_dict(),
         }
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text, also written to ``path`` (whole or not at all) if given."""
-        from geodim.output import json_text  # noqa: PLC0415
+    @classmethod
+    def from_dict(cls, values: object) -> Explanation:
+        """Rebuild an explanation from `to_dict`; ``without`` names the features with a share."""
+        from geodim.saved.others import EXPLANATION, EXPLANATION_DERIVED  # noqa: PLC0415
 
-        return json_text(self.to_dict(), path)
+        def make(known: dict[str, Any]) -> Explanation:
+            return cls(**{**known, "result": IDResult.from_dict(known["result"])})
+
+        made: Explanation = rebuilt(values, FORMAT, EXPLANATION, EXPLANATION_DERIVED, make)
+        return made
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
+        """Shares of the features, and the dimension without each, see `geodim.display.shares`."""
+        from geodim.display.shares import plot_shares  # noqa: PLC0415
+
+        return plot_shares(replace(self.result, removal=self.removal), ax=ax, **options)
 
     def __repr__(self) -> str:
         leading = ", ".join(f"{visible(name)} {share:.1%}" for name, share in list(self.shares.items())[:3])
@@ -164,7 +186,7 @@ def explain_dimension(
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> Explanation:
-    """Say what every feature is worth, and find a minimal set with the same dimension.
+    """Explain what every feature contributes, and find a minimal set with the same dimension.
 
     What the removal of a feature costs, exactly and for all features at once; which features carry the
     discriminability, where of those that tie the lowest column counts; and a minimal set of features that has
@@ -228,7 +250,7 @@ def explain_hops(
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> Explanation:
-    """Say which attributes, after which hops, carry the discriminability of a graph's k-hop data set.
+    """Explain which attributes, after which hops, carry the discriminability of a graph's k-hop data set.
 
     Features are divided by d_max of the raw attributes, whichever of them belong to the core.
 
@@ -278,7 +300,7 @@ def explain_hops(
     result = whole[whole.hops]
     threads = thread_count(n_threads)
     if graph is not None:
-        graph = as_graph(graph, attributes.n_points, weights=edge_weights, threads=threads)
+        graph = as_graph(graph, attributes.n_points, edge_weights=edge_weights, n_threads=threads)
     plain = {  # numbers as Python has them
         name: getattr(value, "item", lambda value=value: value)()
         for name, value in (operator_parameters or {}).items()
@@ -303,7 +325,7 @@ def feature_ranking(
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> dict[str, float]:
-    r"""Discriminability of every feature on its own, :math:`\frac1n \sum_k \phi_{k,f}`, the largest first.
+    r"""Rank features by their own discriminability, :math:`\frac1n \sum_k \phi_{k,f}`, the largest first.
 
     The plain ranking, for comparison with shares and with `geodim.select_features`: a feature may rank
     high and add nothing to another one.  Every column is solved for all k, which takes several times as

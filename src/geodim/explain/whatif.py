@@ -50,7 +50,7 @@ NOBODY = np.iinfo(np.int32).max  # an owner that every column comes before
 
 
 class WhatIf:
-    r"""Questions about a data set that was measured once.
+    r"""Answers to what-if questions about a data set that is measured once.
 
     Every answer is the exact `IDResult` of the changed data, bit for bit what `geodim.intrinsic_dimension`
     gives for it in float64, except that features keep the numbers of their columns.  With ``normalize``,
@@ -69,7 +69,7 @@ class WhatIf:
     Attributes
     ----------
     result : IDResult
-        The data as they are.
+        The result for the unchanged data.
 
     Examples
     --------

@@ -93,7 +93,7 @@ def _squares(points, at, centres, x, size, tile):
 
 @njit(nogil=True, cache=True)
 def _products(points, at, centres, x, size, tile):
-    """Scalar products."""
+    """Compute scalar products of points and centres."""
     a0 = a1 = b0 = b1 = c0 = c1 = d0 = d1 = splat(0.0)
     for k in range(size):
         y0, y1 = load(points, at + k * PANEL), load(points, at + k * PANEL + 8)

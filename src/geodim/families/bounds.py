@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from geodim.families.directions import DirectionSource
     from geodim.families.points import Panels
 
-ALL_PAIRS = 4096  # points: of so many all distances are looked at for the diameter
+ALL_PAIRS = 4096  # points: of this many all distances are examined for the diameter
 
 
 @dataclass(frozen=True)

@@ -92,9 +92,9 @@ class Ready:
         self._source, self._said = source, said
 
     def source(self, X: object, *, names: object = None, n_threads: int | None = None) -> object:  # noqa: ARG002
-        """The columns."""
+        """Return the columns as features."""
         return self._source
 
     def described(self, source: object) -> dict[str, Any]:  # noqa: ARG002
-        """As they were described before."""
+        """Return the description that was given."""
         return self._said

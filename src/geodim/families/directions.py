@@ -39,20 +39,29 @@ MOST_AXES = 256
 
 @dataclass(frozen=True, kw_only=True)
 class Directions:
-    """Projections on unit vectors as features.
+    """Projections onto unit vectors, as features.
 
     Parameters
     ----------
     axes : int, optional
         How many principal axes, those of the largest variance first; all, up to 256, by default.
     random : int, default 64
-        How many random directions besides.
+        How many random directions to add.
     ascend : bool, default True
         Move the best of them towards a larger discriminability, and add what was reached.
     given : array-like of shape (m, n_coordinates), optional
         Directions of any length to take besides, as those that `geodim.torch.discriminability` leads to.
     rng : None, int or numpy.random.Generator, default 0
-        Where random numbers come from.
+        The source of random numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> square = np.random.default_rng(0).random((500, 2))
+    >>> result = geodim.intrinsic_dimension(square, features=geodim.Directions(random=16))
+    >>> bool(result.lower < result.upper)  # bounds that hold for all directions
+    True
     """
 
     axes: int | None = None
@@ -71,7 +80,7 @@ class Directions:
         X : array-like of shape (n_points, n_coordinates)
             The points.
         names
-            There are none to be given.
+            Not used: directions have their own names.
         n_threads : int, optional
             Threads to check the data with.
         """
@@ -107,7 +116,7 @@ class Directions:
         return _units(rows / np.abs(rows).max(axis=1, keepdims=True))
 
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:
-        """What a plan needs to know of so many points."""
+        """What a plan needs to know of this many points."""
         axes = min(n_coordinates, MOST_AXES) if self.axes is None else self.axes
         begun = max(axes + self.random + (0 if self.given is None else len(self.given)), 1)
         held = padded_bytes(n_points, n_coordinates)

@@ -48,21 +48,21 @@ class Distances:
         ones, or of a sparse matrix, lists of sets, or strings, whose tokens are meant, see
         `geodim.data.texts`), "edit" (between strings: characters to insert, delete or replace),
         "shortest_path" (between the nodes of a graph, see `geodim.families.paths`), "precomputed" (a
-        symmetric matrix), or a function of two points.  1 - cos, which libraries call cosine distance, is no
-        metric, and the square of the Euclidean distance is none.
+        symmetric matrix), or a function of two points.  1 - cos, which libraries call cosine distance, is
+        not a metric, nor is the squared Euclidean distance.
     p : float, optional
         The exponent of "minkowski", at least 1.
     edge_weights : array, True or str, optional
         For "shortest_path": lengths of the edges, see `geodim.data.graphs.as_graph`; 1 by default.
     disconnected : {"error", "component", "beyond"} or float
         For "shortest_path", where nodes have no path between them: an error, the largest component alone, an
-        edge farther apart than any others, or so far apart.
+        edge farther apart than any others, or this distance.
     landmarks : int, sequence of int, or array of shape (m, d), optional
-        Measure from so many points, from these points, or from other points, rather than from all.
+        Measure from this many points, from these points, or from other points, rather than from all.
     choice : {"farthest", "random"}
         How a number of landmarks is chosen.
     rng : None, int or numpy.random.Generator, default 0
-        Where random numbers come from.
+        The source of random numbers.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class Distances:
         return found | getattr(source, "details", {})
 
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:
-        """What a plan needs to know of so many points."""
+        """What a plan needs to know of this many points."""
         held = padded_bytes(n_points, n_coordinates) if self.metric != "precomputed" else 0
         there = self.metric not in ("precomputed", "jaccard", "minkowski") and isinstance(self.metric, str)
         if self.landmarks is None:

@@ -249,7 +249,7 @@ def _blurred(
     values, magnitude = np.empty((n, rows * columns, channels)), 0.0
     for some, block in _blocks(images.array):
         nodes = block.reshape(len(block), -1, channels).transpose(1, 0, 2).reshape(rows * columns, -1)
-        for last in iter_hop_blocks(nodes, operator, hops, slice(None), dtype=kind, threads=n_threads):
+        for last in iter_hop_blocks(nodes, operator, hops, slice(None), dtype=kind, n_threads=n_threads):
             final = last
         values[some] = final.reshape(rows * columns, len(block), channels).transpose(1, 0, 2)
         magnitude = max(magnitude, float(np.abs(block).max()))

@@ -54,7 +54,7 @@ def choose(
     n_points: int,
     source: Callable[[NDArray[np.intp]], MadeColumns],
 ) -> NDArray[np.intp]:
-    """So many points, ascending.
+    """Choose a number of points, in ascending order.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def choose(
         How many.
     choice : {"farthest", "random"}
         Each one the farthest from those before it, which covers all points with at most twice the least
-        radius that so many landmarks can have (Gonzalez 1985); or at random.
+        radius that this many landmarks can have (Gonzalez 1985); or at random.
     rng : None, int or numpy.random.Generator
         Where random numbers come from: the landmarks, or the first of the farthest ones.
     n_points : int

@@ -255,8 +255,8 @@ def _graph_of(data: object, edge_weights: object, threads: int) -> Graph:
     if isinstance(data, GraphDataset):
         if edge_weights is not None:
             raise InputValueError("the named data sets have no edge weights: leave edge_weights out")
-        return as_graph(data.edge_index, data.n_nodes, directed=data.directed, threads=threads)
-    graph = as_graph(data, weights=edge_weights, threads=threads)
+        return as_graph(data.edge_index, data.n_nodes, directed=data.directed, n_threads=threads)
+    graph = as_graph(data, edge_weights=edge_weights, n_threads=threads)
     if graph.notes.weight_conflicts:
         raise InputValueError(
             f"{graph.notes.weight_conflicts:,} edges are listed with more than one length, in the same or in "

@@ -70,7 +70,7 @@ class Panels:
 
 
 def padded_bytes(n_points: int, n_coordinates: int) -> int:
-    """Bytes of so many points in panels."""
+    """Bytes of this many points in panels."""
     return -(-n_points // PANEL) * PANEL * n_coordinates * 8
 
 

@@ -46,7 +46,7 @@ class Family(Protocol):
     * ``names``: of the functions, which shares and explanations use;
     * ``error(greatest)``: how far, at most, a value may lie from that of its definition, given the greatest
       magnitude of all values; 0 by default: the values are what they are.  Bounds of results include it;
-    * ``made``: True if columns are made anew whenever they are read.  Exact results then make each but once;
+    * ``made``: True if columns are made again whenever they are read.  Exact results then make each but once;
       the values must be finite, and the source has ``at_once``, how many columns are made together at best,
       and ``extents()``, bounds on the values of every column, shape (n_features, 2), for what was not made
       in time;
@@ -123,7 +123,7 @@ def label_of(family: Family) -> str:
 
 
 def is_made(source: ColumnSource) -> bool:
-    """Whether columns are made anew whenever they are read, so that they should be read but once."""
+    """Whether columns are made again whenever they are read, so that they should be read but once."""
     return bool(getattr(source, "made", False))
 
 

@@ -109,7 +109,7 @@ class SetDistances(MadeColumns):
         return self.indptr.nbytes + self.indices.nbytes + self.sizes.nbytes
 
     def digest(self) -> bytes:
-        """Of the sets and the centres."""
+        """Return a digest of the sets and the centres."""
         return digest_of_parts(self.indptr, self.indices, self.points)
 
 

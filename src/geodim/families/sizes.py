@@ -16,7 +16,7 @@ AT_ONCE = 32  # as in `geodim.families.sources`
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes of a family on so many points.
+    """The sizes of a family on a given number of points.
 
     Attributes
     ----------

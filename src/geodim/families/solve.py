@@ -130,7 +130,7 @@ def solve_here(
 
 
 class _Finite:
-    """Columns that others make, looked at for values that are not finite before the engine sees them."""
+    """Columns that others make, examined for values that are not finite before the engine sees them."""
 
     def __init__(self, source: ColumnSource) -> None:
         self._source = source
@@ -141,7 +141,7 @@ class _Finite:
         return getattr(self._source, name)
 
     def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
-        """Make some columns."""
+        """Compute some columns."""
         self._source.read(columns, out)
         if not np.isfinite(out).all():
             at, row = np.argwhere(~np.isfinite(out))[0].tolist()

@@ -345,7 +345,7 @@ class MatrixDistances(MadeColumns):
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
-        """Copy rows."""
+        """Copy some rows of the matrix."""
         assert self.points is not None
         centres = self.points[np.asarray(columns, np.intp)]
         if rows is None:
@@ -354,11 +354,11 @@ class MatrixDistances(MadeColumns):
             out[:] = self._columns.sample(centres, rows).T
 
     def error(self, greatest: float) -> float:  # noqa: ARG002
-        """The matrix is what it is."""
+        """Return 0: the values of the matrix are exact by definition."""
         return 0.0
 
     def digest(self) -> bytes:
-        """Of the rows that are read."""
+        """Return a digest of the rows that are read."""
         digest = hashlib.blake2b(self.metric.encode(), digest_size=16)
         for chunk in self.chunks():
             digest.update(np.ascontiguousarray(self.chunk(*chunk).T).data)

@@ -68,7 +68,7 @@ class EditDistances(MadeColumns):
         out[:] = process.cdist(some, texts, scorer=Levenshtein.distance, dtype=np.int64, workers=1)
 
     def error(self, greatest: float) -> float:  # noqa: ARG002
-        """Counts are exact."""
+        """Return 0: edit distances are whole numbers, which are exact."""
         return 0.0
 
     @property

@@ -34,9 +34,9 @@ class Terms:
     Parameters
     ----------
     weighting : {"tfidf", "count", "binary"}
-        What the value of a term in a text is.
+        How the value of a term in a text is computed.
     words : int, default 1
-        The most words of a term: 2 takes pairs of neighbouring words besides single ones.
+        The most words of a term: 2 adds pairs of neighbouring words to single ones.
     least : int, default 1
         Leave out terms that occur in fewer texts.
     vectorizer : optional

@@ -134,7 +134,7 @@ class Union:
         return UnionSource(found, by=self.by)
 
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:
-        """What a plan needs to know of so many points."""
+        """What a plan needs to know of this many points."""
         found = [sizes_of(family, n_points, n_coordinates) for family in self.families()]
         made = [one.made_from for one in found if one.made_from is not None]
         parts = [one.part for one in found if one.part is not None]
@@ -309,7 +309,7 @@ class UnionSource(MadeColumns):
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
-        """Let every member make its own."""
+        """Let every member make its own columns."""
         wanted = np.asarray(columns, np.intp)
         whose = np.searchsorted(self.first, wanted, side="right") - 1
         turns = np.flatnonzero(np.diff(whose, prepend=-1, append=-1)).tolist()

@@ -34,7 +34,7 @@ class Coordinates:
     label = "coordinates"
 
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:  # noqa: ARG002
-        """What a plan needs to know of so many points."""
+        """What a plan needs to know of this many points."""
         return Sizes(n_coordinates, None)
 
     def source(
@@ -44,15 +44,15 @@ class Coordinates:
         names: Sequence[str] | None = None,
         n_threads: int | None = None,  # noqa: ARG002
     ) -> ColumnSource:
-        """The columns."""
+        """Return the values as columns."""
         return as_source(X, names=names)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Values:
-    """Values of one's own as features: of functions that are called, or given as a matrix.
+    """Your own values as features: those of functions that are called, or a matrix.
 
-    The values are what they are: nothing is said about how far they are off.
+    The values are taken as exact.
 
     Parameters
     ----------

@@ -6,6 +6,9 @@
 >>> X = np.array([[1.0], [0.0], [1.0]])
 >>> hop_features(X, operator, hops=1)[1].round(3).tolist()
 [[0.5], [0.816], [0.5]]
+>>> from geodim.features import DEFAULT_WIDTH
+>>> DEFAULT_WIDTH  # columns of a block
+16
 """
 
 from importlib import import_module

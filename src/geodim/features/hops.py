@@ -63,7 +63,7 @@ def iter_hop_blocks(
     columns: slice | Sequence[int] | NDArray[np.integer],
     *,
     dtype: DTypeLike | None = None,
-    threads: int | None = None,
+    n_threads: int | None = None,
 ) -> Iterator[NDArray[np.floating]]:
     """Yield ``T^m X[:, columns]`` for m = 0, ..., hops.
 
@@ -84,7 +84,7 @@ def iter_hop_blocks(
     dtype : float32 or float64, optional
         Type of the features: by default float32 if that holds every value of X exactly
         by its type, else float64.
-    threads : int, optional
+    n_threads : int, optional
         Threads to use, all cores by default.
 
     Yields
@@ -101,7 +101,7 @@ def iter_hop_blocks(
     """
     # Check at the call, not at the first block.
     source = _as_columns(X)
-    count = thread_count(threads, "threads")
+    count = thread_count(n_threads, "threads")
     hops = whole_number(hops, "hops", 0)
     if source.n_points != operator.n_nodes:
         raise ShapeError(f"X has {source.n_points} rows, but the graph has {operator.n_nodes} nodes")
@@ -124,7 +124,7 @@ def _blocks(
         return
     following = aligned_empty(shape, kind)
     for _ in range(hops):
-        operator.apply(current, following, threads=threads)
+        operator.apply(current, following, n_threads=threads)
         current, following = following, current
         yield _shown(current, len(columns))
 
@@ -136,7 +136,7 @@ def hop_features(
     *,
     dtype: DTypeLike | None = None,
     width: int = DEFAULT_WIDTH,
-    threads: int | None = None,
+    n_threads: int | None = None,
 ) -> list[NDArray[np.floating]]:
     """Return ``[X, TX, ..., T^hops X]`` as dense arrays, for data of which all hops fit into memory.
 
@@ -164,7 +164,8 @@ def hop_features(
     result: list[NDArray[np.floating]] = []
     for first in range(0, source.n_features, width):
         part = slice(first, min(first + width, source.n_features))
-        for m, block in enumerate(iter_hop_blocks(source, operator, hops, part, dtype=kind, threads=threads)):
+        blocks = iter_hop_blocks(source, operator, hops, part, dtype=kind, n_threads=n_threads)
+        for m, block in enumerate(blocks):
             if first == 0:
                 result.append(np.empty((source.n_points, source.n_features), kind))
             result[m][:, part] = block

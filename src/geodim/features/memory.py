@@ -81,7 +81,7 @@ def hop_memory(
 
 
 def columns_for_memory(
-    budget: int,
+    memory: int,
     n_nodes: int,
     n_stored_edges: int,
     itemsize: int,
@@ -90,7 +90,7 @@ def columns_for_memory(
     scratch_itemsize: int = 0,
     limit: int | None = None,
 ) -> int:
-    """Return the widest block of columns for which :func:`hop_memory` stays within `budget` bytes.
+    """Return the widest block of columns for which :func:`hop_memory` stays within `memory` bytes.
 
     A multiple of 16, which is what the kernel likes, or 8; no more than `limit` (the
     number of attributes) needs.
@@ -105,7 +105,7 @@ def columns_for_memory(
     >>> columns_for_memory(1_000_000, 1_000, 8_000, 4)
     112
     """
-    budget = whole_number(budget, "budget", 0)
+    memory = whole_number(memory, "budget", 0)
 
     def need(columns: int) -> int:
         return hop_memory(
@@ -113,12 +113,12 @@ def columns_for_memory(
         )
 
     least = need(MIN_WIDTH)
-    if least > budget:
+    if least > memory:
         raise InputValueError(
-            f"{budget:,} bytes do not hold the graph and {MIN_WIDTH} columns: {least:,} are needed"
+            f"{memory:,} bytes do not hold the graph and {MIN_WIDTH} columns: {least:,} are needed"
         )
     per_column = max((need(2 * MIN_WIDTH) - least) // MIN_WIDTH, 1)
-    columns = MIN_WIDTH + (budget - least) // per_column
+    columns = MIN_WIDTH + (memory - least) // per_column
     if limit is not None:
         columns = min(columns, max(limit, MIN_WIDTH))
         if columns == limit:

@@ -56,7 +56,7 @@ __all__ = ["MatrixOperator", "Operator", "SeriesOperator", "make_operator"]
 
 NAMES = ("sym", "rw", "ppr", "heat")
 MAX_ORDER = 10_000
-CHUNK = 1 << 20  # rows whose lengths are looked at together
+CHUNK = 1 << 20  # rows whose lengths are examined together
 LEAST_DEGREE, LARGEST_DEGREE = 1e-150, 1e150  # products of two of them neither overflow nor lose digits
 
 
@@ -71,6 +71,13 @@ class Operator(ABC):
         Sparse products that one application takes.
     scratch_itemsize : int
         Bytes of working memory per node and column that one application takes.
+
+    Examples
+    --------
+    >>> from geodim.features import Operator, make_operator
+    >>> operator = make_operator([(0, 1), (1, 2)], "rw")
+    >>> isinstance(operator, Operator), operator.n_nodes, operator.products
+    (True, 3, 1)
     """
 
     n_nodes: int
@@ -83,12 +90,12 @@ class Operator(ABC):
 
     @abstractmethod
     def apply(
-        self, block: NDArray[np.floating], out: NDArray[np.floating], *, threads: int | None = None
+        self, block: NDArray[np.floating], out: NDArray[np.floating], *, n_threads: int | None = None
     ) -> None:
         """Write the operator times `block` into `out`.
 
         These are two different C-contiguous (n, c) arrays of one float type. Columns do not influence each
-        other, and neither does `threads` influence any bit. See :mod:`geodim.features.hops` for what is
+        other, and neither does `n_threads` influence any bit. See :mod:`geodim.features.hops` for what is
         guaranteed about rounding.
         """
 
@@ -104,7 +111,7 @@ class Operator(ABC):
         return self
 
     def largest_sums(
-        self, hops: int, kind: np.dtype[np.floating], threads: int | None = None
+        self, hops: int, kind: np.dtype[np.floating], n_threads: int | None = None
     ) -> Iterator[float]:
         """Yield the largest row sum of each power of `absolute`, while it is finite."""
         operator = self.absolute()
@@ -112,7 +119,7 @@ class Operator(ABC):
         block[...] = 1.0
         for _ in range(hops):
             try:
-                operator.apply(block, out, threads=threads)
+                operator.apply(block, out, n_threads=n_threads)
             except RangeOverflowError:
                 return
             yield float(out.max())
@@ -128,7 +135,14 @@ class Operator(ABC):
 
 
 class MatrixOperator(Operator):
-    """One sparse matrix, held as compressed rows and the scales around them."""
+    """One sparse matrix, held as compressed rows and the scales around them.
+
+    Examples
+    --------
+    >>> from geodim.features import make_operator
+    >>> type(make_operator([(0, 1), (1, 2)], "sym")).__name__
+    'MatrixOperator'
+    """
 
     def __init__(self, name: str, rows: Rows) -> None:
         self.name = name
@@ -145,10 +159,10 @@ class MatrixOperator(Operator):
         }
 
     def apply(
-        self, block: NDArray[np.floating], out: NDArray[np.floating], *, threads: int | None = None
+        self, block: NDArray[np.floating], out: NDArray[np.floating], *, n_threads: int | None = None
     ) -> None:
         """Write the matrix times `block` into `out`."""
-        aggregate(self.rows, block, out, thread_count(threads, "threads"))
+        aggregate(self.rows, block, out, thread_count(n_threads, "threads"))
 
     def arithmetic(self) -> Arithmetic:
         """Return what the rounding of a product depends on."""
@@ -184,6 +198,13 @@ class SeriesOperator(Operator):
         :math:`\sum_{k > K} \theta_k`, a bound on the norm of what was cut off, since :math:`\|T\| \le 1`: in
         the spectral norm for ``sym``, in the maximum norm (of each column) for ``rw``. Bounds on a dimension
         are about the series as truncated: this error is not among them.
+
+    Examples
+    --------
+    >>> from geodim.features import make_operator
+    >>> operator = make_operator([(0, 1), (1, 2)], "ppr")
+    >>> operator.order, operator.truncation_error < 1e-3
+    (56, True)
     """
 
     scratch_itemsize = 16
@@ -224,19 +245,19 @@ class SeriesOperator(Operator):
         }
 
     def apply(
-        self, block: NDArray[np.floating], out: NDArray[np.floating], *, threads: int | None = None
+        self, block: NDArray[np.floating], out: NDArray[np.floating], *, n_threads: int | None = None
     ) -> None:
         """Write the series applied to `block` into `out`."""
         from geodim.features._kernels import blend  # noqa: PLC0415
 
-        count = thread_count(threads, "threads")
+        count = thread_count(n_threads, "threads")
         helpers = useful_threads(count, block.size)
         ranges = equal_ranges(self.n_nodes, helpers)
         shape, double = block.shape, np.dtype(np.float64)
         y, z = aligned_empty(shape, double), aligned_empty(shape, double)
         np.multiply(block, self._first, out=y, dtype=np.float64)
         for step in self._steps:
-            self.transition.apply(y, z, threads=count)
+            self.transition.apply(y, z, n_threads=count)
             y, z = z, y
 
             def task(rows: tuple[int, int], y: NDArray[np.floating] = y, step: float = step) -> None:

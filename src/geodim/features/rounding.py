@@ -164,7 +164,7 @@ def growth(
 ) -> list[float]:
     r"""Upper bounds on the largest sum of a row of :math:`|A|^m`, for m = 0, ..., hops.
 
-    Features of hop m are at most so many times as large as the largest attribute. Takes one
+    Features of hop m are at most this many times as large as the largest attribute. Takes one
     narrow product per hop, where the operator is; infinite where a sum overflows, and for
     operators that state no arithmetic.
 

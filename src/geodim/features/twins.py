@@ -2,7 +2,7 @@
 
 Two nodes are twins after k hops if they agree in every attribute and in every mixture of it up to the k-th.
 Classes of equal nodes are refined block by block; a node that some attribute already told apart from all
-others is not looked at again.
+others is not examined again.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from geodim.gauge.marks import EVEN, Mark, reference_marks
+from geodim.text import html_table
 from geodim.words import counted, number
 
 if TYPE_CHECKING:
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["Gauge"]
 
 SHUFFLED = "shuffled"  # among the parameters of a result: dimensions of the same features of shuffled columns
-ABOUT = 1.25  # so many times more or less is about as much: data sets of one law scatter by that
+ABOUT = 1.25  # this many times more or less is about as much: data sets of one law scatter by that
 
 
 @dataclass(frozen=True)
 class Gauge:
-    """Where an intrinsic dimension stands.
+    """An intrinsic dimension among those of columns of known kinds.
 
     Attributes
     ----------
@@ -36,6 +37,14 @@ class Gauge:
     level : str
         "lowest", "low", "middle", "normal", "high", "Laplace" or "highest": where among the marks;
         "unknown" where the bounds leave it open.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> X = np.random.default_rng(0).normal(size=(1000, 10))
+    >>> print(geodim.intrinsic_dimension(X).gauge)
+    evenly spaced 4 < uniform 4.1 < normal 20 < [20.44] < Laplace 62
     """
 
     dimension: float
@@ -100,7 +109,7 @@ class Gauge:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return {
             "level": self.level,
             "verdict": self.verdict,
@@ -109,6 +118,10 @@ class Gauge:
 
     def __str__(self) -> str:
         return self.line
+
+    def _repr_html_(self) -> str:
+        rows = [(mark.name, number(mark.dimension)) for mark in self.marks]
+        return html_table(self.verdict, [("this data", number(self.dimension)), *rows])
 
 
 _WORDS = {

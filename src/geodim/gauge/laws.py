@@ -95,7 +95,7 @@ LAWS = {
 
 
 def median_reach(law: Law, n_points: int, n_features: int) -> float:
-    """The median of the largest range of so many columns of so many values."""
+    """The median of the largest range of this many columns of this many values."""
     wanted = 2.0 ** (-1.0 / n_features)
     low, high = 0.0, 2.0
     if law.name != "uniform":

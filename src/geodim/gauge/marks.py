@@ -36,7 +36,7 @@ class Mark(NamedTuple):
 
 
 def reference_marks(n_points: int, n_features: int, scale: str = "global") -> tuple[Mark, ...]:
-    """What columns of known kinds have, for so many points and features.
+    """Dimensions of columns of known kinds, for a number of points and features.
 
     Parameters
     ----------

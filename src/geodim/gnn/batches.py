@@ -123,7 +123,7 @@ def make_batches(
     device: torch.device,
     memory: int,
 ) -> dict[str, Batches]:
-    """Return the batches of the three splits; what is looked at most and fits is held on the device.
+    """Return the batches of the three splits; what is examined most and fits is held on the device.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def make_batches(
     for part in ("valid", "train", "test"):
         nodes = _nodes(splits, part, labels)
         need = hop_inputs_bytes(len(nodes), inputs.n_attributes, hops)
-        # The test nodes are looked at once, so that holding them saves nothing.
+        # The test nodes are examined once, so that holding them saves nothing.
         resident = part != "test" and need <= left
         left -= need * resident
         batches[part] = Batches(

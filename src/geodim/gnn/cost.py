@@ -41,6 +41,12 @@ class SignCost:
         Peak bytes of hop features held, for the largest data set.
     disk : int
         Bytes of hop features in files, where they are larger than the memory they may take.
+
+    Examples
+    --------
+    >>> from geodim.gnn import estimate_cost
+    >>> estimate_cost(["cora"], hops=[0, 1, 2], repetitions=10).runs
+    30
     """
 
     runs: int
@@ -49,7 +55,7 @@ class SignCost:
     disk: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return asdict(self)
 
 

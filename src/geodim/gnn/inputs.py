@@ -48,6 +48,14 @@ class HopInputs:
         The node of each row, ascending.
     n_nodes : int
         Nodes of the whole graph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geodim.gnn import hop_inputs
+    >>> inputs = hop_inputs(np.eye(3, dtype=np.float32), [(0, 1), (1, 2)], 2)
+    >>> len(inputs.layers), inputs.layers[0].shape, inputs.n_nodes
+    (3, (3, 3), 3)
     """
 
     def __init__(self, layers: Sequence[NDArray[np.float32]], nodes: NDArray[np.int64], n_nodes: int) -> None:
@@ -98,7 +106,7 @@ def hop_inputs(
     nodes: object = None,
     operator: object = "sym",
     folder: str | Path | None = None,
-    threads: int | None = None,
+    n_threads: int | None = None,
     stop: Callable[[], None] | None = None,
 ) -> HopInputs:
     r"""Compute :math:`X, \hat A X, \dots, \hat A^k X` for the nodes that a classifier looks at.
@@ -120,7 +128,7 @@ def hop_inputs(
     folder : path, optional
         Keep the layers there, memory-mapped, and take them from there the next time (after comparing a digest
         of all attributes and of the operator).  In memory by default.
-    threads : int, optional
+    n_threads : int, optional
         Threads to use, all cores by default.
     stop : callable, optional
         Called between two blocks of columns; raises to give up.
@@ -135,13 +143,13 @@ def hop_inputs(
     hops = whole_number(hops, "hops", 0)
     source = as_source(X)
     own = graph is None and not isinstance(operator, str)
-    made = make_operator(None if own else as_graph(graph, source.n_points, threads=threads), operator)
+    made = make_operator(None if own else as_graph(graph, source.n_points, n_threads=n_threads), operator)
     if made.n_nodes != source.n_points:
         raise ShapeError(f"X has {source.n_points} rows, but the operator has {made.n_nodes} nodes")
     wanted = _wanted(nodes, source.n_points)
 
     def fill(layers: Sequence[NDArray[np.float32]]) -> None:
-        _fill(layers, source, made, wanted, threads, stop)
+        _fill(layers, source, made, wanted, n_threads, stop)
 
     shape = (len(wanted), source.n_features)
     if folder is None:
@@ -186,7 +194,7 @@ def _fill(
     width = max(DEFAULT_WIDTH, BLOCK_BYTES // (8 * source.n_points) // DEFAULT_WIDTH * DEFAULT_WIDTH)
     for first in range(0, source.n_features, width):
         part = slice(first, min(first + width, source.n_features))
-        blocks = iter_hop_blocks(source, operator, len(layers) - 1, part, dtype=np.float32, threads=threads)
+        blocks = iter_hop_blocks(source, operator, len(layers) - 1, part, dtype=np.float32, n_threads=threads)
         for layer, block in zip(layers, blocks, strict=True):
             layer[:, part] = block[rows]
             if stop is not None:

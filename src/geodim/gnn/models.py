@@ -27,6 +27,15 @@ def save_model(model: SIGN, path: str | Path) -> None:
         Trained or not.
     path : path
         An ``.npz`` file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from geodim.gnn import SIGN, save_model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(SIGN(4, 2, hops=1, hidden=8), pathlib.Path(folder) / "model.npz")
+    ...     [path.name for path in pathlib.Path(folder).iterdir()]
+    ['model.npz']
     """
     arrays = {name: tensor.detach().cpu().numpy() for name, tensor in model.state_dict().items()}
     arrays[CONFIG] = np.frombuffer(json.dumps(model.config).encode(), np.uint8)

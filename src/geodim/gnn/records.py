@@ -45,6 +45,12 @@ class SignRun:
         Numbers that were trained.
     device, threads, torch
         Where it ran, and the version of PyTorch.
+
+    Examples
+    --------
+    >>> from geodim.gnn import SignRun
+    >>> [name for name in SignRun.__dataclass_fields__][:4]
+    ['dataset', 'k', 'repetition', 'seed']
     """
 
     dataset: str
@@ -94,7 +100,7 @@ class RunStore:
         make_folder(self.folder)
 
     def path(self, dataset: str, k: int, repetition: int) -> Path:
-        """Where a run is kept."""
+        """Return the file that holds a run."""
         return self.folder / f"{dataset}-k{k}-{repetition:03d}.json"
 
     def load(self, dataset: str, k: int, repetition: int, job: dict[str, Any]) -> SignRun | None:
@@ -129,7 +135,7 @@ class RunStore:
             ) from error
 
     def save(self, run: SignRun, job: dict[str, Any]) -> None:
-        """Keep a finished run."""
+        """Write a finished run to its file."""
         values = {"format": FORMAT, "version": __version__, "job": job, "run": run.to_dict()}
         json_text(values, self.path(run.dataset, run.k, run.repetition))
 
@@ -169,7 +175,17 @@ def summarise_runs(runs: Sequence[SignRun]) -> list[dict[str, Any]]:
 
 
 def write_runs(runs: Sequence[SignRun], path: str | Path) -> None:
-    """Write one row per run to a ``.csv`` or ``.json`` file, whole or not at all."""
+    r"""Write one row per run to a ``.csv`` or ``.json`` file, whole or not at all.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from geodim.gnn import write_runs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_runs([], pathlib.Path(folder) / "runs.json")
+    ...     (pathlib.Path(folder) / "runs.json").read_text()
+    '[]\n'
+    """
     target = Path(path)
     rows = [run.to_dict() for run in runs]
     if target.suffix == ".json":

@@ -27,6 +27,7 @@ from geodim.gnn.records import RunStore, SignRun
 from geodim.gnn.settings import MEMORY, SignSettings, paper_settings
 from geodim.gnn.training import choose_device, fit_sign
 from geodim.locks import FolderLock
+from geodim.progress import showing
 from geodim.temporary import temporary_folder
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from geodim.gnn.inputs import HopInputs
+    from geodim.progress import Progress
 
 __all__ = ["run_grid", "run_seed"]
 
@@ -64,14 +66,14 @@ def run_grid(
     settings: SignSettings | None = None,
     root: str | os.PathLike[str] | None = None,
     offline: bool = False,
-    directory: str | os.PathLike[str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     device: str = "cpu",
-    threads: int | None = None,
+    n_threads: int | None = None,
     memory: int = MEMORY,
     seed: int = 0,
     time_limit: float | None = None,
     keep_models: bool = False,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress = None,
 ) -> list[SignRun]:
     """Train and test SIGN models for every data set, every k and every repetition.
 
@@ -90,13 +92,13 @@ def run_grid(
         The paper's for each data set by default, see `paper_settings`.
     root, offline
         As for `geodim.load_dataset`.
-    directory : path, optional
+    checkpoint : path, optional
         Folder with one small file per finished run (and large hop features).  A later call with
         the same arguments takes finished runs from there; one with other settings is refused.
         Nothing is kept by default.
     device : {"cpu", "cuda", "cuda:0", ..., "auto"}
         Where to train.  CUDA only if asked for.
-    threads : int, optional
+    n_threads : int, optional
         Threads to compute hops and to train with.  By default all cores for the hops and for large models,
         one for small models, see `fit_sign`.
     memory : int
@@ -106,10 +108,9 @@ def run_grid(
     time_limit : float, optional
         Seconds after which to stop; the run under way is given up.
     keep_models : bool
-        Also keep each trained model in the directory, for `load_model`.
-    progress : callable, optional
-        Called as ``progress(runs_done, runs, note)`` after every epoch and every run;
-        ``note`` says where it is.
+        Also keep each trained model in the folder, for `load_model`.
+    progress : bool or callable, optional
+        True shows a bar; a function is called as ``progress(runs_done, runs)``, in the calling thread.
 
     Returns
     -------
@@ -133,33 +134,39 @@ def run_grid(
     chosen = [datasets] if isinstance(datasets, str | GraphDataset) else list(datasets)
     ks = _ks(hops)
     repetitions = whole_number(repetitions, "repetitions", 1)
-    if keep_models and directory is None:
-        raise InputValueError("models can only be kept in a directory: give one")
+    if keep_models and checkpoint is None:
+        raise InputValueError("models can only be kept in a folder: give checkpoint")
     where = choose_device(device)
     grid = _Grid(
         ks=ks,
         repetitions=repetitions,
         device=f"{where.type}:{where.index}" if where.type == "cuda" else "cpu",
-        threads=threads,
+        threads=n_threads,
         memory=whole_number(memory, "memory (bytes)", 0),
         seed=whole_number(seed, "seed", 0),
-        store=None if directory is None else RunStore(directory),
+        store=None if checkpoint is None else RunStore(checkpoint),
         keep_models=keep_models,
         driver=Driver(None if time_limit is None else time.monotonic() + time_limit),
-        progress=progress or (lambda _done, _total, _note: None),
+        told=lambda _done, _total: None,
         total=len(chosen) * len(ks) * repetitions,
         runs=[],
     )
     # Before anything is trained: a wrong name, or a data set without labels, should not show up after hours.
     plans = [(one, settings or paper_settings(one if isinstance(one, str) else one.name)) for one in chosen]
     lock = nullcontext() if grid.store is None else FolderLock(grid.store.folder, "folder of runs")
-    with lock, grid.driver.heeding(), suppress(_StoppedError):
+    with (
+        lock,
+        showing(progress, "runs") as told,
+        grid.driver.heeding(),
+        suppress(_StoppedError),
+    ):
+        grid.told = told or grid.told
         for one, how in plans:
             grid.check()
             data = load_dataset(one, root, offline=offline) if isinstance(one, str) else one
             grid.train_all(data, how)
     if grid.driver.stopped:
-        more = "" if directory is None else "; the same call goes on from there"
+        more = "" if checkpoint is None else "; the same call goes on from there"
         warnings.warn(
             f"{grid.driver.stopped}: {len(grid.runs)} of {grid.total} runs are finished{more}",
             InterruptedWarning,
@@ -181,17 +188,18 @@ class _Grid:
     store: RunStore | None
     keep_models: bool
     driver: Driver
-    progress: Callable[[int, int, str], None]
+    told: Callable[[int, int], None]
     total: int
     runs: list[SignRun]
 
     def check(self) -> None:
-        """Raise if it is time to stop."""
+        """Raise an error if the run should stop."""
         if self.driver.late():
             raise _StoppedError
 
-    def report(self, note: str) -> None:
-        self.progress(len(self.runs), self.total, note)
+    def report(self) -> None:
+        """Say how far it is; raise if it is time to stop."""
+        self.told(len(self.runs), self.total)
         self.check()
 
     def train_all(self, data: GraphDataset, settings: SignSettings) -> None:
@@ -209,17 +217,16 @@ class _Grid:
                 for repetition in range(self.repetitions):
                     number = run_seed(self.seed, k, repetition)
                     own = {**job, "seed": number}
-                    label = f"{data.name}, k = {k}, run {repetition + 1} of {self.repetitions}"
                     run = None if self.store is None else self.store.load(data.name, k, repetition, own)
                     if run is None:
                         if inputs is None:
-                            self.report(f"{data.name}: computing {max(self.ks)} hops")
+                            self.report()
                             inputs = self._inputs(data, stack)
-                        run = self._train(data, inputs, settings, k, repetition, number, label)
+                        run = self._train(data, inputs, settings, k, repetition, number)
                         if self.store is not None:
                             self.store.save(run, own)
                     self.runs.append(run)
-                    self.report(f"{label}: accuracy {run.test_accuracy:.4f}")
+                    self.report()
 
     def _inputs(self, data: GraphDataset, stack: ExitStack) -> HopInputs:
         nodes = np.unique(np.concatenate([data.splits[part] for part in ("train", "valid", "test")]))
@@ -237,7 +244,7 @@ class _Grid:
             max(self.ks),
             nodes=nodes,
             folder=folder,
-            threads=self.threads,
+            n_threads=self.threads,
             stop=self.check,
         )
 
@@ -249,7 +256,6 @@ class _Grid:
         k: int,
         repetition: int,
         seed: int,
-        label: str,
     ) -> SignRun:
         fit = fit_sign(
             inputs,
@@ -259,11 +265,9 @@ class _Grid:
             settings=settings,
             seed=seed,
             device=self.device,
-            threads=self.threads,
+            n_threads=self.threads,
             memory=self.memory,
-            on_epoch=lambda epoch, _loss, valid: self.report(
-                f"{label}: epoch {epoch}, validation {valid:.4f}"
-            ),
+            on_epoch=lambda _epoch, _loss, _valid: self.report(),
         )
         if self.keep_models and self.store is not None:
             save_model(fit.model, self.store.path(data.name, k, repetition).with_suffix(".npz"))

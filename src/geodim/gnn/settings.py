@@ -39,7 +39,7 @@ class SignSettings:
     max_epochs : int
         Epochs at most.
     patience : int
-        End after so many epochs in a row without a better validation accuracy.
+        End after this many epochs in a row without a better validation accuracy.
     tested : {"last", "best"}
         Test with the weights of the last epoch, or with those of the epoch of the best validation accuracy.
 
@@ -75,7 +75,7 @@ class SignSettings:
         one_of(self.tested, "tested", ("last", "best"))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return asdict(self)
 
 

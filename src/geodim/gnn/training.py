@@ -77,7 +77,7 @@ class SignFit:
     model : SIGN
         With the weights that were tested; on the device it was trained on, ready for inference.
     test_accuracy : float
-        Share of the test nodes that are classified rightly.
+        Share of the test nodes that are classified correctly.
     valid_accuracy : float
         The best on the validation nodes, reached in `best_epoch`.
     epochs, best_epoch : int
@@ -88,6 +88,18 @@ class SignFit:
         Wall time.
     threads : int
         Threads of PyTorch that were used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geodim.gnn import SignSettings, fit_sign, hop_inputs
+    >>> y = np.arange(60) % 2
+    >>> X = np.random.default_rng(0).normal(size=(60, 4)) + 3 * y[:, None]
+    >>> inputs = hop_inputs(X, [(i, i + 2) for i in range(58)], 1)
+    >>> splits = {"train": np.arange(20), "valid": np.arange(20, 40), "test": np.arange(40, 60)}
+    >>> fit = fit_sign(inputs, y, splits, settings=SignSettings(hidden=8), seed=1)
+    >>> len(fit.losses) == fit.epochs >= fit.best_epoch
+    True
     """
 
     model: SIGN = field(repr=False)
@@ -163,7 +175,7 @@ def fit_sign(
     settings: SignSettings | None = None,
     seed: int = 0,
     device: str = "cpu",
-    threads: int | None = None,
+    n_threads: int | None = None,
     memory: int = MEMORY,
     on_epoch: Callable[[int, float, float], None] | None = None,
 ) -> SignFit:
@@ -188,7 +200,7 @@ def fit_sign(
         Decides the initial weights, dropout, and the order of the batches.
     device : {"cpu", "cuda", "cuda:0", ..., "auto"}
         Where to train.  CUDA only if asked for; "auto" takes it where there is some.
-    threads : int, optional
+    n_threads : int, optional
         Threads of PyTorch for this training.  By default one where a step takes less than 10^9 operations
         (threads that wait for each other are slow on busy cores, and so the bits do not depend on the
         number of cores), else all.
@@ -223,11 +235,11 @@ def fit_sign(
         inputs, labels, splits, hops, batch_size=settings.batch_size, device=where, memory=memory
     )
     classes = int(labels.max()) + 1
-    if threads is None:
+    if n_threads is None:
         weights = (hops + 1) * settings.hidden * (inputs.n_attributes + classes)
         step = 2.0 * weights * min(settings.batch_size, len(batches["train"]))
-        threads = 1 if step < SMALL_STEP else available_threads()
-    with torch_state(seed, where, threads):
+        n_threads = 1 if step < SMALL_STEP else available_threads()
+    with torch_state(seed, where, n_threads):
         # The weights are drawn on the CPU, so that every device starts with the same ones.
         model = SIGN(
             inputs.n_attributes,
@@ -248,7 +260,7 @@ def fit_sign(
         losses=losses,
         valid_accuracies=accuracies,
         seconds=time.monotonic() - started,
-        threads=threads,
+        threads=n_threads,
     )
 
 

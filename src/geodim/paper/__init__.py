@@ -24,6 +24,13 @@ independent of their order. No result is ever ``-0.0``.
 * Section 5, graphs: :func:`normalized_adjacency`, :func:`d_max`, :func:`k_hop_features`
 * Beyond the paper, points of any mass: :func:`partial_diameter_of_mass`, :func:`phi_of_measure`,
   :func:`discriminability_of_measure`
+
+>>> import numpy as np
+>>> from geodim import paper
+>>> X = np.array([[0.0, 0.8], [0.1, 0.0], [0.3, 0.4], [0.6, 0.8], [1.0, 0.0]])
+>>> delta = paper.algorithm_1(X)
+>>> round(delta, 4), round(paper.intrinsic_dimension(delta), 4)
+(0.46, 4.7259)
 """
 
 from __future__ import annotations

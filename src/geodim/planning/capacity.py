@@ -29,7 +29,7 @@ BLOCKS_PER_THREAD = 1  # more would share the last of the work better, and cost 
 
 @dataclass(frozen=True)
 class Worker:
-    """What one worker offers."""
+    """Memory and threads of one worker."""
 
     threads: int
     memory: float  # bytes, infinite if there is no limit
@@ -37,21 +37,21 @@ class Worker:
 
     @property
     def usable(self) -> float:
-        """Memory for data."""
+        """Return the bytes that data may take."""
         return max(self.memory - PROCESS_BYTES, self.memory / 4)
 
 
 class Waves(NamedTuple):
     """How a pass by counts cuts the columns.
 
-    So many in a task, and so many tasks before the data is read again.
+    This many in a task, and this many tasks before the data is read again.
     """
 
     width: int
     groups: int
 
     def passes(self, n_features: int) -> int:
-        """How often the data is read."""
+        """Return how many times the data is read."""
         return -(-n_features // (self.width * self.groups))
 
 
@@ -112,5 +112,5 @@ class Capacity:
         return Waves(width, max(1, together // width))
 
     def share_of_room(self, n_cells: float) -> float:
-        """What share of the room counts in so many cells take."""
+        """What share of the room counts in this many cells take."""
         return LIVE * BYTES_PER_CELL * n_cells / self.room

@@ -17,12 +17,12 @@ def plan(
     problem: Problem,
     backend: str = "cpu",
     *,
-    threads: int = 1,
-    budget: int | None = None,
+    n_threads: int = 1,
+    memory: int | None = None,
     workers: Sequence[Any] = (),
     rates: CoreRates = CORE,
 ) -> Plan:
-    """Memory, passes, bytes and time of a problem on a backend.
+    """Predict the memory, passes, bytes and time of a problem on a backend.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ def plan(
         What is to be computed.
     backend : {"cpu", "cuda", "dask"}
         Where.
-    threads : int
+    n_threads : int
         On one machine.
-    budget : int, optional
+    memory : int, optional
         Bytes that may be used: of this machine, or on the device, by default those of an H200.
     workers : sequence of geodim.planning.capacity.Worker
         For Dask: threads and memory of each worker, which need not exist.
@@ -49,13 +49,13 @@ def plan(
     if backend == "cpu":
         from geodim.planning.cpu import plan_cpu  # noqa: PLC0415
 
-        return plan_cpu(problem, threads=threads, budget=budget, rates=rates)
+        return plan_cpu(problem, threads=n_threads, budget=memory, rates=rates)
     if backend == "cuda":
         from geodim.planning.cuda import H200_BYTES, plan_cuda  # noqa: PLC0415
 
-        return plan_cuda(problem, budget=H200_BYTES if budget is None else budget)
+        return plan_cuda(problem, budget=H200_BYTES if memory is None else memory)
     if backend == "dask":
         from geodim.planning.cluster import plan_cluster  # noqa: PLC0415
 
-        return plan_cluster(problem, workers, budget=budget, rates=rates)
+        return plan_cluster(problem, workers, budget=memory, rates=rates)
     raise InputValueError(f"there is no plan for backend {backend!r}: choose cpu, cuda or dask")

@@ -38,7 +38,7 @@ AHEAD = 2  # tasks of a pass over hops that wait for each one in work
 
 
 def workers_of(count: int, threads: int, memory: float) -> list[Worker]:
-    """So many workers alike."""
+    """Return a number of identical workers."""
     return [Worker(threads, float(memory))] * count
 
 
@@ -249,7 +249,7 @@ def _least_memory(capacity: Capacity) -> int | None:
 
 
 def _hop_bytes(problem: Problem, columns: int, entries: int) -> int:
-    """What a task with so many columns in flight takes on a worker, beside a graph without entries."""
+    """What a task with this many columns in flight takes on a worker, beside a graph without entries."""
     n, hops = problem.n_points, problem.hops or 0
     one = peak_memory(
         n, entries, columns, problem.itemsize, hops, 1, problem.scratch_itemsize, weighted=problem.weighted

@@ -173,7 +173,7 @@ def _method(way: Way) -> str:
 
 
 def _too_small(problem: Problem, threads: int, budget: int) -> str:
-    """What would fit."""
+    """Suggest what would fit into memory."""
     need = column_memory(problem, threads)
     fewer = [t for t in range(threads - 1, 0, -1) if column_memory(problem, t) <= budget]
     text = (

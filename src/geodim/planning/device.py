@@ -26,7 +26,7 @@ SHORT_FROM, SHORT_POINTS = 128, (256, 1 << 21)  # columns and points
 SHORT_BATCH = 64  # columns that are solved together,
 SHORT_BLOCK = 1 << 31  # bytes of those that are counted together,
 SHORT_FIRST = 128  # few in the first block,
-SHORT_MOST = 1 << 15  # and so many at most: they are one side of a grid of programs
+SHORT_MOST = 1 << 15  # and this many at most: they are one side of a grid of programs
 SHORT_CELLS = 1 << 13  # at most
 DENSE = 4  # every fourth value is sorted, the densest, before all of them are
 SORTED_AT_ONCE = 1 << 26  # values of several rows that are sorted together:
@@ -50,7 +50,7 @@ def solver_bytes(n_points: int, layers: int, batch: int) -> int:
 
 
 def bytes_for(n_points: int, itemsize: int, layers: int, batch: int) -> int:
-    """Peak bytes with a batch of so many columns.
+    """Peak bytes with a batch of this many columns.
 
     They are the solver, the sorted columns, sorting, the search, and two blocks of input.
     """

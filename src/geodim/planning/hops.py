@@ -22,7 +22,7 @@ from geodim.planning.problem import Problem
 if TYPE_CHECKING:
     from geodim.features.operators import Operator
 
-NARROWEST = 8  # the aggregation kernel works on at least so many columns
+NARROWEST = 8  # the aggregation kernel works on at least this many columns
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class HopPlan:
         return None if self.budget is None else self.memory <= self.budget
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return asdict(self) | {"fits": self.fits}
 
 
@@ -70,7 +70,7 @@ def peak_memory(
     columns: int,
     itemsize: int,
     hops: int,
-    threads: int,
+    n_threads: int,
     scratch_itemsize: int = 0,
     *,
     weighted: bool = False,
@@ -80,12 +80,12 @@ def peak_memory(
         n_nodes, stored_entries, columns, itemsize, weighted=weighted, scratch_itemsize=scratch_itemsize
     )
     gathered = n_nodes * columns * itemsize
-    solvers = threads * int(n_nodes * (8 + 2 * itemsize + 5.5))
+    solvers = n_threads * int(n_nodes * (8 + 2 * itemsize + 5.5))
     return aggregation + gathered + solvers + 12 * n_nodes * (hops + 1)
 
 
 def hop_peak(problem: Problem, columns: int, threads: int) -> int:
-    """Peak bytes of a pass with so many columns in flight."""
+    """Peak bytes of a pass with this many columns in flight."""
     return peak_memory(
         problem.n_points, problem.stored_entries, columns, problem.itemsize, problem.hops or 0, threads,
         problem.scratch_itemsize, weighted=problem.weighted,
@@ -119,23 +119,23 @@ def _columns_within(budget: int, problem: Problem, threads: int) -> int:
 
 
 def columns_for(
-    budget: int,
+    memory: int,
     n_nodes: int,
     stored_entries: int,
     attributes: int,
     itemsize: int,
     hops: int,
-    threads: int,
+    n_threads: int,
     scratch_itemsize: int = 0,
     *,
     weighted: bool = False,
 ) -> int:
-    """The most columns in flight (at most 64) whose peak stays within ``budget`` bytes."""
+    """The most columns in flight (at most 64) whose peak stays within ``memory`` bytes."""
     problem = Problem(
         n_nodes, max(attributes, 1), itemsize, hops=hops, stored_entries=stored_entries,
         scratch_itemsize=scratch_itemsize, weighted=weighted,
     )  # fmt: skip
-    return hop_way(problem, threads, budget).width
+    return hop_way(problem, n_threads, memory).width
 
 
 def default_columns(n_nodes: int, attributes: int) -> int:
@@ -144,11 +144,11 @@ def default_columns(n_nodes: int, attributes: int) -> int:
 
 
 def columns_in_flight(
-    budget: int, n_nodes: int, attributes: int, operator: Operator, hops: int, itemsize: int, threads: int
+    memory: int, n_nodes: int, attributes: int, operator: Operator, hops: int, itemsize: int, n_threads: int
 ) -> int:
     """`columns_for` an operator that exists."""
     return hop_way(
-        Problem(n_nodes, attributes, itemsize, hops=hops, **graph_of(operator)), threads, budget
+        Problem(n_nodes, attributes, itemsize, hops=hops, **graph_of(operator)), n_threads, memory
     ).width
 
 
@@ -172,8 +172,8 @@ def plan_hops(
     hops: int,
     *,
     itemsize: int = 4,
-    threads: int = 1,
-    budget: int | None = None,
+    n_threads: int = 1,
+    memory: int | None = None,
     columns: int | None = None,
     products: int = 1,
     scratch_itemsize: int = 0,
@@ -184,15 +184,15 @@ def plan_hops(
         n_nodes, attributes, itemsize, hops=hops, stored_entries=stored_entries, products=products,
         scratch_itemsize=scratch_itemsize, weighted=weighted,
     )  # fmt: skip
-    way = hop_way(problem, threads, budget, columns)
+    way = hop_way(problem, n_threads, memory, columns)
     return HopPlan(
         n_nodes=n_nodes,
         stored_entries=stored_entries,
         attributes=attributes,
         hops=hops,
-        threads=threads,
-        memory=hop_peak(problem, way.width, threads),
+        threads=n_threads,
+        memory=hop_peak(problem, way.width, n_threads),
         columns=way.width,
         passes=way.passes,
-        budget=budget,
+        budget=memory,
     )

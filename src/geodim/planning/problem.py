@@ -68,7 +68,7 @@ class Problem:
         The widest range over Delta, which decides how many steps a tolerance needs; None
         stands for normal columns.
     known_steps : float or None
-        Steps of the widest column, once the data was looked at; infinity if steps are of no use, 0 if no
+        Steps of the widest column, once the data was examined; infinity if steps are of no use, 0 if no
         column has any width.
     far : bool
         Whether the values are so far from 0, in steps, that float32 does not hold the numbers of the steps.
@@ -80,7 +80,14 @@ class Problem:
         Whether the two best columns of every size are kept, for what the removal of a feature costs.
     kernels : bool
         Whether compiled code is loaded already, as it is in a process that solved something larger before;
-        else a few windows are better looked at without.
+        otherwise a few windows are examined without it.
+
+    Examples
+    --------
+    >>> from geodim import Problem, plan
+    >>> problem = Problem(10**9, 64, 4)
+    >>> plan(problem, "cpu", threads=16).backend
+    'cpu'
     """
 
     n_points: int
@@ -195,7 +202,7 @@ def normal_spread(n_points: int, n_features: int) -> float:
 
 
 def reachable_rtol(steps: float, spread: float) -> float:
-    """The smallest tolerance that so many steps certify for sure.
+    """The smallest tolerance that this many steps certify for sure.
 
     A step is a power of two, so half of it may do.
 
@@ -245,6 +252,13 @@ class Plan:
         Why it does not fit, and what would.
     notes : tuple of str
         What else there is to know.
+
+    Examples
+    --------
+    >>> from geodim import Problem, plan
+    >>> planned = plan(Problem(10**6, 32, 4), "cpu", threads=2)
+    >>> planned.backend, planned.memory > 10**6 * 4
+    ('cpu', True)
     """
 
     backend: str
@@ -282,7 +296,7 @@ class Plan:
         return None if self.budget is None else self.memory <= self.budget
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         values = asdict(self) | {"fits": self.fits, "notes": list(self.notes)}
         if self.hops is None:
             return {name: value for name, value in values.items() if name not in ("hops", "stored_entries")}

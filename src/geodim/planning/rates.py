@@ -70,7 +70,7 @@ class CoreRates:
         return n_points * (self.first + self.later * max(n_columns - 1, 0))
 
     def windows(self, n_points: int, n_columns: int) -> float:
-        """Columns whose windows are all looked at, on one core."""
+        """Columns whose windows are all examined, on one core."""
         return 0.5 * n_points * n_points * n_columns * self.window
 
     def masses(self, n_points: int, n_columns: int) -> float:
@@ -138,5 +138,5 @@ H200 = DeviceRates(
 
 
 def speed_up(threads: int) -> float:
-    """Of so many threads over one."""
+    """Return the speed-up of several threads over one."""
     return float(max(threads, 1) ** SPEED_UP)

@@ -55,7 +55,7 @@ class PlanRecord:
 
     @classmethod
     def of(cls, plan: Plan, *, memory: int | None, seconds: float, attempts: int) -> PlanRecord:
-        """The record of a plan that was carried out, so many times with ever finer steps."""
+        """The record of a plan that was carried out, this many times with ever finer steps."""
         first = 1 if plan.hops is None else 0  # a first look at the data is taken once
         passes = first + attempts * (plan.passes - first)
         return cls(
@@ -67,7 +67,7 @@ class PlanRecord:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         return asdict(self)
 
     @classmethod

@@ -9,9 +9,10 @@ from geodim.errors import InputValueError
 from geodim.sampling.curve import subsampled_dimensions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Unpack
 
+    from geodim.progress import Progress
     from geodim.result import IDResult
     from geodim.sampling.curve import SampleCurve
 
@@ -19,13 +20,13 @@ __all__ = ["Subsampling", "subsampled"]
 
 
 class Subsampling(TypedDict, total=False):
-    """What parts are drawn."""
+    """How samples are drawn."""
 
     sizes: Sequence[int] | None
     repeats: int
     seed: int
     n_threads: int | None
-    progress: Callable[[int, int], None] | None
+    progress: Progress
 
 
 def subsampled(result: IDResult, data: object = None, **options: Unpack[Subsampling]) -> SampleCurve:

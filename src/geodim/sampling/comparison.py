@@ -23,22 +23,25 @@ import numpy as np
 from geodim.alerts import WARNING
 from geodim.arguments import whole_number
 from geodim.errors import InputTypeError, InputValueError
-from geodim.result import to_json_value
+from geodim.progress import showing
+from geodim.result import IDResult
 from geodim.sampling.rows import Options, Points
+from geodim.saved.document import Reported, SavedResult, rebuilt, to_json_value
 from geodim.text import html_list, html_table
 from geodim.waiting import report
 from geodim.words import number, percent, short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
     from typing import Unpack
 
-    from geodim.result import IDResult
+    from matplotlib.axes import Axes
+
+    from geodim.progress import Progress
 
 __all__ = ["Comparison", "Verdict", "compare", "compare_points", "differences", "not_comparable"]
 
-FORMAT = "geodim.Comparison/1"
+FORMAT = "geodim.Comparison/2"
 FEWEST = 10  # points of a part
 SURE = 0.95  # of the draws
 
@@ -72,21 +75,31 @@ class Verdict:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
-    """Several data sets, measured on equally many points.
+class Comparison(SavedResult, Reported):
+    """Several data sets, measured at equal numbers of points.
 
     Attributes
     ----------
     names : list of str
-        What they are called.
+        The names of the data sets.
     results : list of IDResult
-        Each as a whole.
+        The result of each whole data set.
     points : int
-        How many points the parts have.
+        How many points each sample has.
     samples : list of list of (float, float)
-        For every data set, bounds on the dimension of each part.
+        For every data set, bounds on the dimension of each sample.
     verdicts : list of Verdict
-        For every pair.
+        The verdict on every pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> rng = np.random.default_rng(0)
+    >>> data = {"uniform": rng.random((400, 3)), "normal": rng.normal(size=(900, 3))}
+    >>> compared = geodim.compare(data, repeats=5)
+    >>> compared.names, compared.points
+    (['uniform', 'normal'], 200)
     """
 
     names: list[str]
@@ -97,12 +110,12 @@ class Comparison:
 
     @property
     def medians(self) -> list[float]:
-        """The median dimension of the parts of every data set."""
+        """The median dimension of the samples of every data set."""
         return [float(np.median([math.sqrt(low * high) for low, high in some])) for some in self.samples]
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """One for every pair of data sets."""
+        """The verdict on every pair of data sets."""
         return [self._verdict(one, other) for one, other in combinations(range(len(self.names)), 2)]
 
     def _verdict(self, one: int, other: int) -> Verdict:
@@ -152,6 +165,10 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
+        return {**self.scalars(), "names": self.names, "results": [one.to_dict() for one in self.results]}
+
+    def scalars(self) -> dict[str, Any]:
+        """As `to_dict`, without the curves: what fits a line."""
         return {
             "format": FORMAT,
             "points": self.points,
@@ -166,11 +183,25 @@ class Comparison:
             "parameters": self.parameters,
         }
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text, also written to ``path`` (whole or not at all) if given."""
-        from geodim.output import json_text  # noqa: PLC0415
+    @classmethod
+    def from_dict(cls, values: object) -> Comparison:
+        """Rebuild a comparison from `to_dict`."""
+        from geodim.saved.others import COMPARISON, COMPARISON_DERIVED, same_lengths  # noqa: PLC0415
 
-        return json_text(self.to_dict(), path)
+        def make(known: dict[str, Any]) -> Comparison:
+            same_lengths(known, ("names", "results", "samples"))
+            draws = {str(at): some for at, some in enumerate(known["samples"])}
+            same_lengths(draws, list(draws))
+            return cls(**{**known, "results": [IDResult.from_dict(one) for one in known["results"]]})
+
+        made: Comparison = rebuilt(values, FORMAT, COMPARISON, COMPARISON_DERIVED, make)
+        return made
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
+        """Dimensions at equal numbers of points, see `geodim.display.sampling`."""
+        from geodim.display.sampling import plot_comparison  # noqa: PLC0415
+
+        return plot_comparison(self, ax=ax, **options)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.verdicts))
@@ -199,7 +230,7 @@ def compare(
     points: int | None = None,
     repeats: int = 20,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
     **options: Unpack[Options],
 ) -> Comparison:
     """Compare data sets at equal numbers of points.
@@ -216,8 +247,8 @@ def compare(
         Parts that are drawn from each.
     seed : int
         Which parts.
-    progress : callable, optional
-        Called as ``progress(done, of)``, in parts and wholes.
+    progress : bool or callable, optional
+        True shows a bar; a function is called as ``progress(parts_done, parts)``, in the calling thread.
     **options
         ``features``, ``metric``, ``landmarks``, ``rtol``, ``scale``, ``normalize`` and ``n_threads``, as for
         `geodim.intrinsic_dimension`, the same for all.
@@ -245,7 +276,7 @@ def compare_points(
     points: int | None = None,
     repeats: int = 20,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> Comparison:
     """As `compare`, of data whose points can be taken already."""
     repeats = whole_number(repeats, "repeats", 1)
@@ -256,16 +287,17 @@ def compare_points(
         points = max(least // 2, 2)
     points = whole_number(points, "points", 2, least)
     results, samples = [], []
-    for at, one in enumerate(every):
-        results.append(one.whole())
-        some = []
-        for turn in range(repeats):
-            part = one.part(points, [seed, turn])
-            some.append((part.lower, part.upper))
-            report("measuring parts", at * repeats + turn + 1, len(every) * repeats)
-            if progress is not None:
-                progress(at * repeats + turn + 1, len(every) * repeats)
-        samples.append(some)
+    with showing(progress, "parts") as told:
+        for at, one in enumerate(every):
+            results.append(one.whole())
+            some = []
+            for turn in range(repeats):
+                part = one.part(points, [seed, turn])
+                some.append((part.lower, part.upper))
+                report("measuring parts", at * repeats + turn + 1, len(every) * repeats)
+                if told is not None:
+                    told(at * repeats + turn + 1, len(every) * repeats)
+            samples.append(some)
     parameters = {**results[0].parameters, "points": points, "repeats": repeats, "seed": seed}
     return Comparison(list(named), results, points, samples, parameters)
 

@@ -39,18 +39,21 @@ import numpy as np
 
 from geodim.arguments import whole_number
 from geodim.errors import InputValueError
-from geodim.result import to_json_value
+from geodim.progress import showing
 from geodim.sampling.rows import Options, Points
+from geodim.saved.document import SavedResult, rebuilt, to_json_value
 from geodim.text import html_table
 from geodim.waiting import report
 from geodim.words import number, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Unpack
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from geodim.progress import Progress
     from geodim.result import IDResult
 
 __all__ = ["SampleCurve", "subsampled_dimensions"]
@@ -63,21 +66,30 @@ STEADY = 0.025  # change with every doubling that is none; that of normal column
 
 
 @dataclass(frozen=True, repr=False)
-class SampleCurve:
-    """Dimensions of parts of the points, and of all.
+class SampleCurve(SavedResult):
+    """Dimensions of random samples of the points, and of all of them.
 
     Attributes
     ----------
     sizes : list of int
         Numbers of points, ascending, the last of them all.
     dimensions : list of list of float
-        For every size, the dimension of each part that was drawn; of all points, the one.
+        For every size, the dimension of each sample; for all points, a single one.
     ranges, windows : list of list of float
         The same for d_max, and for the mean of Phi in the units of the data.
     verdict : str
         "settled", "grows", "falls" or "unclear".
     growth : float
         By which share the dimension grows whenever the points double, over the last four sizes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geodim
+    >>> X = np.random.default_rng(0).random((2000, 4))
+    >>> curve = geodim.subsampled_dimensions(X, repeats=3)
+    >>> curve.sizes[-1], curve.verdict
+    (2000, 'falls')
     """
 
     sizes: list[int]
@@ -99,7 +111,7 @@ class SampleCurve:
 
     @property
     def verdict(self) -> str:
-        """Whether it has settled."""
+        """Whether the dimension has settled."""
         return self._judged()[1]
 
     def _judged(self) -> tuple[float, str, int]:
@@ -162,7 +174,7 @@ class SampleCurve:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values, ready for JSON."""
         lists = {
             name: [[to_json_value(value) for value in some] for some in getattr(self, name)]
             for name in ("dimensions", "ranges", "windows")
@@ -177,6 +189,26 @@ class SampleCurve:
             "text": self.text,
             "parameters": self.parameters,
         }
+
+    @classmethod
+    def from_dict(cls, values: object) -> SampleCurve:
+        """Rebuild a curve from `to_dict`."""
+        from geodim.saved.others import CURVE, CURVE_DERIVED, same_lengths  # noqa: PLC0415
+
+        def make(known: dict[str, Any]) -> SampleCurve:
+            same_lengths(known, ("sizes", "dimensions", "ranges", "windows"))
+            for some in zip(known["dimensions"], known["ranges"], known["windows"], strict=True):
+                same_lengths(dict(zip("drw", some, strict=True)), "drw")
+            return cls(**known)
+
+        made: SampleCurve = rebuilt(values, FORMAT, CURVE, CURVE_DERIVED, make)
+        return made
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
+        """The dimension against the number of points, see `geodim.display.sampling`."""
+        from geodim.display.sampling import plot_sample_curve  # noqa: PLC0415
+
+        return plot_sample_curve(self, ax=ax, **options)
 
     def __repr__(self) -> str:
         shown = ", ".join(
@@ -203,27 +235,27 @@ def subsampled_dimensions(
     repeats: int = 8,
     seed: int = 0,
     whole: IDResult | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
     **options: Unpack[Options],
 ) -> SampleCurve:
-    """The dimension of random parts of the points, and of all, exactly: whether it has settled.
+    """Measure random samples of the points, to see whether the dimension has settled.
 
     Parameters
     ----------
     X : array-like of shape (n_points, n_features)
         Points in any form that `geodim.intrinsic_dimension` takes, but for Dask collections.
     sizes : sequence of int, optional
-        Numbers of points of the parts.  By default all halves of halves down to 16, at most 8 of them: from
+        Sizes of the samples.  By default all halves of halves down to 16, at most 8 of them: from
         n/2 on, or from n/8 on where there are many points, so that all parts together take about as long as
         the whole.
     repeats : int, default 8
-        Parts of each size.
+        Samples of each size.
     seed : int
-        Which parts: the same seed draws the same.
+        The seed of the samples.
     whole : IDResult, optional
         The result of all points, if it is known already.
-    progress : callable, optional
-        Called as ``progress(parts_done, parts)``.
+    progress : bool or callable, optional
+        True shows a bar; a function is called as ``progress(parts_done, parts)``, in the calling thread.
     **options
         ``features``, ``metric``, ``landmarks``, ``rtol``, ``scale``, ``normalize``, ``feature_names`` and
         ``n_threads``, as for `geodim.intrinsic_dimension`.
@@ -245,16 +277,17 @@ def subsampled_dimensions(
     repeats = whole_number(repeats, "repeats", 1)
     seed = whole_number(seed, "seed", 0)
     chosen = _sizes(sizes, n)
+    whole = points.whole() if whole is None else whole  # first, so that errors name rows of the data
     found = []
-    for at, size in enumerate(chosen):
-        some = []
-        for turn in range(repeats):
-            some.append(points.part(size, [seed, size, turn]))
-            report("measuring parts", at * repeats + turn + 1, len(chosen) * repeats)
-            if progress is not None:
-                progress(at * repeats + turn + 1, len(chosen) * repeats)
-        found.append(some)
-    whole = points.whole() if whole is None else whole
+    with showing(progress, "parts") as told:
+        for at, size in enumerate(chosen):
+            some = []
+            for turn in range(repeats):
+                some.append(points.part(size, [seed, size, turn]))
+                report("measuring parts", at * repeats + turn + 1, len(chosen) * repeats)
+                if told is not None:
+                    told(at * repeats + turn + 1, len(chosen) * repeats)
+            found.append(some)
     found.append([whole])
     return SampleCurve(
         sizes=[*chosen, n],

@@ -56,7 +56,8 @@ class Points:
                 "landmarks that are given are points of the whole data, not of a part of it: give a number"
             )
         self.data, self.options, self.name = data, options, name
-        square = options.get("metric") == "precomputed"
+        metrics = options.get("metric"), getattr(options.get("features"), "metric", None)
+        square = "precomputed" in metrics
         self.n_points, self._take = _rows_of(data, square=square)
 
     def whole(self) -> IDResult:
@@ -64,7 +65,7 @@ class Points:
         return self._measured(self.data)
 
     def part(self, size: int, seed: Sequence[int]) -> IDResult:
-        """The dimension of so many points, drawn without putting any back.
+        """The dimension of this many points, drawn without putting any back.
 
         The seed alone says which, so that data sets with as many points are drawn alike: of two
         representations of the same points, the same ones.

@@ -18,13 +18,14 @@ from geodim.data.convert import array_of
 from geodim.dimension import intrinsic_dimension
 from geodim.errors import InputValueError, ShapeError
 from geodim.gauge.gauge import SHUFFLED
+from geodim.progress import showing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Unpack
 
     from numpy.typing import NDArray
 
+    from geodim.progress import Progress
     from geodim.result import IDResult
     from geodim.sampling.rows import Options
 
@@ -37,10 +38,10 @@ def shuffled_reference(
     repeats: int = 3,
     seed: int = 0,
     whole: IDResult | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
     **options: Unpack[Options],
 ) -> IDResult:
-    """The dimension, with one more mark on its gauge: that of the data's own columns, shuffled.
+    """Measure the dimension, with one more mark on its gauge: that of the data's own columns, shuffled.
 
     Parameters
     ----------
@@ -49,11 +50,11 @@ def shuffled_reference(
     repeats : int, default 3
         How often columns are shuffled; each takes as long as the dimension itself.
     seed : int
-        Which shuffles: the same seed gives the same.
+        The seed of the shuffles.
     whole : IDResult, optional
         The result of the points as they are, if it is known already.
-    progress : callable, optional
-        Called as ``progress(shuffles_done, shuffles)``.
+    progress : bool or callable, optional
+        True shows a bar; a function is called as ``progress(done, repeats)``, in the calling thread.
     **options
         ``features`` (not "coordinates"), ``metric``, ``landmarks``, ``rtol``, ``scale`` and ``n_threads``, as
         for `geodim.intrinsic_dimension`.
@@ -85,8 +86,9 @@ def shuffled_reference(
         raise ShapeError("points with coordinates are shuffled: an array of shape (n_points, n_coordinates)")
     result = intrinsic_dimension(X, **options) if whole is None else whole
     found = []
-    for turn in range(repeats):
-        found.append(intrinsic_dimension(rng.permuted(points, axis=0), **options).dimension)
-        if progress is not None:
-            progress(turn + 1, repeats)
+    with showing(progress, "shuffles") as told:
+        for turn in range(repeats):
+            found.append(intrinsic_dimension(rng.permuted(points, axis=0), **options).dimension)
+            if told is not None:
+                told(turn + 1, repeats)
     return replace(result, parameters=result.parameters | {SHUFFLED: found})

@@ -60,7 +60,7 @@ def _too_long(value: object) -> bool:
 
 
 def whole(least: int = 0, most: int = MOST_WHOLE) -> Check[int]:
-    """A whole number within limits."""
+    """Check that a value is a whole number within limits."""
 
     def check(value: object) -> int:
         if type(value) is not int or not least <= value <= most:
@@ -89,17 +89,17 @@ def number(least: float = 0.0, most: float = math.inf, *, infinite: bool = False
 
 
 def flag(value: object) -> bool:
-    """True or false."""
+    """Check that a value is true or false."""
     return value if isinstance(value, bool) else unfit("true or false", value)
 
 
 def text(value: object) -> str:
-    """Text."""
+    """Check that a value is text."""
     return value if isinstance(value, str) else unfit("text", value)
 
 
 def one_of(words: tuple[str, ...]) -> Check[str]:
-    """One of a few words."""
+    """Check that a value is one of a few words."""
 
     def check(value: object) -> str:
         return value if isinstance(value, str) and value in words else unfit(" or ".join(words), value)
@@ -108,7 +108,7 @@ def one_of(words: tuple[str, ...]) -> Check[str]:
 
 
 def optional(check: Check[T]) -> Check[T | None]:
-    """Such a value, or nothing."""
+    """Accept such a value, or null."""
     return lambda value: None if value is None else check(value)
 
 
@@ -221,7 +221,7 @@ def record(table: Mapping[str, Check[object]]) -> Check[dict[str, Any]]:
 
 
 def ascending(array: NDArray[Any], what: str, *, strictly: bool = False) -> None:
-    """Raise if an array falls."""
+    """Raise an error if an array does not ascend."""
     steps = array[1:] <= array[:-1] if strictly else array[1:] < array[:-1]
     for at in np.flatnonzero(steps)[:1]:
         raise UnfitError(f"{what} does not ascend at entry {at + 1}")

@@ -56,7 +56,8 @@ PARAMETERS = mapping_of(
     data=text,
     command=text,
     date=text,
-    m=optional(whole(1)),
+    n_features_to_select=optional(whole(1)),
+    m=optional(whole(1)),  # as it was called before
     fraction=optional(number(0.0, 1.0)),
     memory=whole(1),
 )

@@ -75,7 +75,7 @@ class LayerDimension:
         Names of modules as in ``model.named_modules()``, "" for the model itself.  By default all modules
         that have no submodules; those of them that never run are left out.
     every : int, default 1
-        Measure at the first of so many calls of `measure`; in between nothing is recorded.
+        Measure only at the first of this many calls of `measure`; in between nothing is recorded.
     max_points : int, default 4096
         Points to keep of each layer.  Of more, a random sample, drawn alike for all layers and all
         steps (so that the same points are compared, if batches come in the same order).  Memory: as
@@ -344,7 +344,7 @@ class LayerDimension:
 
 
 class _Sample:
-    """At most so many rows of a stream, drawn at random.
+    """A limited number of rows of a stream, drawn at random.
 
     They are those with the smallest keys of a seeded generator.
     """
@@ -387,7 +387,7 @@ class _Sample:
             self.rows = larger
 
     def points(self) -> NDArray[Any]:
-        """The rows."""
+        """Return the rows that were kept."""
         return self.rows[: self.keys.size]
 
 

@@ -266,6 +266,7 @@ def test_folders_are_readable_by_others(tmp_path: Path) -> None:
     assert (tmp_path / "ogbn_arxiv" / "geodim").stat().st_mode & 0o777 == 0o777 & ~mask
 
 
+@pytest.mark.linux
 def test_a_full_disk_names_the_folder(tmp_path: Path) -> None:
     def write(folder: Path) -> dict[str, Any]:
         (folder / "x.npy").symlink_to("/dev/full")

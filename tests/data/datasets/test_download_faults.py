@@ -118,6 +118,7 @@ def test_a_mirror_that_is_no_address(tmp_path: Path, server: Server) -> None:
         assert not isinstance(caught.value, ChecksumError)
 
 
+@pytest.mark.linux
 def test_a_full_disk_is_named(tmp_path: Path, server: Server) -> None:
     (tmp_path / "part").symlink_to("/dev/full")
     server.files["a"] = b"x" * 100_000

@@ -24,8 +24,8 @@ def edge_lists(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]]]:
 def test_any_edges_give_the_set_of_pairs(case, threads):
     n, edges = case
     array = np.array(edges, np.int64).reshape(-1, 2)
-    check_graph(as_graph(array, n, orientation="rows", threads=threads), n, edges)
-    check_graph(as_graph(array.T, n, orientation="columns", threads=threads), n, edges)
+    check_graph(as_graph(array, n, orientation="rows", n_threads=threads), n, edges)
+    check_graph(as_graph(array.T, n, orientation="columns", n_threads=threads), n, edges)
 
 
 @pytest.mark.parametrize("id_type", [np.int32, np.int64])
@@ -76,7 +76,7 @@ def test_weights_of_repeated_edges_are_their_maximum(case, random):
             expected[edge] = max(expected.get(edge, 0.0), w)
         distinct.setdefault((min(u, v), max(u, v)), set()).add(w)
     graph = as_graph(
-        np.array(edges, np.int64).reshape(-1, 2), n, weights=np.array(weights), orientation="rows"
+        np.array(edges, np.int64).reshape(-1, 2), n, edge_weights=np.array(weights), orientation="rows"
     )
     check_graph(graph, n, edges)
     at = 0
@@ -95,7 +95,7 @@ def test_weights_of_repeated_edges_are_their_maximum(case, random):
 def test_long_weighted_rows_keep_weights_with_their_edges():
     rng = np.random.default_rng(2)
     v = rng.permutation(np.arange(1, 500))
-    graph = as_graph((np.zeros_like(v), v), weights=v * 0.5)
+    graph = as_graph((np.zeros_like(v), v), edge_weights=v * 0.5)
     assert graph.weights[:499].tolist() == [0.5 * i for i in range(1, 500)]
 
 

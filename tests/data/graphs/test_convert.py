@@ -68,7 +68,7 @@ def test_sparse_values_are_weights_only_if_asked(kind):
     matrix = adjacency(W).asformat(kind)
     before = matrix.toarray()
     assert as_graph(matrix).weights is None
-    weighted = as_graph(matrix, weights=True)
+    weighted = as_graph(matrix, edge_weights=True)
     dense = np.maximum(before, before.T)
     assert np.array_equal(weighted.to_scipy().toarray(), dense - np.diag(np.diag(dense)))
     assert weighted.loop_weights.tolist() == [1, 1, 1, 5, 1, 1, 1]
@@ -106,10 +106,10 @@ def test_memory_map_is_never_copied_whole(tmp_path, monkeypatch):
 
 
 def test_weights_as_array():
-    graph = as_graph((U, V), N, weights=W)
-    expected = as_graph(adjacency(np.where((U == 4) & (V == 5), 2.0, W)), weights=True)
+    graph = as_graph((U, V), N, edge_weights=W)
+    expected = as_graph(adjacency(np.where((U == 4) & (V == 5), 2.0, W)), edge_weights=True)
     assert same_graph(graph, expected)
-    assert as_graph((U, V), N, weights=False).weights is None
+    assert as_graph((U, V), N, edge_weights=False).weights is None
 
 
 @pytest.fixture(scope="session")
@@ -131,8 +131,8 @@ def test_torch_edge_index(torch):
     index = torch.tensor(np.stack([U, V]))
     check_graph(as_graph(index, N), N, EDGES)
     check_graph(as_graph(index.T, N), N, EDGES)
-    weighted = as_graph(index, N, weights=torch.tensor(W))
-    assert same_graph(weighted, as_graph((U, V), N, weights=W))
+    weighted = as_graph(index, N, edge_weights=torch.tensor(W))
+    assert same_graph(weighted, as_graph((U, V), N, edge_weights=W))
 
 
 @pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
@@ -141,7 +141,7 @@ def test_torch_sparse_adjacency(torch, layout):
     tensor = torch.tensor(adjacency(W).toarray())
     tensor = tensor.to_sparse_coo() if layout == "coo" else tensor.to_sparse_csr()
     assert same_graph(as_graph(tensor), as_graph(adjacency()))
-    assert same_graph(as_graph(tensor, weights=True), as_graph(adjacency(W), weights=True))
+    assert same_graph(as_graph(tensor, edge_weights=True), as_graph(adjacency(W), edge_weights=True))
 
 
 def test_pyg_data(torch, pyg):
@@ -155,11 +155,11 @@ def test_pyg_data(torch, pyg):
 @pytest.mark.parametrize("name", ["edge_weight", "edge_attr", "cost"])
 def test_pyg_data_weights(torch, pyg, name):
     data = pyg.Data(edge_index=torch.tensor(np.stack([U, V])), num_nodes=N, **{name: torch.tensor(W)})
-    expected = as_graph((U, V), N, weights=W)
-    assert same_graph(as_graph(data, weights=name), expected)
+    expected = as_graph((U, V), N, edge_weights=W)
+    assert same_graph(as_graph(data, edge_weights=name), expected)
     assert as_graph(data).weights is None
     if name != "cost":
-        assert same_graph(as_graph(data, weights=True), expected)
+        assert same_graph(as_graph(data, edge_weights=True), expected)
 
 
 def test_hetero_data_is_what_pyg_makes_of_it(torch, pyg):
@@ -172,7 +172,7 @@ def test_hetero_data_is_what_pyg_makes_of_it(torch, pyg):
         data[kind].edge_weight = torch.tensor([1.0, 2.0, 3.0])
     whole = data.to_homogeneous()
     assert same_graph(as_graph(data), as_graph(whole))
-    assert same_graph(as_graph(data, weights=True), as_graph(whole, weights=True))
+    assert same_graph(as_graph(data, edge_weights=True), as_graph(whole, edge_weights=True))
     check_graph(as_graph(data), 7, [(4, 1), (4, 3), (6, 0), (0, 1), (1, 2), (1, 1)])
 
 
@@ -197,8 +197,8 @@ def test_networkx_weights(nx):
     graph.add_edge(0, 1, weight=3.0, cost=7)
     graph.add_edge(1, 2)
     assert as_graph(graph).weights is None
-    assert as_graph(graph, weights=True).weights.tolist() == [3.0, 3.0, 1.0, 1.0]
-    assert as_graph(graph, weights="cost").weights.tolist() == [7.0, 7.0, 1.0, 1.0]
+    assert as_graph(graph, edge_weights=True).weights.tolist() == [3.0, 3.0, 1.0, 1.0]
+    assert as_graph(graph, edge_weights="cost").weights.tolist() == [7.0, 7.0, 1.0, 1.0]
 
 
 def test_against_the_adjacency_of_networkx(nx):

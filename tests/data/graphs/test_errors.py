@@ -66,16 +66,16 @@ def test_the_first_bad_edge_is_named_across_chunks(monkeypatch):
 )
 def test_bad_weights(weights, error, message):
     with pytest.raises(error, match=message):
-        as_graph([[0, 1, 2], [1, 2, 0]], weights=weights)
+        as_graph([[0, 1, 2], [1, 2, 0]], edge_weights=weights)
 
 
 def test_negative_adjacency_only_matters_as_weights():
     matrix = sparse.csr_array(np.array([[0.0, -1.0], [0.0, 0.0]]))
     assert as_graph(matrix).n_edges == 1
     with pytest.raises(InputValueError, match=r"edge 0 \(0, 1\) has weight -1"):
-        as_graph(matrix, weights=True)
+        as_graph(matrix, edge_weights=True)
     with pytest.raises(InputValueError, match="weights=True"):
-        as_graph(matrix, weights="data")
+        as_graph(matrix, edge_weights="data")
 
 
 @pytest.mark.parametrize(
@@ -93,12 +93,12 @@ def test_bad_options():
     with pytest.raises(ShapeError, match=r"needs an edge array of shape \(m, 2\)"):
         as_graph([[0, 1, 2], [1, 2, 0]], orientation="rows")
     with pytest.raises(InputValueError, match="threads"):
-        as_graph([[0], [1]], threads=0)
+        as_graph([[0], [1]], n_threads=0)
     graph = as_graph([[0], [1]])
     with pytest.raises(ShapeError, match="2 nodes, but n_nodes=3"):
         as_graph(graph, 3)
     with pytest.raises(InputValueError, match="finished graph"):
-        as_graph(graph, weights=[1.0])
+        as_graph(graph, edge_weights=[1.0])
 
 
 def test_edges_that_tell_no_number_of_nodes():
@@ -113,9 +113,9 @@ def test_pyg_without_what_is_needed():
         as_graph(data.Data(x=torch.zeros(3, 1)))
     edges = torch.tensor([[0, 1], [1, 2]])
     with pytest.raises(InputValueError, match="no edge_weight or edge_attr"):
-        as_graph(data.Data(edge_index=edges), weights=True)
+        as_graph(data.Data(edge_index=edges), edge_weights=True)
     with pytest.raises(ShapeError, match="one number per edge"):
-        as_graph(data.Data(edge_index=edges, edge_attr=torch.zeros(2, 3)), weights=True)
+        as_graph(data.Data(edge_index=edges, edge_attr=torch.zeros(2, 3)), edge_weights=True)
     with pytest.raises(ShapeError, match="3 nodes, but n_nodes=4"):
         as_graph(data.Data(edge_index=edges, x=torch.zeros(3, 1)), 4)
     hetero = data.HeteroData()
@@ -130,7 +130,7 @@ def test_pyg_without_what_is_needed():
 def test_networkx_without_the_attribute():
     nx = pytest.importorskip("networkx", reason="networkx is not installed")
     with pytest.raises(InputValueError, match="'cost'"):
-        as_graph(nx.path_graph(3), weights="cost")
+        as_graph(nx.path_graph(3), edge_weights="cost")
 
 
 def test_importing_costs_no_numba():

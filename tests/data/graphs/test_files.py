@@ -14,7 +14,7 @@ from geodim.errors import DataFileError, InputTypeError, InputValueError
 
 EDGES = [(0, 1), (1, 2), (4, 3), (1, 0)]
 PLAIN = as_graph(EDGES)
-WEIGHTED = as_graph(EDGES, weights=[0.5, 2.0, 1.0, 0.5])
+WEIGHTED = as_graph(EDGES, edge_weights=[0.5, 2.0, 1.0, 0.5])
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_text(tmp_path, name, text, packed):
 def test_text_weights(tmp_path, text, weights):
     path = tmp_path / "edges.csv"
     path.write_text(text)
-    assert same_graph(as_graph(path, weights=weights), WEIGHTED)
+    assert same_graph(as_graph(path, edge_weights=weights), WEIGHTED)
 
 
 def test_text_in_chunks(tmp_path, monkeypatch):
@@ -124,9 +124,9 @@ def test_weights_that_are_not_there(tmp_path):
     path = tmp_path / "edges.csv"
     path.write_text("u,v\n0,1\n")
     with pytest.raises(InputValueError, match="no column 'w'"):
-        as_graph(path, weights="w")
+        as_graph(path, edge_weights="w")
     with pytest.raises(InputValueError, match="third column"):
-        as_graph(path, weights=True)
+        as_graph(path, edge_weights=True)
 
 
 def test_npy_is_memory_mapped(tmp_path):
@@ -143,14 +143,14 @@ def test_npz(tmp_path):
     sparse.save_npz(path, PLAIN.to_scipy())
     assert same_graph(as_graph(path), PLAIN)
     sparse.save_npz(path, WEIGHTED.to_scipy())
-    assert same_graph(as_graph(path, weights=True), WEIGHTED)
+    assert same_graph(as_graph(path, edge_weights=True), WEIGHTED)
     np.savez(
         path, edge_index=np.array(EDGES).T, num_nodes=np.array(9), edge_weight=np.array([0.5, 2.0, 1.0, 0.5])
     )
     check_graph(as_graph(path), 9, EDGES)
-    assert as_graph(path, weights=True).weights.tolist() == WEIGHTED.weights.tolist()
+    assert as_graph(path, edge_weights=True).weights.tolist() == WEIGHTED.weights.tolist()
     with pytest.raises(InputValueError, match="'cost'"):
-        as_graph(path, weights="cost")
+        as_graph(path, edge_weights="cost")
     np.savez(path, other=np.zeros(3))
     with pytest.raises(DataFileError, match="other"):
         as_graph(path)
@@ -167,9 +167,9 @@ def test_parquet(tmp_path, monkeypatch):
     parquet.write_table(table, path, row_group_size=3)
     monkeypatch.setattr("geodim.data.graphs.files.CHUNK", 2)
     assert same_graph(as_graph(path), PLAIN)
-    assert same_graph(as_graph(path, weights="w"), WEIGHTED)
+    assert same_graph(as_graph(path, edge_weights="w"), WEIGHTED)
     with pytest.raises(InputTypeError, match="real numbers"):
-        as_graph(path, weights=True)  # the third column holds letters
+        as_graph(path, edge_weights=True)  # the third column holds letters
     parquet.write_table(pa.table({"src": ["a"], "dst": ["b"]}), path)
     with pytest.raises(InputTypeError, match=r"edge 0 \(a, b\)"):
         as_graph(path)

@@ -51,7 +51,7 @@ def test_a_matrix_whose_indices_lead_out_of_it(tmp_path, kind, indices, indptr):
     save_parts(path, [0.0, 1.0, 1.0, 1.0], indices, indptr, kind=kind)
     for weights in (None, True):
         with pytest.raises(GeodimError, match=r"matrix\.npz"):
-            as_graph(path, weights=weights)
+            as_graph(path, edge_weights=weights)
 
 
 def test_a_matrix_in_memory_that_was_tampered_with():

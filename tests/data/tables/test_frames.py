@@ -181,3 +181,51 @@ class TestParquet:
         table = read_table(path, "f7,40-41")
         assert table.column_names == ["f7", "f40", "f41"]
         assert nw.from_native(table).shape == (4, 3)
+
+
+class TestDecimalCommas:
+    """1,5 is one and a half where columns are not separated by commas; it is told."""
+
+    TOLD = "commas within numbers are read as decimal points"
+
+    @pytest.mark.parametrize(
+        ("text", "values"),
+        [
+            ("x;y\n1,5;2\n-3;4,25\n", [[1.5, 2], [-3, 4.25]]),
+            ("1,5;2\n-3;4,25\n", [[1.5, 2], [-3, 4.25]]),
+            ("x\ty\n1,5\t2\n-3\t1,234\n", [[1.5, 2], [-3, 1.234]]),
+            ("x;y\n1,5e3;,5\n2;3\n", [[1500, 0.5], [2, 3]]),
+            ('"x";"y"\n"1,5";"2"\n', [[1.5, 2]]),
+            ("x;y\n1,234;2\n", [[1.234, 2]]),
+            ("x;label\n1;a\n2,5;b\n", [[1], [2.5]]),
+        ],
+    )
+    def test_recognised_and_told(self, tmp_path: Path, text: str, values: list[list[float]]) -> None:
+        file = text_file(tmp_path, text)
+        with pytest.warns(GeodimWarning, match=self.TOLD):
+            table = open_table(file, exclude="label" if "label" in text else None)
+        assert dense(table.data).tolist() == values
+
+    def test_first_lines_without_decimals(self, tmp_path: Path) -> None:
+        text = "x;y\n" + "1;2\n" * 500 + "1,5;2\n"
+        with pytest.warns(GeodimWarning, match=self.TOLD):
+            assert dense(read_table(text_file(tmp_path, text)))[-1].tolist() == [1.5, 2.0]
+
+    @pytest.mark.parametrize("text", ["x,y\n1,5\n2,3\n", "x;y\n1;2\n", "x;y\n1.5;2\n", "x\ty\n1.5\t2\n"])
+    def test_other_files_stay_what_they_are(self, tmp_path: Path, text: str) -> None:
+        read_table(text_file(tmp_path, text))  # and no warning, which would be an error
+
+    @pytest.mark.parametrize("text", ["x;y\n1,5;2.5\n", "x\ty\n1,234\t2\n", "x;y\n1.234,5;2\n"])
+    def test_what_may_mean_either_is_refused_with_an_example(self, tmp_path: Path, text: str) -> None:
+        with pytest.raises(InputTypeError, match=r"no numbers in column 'x' \('x' is '1.*--exclude"):
+            read_table(text_file(tmp_path, text))
+
+
+def test_points_with_missing_values_are_left_out_on_demand(tmp_path: Path) -> None:
+    file = text_file(tmp_path, "x,y\n1,2\n,3\n4,\n5,6\n")
+    assert dense(read_table(file, drop_missing=True)).tolist() == [[1, 2], [5, 6]]
+    note = open_table(file, drop_missing=True).note
+    assert note.endswith("2 points of 4 left out, since values are missing (in 2 of 2 columns: 'x' 1, 'y' 1)")
+    empty = text_file(tmp_path, "x,y\n1,\n,2\n")
+    with pytest.raises(ShapeError, match=r"no point is left"):
+        read_table(empty, drop_missing=True)

@@ -62,9 +62,9 @@ def settled(folder: Path) -> None:
 
 def read_edges(path: Path) -> None:
     """As `geodim hops` does, and with weights."""
-    as_graph(path, threads=1)
+    as_graph(path, n_threads=1)
     if path.suffix not in (".npy", ".parquet"):
-        as_graph(path, weights=True, threads=1)
+        as_graph(path, edge_weights=True, n_threads=1)
 
 
 def index_in_archive(made: Input, rng: random.Random) -> None:
@@ -107,7 +107,7 @@ def read_named(name: str) -> Callable[[Path], None]:
     def read(path: Path) -> None:
         os.environ["XDG_CACHE_HOME"] = str(path / "user-cache")
         data = load_dataset(name, path, offline=True)
-        as_graph(data.edge_index, data.n_nodes, threads=1)
+        as_graph(data.edge_index, data.n_nodes, n_threads=1)
         np.asarray(data.x.sum(axis=0))
 
     return read

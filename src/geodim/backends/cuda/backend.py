@@ -145,7 +145,7 @@ class CudaBackend(LocalBackend):
             )
 
     def meter(self) -> Meter:
-        """Of the device."""
+        """Return a meter of the memory of the device."""
         if self.device.type != "cuda":
             return PeakMeter(lambda: None)
         return PeakMeter(lambda: int(torch.cuda.max_memory_allocated(self.device)))

@@ -1,7 +1,7 @@
 """Triton kernels that prove of many short columns that they attain Phi nowhere.
 
 The mathematics is that of `geodim.engine.kernels.dominated`; here all columns of a block, and segments of
-sizes of each, are looked at side by side.  ``bar`` is (n,) float64 over d = k - 1, never falling, at most
+sizes of each, are examined side by side.  ``bar`` is (n,) float64 over d = k - 1, never falling, at most
 Phi.
 """
 
@@ -30,7 +30,7 @@ def count_cells(values, n, scales, counts, stride, PER: tl.constexpr):
 
 @triton.jit
 def most_points(before, cells, width, TILE: tl.constexpr):
-    """The most points in so many neighbouring cells."""
+    """The most points in this many neighbouring cells."""
     most = tl.zeros((TILE,), tl.int32)
     start = width * 0
     while start + width <= cells:
@@ -77,7 +77,7 @@ def settle_by_cells(
 
 @triton.jit(do_not_specialize=["stride", "wanted"])
 def densest_cells(all_before, stride, all_cells, wanted, found, TILE: tl.constexpr):
-    """The narrowest window of cells that holds so many points.
+    """The narrowest window of cells that holds this many points.
 
     found : (rows, 3) int32, written: first cell, cells, points
     """

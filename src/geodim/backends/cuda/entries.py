@@ -103,7 +103,7 @@ class Entries(ABC):
 def row_cuts(indptr: NDArray[np.int64], block_entries: int) -> tuple[list[int], list[int]]:
     """Cut the rows into blocks: the first row of each, and its first entry, both with the end.
 
-    A block has at most so many entries, or is a single longer row.
+    A block has at most this many entries, or is a single longer row.
     """
     cuts = [0]
     while cuts[-1] < len(indptr) - 1:
@@ -128,7 +128,7 @@ class ResidentEntries(Entries):
         self.nbytes = sum(t.numel() * t.element_size() for t in (indices, weights) if t is not None)
 
     def blocks(self) -> Iterator[tuple[torch.Tensor, torch.Tensor | None]]:
-        """Yield all of them."""
+        """Yield all blocks of entries."""
         for start, stop in pairwise(self._starts):
             yield self.indices[start:stop], None if self.weights is None else self.weights[start:stop]
 

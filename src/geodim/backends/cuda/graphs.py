@@ -27,7 +27,7 @@ __all__ = ["DeviceGraph", "build_device_graph"]
 
 # Entries of a range of rows: 2 GiB of numbers, and as much again three times while they are sorted.
 BUCKET = 1 << 28
-CHUNK = 1 << 27  # edges that are looked at in one go
+CHUNK = 1 << 27  # edges that are examined in one go
 BINS = 20  # bits of the coarse histogram that the ranges are cut by
 MOST_NODES = 2**31 - 1
 
@@ -115,7 +115,7 @@ def build_device_graph(
         Entries that are sorted at once. Beside the edges and the result, 4 bytes for each entry before
         coalescing, about 40 bytes for each of these are needed.
     chunk : int
-        Edges that are looked at in one go.
+        Edges that are examined in one go.
 
     Returns
     -------

@@ -61,7 +61,7 @@ ROWS, LANES = (
     32,
     8,
 )
-CHECKED = 1 << 28  # values that are looked at in one go
+CHECKED = 1 << 28  # values that are examined in one go
 
 
 class DeviceOperator(Operator):
@@ -87,10 +87,10 @@ class DeviceOperator(Operator):
         """
 
     def apply(
-        self, block: NDArray[np.floating], out: NDArray[np.floating], *, threads: int | None = None
+        self, block: NDArray[np.floating], out: NDArray[np.floating], *, n_threads: int | None = None
     ) -> None:
-        """Write the operator times `block` into `out`, by way of the device; `threads` is of no account."""
-        del threads
+        """Write the operator times `block` into `out`, by way of the device; `n_threads` is of no account."""
+        del n_threads
         if out.shape != block.shape or out.dtype != block.dtype:
             raise ShapeError(
                 f"out has {out.shape} values of {out.dtype}, the block {block.shape} of "
@@ -102,10 +102,10 @@ class DeviceOperator(Operator):
         out[...] = result.cpu().numpy()
 
     def largest_sums(
-        self, hops: int, kind: np.dtype[np.floating], threads: int | None = None
+        self, hops: int, kind: np.dtype[np.floating], n_threads: int | None = None
     ) -> Iterator[float]:
         """Yield the largest row sum of each power of `absolute`, while it is finite."""
-        del threads
+        del n_threads
         operator = self.absolute()
         assert isinstance(operator, DeviceOperator)
         single = torch.float32 if kind == np.float32 else torch.float64

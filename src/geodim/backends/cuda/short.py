@@ -126,7 +126,7 @@ def short_profile(
                 [rows[at] for at in kept], [group[at] for at in kept], 0, driver.late, finish
             ):
                 break
-            batches.ends.clear()  # they were looked at
+            batches.ends.clear()  # they were examined
             dominance.look(batches.solver.phi[0], batches.solver.owner[0])
             driver.report(int(profile.done.sum()), d)
             if driver.late():

@@ -81,7 +81,7 @@ class Layout:
         self.blocks = torch.arange(counts[0], dtype=torch.int32, device=device)
 
     def new_records(self, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Records and peaks of so many columns, with two empty blocks past the end of every level."""
+        """Records and peaks of this many columns, with two empty blocks past the end of every level."""
         records = torch.empty((columns, self.total, 4), dtype=torch.float64, device=self.device)
         peaks = torch.zeros((columns, self.total), dtype=torch.int64, device=self.device)
         ends = torch.tensor([-math.inf, math.inf, -math.inf, 0.0], dtype=torch.float64, device=self.device)
@@ -175,7 +175,7 @@ class DeviceSolver:
         self.shrink(batch)
 
     def shrink(self, batch: int) -> None:
-        """From here on, so many columns at a time; what was reached stays."""
+        """From here on, this many columns at a time; what was reached stays."""
         self.batch = batch
         self.own = self.records = self.peaks = self.small = torch.empty(0)  # let go first
         self.own = torch.full((batch, self.n), math.inf, dtype=torch.float64, device=self.device)

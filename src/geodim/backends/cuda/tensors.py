@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "gpu", "the CUDA backend")
 
-CHUNK = 1 << 25  # values that are looked at together in the first pass
+CHUNK = 1 << 25  # values that are examined together in the first pass
 SCAN_ROWS, SCAN_TILE, SCAN_COLUMNS = 4096, 16, 128  # of one program; its rows are taken a tile at a time
 SHORT = (torch.float32, torch.float16, torch.bfloat16, torch.bool, torch.int8, torch.uint8, torch.int16)
 LONG = (torch.int64, torch.uint64)  # not every value is a float64, see `geodim.data.integers`

@@ -28,7 +28,7 @@ class Timing:
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
-        """Measure what is done inside."""
+        """Measure the time of what runs inside the block."""
         if not log.isEnabledFor(logging.INFO):
             yield
             return
@@ -47,7 +47,7 @@ class Timing:
             torch.cuda.synchronize(self.device)
 
     def log(self, what: str) -> None:
-        """Tell."""
+        """Log the times that were measured."""
         if self.seconds:
             log.info(
                 "%s: %s", what, ", ".join(f"{name} {value:.3f} s" for name, value in self.seconds.items())

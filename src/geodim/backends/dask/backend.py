@@ -53,7 +53,7 @@ class DaskBackend(LocalBackend):
 
     @classmethod
     def of(cls, X: object) -> DaskBackend:  # noqa: ARG003 - the client is the same for all data
-        """On the active client."""
+        """Create the backend for the active client."""
         return cls(Cluster.active())
 
     def open(self, X: object, *, weights: object, names: Sequence[str] | None) -> ColumnSource:
@@ -130,7 +130,7 @@ class DaskBackend(LocalBackend):
         solve_made(self.cluster, source, leading(source, threads), profile, ends, driver)
 
     def meter(self) -> Meter:
-        """Of the worker that took most."""
+        """Return a meter of the memory of the worker that uses the most."""
         return PeakMeter(self.cluster.highest)
 
     def hop_pass(

@@ -109,7 +109,7 @@ def parts_of(
 
 @dataclass
 class Counted:
-    """Columns that were counted together, and which of them were not counted anew since."""
+    """Columns that were counted together, and which of them were not recounted since."""
 
     columns: list[int]
     which: list[int]

@@ -226,7 +226,7 @@ class _Home:
             self._renew_bars()
 
     def add(self, future: Future[LayerParts]) -> None:
-        """A block is solved."""
+        """Record that a block was solved."""
         self.reduction.add(future)
         due = self.driver.due()
         if due or time.monotonic() - self.taken >= self.pause:

@@ -56,12 +56,12 @@ def solve_some(source: ColumnSource, columns: list[int], deadline: float | None,
 
 
 def part_of(made: Made) -> Part:
-    """What is merged on the workers."""
+    """Return the part that is merged on the workers."""
     return made.part
 
 
 def rest_of(made: Made) -> tuple[NDArray[np.intp], NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-    """What goes to the client."""
+    """Return the part that is sent to the client."""
     return made.columns, made.ends, made.notes
 
 

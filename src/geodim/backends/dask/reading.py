@@ -66,7 +66,7 @@ def as_declared(chunk: Chunk, declared: Declared) -> Chunk:
             "declared: tell Dask the chunks that its functions return, or call compute_chunk_sizes()"
         )
         raise ShapeError(msg)
-    if not hasattr(chunk, "dtypes"):  # a frame is looked at column by column
+    if not hasattr(chunk, "dtypes"):  # a frame is examined column by column
         kind = chunk.dtype
         check_type(kind, declared.where)
         if working_type(kind).itemsize > declared.dtype.itemsize:

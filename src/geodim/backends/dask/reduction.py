@@ -58,7 +58,7 @@ class Reduction:
                 tree.append([one])
 
     def result(self) -> list[Any]:
-        """Merge what is left and bring it here, segment by segment; begin anew."""
+        """Merge what is left and bring it here, segment by segment; start over."""
         roots = []
         for tree in self.trees:
             parts = [part for level in tree for part in level]

@@ -141,7 +141,7 @@ class DaskSource:
 
     @property
     def n_rows(self) -> int:
-        """Rows of the data, without their weights; about so many until a frame was read once."""
+        """Rows of the data, without their weights; about this many until a frame was read once."""
         return self._guess if self.first_rows is None else int(self.first_rows[-1])
 
     @property
@@ -169,7 +169,7 @@ class DaskSource:
         blocks: list[Pieces] = []
         if groups:
             turned, blocks = self._blocks(groups)
-            # Rows of an array are looked at faster as they lie, frames as columns.
+            # Rows of an array are examined faster as they lie, frames as columns.
             if self._frame is not None:
                 chunks, look = turned, reading.look_at_columns
         looks = [

@@ -65,12 +65,12 @@ class Job:
         return None if self.deadline is None else time.monotonic() + self.deadline - time.time()
 
     def clock(self) -> Callable[[], bool]:
-        """Whether time is over."""
+        """Return a function that says whether the time limit has passed."""
         deadline = self.local_deadline()
         return lambda: deadline is not None and time.monotonic() > deadline
 
     def new_profile(self, n_features: int) -> Profile:
-        """An empty one."""
+        """Create an empty profile."""
         return Profile.empty(self.n_points, n_features, self.step, self.n_steps, self.skipped)
 
 
@@ -121,7 +121,7 @@ class Bench:
 
     @contextmanager
     def place(self, make: Callable[[], Place]) -> Iterator[Place]:
-        """One that is free."""
+        """Lend a place to work in: a free one, or a new one."""
         with self.gate:
             place = self.places.pop() if self.places else make()
             try:
@@ -166,7 +166,7 @@ def bench_of(job: Job, size: int) -> Bench:
 
 
 def forget(token: str) -> None:
-    """The job is over."""
+    """Drop what this worker keeps for a job that has ended."""
     with _benches_lock:
         _benches.pop(token, None)
 
@@ -356,7 +356,7 @@ def coarse(phi: NDArray[np.float64], start: int, size: int) -> NDArray[np.float6
 
 
 def highest(bars: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The best of several bars."""
+    """Return the highest of several bars."""
     best: NDArray[np.float64] = np.max(bars, axis=0)
     return best
 

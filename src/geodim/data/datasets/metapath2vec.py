@@ -79,7 +79,7 @@ def train_metapath2vec(
     num_negative_samples, batch_size, learning_rate, epochs
         As in OGB's example.
     max_steps
-        Stop each epoch after so many batches.
+        Stop each epoch after this many batches.
     seed
         Of torch's generator, which is restored afterwards.
     device

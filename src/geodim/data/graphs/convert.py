@@ -25,10 +25,10 @@ def as_graph(
     graph: object,
     n_nodes: int | None = None,
     *,
-    weights: object = None,
+    edge_weights: object = None,
     directed: bool | None = None,
     orientation: Orientation = "auto",
-    threads: int | None = None,
+    n_threads: int | None = None,
 ) -> Graph:
     """Turn `graph` into the simple undirected graph G = (V, E) of the paper.
 
@@ -51,7 +51,7 @@ def as_graph(
     n_nodes : int, optional
         Number of nodes. Needed when the last nodes are isolated and the container does not know; otherwise
         the largest id plus one.
-    weights : array, True, or str, optional
+    edge_weights : array, True, or str, optional
         The graph is unweighted unless asked otherwise: an array with one weight per listed edge; True for the
         container's own weights (the values of a sparse matrix, ``edge_weight`` or else ``edge_attr`` of PyG,
         ``weight`` of networkx, the third column of a file); or the name of an attribute or column. If an edge
@@ -62,7 +62,7 @@ def as_graph(
         themselves: directed if some edge is listed in one direction only.
     orientation : {"auto", "columns", "rows"}
         Whether the edges of an array are its columns, (2, m), or its rows, (m, 2).
-    threads : int, optional
+    n_threads : int, optional
         Threads to use, all cores by default. The result does not depend on it.
 
     Returns
@@ -82,16 +82,16 @@ def as_graph(
     one_of(orientation, "orientation", ("auto", "columns", "rows"))
     if n_nodes is not None:
         n_nodes = whole_number(n_nodes, "n_nodes", 1)
-    own_weights: bool | str = weights if isinstance(weights, bool | str) else False
+    own_weights: bool | str = edge_weights if isinstance(edge_weights, bool | str) else False
     if isinstance(graph, Graph):
-        if weights is not None:
+        if edge_weights is not None:
             raise InputValueError("this is a finished graph: give weights where it is made")
         _check_match(graph.n_nodes, n_nodes)
         return graph
     # Edges are read two or three times.
     with (
         _naming(graph),
-        Watch.of(graph, None if own_weights else weights),
+        Watch.of(graph, None if own_weights else edge_weights),
     ):
         opened = open_graph(graph, own_weights, orientation)
         if opened.n_nodes is not None:
@@ -99,8 +99,8 @@ def as_graph(
             n_nodes = opened.n_nodes
         edges = opened.edges
         weighted = own_weights is not False
-        if weights is not None and not isinstance(weights, bool | str):
-            values = to_numpy(weights)
+        if edge_weights is not None and not isinstance(edge_weights, bool | str):
+            values = to_numpy(edge_weights)
             if values.ndim != 1:
                 raise ShapeError(f"weights must be one number per edge, not an array of shape {values.shape}")
             edges = WeightedEdges(edges, values)
@@ -110,13 +110,13 @@ def as_graph(
             n_nodes,
             weighted=weighted,
             directed=opened.directed if directed is None else directed,
-            threads=threads,
+            threads=n_threads,
         )
 
 
 @contextmanager
 def _naming(graph: object) -> Iterator[None]:
-    """Errors about a file name it."""
+    """Add the name of the file to errors about it."""
     if not isinstance(graph, str | os.PathLike):
         yield
         return

@@ -13,7 +13,9 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, TypeAlias
 
 from geodim.data.boundary import boundary
+from geodim.data.frames import ENCODERS
 from geodim.data.tables.columns import Table
+from geodim.data.tables.decimals import LOOKED_AT, has_decimal_commas, with_points
 from geodim.errors import DataFileError, GeodimWarning, InputTypeError, ShapeError
 from geodim.memory import check_bytes, free_memory, in_bytes, too_large
 from geodim.optional import require
@@ -106,11 +108,17 @@ def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None
     """
     reader = require("pyarrow.csv", "frames", "reading CSV files")
     with boundary(file, "text table"):
-        names, skip, delimiter, note = _sniff(file, suffix, header)
+        names, skip, delimiter, comma, note = _sniff(file, suffix, header)
     chosen = [names[number] for number in choose(names)]
     if chosen[0] in COUNTERS:
         warnings.warn(
             f"{file}: the first column has no name; if it just counts the rows, leave it out (exclude 0)",
+            GeodimWarning,
+            stacklevel=4,
+        )
+    if comma:
+        warnings.warn(
+            f"{file}: commas within numbers are read as decimal points, 1,5 as 1.5",
             GeodimWarning,
             stacklevel=4,
         )
@@ -133,7 +141,9 @@ def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None
                     newlines_in_values=False,
                     ignore_empty_lines=len(names) > 1,  # the only value of a line may be missing
                 ),
-                convert_options=reader.ConvertOptions(include_columns=chosen),
+                convert_options=reader.ConvertOptions(
+                    include_columns=chosen, decimal_point="," if comma else "."
+                ),
             )
         except arrow.ArrowInvalid as error:
             msg = f"{file} is no table of {len(names)} columns: {str(error).splitlines()[0][:300]}"
@@ -181,8 +191,11 @@ def _lines(stream: TextIOWrapper, file: Path) -> Iterator[str]:
         yield piece
 
 
-def _sniff(file: Path, suffix: str, header: bool | None) -> tuple[list[str], int, str, str]:
-    """Column names, lines before the first point, the delimiter, and what the first line was taken for."""
+def _sniff(file: Path, suffix: str, header: bool | None) -> tuple[list[str], int, str, bool, str]:
+    """Column names, lines before the first point, how cells and decimals are separated.
+
+    The last is what the first line was taken for.
+    """
     try:
         with _opened(file, suffix) as raw, TextIOWrapper(raw, encoding="utf-8-sig", newline="") as stream:
             lines = itertools.islice(_lines(stream, file), MOST_COMMENTS)
@@ -200,10 +213,13 @@ def _sniff(file: Path, suffix: str, header: bool | None) -> tuple[list[str], int
                 msg = f"{file} is empty: it has no row of values"
                 raise DataFileError(msg)
             names = [cell.strip() for cell in row]
+            first_line = rows.line_num
+            comma = has_decimal_commas(itertools.chain([names], itertools.islice(rows, LOOKED_AT)), delimiter)
+            names = with_points(names) if comma else names
             named = _is_header(names, file) if header is None else header
             note = ""  # where all names are words nothing is in doubt
             if named:
-                skip = rows.line_num
+                skip = first_line
                 if any(map(is_number, names)):
                     note = f"{file}: the first line holds the names of the columns"
             elif len(comment) == len(names):  # as written by numpy.savetxt(header=...)
@@ -215,7 +231,7 @@ def _sniff(file: Path, suffix: str, header: bool | None) -> tuple[list[str], int
     except (UnicodeDecodeError, csv.Error) as error:
         msg = f"{file} is no UTF-8 text table ({error}): convert it to UTF-8 first"
         raise DataFileError(msg) from error
-    return _named(names, file), skip, delimiter, "" if header is not None else note
+    return _named(names, file), skip, delimiter, comma, "" if header is not None else note
 
 
 def _is_header(cells: list[str], file: Path) -> bool:
@@ -273,7 +289,7 @@ def _checked_frame(table: pa.Table, file: Path) -> Table:
 def _check_numbers(fields: list[pa.Field], file: Path, values_of: Callable[[str], Values | None]) -> None:
     """Refuse columns that hold no numbers, all in one message with an example.
 
-    For the example the values of a column may be looked at.
+    For the example the values of a column may be examined.
     """
     types = require("pyarrow", "frames", "reading tables").types
     numeric = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal)
@@ -288,7 +304,7 @@ def _check_numbers(fields: list[pa.Field], file: Path, values_of: Callable[[str]
     example = "" if values is None else f" ({_example(values, wrong[0])})"
     msg = (
         f"{file}: no numbers in {columns} {few}{example}: "
-        "leave out what is no feature (exclude), encode the rest as numbers"
+        f"leave out what is no feature (--exclude), {ENCODERS}"
     )
     raise InputTypeError(msg)
 

@@ -7,17 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geodim.data.boundary import boundary, check_regular
+from geodim.data.missing import without_missing
 from geodim.data.tables.arrays import from_array, open_npy, open_npz
-from geodim.data.tables.columns import choose_columns
+from geodim.data.tables.columns import Table, choose_columns
 from geodim.data.tables.frames import read_csv, read_parquet
 from geodim.data.tables.lazy import read_zarr
 from geodim.data.unchanged import Watch
-from geodim.errors import DataFileError
+from geodim.errors import DataFileError, ShapeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from geodim.data.tables.columns import Columns, Table, TableData
+    from geodim.data.tables.columns import Columns, TableData
 
 SUFFIXES = (".npy", ".npz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".zarr")
 
@@ -28,6 +29,7 @@ def read_table(
     *,
     exclude: Columns | None = None,
     header: bool | None = None,
+    drop_missing: bool = False,
 ) -> TableData:
     r"""Read a file into something `geodim.intrinsic_dimension` accepts.
 
@@ -45,6 +47,8 @@ def read_table(
     header : bool, optional
         Whether the first line of a CSV file holds names.  By default it does unless all of it are numbers; if
         these just count 0, 1, 2, ..., it must be said.
+    drop_missing : bool, default False
+        Leave out points of which a value is missing, see `geodim.drop_missing`.
 
     Returns
     -------
@@ -67,14 +71,13 @@ def read_table(
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> import geodim
-    >>> from geodim.data.tables import read_table
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "points.csv")
     ...     _ = path.write_text("x,y,label\n0,0,a\n1,0,b\n0,1,a\n")
-    ...     geodim.intrinsic_dimension(read_table(path, exclude="label")).dimension
+    ...     geodim.intrinsic_dimension(geodim.read_table(path, exclude="label")).dimension
     9.0
     """
-    return open_table(path, columns, exclude=exclude, header=header).data
+    return open_table(path, columns, exclude=exclude, header=header, drop_missing=drop_missing).data
 
 
 def open_table(
@@ -83,11 +86,14 @@ def open_table(
     *,
     exclude: Columns | None = None,
     header: bool | None = None,
+    drop_missing: bool = False,
 ) -> Table:
     """Do as `read_table` and keep the names of the columns.
 
     Columns without a name are called by their number.
     """
+    if drop_missing:
+        return _without_missing(open_table(path, columns, exclude=exclude, header=header), path)
     where, _, key = str(path).partition(".npz:")
     file = Path(where + ".npz") if key else Path(path)
     suffix = next(
@@ -111,6 +117,15 @@ def open_table(
         if suffix == ".parquet":
             return read_parquet(file, choose)
         return read_csv(file, suffix, choose, header)
+
+
+def _without_missing(table: Table, path: str | Path) -> Table:
+    try:
+        data, note = without_missing(table.data, table.names)
+    except ShapeError as error:
+        raise ShapeError(f"{path}: {error}") from error
+    notes = [table.note] * bool(table.note) + [f"{path}: {note}"] * bool(note)
+    return Table(data, table.names, "; ".join(notes))
 
 
 def _check_file(file: Path, *, may_be_folder: bool) -> None:

@@ -32,7 +32,7 @@ NUMBERS = {kind: np.dtype(kind) for kind in ("bool", "float16", "float32", "floa
     f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 MOST_CHUNKS = 10**7  # each costs some 0.1 ms, if there is anything in it or not
-MANY_CHUNKS = 10_000  # of so many some should be there: what is missing is fill values, no data
+MANY_CHUNKS = 10_000  # of this many some should be there: what is missing is fill values, no data
 INDEX_BYTES = 16  # for each chunk inside of a shard
 
 

@@ -22,13 +22,11 @@ from geodim.display.html.sources import as_items
 from geodim.errors import InputValueError
 from geodim.optional import require
 from geodim.output import check_output, write_text
+from geodim.sampling.comparison import Comparison
 from geodim.words import short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from geodim.display.html.sources import Item, Result
-    from geodim.sampling import Comparison
 
 __all__ = ["check_report_path", "render_report", "report"]
 
@@ -47,7 +45,7 @@ def check_report_path(path: str | Path) -> None:
 
 
 def report(
-    results: Result | Item | Sequence[Item | Result],
+    results: object,
     path: str | Path,
     *,
     title: str | None = None,
@@ -58,7 +56,7 @@ def report(
 
     Parameters
     ----------
-    results : IDResult, KHopResult or FeatureSelection, or a sequence of these
+    results : IDResult, KHopResult, FeatureSelection or Comparison, or a sequence of the first three
         What to report; several are compared.
     path : path
         The file, which must end in .html.
@@ -91,7 +89,7 @@ def report(
 
 
 def render_report(
-    results: Result | Item | Sequence[Item | Result],
+    results: object,
     *,
     title: str | None = None,
     estimates: Sequence[Mapping[str, Any]] = (),
@@ -101,7 +99,7 @@ def render_report(
 
     Parameters
     ----------
-    results : IDResult, KHopResult or FeatureSelection, or a sequence of these
+    results : IDResult, KHopResult, FeatureSelection or Comparison, or a sequence of the first three
         What to report; several are compared.
     title : str, optional
         The title; the name of the data by default.
@@ -123,6 +121,8 @@ def render_report(
     >>> page.startswith("<!DOCTYPE html>")
     True
     """
+    if comparison is None and isinstance(results, Comparison):
+        comparison = results
     items = as_items(results)
     if not items:
         msg = "there is nothing to report: give at least one result"

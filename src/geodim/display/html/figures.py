@@ -36,11 +36,11 @@ class Names:
         self.places: dict[str, int] = {}
 
     def place(self, name: str) -> int:
-        """Where a name stands."""
+        """Return the position of a name."""
         return self.places.setdefault(name, len(self.places))
 
     def to_list(self) -> list[str]:
-        """All names."""
+        """Return all names, in order."""
         return list(self.places)
 
 

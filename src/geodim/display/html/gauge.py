@@ -53,7 +53,7 @@ class GaugePicture:
 
 
 def gauge_picture(gauge: Gauge) -> GaugePicture:
-    """Lay it out."""
+    """Compute the positions of marks and labels."""
     values = [gauge.lower, gauge.upper, *(mark.dimension for mark in gauge.marks)]
     low = min(1.0, min(values) / 1.2)
     high = max(10.0, 1.3 * max(values))

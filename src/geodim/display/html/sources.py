@@ -11,6 +11,7 @@ from geodim.errors import DataFileError, InputTypeError
 from geodim.explain.select import FeatureSelection
 from geodim.khop_result import KHopResult
 from geodim.result import IDResult
+from geodim.sampling.comparison import Comparison
 
 __all__ = ["Item", "Result", "as_items", "as_result", "read_item"]
 
@@ -43,7 +44,7 @@ class Item:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """How it was computed."""
+        """Return how the result was computed."""
         first = self.result.results[0] if isinstance(self.result, KHopResult) else self.result
         return first.parameters
 
@@ -55,13 +56,13 @@ class Item:
 
     @property
     def versions(self) -> dict[str, str]:
-        """What it was computed with."""
+        """Return the versions of the packages that computed it."""
         first = self.result.results[0] if isinstance(self.result, KHopResult) else self.result
         return first.versions
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """Return how long the computation took."""
         return self.result.results[-1].seconds if isinstance(self.result, KHopResult) else self.result.seconds
 
 
@@ -113,6 +114,8 @@ def as_items(results: object) -> list[Item]:
     Names that read the same are numbered.
     """
     items: list[Item] = []
+    if isinstance(results, Comparison):
+        results = [Item(name, one) for name, one in zip(results.names, results.results, strict=True)]
     one_alone = isinstance(results, (Item, IDResult, KHopResult, FeatureSelection))
     results = [results] if one_alone or not isinstance(results, list | tuple) else results
     for at, one in enumerate(results, 1):

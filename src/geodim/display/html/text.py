@@ -191,7 +191,7 @@ def removal_words(result: IDResult) -> str:
 
 
 def next_steps(result: IDResult, *, hops: bool = False) -> list[str]:
-    """What one might do now."""
+    """Suggest what to do next."""
     steps = []
     shares = list(result.shares.items())
     unsaid = not result.alerts

@@ -18,11 +18,11 @@ from geodim.engine.kernels._bounds import require
 LANES = 64  # independent minima, so that the loops are vectorised without reassociating anything
 NEARBY = 32  # starts around the last window that held enough points are tried first
 CHUNK = 1024
-FINEST = 8  # cells: windows of fewer are too coarse, and values are looked at instead
+FINEST = 8  # cells: windows of fewer are too coarse, and values are examined instead
 MOST_ROUNDS = 512
 LOOKS = 64  # windows of values per point of the column, before it is given up
 DENSE = 8  # the first look at values takes a share of 1 / DENSE of them, the densest,
-MORE = 3  # and the next one so many times as many
+MORE = 3  # and the next one this many times as many
 SHORT_RUN = 32  # values of one cell that are sorted by insertion
 SMALLEST_CELL, LARGEST_CELL = 2.0**-900, 2.0**900
 
@@ -62,9 +62,9 @@ def dominated_columns(
     bar : (n,) float64 over d, never falling, at most Phi
     by : (n,) int32, a column that attains bar[d] at d or below; of size 0 if that is not known
     test : bool, False to find the extremes alone
-    n_cells : int, a power of two: so many cells are counted at most, and two
+    n_cells : int, a power of two: this many cells are counted at most, and two
     before : (n_cells + 3,) int32, scratch
-    gathered, ordered : (m,) float64, scratch: so many values of a column may be sorted
+    gathered, ordered : (m,) float64, scratch: this many values of a column may be sorted
     starts : (2 m + 3,) int32, scratch
     ends : (c, 2) float64, the extremes of every column, written
     rejected : (c,) bool, written: True only if that is proved
@@ -168,7 +168,7 @@ def _count(column, size, per_cell, first, before):
 
 @njit(nogil=True, cache=True)
 def _window(before, cells, width, points, guess):
-    """Where a window of so many cells begins that holds so many points, -1 if none does."""
+    """Find where a window of this many cells holds this many points; -1 if none does."""
     last = cells - width + 1
     for start in range(max(guess - NEARBY, 0), min(guess + NEARBY + 1, last)):
         if before[start + width] - before[start] >= points:
@@ -246,7 +246,7 @@ def _settle_by_cells(before, cells, cell, span, bar, n):
 
 @njit(nogil=True, cache=True)
 def _widen(before, cells, start, width, points):
-    """Grow a window of cells to both sides until it holds so many points; its start and width."""
+    """Grow a window of cells to both sides until it holds this many points; its start and width."""
     stop = start + width
     while before[stop] - before[start] < points and stop - start < cells:
         more = max((stop - start) >> 3, 1)
@@ -302,7 +302,7 @@ def _order(gathered, held, low, width, starts, ordered):
 
 @njit(nogil=True, cache=True)
 def _narrowest(ordered, held, points):
-    """The width of the narrowest window of so many of the ascending values."""
+    """The width of the narrowest window of this many of the ascending values."""
     best = np.full(LANES, np.inf)
     count = held - points + 1
     low, high = ordered[:count], ordered[points - 1 : held]
@@ -320,7 +320,7 @@ def _narrowest(ordered, held, points):
 
 @njit(nogil=True, cache=True)
 def _settle_by_values(ordered, held, bar, by, index, left, budget):
-    """Settle sizes from ``left`` down, by windows of some of the values; K, and windows looked at.
+    """Settle sizes from ``left`` down, by windows of some of the values; K, and windows examined.
 
     Windows of some of the points are windows of the column.  A tie with the bar settles as well if a lower
     column reached it: at whichever k >= d it still is a tie, that column attains Phi(k) too.

@@ -21,7 +21,7 @@ from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile
 
 EXTREMES = 512  # most extreme starts, and right ends, that give the upper bound
-GROUP = 8  # starts that are looked at together once their block survives
+GROUP = 8  # starts that are examined together once their block survives
 FEW = 4  # up to this many promising starts in a group are evaluated one by one
 CHUNK = 16  # blocks compared at once
 CURVED = 1024.0  # spacings; a column that bends by more is no grid
@@ -119,7 +119,7 @@ def block_extremes(u, n, size, reach, tops, floors):
 def require_residuals(n, u, tops, floors, fine_tops, fine_floors):
     """Raise unless there is room for the residuals and for the extremes.
 
-    Of extremes some past the end are looked at, too.
+    Of extremes some past the end are examined, too.
 
     All are float64, shaped as for `residuals`.
     """

@@ -7,7 +7,7 @@ M(w) >= m, so the steps of M are those of phi.
 They are found between two widths at a time.  Only a start with a window that is heavier than M(lower) and no
 wider than the upper width can make a step in between.  So at a width in the middle, which is that of some
 window, M is the greatest mass of these few starts, or M(lower); and either half goes on with those of them
-that matter there.  Where few windows are left, all of them are looked at.
+that matter there.  Where few windows are left, all of them are examined.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from geodim.engine.kernels._bounds import require
 from geodim.engine.kernels.masses import BELOW, between, heavier, outweighs
 
 DONE, FULL, CROWDED, DEEP, GOES_ON = 0, 1, 2, 3, 4  # what `find_steps` returns
-FEW = 32  # windows that are looked at one by one
+FEW = 32  # windows that are examined one by one
 TRIED = 9  # starts whose middle windows are asked for a width to split at
 
 
@@ -212,7 +212,7 @@ def find_steps(
     """Go on with the steps of phi, upwards, until all are found or something is in the way.
 
     Returns DONE; FULL if there is no more room for steps, CROWDED or DEEP if there is none for starts or
-    gaps (with more, it goes on where it was); or GOES_ON once more starts than ``patience`` were looked at.
+    gaps (with more, it goes on where it was); or GOES_ON once more starts than ``patience`` were examined.
     Where the column lies below what others reached, a step has the width BELOW.
 
     Parameters
@@ -224,7 +224,7 @@ def find_steps(
         both ends; where the starts that matter begin and end in ``places``, and their windows
     places : (p, 4) int32, starts, their last values at both ends, and scratch
     out_width, out_high, out_low : (m,) float64, int64, int64, steps, written
-    state : (3,) int64, gaps on the stack, steps written, starts looked at
+    state : (3,) int64, gaps on the stack, steps written, starts examined
     patience : int
     """
     r = v.size

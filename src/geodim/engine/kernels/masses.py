@@ -36,7 +36,7 @@ def between(c_high, c_low, first, last):
 def outweighs(c_high, c_low, first, last, high, low):
     """Whether the values from ``first`` to ``last`` weigh more than a mass.
 
-    The lower parts, less than a unit of the higher ones, are looked at only where those are close.
+    The lower parts, less than a unit of the higher ones, are examined only where those are close.
     """
     apart = c_high[last + 1] - c_high[first] - high
     if apart > 1 or apart < 0:
@@ -149,7 +149,7 @@ def rounded_counts(high, low, shift, counts):
     Parameters
     ----------
     high, low : (steps,) int64, masses
-    shift : int, from 62 on: a coarse unit is so many bits longer
+    shift : int, from 62 on: a coarse unit is this many bits longer
     counts : (steps,) int64, written
     """
     require(low.size >= high.size and counts.size >= high.size, "rounded_counts: sizes")

@@ -14,7 +14,7 @@ from geodim.engine.kernels._bounds import require
 
 EXPONENTS = 2048
 FRACTION = 52
-TOGETHER = 1 << 10  # so many numbers of 53 bits add up to less than 2^63
+TOGETHER = 1 << 10  # this many numbers of 53 bits add up to less than 2^63
 LOW = 32  # bits of a sum that go to one counter; the others go to a second one
 
 

@@ -104,7 +104,7 @@ def solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges):
     """Solve the sizes [1, d_stop), d_stop <= BASE, over all starts.
 
     Ends early when every size fell below ``known`` or to 0.  Returns the number of ranges and the number of
-    starts that were looked at.
+    starts that were examined.
 
     Arrays are those of `gaps.solve_gaps`.
     """

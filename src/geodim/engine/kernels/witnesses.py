@@ -53,7 +53,7 @@ def narrow_windows(x, sizes, enough, margin, allowed, starts, widths):
     start, size, work = 0, n, 0
     for at in range(sizes.size - 1, -1, -1):
         k = sizes[at]
-        # By so many points the window before is too large: leave them out on either side, or half on both.
+        # By this many points the window before is too large: leave them out on either side, or half on both.
         shrunk = size - k
         size = k
         best = x[start + k - 1] - x[start]

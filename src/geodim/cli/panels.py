@@ -1,0 +1,10 @@
+"""Headings under which ``--help`` groups options; what has none is about the command itself."""
+
+from __future__ import annotations
+
+FEATURES = "Which features"
+COLUMNS = "Which columns of a table"
+SCALING = "Accuracy and units"
+RUNNING = "How to compute"
+OUTPUT = "What to write"
+PLANNING = "Plans, before anything is computed"

@@ -1,0 +1,163 @@
+"""Data frames as a source of columns; those of their columns that are no numbers are told with a way out."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geodim.data.shapes import check_shape
+from geodim.errors import InputTypeError
+from geodim.words import MOST_LISTED, counted, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import narwhals as nw
+    from numpy.typing import NDArray
+
+SHORT = 2048  # points of a column whose object takes more memory than its values
+CHUNK_VALUES = 1 << 13  # of short columns that are read together
+CATEGORIES = ("String", "Categorical", "Enum")
+DATES = ("Date", "Datetime", "Duration", "Time")
+ENCODERS = (
+    "encode categories (sklearn.preprocessing.OneHotEncoder, or OrdinalEncoder where they have an order)"
+)
+DAYS = "turn dates into numbers, such as days since the first: (day - day.min()) / pandas.Timedelta(days=1)"
+
+
+class FrameSource:
+    """A pandas, polars or pyarrow frame, column by column through narwhals; names are kept."""
+
+    runs = False
+    row_major = False
+
+    def __init__(self, frame: nw.DataFrame[Any]) -> None:
+        self.frame = frame
+        names: list[str] = [str(name) for name in frame.columns]
+        check_shape((len(frame), len(names)))
+        dtypes = frame.schema.dtypes()
+        refuse_other_columns(frame)
+        types = {str(dtype) for dtype in dtypes}
+        self.names: list[str] | None = names
+        self.n_points, self.n_features = len(frame), len(names)
+        self.long_integers: Any = np.isin([str(dtype) for dtype in dtypes], ["Int64", "UInt64"])
+        # All at once, some 1 kB each: to ask the frame for one column looks at all others on the way.
+        self._series = list(frame.iter_columns())
+        self._least: list[Any] | None = None
+        small = {"Float32", "Int8", "Int16", "UInt8", "UInt16", "Boolean"}
+        self.dtype: np.dtype[np.floating] = np.dtype(np.float32 if types <= small else np.float64)
+
+    def measured_from(self, least: list[Any]) -> FrameSource:
+        """The same with some columns measured from their least value; None leaves a column as it is.
+
+        See `geodim.data.integers`.
+        """
+        other = copy(self)
+        other._least, other.long_integers = least, False
+        return other
+
+    def own_values(self, column: int) -> NDArray[Any]:
+        """The values of one column in its own type.
+
+        Missing ones become NaN, which the first pass names by row and column.
+        """
+        series = self._series[column]
+        if not series.null_count():
+            whole: NDArray[Any] = series.to_numpy()
+            return whole
+        # Not by a cast of the frame's library: pyarrow refuses to round integers.
+        values = np.full(len(series), np.nan)
+        values[~series.is_null().to_numpy()] = series.drop_nulls().to_numpy()
+        return values
+
+    def _column(self, column: int, rows: NDArray[np.intp] | slice = slice(None)) -> NDArray[np.floating]:
+        values = self.own_values(column)[rows]
+        least = None if self._least is None else self._least[column]
+        if least is not None:
+            from geodim.data.integers import from_least  # noqa: PLC0415 - they know each other
+
+            return from_least(values, least)
+        return np.asarray(values, self.dtype)
+
+    def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
+        """Copy the columns of one block."""
+        for at, column in enumerate(columns):
+            out[at] = self._column(column)
+
+    def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Sorted values, each once per point."""
+        values = np.sort(self._column(column).astype(np.float64))
+        return values, np.ones(values.size, np.int64)
+
+    def chunks(self) -> list[tuple[slice, slice]]:
+        """One column at a time, or several where they are short."""
+        step = max(1, CHUNK_VALUES // self.n_points)
+        every = slice(0, self.n_points)
+        return [
+            (every, slice(column, min(column + step, self.n_features)))
+            for column in range(0, self.n_features, step)
+        ]
+
+    def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:  # noqa: ARG002
+        """Some columns."""
+        return np.column_stack([self._column(column) for column in range(columns.start, columns.stop)])
+
+    def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """A few rows of a few columns."""
+        return np.stack([self._column(int(column), rows).astype(np.float64) for column in columns], axis=1)
+
+    def own_sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[Any]:
+        """A few rows of a few columns of one type, as they are."""
+        return np.stack([self.own_values(int(column))[rows] for column in columns], axis=1)
+
+
+def is_short_and_wide(frame: nw.DataFrame[Any]) -> bool:
+    """Whether looking at each column of a pandas frame takes longer than copying all of them.
+
+    Then they must be of one type of numpy's.
+    """
+    native = frame.to_native()
+    if not hasattr(native, "iloc") or len(native) > SHORT or native.shape[1] < SHORT:
+        return False
+    types = set(native.dtypes)
+    return len(types) == 1 and isinstance(next(iter(types)), np.dtype) and next(iter(types)).kind in "fiub"
+
+
+def refuse_other_columns(frame: nw.DataFrame[Any]) -> None:
+    """Raise where columns hold no numbers: which, of what type, how many values, and what to do about it."""
+    wrong = [
+        (str(name), dtype)
+        for name, dtype in zip(frame.columns, frame.schema.dtypes(), strict=True)
+        if not (dtype.is_numeric() or str(dtype) == "Boolean") or str(dtype) in ("Int128", "UInt128")
+    ]
+    if not wrong:
+        return
+    told = [f"{name!r} ({_type_of(frame, name, dtype)})" for name, dtype in wrong[:MOST_LISTED]]
+    dates = [name for name, dtype in wrong if _is_date(dtype)]
+    ways = [DAYS] * bool(dates) + [ENCODERS] * (len(dates) < len(wrong))
+    others = set(map(str, frame.columns)) - {name for name, _ in wrong}
+    missing = {name: int(frame[name].null_count()) for name in frame.columns if str(name) in others}
+    gaps = [f"{name!r} {count:,}" for name, count in missing.items() if count]
+    besides = f"; values are missing, too: {listed(gaps)} (see geodim.drop_missing)" if gaps else ""
+    hold = "holds" if len(wrong) == 1 else "hold"
+    raise InputTypeError(
+        f"{len(wrong):,} of {counted(len(frame.columns), 'column')} {hold} no numbers: "
+        f"{listed(told, of=len(wrong))}; leave out what is no feature, {', '.join(ways)}{besides}"
+    )
+
+
+def _is_date(dtype: nw.dtypes.DType) -> bool:
+    return str(dtype).startswith(DATES)
+
+
+def _type_of(frame: nw.DataFrame[Any], name: str, dtype: nw.dtypes.DType) -> str:
+    """The type of a column, how many different values it has, if it is one of categories, or misses."""
+    series = frame[name]
+    words = [str(dtype)]
+    if str(dtype).startswith(CATEGORIES):  # lists and other objects cannot be told apart
+        words.append(counted(int(series.drop_nulls().n_unique()), "value"))
+    if missing := int(series.null_count()):
+        words.append(f"{missing:,} missing")
+    return ", ".join(words)

@@ -1,0 +1,80 @@
+"""What it takes to read a file into memory, before anything is computed.
+
+A file of text, or of packed columns, is held beside the table that is made of it, whole or in parts.  The
+constants below are peaks as measured with pyarrow, files of 10 to 500 MB, rounded up; time is measured by
+whoever plans, on the file itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from geodim.planning.problem import PROCESS_BYTES
+
+if TYPE_CHECKING:
+    from geodim.planning.problem import Plan
+
+BUFFERS = 16 << 20  # of a reader
+TEXT = 1.6  # bytes per byte of text: blocks wait for those who take them apart
+PACKED, TABLE = 1.3, 1.5  # bytes per byte of a group of rows in Parquet, and of the table
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What reading a file takes.
+
+    Attributes
+    ----------
+    seconds : float
+        On this machine.
+    memory : int
+        Peak bytes, besides those of the process; 0 where the plan counts them already.
+    note : str
+        What else there is to know.
+    """
+
+    seconds: float
+    memory: int
+    note: str = ""
+
+
+def text_memory(text: float, table: float) -> int:
+    """Peak bytes of reading so much text, unpacked, into a table.
+
+    >>> text_memory(490_784_392, 200_000_000) // 10**6  # measured: 985
+    1002
+    """
+    return int(TEXT * text + table + BUFFERS)
+
+
+def parquet_memory(group: float, table: float) -> int:
+    """Peak bytes of reading a Parquet file whose largest group of rows takes so much of it.
+
+    >>> parquet_memory(206_884_690, 203_125_000) // 10**6  # one group; measured: 464
+    590
+    """
+    return int(PACKED * group + TABLE * table + BUFFERS)
+
+
+def with_reading(plan: Plan, reading: Reading | None) -> Plan:
+    """The same plan, with what comes before it; where the workers of a cluster read, nothing does."""
+    if reading is None or plan.backend == "dask":
+        return plan
+    here = PROCESS_BYTES + reading.memory if reading.memory else 0
+    found = replace(
+        plan,
+        seconds=(plan.seconds or 0.0) + reading.seconds,
+        parts={"reading the file": reading.seconds, **plan.parts},
+        host_memory=max(plan.host_memory, here),
+        notes=(*plan.notes, *([reading.note] if reading.note else [])),
+    )
+    if plan.backend != "cpu":
+        return found
+    memory, why_not = max(plan.memory, here), plan.why_not
+    if why_not is None and plan.budget is not None and memory > plan.budget:
+        why_not = (
+            f"reading the file takes {memory / 1e9:.3g} GB, and there are {plan.budget / 1e9:.3g} GB: save "
+            "the points as .npy, which is read from disk as needed, or choose fewer columns"
+        )
+    return replace(found, memory=memory, why_not=why_not)

@@ -1,0 +1,53 @@
+"""Make what is kept on disk for all workers, before several of them would make it at the same time.
+
+Not necessary: whoever finds nothing makes it.  But in a fresh clone that is a minute of every worker: the
+machine code of the kernels that most tests call, the byte-code of large packages, the list of fonts.
+"""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import suppress
+
+import numpy as np
+import scipy.sparse as sp
+
+import geodim
+
+PACKAGES = (
+    "dask.array",
+    "dask.dataframe",
+    "distributed",
+    "hypothesis.extra.numpy",
+    "matplotlib.font_manager",
+    "pandas",
+    "plotly.graph_objects",
+    "polars",
+    "sklearn.datasets",
+    "torch_geometric.data",
+    "zarr",
+)
+
+
+def compile_kernels() -> None:
+    """Call what reaches most of them, on data too large for the ways without compiled code."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 20))
+    edges = rng.integers(0, 3000, (2, 9000))
+    for data in (X, X.astype(np.float32)):
+        geodim.intrinsic_dimension(data, rtol=0.05)
+        geodim.khop_dimensions(data, edges, 1)
+    geodim.intrinsic_dimension(sp.random(3000, 20, 0.1, format="csr", random_state=0))
+    for weights in (rng.integers(0, 4, 3000), rng.random(3000)):
+        geodim.intrinsic_dimension(X, weights=weights)
+    geodim.intrinsic_dimension(X, count_indistinguishable=True).certificate().verify(X)
+    geodim.intrinsic_dimension(X[:300], features="distances")
+    geodim.explain_dimension(X)
+    geodim.binary_dimension(X > 0.5)
+
+
+if __name__ == "__main__":
+    for package in PACKAGES:
+        with suppress(ImportError):  # then its tests are skipped
+            importlib.import_module(package)
+    compile_kernels()

@@ -1,0 +1,76 @@
+"""docs/speed.md."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prose.sources import benchmark, between, found, section, units
+
+if TYPE_CHECKING:
+    from prose.pages import Page
+
+GPU = "docs/results/gpu.log"
+
+
+def check(page: Page) -> None:
+    speed(page)
+    larger(page)
+
+
+def speed(page: Page) -> None:
+    engine = benchmark("engine")
+    cases: dict[str, list[dict[str, float]]] = {}
+    for case in engine["cases"]:
+        cases.setdefault(case["case"], []).append(case)
+    first = cases["normal 10^6 x 32 float32, exact"][0]
+    page.says("scalar and takes {} ns a value", f"{first['sort_s'] / 32e6 * 1e9:.0f}")
+    for name, (one, two) in cases.items():
+        if f"| {name} |" in page.text:
+            form = ".0f" if name.startswith("grid") else ".2f"
+            page.says(
+                f"| {name} | {{}} s = {{}} × sort | {{}} s = {{}} × sort |",
+                *(
+                    format(case[key], form if key == "ratio" else ".2f")
+                    for case in (one, two)
+                    for key in ("ours_s", "ratio")
+                ),
+            )
+    page.allows("| grid + N(0, 0.3) 10^6 float32 |", "the data of the case")
+    scaling = benchmark("scaling")
+    last = scaling["rows"][-1]
+    page.says(
+        "on {} cores of an Intel Xeon {} columns of 10^7 take {} s, {} times as long as `np.sort`",
+        last["threads"],
+        scaling["features"],
+        f"{last['seconds']:.2f}",
+        f"{last['seconds'] / scaling['np_sort_seconds']:.1f}",
+    )
+    slower = [1.0 / grid["ratio"] for grid in engine["float_grids"]]
+    page.says("takes {} to {} times as long at 10^5 points", *between(slower, ".1f"))
+    page.says(
+        "exact: {} to {} s on 16 cores, {} to {} s with a GPU",
+        *between([unit["seconds"] for unit in units("random", n=10**8, d=250)]),
+        *between(
+            [float(one) for one in found(r"with drawing 200 GB: ([\d.]+) s", section(GPU, "== random data"))]
+        ),
+    )
+    page.says("took {} s together on two cores", f"{sum(unit['seconds'] for unit in units('khop')):.1f}")
+    cpu = {row["what"]: row for row in benchmark("planning")["compared"]["cpu"]}
+    page.says("(2.6 GB) takes {} MB of memory", f"{cpu['10^7 x 64, exact']['measured']['memory'] / 1e6:.0f}")
+    page.allows("10^7 × 64 float32 values (2.6 GB)", "10^7 · 64 · 4 bytes")
+
+
+def larger(page: Page) -> None:
+    last = benchmark("scaling")["rows"][-1]
+    page.says("| {}, {} times as fast as one core |", f"{last['seconds']:.1f}", f"{last['speed_up']:.1f}")
+    on_device = [
+        found(r"on the device, exact: ([\d.]+) s", section(GPU, f"== normal {n} x 128"))[0]
+        for n in ("1e+07", "1e+08")
+    ]
+    page.says("on the device | {}, {} |", *(f"{float(one):.1f}" for one in on_device))
+    took = [
+        float(found(r"hops 0..5, rtol 0.0: ([\d.]+) s", section(log, "== R-MAT", "\n=="))[0])
+        for log in (GPU, "docs/results/gpu-papers.log")
+    ]
+    page.says("rounding of the features | {} and {} (two runs) |", *(f"{one:.0f}" for one in took))
+    page.allows("(1.6 billion edges, 128 attributes)", "the graph of the job")
