@@ -54,7 +54,12 @@ def phi_bounds(sketches: Sequence[Sketch], rtol: float) -> tuple[CellProfile, Ra
         new = np.setdiff1d(more, sizes)
         order = np.argsort(np.append(sizes, new), kind="stable")
         others = _all_columns(sketches, ranges, new)
-        found = tuple(np.append(one, two)[order] for one, two in zip(found, others, strict=True))  # type: ignore[assignment]
+        lower, upper, owner = found
+        found = (
+            np.append(lower, others[0])[order],
+            np.append(upper, others[1])[order],
+            np.append(owner, others[2])[order],
+        )
         sizes = more
 
 

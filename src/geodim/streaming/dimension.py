@@ -61,7 +61,7 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
     dimension_, lower_, upper_ : float
         The intrinsic dimension of all points so far, and certified bounds on it.
     error_ : float
-        (upper_ - lower_) / lower_.
+        ``(upper_ - lower_) / lower_``.
     discriminability_ : float
         Delta.
     result_ : IDResult
@@ -194,7 +194,7 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
 
     @property
     def error_(self) -> float:
-        """(upper_ - lower_) / lower_."""
+        """The relative distance of the bounds, ``(upper_ - lower_) / lower_``."""
         return self.result_.error
 
     @property

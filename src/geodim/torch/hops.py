@@ -150,5 +150,5 @@ def _turned(rows: Rows) -> Rows:
 def _applied(operator: Operator, X: torch.Tensor, threads: int | None) -> torch.Tensor:
     block = np.ascontiguousarray(on_this_machine(X))
     out = np.empty_like(block)
-    operator.apply(block, out, threads=threads)
+    operator.apply(block, out, n_threads=threads)
     return torch.from_numpy(out).to(X.device, X.dtype)
