@@ -50,7 +50,7 @@ for noise in NOISE:
 # %%
 # Noise blurs the sheet until neighbours of one turn are found on the next: one such shortcut, and whole
 # turns are near each other.  The dimension then jumps to that of space.  It is the graph that is measured,
-# and whoever made the graph has decided.
+# and the choice was made when the graph was built.
 
 # %%
 # A ring and its shortcuts

@@ -3,7 +3,8 @@ Images: pixels, blurred pixels, patches
 ========================================
 
 1,000 handwritten digits in a frame, and four things done to them: each one moved to another place, the pixels
-exchanged in all images alike, in each image differently, and noise added.  Which features notice what?
+exchanged in the same way in all images, differently in each image, and noise added.  Which features notice
+what?
 """
 
 # %%
@@ -34,11 +35,11 @@ SETS = {
 # %%
 # What each kind of features notices
 # ----------------------------------
-# *Pixels* do not notice that they were exchanged in all images alike: neighbourhood is nothing to them.
+# *Pixels* do not notice that they were exchanged in the same way everywhere: they ignore neighbourhood.
 # That digits were moved they do notice.
 #
 # *Blurred pixels*, means over neighbourhoods, taken again and again, notice both.  Strokes thin out, images
-# look more alike, and the dimension grows with every hop.
+# look more similar, and the dimension grows with every hop.
 #
 # *Patches*, the means over all squares of an image in descending order, do not notice that digits were
 # moved: no bit changes.  That pixels were exchanged they notice, if little, unless a patch is a single

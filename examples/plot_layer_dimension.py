@@ -4,7 +4,7 @@ The intrinsic dimension of a network's layers during training
 
 `geodim.torch.LayerDimension` watches layers: whenever the model is evaluated, it keeps what they put out, and
 ``measure`` turns that into dimensions with certified bounds.  Here a small network learns the digits twice:
-once with their labels, and once with shuffled ones, which it can only learn by heart.  Does one see the
+once with their labels, and once with shuffled ones, which it can only memorise.  Does one see the
 difference on test images, without looking at test labels?
 """
 
@@ -61,8 +61,8 @@ def learn(targets, seed):
 
 
 # %%
-# Learning, and learning by heart
-# -------------------------------
+# Learning and memorising
+# -----------------------
 
 shuffled = y[torch.from_numpy(np.random.default_rng(1).permutation(len(y)))]
 SEEDS = (0, 1, 2)
@@ -88,7 +88,7 @@ for layer in ("3", "4"):
     )
 
 # %%
-# Results are at hand for a closer look: which units carry the dimension of the second
+# Results are available for a closer look: which units carry the dimension of the second
 # hidden layer at the end?
 
 watch = runs["true labels"][0][0]
@@ -101,7 +101,7 @@ for unit, share in list(watch.results["3"].shares.items())[:3]:
 # With true labels the dimension of the second hidden layer falls to about half within the first epochs and
 # stays there; that of the output falls, too.  With shuffled labels both end at about twice as much or more,
 # for every seed.  A plausible reading: units that have learned which classes there are send test images to
-# one end or the other, while units that single out what they have learned by heart leave most test images
+# one end or the other, while units that single out what they have memorised leave most test images
 # close together.  No test label was needed to see that.
 #
 # Mind what is *not* shown.  Three seeds of one small network are no law.  The dimension never comes down to

@@ -3,7 +3,7 @@ Words and their edit distances: mostly length
 ==============================================
 
 Strings have no coordinates, but a metric: how many letters must be inserted, deleted or replaced to turn one
-into the other.  The words are those of the language reference that every Python has at hand behind
+into the other.  The words are those of the language reference that every Python carries behind
 ``help()``. What does the intrinsic dimension by edit distances tell about them, and what would strings of
 random letters have told?
 """
@@ -74,7 +74,7 @@ for size in SIZES:
 # -----------
 # Left, how the distances from three words spread: a word of two letters sees lengths.  Right, what is left
 # at equal length.  What the number told: by edit distance these words are told apart by their length first,
-# and then by their endings; whoever wants neither must measure something else than letters.
+# and then by their endings; to see neither, measure something other than letters.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 matrix = np.empty((3, len(words)))

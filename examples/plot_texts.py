@@ -5,12 +5,12 @@ Paragraphs of text: a word, or what texts are about?
 Some hundred paragraphs of the language reference behind Python's ``help()``.  What features has a text?  Its
 terms, how often they occur or how much that weighs; or the distances of its words from those of other texts.
 Does the intrinsic dimension notice that the paragraphs are about something?  To find out, all words are
-dealt out anew, so that every paragraph keeps its length and the whole keeps its words; three times, since
-once might be chance.
+redistributed at random, so that every paragraph keeps its length and the whole keeps its words; three times,
+since once might be chance.
 """
 
 # %%
-# The texts, and the same words dealt out anew
+# The texts, and the same words redistributed
 # --------------------------------------------
 
 import random
@@ -45,8 +45,8 @@ print(
 # many texts apart.  With 0 and 1 that is a word that half of the texts have: a single feature that puts
 # half of the points at either end has the dimension 4, and so have the texts, nearly.  Of counts and of
 # tf-idf "the" is left, and how large the number is depends on the one text that has it most often, by whose
-# value all are divided.  Dealt out anew, the words give a number on either side, or a smaller one: nothing
-# says that sense was lost, since columns are looked at one by one, and what goes with what is not seen.
+# value all are divided. Redistributed, the words give a number on either side, or a smaller one: nothing
+# says that sense was lost, since columns are considered one by one, and what goes with what is not seen.
 
 found: dict[str, tuple[float, list[float]]] = {}
 
@@ -67,7 +67,7 @@ for weighting in ("binary", "count", "tfidf"):
 # Distances between texts
 # -----------------------
 # The share of two texts' words that only one of them has, and the angle between their weights, look at all
-# words of a text together.  Dealt out anew, texts are all about equally far from each other, and the
+# words of a text together. Redistributed, texts are all about equally far from each other, and the
 # dimension is larger, every time: here the number does notice that paragraphs were about something.
 
 for name, prepared, metric in (

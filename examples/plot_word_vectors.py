@@ -2,7 +2,7 @@
 Word vectors: how many dimensions, and what a unit length does
 ===============================================================
 
-Word vectors from a small corpus that every Python has at hand, the language reference behind ``help()``:
+Word vectors from a small corpus that every Python carries, the language reference behind ``help()``:
 which words occur near which, weighted by positive pointwise mutual information, and reduced by a singular
 value decomposition.  How does the intrinsic dimension change with the number of components that are kept,
 with vectors scaled to unit length, and with frequent words counting more?

@@ -121,7 +121,7 @@ def test_passes_over_rows_and_columns():
     assert rows.passes == 1 + math.ceil(64 / rows.columns)  # as many as the free memory allows
     assert rows.bytes_read == rows.passes * rows.n_points * 64 * 4
     assert plan_cpu(Problem(10**7, 64, row_major=False), threads=2).passes == 2
-    assert plan_cpu(Problem(100, 3), threads=8).columns == 1
+    assert plan_cpu(Problem(100, 3, kernels=True), threads=8).columns == 1
 
 
 @pytest.mark.parametrize("backend", ["cpu", "cuda", "dask"])

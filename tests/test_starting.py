@@ -42,10 +42,11 @@ def test_a_small_call(call, needed):
         assert not found & SLOW
 
 
-def test_a_small_command(tmp_path):
+@pytest.mark.parametrize("options", [[], ["--dry-run"]], ids=str)
+def test_a_small_command(tmp_path, options):
     file = tmp_path / "x.npy"
     np.save(file, np.random.default_rng(0).normal(size=(1000, 16)))
-    code = f"import sys; sys.argv = ['geodim', 'compute', {str(file)!r}]\n"
+    code = f"import sys; sys.argv = {['geodim', 'compute', str(file), *options]!r}\n"
     code += (
         "from geodim.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n    assert not end.code"
     )

@@ -32,7 +32,7 @@ X = RNG.integers(0, 2, (60_000, 12))
 
 
 def write(path: Path, text: str) -> None:
-    with gzip.open(path, "wt", 1) if path.suffix == ".gz" else path.open("w") as file:
+    with gzip.open(path, "wt", 1) if path.suffix == ".gz" else path.open("w", encoding="utf-8") as file:
         file.write(text)
 
 
@@ -52,7 +52,7 @@ def npz_of(path: Path) -> object:
 
 
 def lines_of(path: Path) -> object:
-    path.write_text("some words in a line\n" * 100_000)
+    path.write_text("some words in a line\n" * 100_000, encoding="utf-8")
     return texts_of(path)
 
 
@@ -62,7 +62,7 @@ def edges_of(path: Path) -> object:
 
 
 def transactions_of(path: Path) -> object:
-    path.write_text("1 2 3 4 5 6 7 8 9\n" * 100_000)
+    path.write_text("1 2 3 4 5 6 7 8 9\n" * 100_000, encoding="utf-8")
     return read_context(path)
 
 

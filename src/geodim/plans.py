@@ -8,9 +8,9 @@ points costs as much as one for ten.
 Examples
 --------
 >>> from geodim import Problem, plan
->>> plan(Problem(10**8, 128), "cuda", budget=139 << 30).fits
+>>> plan(Problem(10**8, 128), "cuda", memory=139 << 30).fits
 True
->>> plan(Problem(10**10, 64), "cuda", budget=139 << 30).fits
+>>> plan(Problem(10**10, 64), "cuda", memory=139 << 30).fits
 False
 """
 

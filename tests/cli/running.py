@@ -94,7 +94,7 @@ def called(*arguments: object, stdin: bytes = b"", **variables: str) -> Ended:
     with (
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
-        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin))),
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")),
         as_program(words, **variables),
         pytest.raises(SystemExit) as left,
     ):

@@ -50,6 +50,7 @@ def job(**more: object) -> dict[str, object]:
         "columns",
         "exclude",
         "header",
+        "drop_missing",
         "neighbors",
         "threads",
         "time_limit",
@@ -270,5 +271,5 @@ def test_report_of_a_graph(points: Path, tmp_path: Path) -> None:
 
 def test_report_that_cannot_be_written_is_found_out_first(points: Path, tmp_path: Path) -> None:
     ended = run(points, "--report", tmp_path / "report.txt")
-    assert ended.exit_code == 3
+    assert ended.exit_code == 2
     assert "the name must end in .html" in ended.output

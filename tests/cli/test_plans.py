@@ -79,7 +79,8 @@ class TestCompute:
         assert plan["backend"] == "cpu"
         assert plan["memory"] == column_memory(Problem(3_000, 6), 2)
         assert plan["file"] == str(points)
-        assert plan["calibrated_on"] == "a trial on 3,000 of these points"
+        assert "every window" in plan["method"]
+        assert "engine.md" in plan["calibrated_on"]  # a trial would take longer than all of it
         assert "dimension" not in plan
         assert "hops" not in plan
 
@@ -169,11 +170,17 @@ class TestCompute:
             more = ["--dry-run", "--scheduler", cluster.scheduler_address, "--workers", 2]
             assert run("compute", points, *more).exit_code == 2
 
+    def test_a_file_that_is_not_small(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "points.npy", np.tile(X, (5, 1)))
+        plan = answer("compute", tmp_path / "points.npy", "--dry-run")
+        assert plan["method"] == "sorted"
+        assert plan["calibrated_on"] == "a trial on 15,000 of these points"
+
     def test_on_a_terminal(self, points: Path) -> None:
         shown = called_on_terminal("compute", points, "--dry-run")
         assert shown.code == 0
         assert re.search(r"points x features +3,000 x 6, float32", shown.err)
-        assert re.search(r"time +about .*, from a trial on 3,000 of these points", shown.err)
+        assert re.search(r"time +about .*, from one core of an AMD EPYC", shown.err)
         shown = called_on_terminal("compute", *SIZES, "--backend", "cuda", "--memory", "80GB")
         assert shown.code == 3
         assert "MORE than 80 GB" in shown.err

@@ -111,7 +111,7 @@ class TestErrors:
             ("select", points),
             ("hops", "--features", points, "--edges", edges),
         ):
-            assert called(*command, "--report", tmp_path / "r.pdf").code == 3
+            assert called(*command, "--report", tmp_path / "r.pdf").code == 2
             ended = called(*command, "--report", tmp_path / "none" / "r.html")
             assert ended.code == 4
             assert ended.out == ""

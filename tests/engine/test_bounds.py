@@ -23,19 +23,21 @@ MODULES = [
     *(
         f"geodim.engine.kernels.{name}"
         for name in (
+            "alike",
             "cells",
             "columns",
             "counters",
             "dominated",
             "ends",
             "gaps",
-            "grid",
+            "lines",
             "mass_steps",
             "masses",
             "pyramid",
             "reading",
             "runs",
             "sorting",
+            "straight",
             "summing",
             "tiles",
             "witnesses",
@@ -52,11 +54,12 @@ MODULES = [
 
 # Called by other kernels only, which have checked what these rely on; and the checks themselves.
 INNER = {
-    "require_ranges", "require_layout", "require_residuals", "require_cells", "require_counted",
+    "require_ranges", "require_layout", "require_lines", "require_cells", "require_counted",
     "require_neighbours", "multiples", "beaten_at", "smallest_beaten", "note_range", "key_of_bits",
     "bits_of_key", "sort_share", "local_slope", "close_level", "quantise", "starting_trend", "bound_block",
-    "filter_blocks", "filter_plainly", "promising_first", "block_extremes", "extremes", "seed_with_extremes",
-    "survivors", "highest_line", "evaluate_survivors", "evaluate_row", "evaluate_tile", "evaluate_leaf",
+    "filter_blocks", "filter_plainly", "promising_first", "halves", "difference", "fitted_slope",
+    "residual_range", "seed", "seed_pairs", "mark_settled", "trend_at", "narrower", "least_width",
+    "evaluate_block", "lowered", "descend", "descend_line", "evaluate_row", "evaluate_tile", "evaluate_leaf",
     "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_divided", "require_sizes", "_on_line",
     "_cheap_sizes", "_extremes", "_dominated", "_count", "_window", "_first_at_least", "_first_above",
     "_settle_by_cells", "_widen", "_gather", "_order", "_narrowest", "_settle_by_values", "_squares",
@@ -98,8 +101,20 @@ def pyramid():
     return records
 
 
-def residuals():
-    return np.zeros(N), np.zeros(BLOCKS), np.zeros(BLOCKS + 1), np.zeros(25), np.zeros(29)
+def fine_lines():
+    """Offsets, counts, lines and quanta of a column of three levels."""
+    from geodim.engine.alike import Bent
+
+    made = Bent.of(grid_column(), N)
+    return made.offsets, made.counts, made.records, made.quanta
+
+
+def blocks_of_departures():
+    """Offsets, counts, and the rest of what is known of the blocks of a straight column."""
+    from geodim.engine.alike import Straight
+
+    made = Straight.of(grid_column(), N)
+    return made.offsets, made.counts, made.tops, made.floors, made.quanta, made.beyond
 
 
 def keys(kind, n=N):
@@ -202,16 +217,24 @@ def calls():
                         np.empty((1, 2), np.int64)), "sizes"),
         ("choose_sizes", (np.arange(9.0), 1.0, np.empty(9, np.int64)), "curve sizes"),
         ("solve_gaps", (sorted_column(), N, records, offsets, counts, 0.0, 1e-12, -1e-12, 5.0, 0, BLOCKS,
-                        np.zeros(N), 0.0, False, np.empty(N), ranges, np.empty(BLOCKS + 2, np.int32),
+                        np.zeros(N), 0.0, False, 1 << 40, np.empty(N), ranges,
+                        np.empty(BLOCKS + 2, np.int32),
                         np.empty(BLOCKS + 2), work), "ranges"),
         ("find_starts", (sorted_column(), N, records, offsets, counts, 1e-12, 0.0, np.arange(float(N)),
                          np.ones(N, np.bool_), np.empty(N, np.int64)), ""),
         ("rank_equal_ones", (np.zeros(5), np.arange(5), *np.empty((2, 5), np.int64)), "values"),
-        ("grid_trend", (np.arange(float(N)), N, 0.0), ""),
-        ("snap_trend", (N, 1.0, 0.5), ""),
-        ("residuals", (grid_column()[:N], N, 1.0, *residuals()), ""),
-        ("solve_grid", (grid_column(), N, *residuals(), 1.0, 0.0, 1, N, np.zeros(N), np.empty(N), ranges,
-                        work), "ranges"),
+        ("spread_around_line", (np.arange(float(N)), N), ""),
+        ("lowest_bits", (np.arange(float(N)).view(np.int64), N, np.empty(BLOCKS, np.int32)), ""),
+        ("build_lines", (np.arange(float(N)), N, *fine_lines()), ""),
+        ("departures", (np.arange(float(N)), N, 5, np.ones(BLOCKS), np.empty(N)), ""),
+        ("solve_alike", (grid_column(), -grid_column()[N - 1 :: -1], N, *fine_lines(),
+                         *np.array([[3, 9]] * 2), 1, N, np.zeros(N), False, np.empty(N), ranges, work),
+         "starts ends ranges"),
+        ("take_slope_out", (np.ones(N), N), ""),
+        ("block_departures", (np.ones(N), N, *blocks_of_departures()), ""),
+        ("solve_straight", (grid_column(), -grid_column()[N - 1 :: -1], *np.zeros((2, N)), N, 1.0, 0.0, 1.0,
+                            *blocks_of_departures(), *np.array([[3, 9]] * 4), -9.0, 1, N, np.zeros(N), False,
+                            np.empty(N), ranges, work), "starts ends firsts lasts ranges"),
         ("build_base", (np.arange(float(N)), N, records, BLOCKS, 0.0, 200.0), ""),
         ("build_parents", (np.arange(float(N)), N, records, offsets, counts, 0.0, 200.0), ""),
         ("gather_columns", (np.ones((N, 3)), np.array([0, 2]), np.empty((2, N))), "array.0 columns"),
@@ -352,7 +375,7 @@ def test_arrays_that_are_too_short_are_refused(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["solve_plainly", "solve_pairs", "solve_few_pairs", "solve_gaps", "solve_grid"]
+    "name", ["solve_plainly", "solve_pairs", "solve_few_pairs", "solve_gaps", "solve_alike", "solve_straight"]
 )
 def test_more_intervals_than_there_is_room_for_are_refused(name):
     arguments, names = list(calls()[name][0]), list(inspect.signature(kernels()[name].py_func).parameters)
@@ -424,6 +447,13 @@ for kernel, arguments in [
         ("find_starts", "counts", [BLOCKS + 1]),
         ("rank_equal_ones", "order", [0, 1, 2, 3, 5]),
         ("rank_equal_ones", "order", [0, 1, 2, 3, -1]),
+        ("solve_alike", "starts", [3, N]),
+        ("solve_alike", "ends", [-1, 3]),
+        ("solve_straight", "starts", [3, N]),
+        ("solve_straight", "ends", [-1, 3]),
+        ("solve_straight", "firsts", [-1, 3]),
+        ("solve_straight", "lasts", [3, N]),
+        ("solve_alike", "counts", [BLOCKS + 1, 2, 1]),
         ("enter_branch", "column_rows", [0, 2, 0, 1]),
         ("add_masses", "at", [0, 2, 1]),
         ("add_masses", "at", [0, -1, 1]),

@@ -1,4 +1,4 @@
-"""More of what single parts promise each other: how much is looked at, grids, bounds on Phi, steps.
+"""More of what single parts promise each other: how much is looked at, lines, bounds on Phi, steps.
 
 See `test_contracts`.
 """
@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from distributions import column
-from engine.oracle import padded, phi
+from engine.oracle import phi
 from geodim.data.checks import Ranges, scan_ranges
 from geodim.data.sources import as_source
 from geodim.engine import column as column_module
-from geodim.engine.kernels import grid
+from geodim.engine.kernels import lines
 from geodim.engine.kernels.counters import CLOSED, LEAVES, REJECTED, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.profile import Profile
@@ -33,7 +33,6 @@ WORK = {
     "integers_below_n": (590, 160_000),
     "half_zero": (420, 145_000),
     "duplicates": (570, 225_000),
-    "grid_jitter_third": (540, 130_000),
 }
 
 
@@ -65,56 +64,22 @@ def test_lines_that_meet_end_the_search():
     assert work[WINDOWS] <= 380_000
 
 
-# ---------------------------------------------------------------- grids
+# ---------------------------------------------------------------- lines
 
 
 @pytest.mark.parametrize("slope", [1.0, 0.1])
-def test_trends_of_grids(slope):
+def test_spreads_around_lines(slope):
     rng = np.random.default_rng(5)
     n = 1000
     line = slope * np.arange(n)
-    trend, spread = grid.grid_trend(line + 7.0, n, 0.0)
-    assert trend == pytest.approx(slope, rel=1e-12)
-    assert spread == pytest.approx(0.0, abs=1e-9)
+    assert lines.spread_around_line(line + 7.0, n) == pytest.approx(0.0, abs=1e-9)
     jitter = np.sort(line + slope * rng.uniform(-0.5, 0.5, n))
-    trend, spread = grid.grid_trend(jitter, n, 0.0)
-    assert trend == pytest.approx(slope, rel=1e-2)
     at = np.arange(0, n, BASE)
+    trend = np.polyfit(at, jitter[at], 1)[0]
     residual = jitter[at] - trend * at
-    assert spread == pytest.approx((residual.max() - residual.min()) / trend, rel=1e-9)
-    assert grid.grid_trend(np.zeros(n), n, 0.0) == (0.0, np.inf)
-    assert grid.grid_trend(1.1 * line, n, slope)[0] == slope  # a multiple of the grain
-    assert grid.snap_trend(n, slope * (1 + 1e-5), slope) == slope
-    assert grid.snap_trend(n, slope * (1 + 1e-2), slope) == slope * (1 + 1e-2)  # moves by more than a spacing
-    assert grid.snap_trend(n, slope * (1 + 1e-5), 0.0) == slope * (1 + 1e-5)
-
-
-def test_residuals_and_their_extremes():
-    rng = np.random.default_rng(6)
-    n = 333
-    l = padded(np.arange(n) + rng.normal(0, 2.0, n))
-    blocks, groups = -(-n // BASE), -(-n // grid.GROUP)
-    u, tops, floors = np.empty(n), np.empty(blocks + 2), np.empty(blocks + 2)
-    fine_tops, fine_floors = np.empty(groups), np.empty(groups + BASE // grid.GROUP + 1)
-    grid.residuals(l, n, 1.0, u, tops, floors, fine_tops, fine_floors)
-    np.testing.assert_array_equal(u, l[:n] - np.arange(n))
-    for size, reach, high, low in (
-        (BASE, 1, tops, floors),
-        (grid.GROUP, BASE // grid.GROUP, fine_tops, fine_floors),
-    ):
-        for block in range(-(-n // size)):
-            assert high[block] == u[block * size : (block + 1) * size].max()
-            assert low[block] == u[block * size : (block + 1 + reach) * size].min()
-    for sign in (1.0, -1.0):
-        picked = np.empty(5, np.int64)
-        assert grid.extremes(u, n, sign, picked) == 5
-        peaks = [
-            max(range(b * BASE, min((b + 1) * BASE, n)), key=lambda i: sign * u[i]) for b in range(blocks)
-        ]
-        assert sorted(picked.tolist()) == sorted(sorted(peaks, key=lambda i: -sign * u[i])[:5])
-        alike = np.empty(4, np.int64)
-        assert grid.extremes(np.zeros(32 * 16), 32 * 16, sign, alike) == 4
-        assert np.diff(alike).min() >= 64  # spread over the column
+    expected = (residual.max() - residual.min()) / trend
+    assert lines.spread_around_line(jitter, n) == pytest.approx(expected, rel=1e-9)
+    assert lines.spread_around_line(np.zeros(n), n) == np.inf
 
 
 # ---------------------------------------------------------------- bounds on Phi

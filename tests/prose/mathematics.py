@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim import paper
+from geodim.engine.alike import PAIRS
+from geodim.engine.column import GRID_SPREAD, MOST_LOOKS
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.steps import SMALLEST
-from prose.sources import benchmark, between
 
 if TYPE_CHECKING:
     from prose.pages import Page
@@ -29,10 +30,11 @@ def check(page: Page) -> None:
     page.says("w ≤ s = {} steps", SMALLEST)
     page.allows("A window of p+q−1 points", "a formula")
     page.says("n/{} leaves", BASE)
-    windows = 0.5 * (10**5) ** 2
-    costs = [case["ours_s"] / windows * 1e9 for case in benchmark("engine")["float_grids"]]
-    page.says("at {} to {} ns per window", *between(costs, ".2f"))
-    page.allows("float grids such as 0.1·i", "the data")
+    page.says("within {} spacings of a line", f"{GRID_SPREAD:.0f}")
+    page.says("has looked {} times for each of the lengths", f"{MOST_LOOKS:,}")
+    page.says("is solved {} lengths at a time instead", BASE)
+    page.says("With {} √n values", f"{PAIRS:.0f}")
+    page.says("up to {} such windows at every length", f"{PAIRS**2:.0f}")
 
 
 def least(page: Page) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.column import lattice
+from geodim.engine.column import HUGE, LARGEST, SMALLER, lattice
 from geodim.engine.steps import CLOSEST
 from geodim.features.operators import LARGEST_DEGREE, LEAST_DEGREE
 from prose.sources import benchmark, constant
@@ -30,6 +30,10 @@ def check(page: Page) -> None:
     ):
         page.allows(piece, proof)
     assert 36 * 42 + 83 < 1_600 < 2**11
+    page.allows("two halves of 26 bits", "how a float is cut")
+    for piece in ("less than 4u (|r|", "8u (|r| + 2^-25 (W + sB))", "8u times the sum"):
+        page.allows(piece, "constants of a proof that tests/engine/test_alike.py checks")
+    assert (HUGE, SMALLER, LARGEST) == (2.0**900, -128, 2.0**1000)
     page.allows("integers of up to 32 bits", "a type")
     page.allows("**Integers of 64 bits**", "a type")
     page.allows("**-0.0** equals 0.0 everywhere", "a value")

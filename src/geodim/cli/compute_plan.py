@@ -132,7 +132,7 @@ def sizes_alone(
     n_points: int, n_features: int, rtol: float, family: Family | None = None
 ) -> tuple[Problem, CoreRates]:
     """Normal float32 columns, or points, of these sizes, and rates from a trial on some."""
-    from geodim.plans import Problem, calibrate, calibrate_family, family_problem, normal_sample
+    from geodim.plans import CORE, Problem, calibrate, calibrate_family, family_problem, normal_sample
 
     if family is not None:
         import numpy as np
@@ -142,6 +142,8 @@ def sizes_alone(
         rates = calibrate_family(normal, family, f"a trial on {n:,} normal points")
         return family_problem(family, n_points, n_features, itemsize=4, rtol=rtol), rates
     problem = Problem(n_points, n_features, rtol=rtol)
+    if problem.every_window:  # as below
+        return problem, CORE
     sample = normal_sample(n_points, n_features, problem.itemsize)
     return problem, calibrate(sample, f"a trial on {len(sample):,} normal points")
 
@@ -165,7 +167,7 @@ def look_at(
 
     Of Parquet and zarr no more than the sample is read, and of long texts the beginning.
     """
-    from geodim.plans import Problem, calibrate, normal_spread
+    from geodim.plans import CORE, Problem, calibrate, normal_spread
 
     found: dict[str, Any]
     ready(file)
@@ -179,8 +181,9 @@ def look_at(
     else:
         found, sample, reading = _opened(file, columns, exclude, header, drop_missing=drop_missing)
     n, d = found["n_points"], found["n_features"]
-    rates = calibrate(sample, f"a trial on {len(sample):,} of these points")
-    problem = Problem(**found, rtol=rtol, spread=_spread(sample))
+    small = Problem(**found, rtol=rtol).every_window  # a trial would load the compiler, and that does not
+    rates = CORE if small else calibrate(sample, f"a trial on {len(sample):,} of these points")
+    problem = Problem(**found, rtol=rtol, spread=None if small else _spread(sample))
     if problem.spread is not None:  # more points reach farther
         grown = normal_spread(n, d) / normal_spread(*sample.shape)
         problem = replace(problem, spread=problem.spread * max(grown, 1.0))

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.alike import Alike, Bent, Straight
 from geodim.engine.changed import changed
-from geodim.engine.kernels import columns, gaps, grid, pyramid, runs
+from geodim.engine.kernels import columns, gaps, lines, pyramid, runs
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.rounding import LATTICE_BITS, SLACK_BITS
@@ -37,10 +38,14 @@ if TYPE_CHECKING:
 FEW_FROM = 8192  # shorter columns are not worth a look for few distinct values
 FEW_VALUES = 256  # runs up to this many are solved by pairs
 TOP_BLOCKS = 64  # the pyramid ends where at most this many blocks are left
-HUGE = 2.0**1000  # past this the trend arithmetic could overflow
+HUGE = 2.0**900  # past this sums of what windows are compared by could overflow,
+SMALLER = -128  # so such columns are scaled by this power of two
+LARGEST = 2.0**1000  # past this the trend arithmetic could overflow, too
 LONG = 1 << 20  # from this length on every gap is a piece of its own,
 GAPS_PER_PIECE = 4  # while shorter columns would spend their time between the pieces
-GRID_SPREAD = 24.0  # a column that stays within this many spacings of a line is treated as a grid
+GRID_SPREAD = 24.0  # a column that stays within this many spacings of a line has windows that are all alike
+MOST_STRAIGHT = 1 << 26  # points of such a column: positions times half a float are exact
+MOST_LOOKS = 4096  # for each size, before windows are taken to be alike wherever they are
 
 
 class ColumnSolver:
@@ -287,45 +292,27 @@ class ColumnSolver:
     def _piece_solver(
         self, l: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64], skip: bool
     ) -> PieceSolver:
-        """Choose how the gaps of this column are solved: plain, grid or recursion.
+        """Choose how the gaps of this column are solved: scaled, alike or by recursion.
 
         This is the one place that decides.
         """
         span = float(l[n - 1] - l[0])
         magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
         top = layout.top_shift
+        most_looks = MOST_LOOKS
         if magnitude > HUGE:
-
-            def plain(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-                ranges = np.empty((1, 2), np.int64)
-                first, last = max(piece[0] << top, 1), min(piece[1] << top, n)
-                count = columns.solve_plainly(l, n, first, last, self.phi, ranges)
-                work[WINDOWS] += (last - first) * n
-                return ranges, count
-
-            return plain
-
+            smaller = np.ldexp(l, SMALLER)
+            if np.array_equal(np.ldexp(smaller, -SMALLER), l):
+                return self._scaled(smaller, n, layout, known, skip)
+            if magnitude > LARGEST:
+                return self._plain(l, n, top)
+            most_looks = 16 * n  # more than there are
         grain, slack, quantum = self._lattice(l, n, magnitude)
         bar = quantum if quantum > 0.0 else -slack
-        trend, spread = grid.grid_trend(l, n, grain)
-        if 0.0 < spread < GRID_SPREAD and n >= 4 * pyramid.BASE:
-            line = grid.snap_trend(n, trend, quantum)
-            u, tops, floors = np.empty(n), np.empty(layout.counts[0] + 2), np.empty(layout.counts[0] + 2)
-            groups = -(-n // grid.GROUP)
-            fine_tops, fine_floors = np.empty(groups), np.empty(groups + pyramid.BASE // grid.GROUP + 1)
-            grid.residuals(l, n, line, u, tops, floors, fine_tops, fine_floors)
-
-            def on_grid(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-                first, last = max(piece[0] << top, 1), min(piece[1] << top, n)
-                ranges = np.empty(((last - first) // pyramid.BASE + 2, 2), np.int64)
-                count = grid.solve_grid(
-                    l, n, u, tops, floors, fine_tops, fine_floors, line, bar, first, last, known, self.phi,
-                    ranges, work,
-                )  # fmt: skip
-                return ranges, count
-
-            return on_grid
-
+        # Exact grids have no spread: there the lines of the recursion meet.
+        if 4 * pyramid.BASE <= n < MOST_STRAIGHT and 0.0 < lines.spread_around_line(l, n) < GRID_SPREAD:
+            return _Alike(self, Straight.of, l, n, known, skip, top).solve
+        alike = _Alike(self, Bent.of, l, n, known, skip, top)
         if self.records is None:
             self.records = np.empty((self.layout.total, pyramid.RECORD))
         records = self.records
@@ -333,16 +320,51 @@ class ColumnSolver:
         pyramid.build_parents(l, n, records, layout.offsets, layout.counts, grain, span)
 
         def recursion(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+            if alike.used:
+                return alike.solve(piece, work)
             blocks, lows = self._candidate_lists()
             sizes = (piece[1] - piece[0]) << top
             ranges = np.empty((sizes // pyramid.BASE + pyramid.BASE, 2), np.int64)
             count = gaps.solve_gaps(
                 l, n, records, layout.offsets, layout.counts, grain, slack, bar, span, piece[0], piece[1],
-                known, self.slope, skip, self.phi, ranges, blocks, lows, work,
+                known, self.slope, skip, most_looks * sizes, self.phi, ranges, blocks, lows, work,
             )  # fmt: skip
-            return ranges, count
+            return (ranges, count) if count >= 0 else alike.solve(piece, work)
 
         return recursion
+
+    def _plain(self, l: NDArray[np.float64], n: int, top: int) -> PieceSolver:
+        def plain(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+            ranges = np.empty((1, 2), np.int64)
+            first, last = max(piece[0] << top, 1), min(piece[1] << top, n)
+            count = columns.solve_plainly(l, n, first, last, self.phi, ranges)
+            work[WINDOWS] += (last - first) * n
+            return ranges, count
+
+        return plain
+
+    def _scaled(
+        self, smaller: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64],
+        skip: bool,
+    ) -> PieceSolver:  # fmt: skip
+        """Solve a column of huge values as one of smaller ones.
+
+        Widths are the same but for a power of two.
+        """
+        top = layout.top_shift
+        bar = np.zeros(n)
+        solve = self._piece_solver(smaller, n, layout, bar, skip)
+
+        def scaled(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+            part = slice(piece[0] << top, min(piece[1] << top, n))
+            # A bar may be too low, but not too high, and denormals round.
+            bar[part] = np.nextafter(np.ldexp(known[part], SMALLER), 0.0)
+            ranges, count = solve(piece, work)
+            for first, stop in ranges[:count].tolist():
+                self.phi[first:stop] = np.ldexp(self.phi[first:stop], -SMALLER)
+            return ranges, count
+
+        return scaled
 
     def _candidate_lists(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         lists: tuple[NDArray[np.int32], NDArray[np.float64]] | None = getattr(self.scratch, "lists", None)
@@ -350,6 +372,32 @@ class ColumnSolver:
             lists = np.empty(self.layout.total, np.int32), np.empty(self.layout.total)
             self.scratch.lists = lists
         return lists
+
+
+class _Alike:
+    """Solves pieces of a column whose windows are all alike; what that needs is made when it is needed."""
+
+    def __init__(
+        self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int], Alike], l: NDArray[np.float64],
+        n: int, known: NDArray[np.float64], skip: bool, top: int,
+    ) -> None:  # fmt: skip
+        self.make = make
+        self.solver, self.l, self.n, self.known, self.skip, self.top = solver, l, n, known, skip, top
+        self.column: Alike | None = None
+        self.lock = threading.Lock()
+
+    @property
+    def used(self) -> bool:
+        """Whether a piece was solved this way already."""
+        return self.column is not None
+
+    def solve(self, piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+        """Solve one piece."""
+        with self.lock:
+            if self.column is None:
+                self.column = self.make(self.l, self.n)
+        first, last = max(piece[0] << self.top, 1), min(piece[1] << self.top, self.n)
+        return self.column.solve(self.l, self.n, first, last, self.known, self.skip, self.solver.phi, work)
 
 
 class PyramidLayout:

@@ -86,7 +86,7 @@ class Problem:
     --------
     >>> from geodim import Problem, plan
     >>> problem = Problem(10**9, 64, 4)
-    >>> plan(problem, "cpu", threads=16).backend
+    >>> plan(problem, "cpu", n_threads=16).backend
     'cpu'
     """
 
@@ -256,7 +256,7 @@ class Plan:
     Examples
     --------
     >>> from geodim import Problem, plan
-    >>> planned = plan(Problem(10**6, 32, 4), "cpu", threads=2)
+    >>> planned = plan(Problem(10**6, 32, 4), "cpu", n_threads=2)
     >>> planned.backend, planned.memory > 10**6 * 4
     ('cpu', True)
     """

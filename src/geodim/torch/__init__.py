@@ -4,7 +4,7 @@
 >>> from geodim.torch import discriminability
 >>> X = torch.tensor([[0.0], [1.0], [3.0]], requires_grad=True)
 >>> delta = discriminability(X, scale="none")
->>> float(delta)  # (1 + 3) / 3
+>>> delta.item()  # (1 + 3) / 3
 1.3333333333333333
 >>> delta.backward()
 >>> (3 * X.grad).squeeze().tolist()

@@ -135,8 +135,8 @@ def intrinsic_dimension_loss(X: torch.Tensor, *, log: bool = False, **options: A
     Examples
     --------
     >>> import torch
-    >>> intrinsic_dimension_loss(torch.eye(5, dtype=torch.float64)).item()
-    25.0
+    >>> intrinsic_dimension_loss(torch.eye(4, dtype=torch.float64)).item()
+    16.0
     """
     delta = discriminability(X, **options)
     if float(delta.detach()) == 0.0:

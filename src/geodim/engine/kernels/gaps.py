@@ -48,6 +48,7 @@ from geodim.engine.kernels.pyramid import (
 from geodim.engine.kernels.tiles import PADDING, evaluate_leaf, solve_smallest
 
 MANY = 8  # from here on the plain filter pays
+TEST_LOOKS = 8  # windows that are evaluated in the time of a test
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -204,7 +205,7 @@ def promising_first(roots, count, block):
 @njit(nogil=True, cache=True)
 def solve_gaps(
     l, n, records, offsets, counts, grain, slack, bar, span, first_gap, last_gap, known, tilt, skip_smallest,
-    phi, ranges, blocks, lows, work,
+    most, phi, ranges, blocks, lows, work,
 ):  # fmt: skip
     """Solve the top-level gaps [first_gap, last_gap) of one sorted column, depth first.
 
@@ -212,7 +213,7 @@ def solve_gaps(
     ``tilt`` is positive (see `geodim.engine.counting`).  A block stays only if it could be narrower than V by
     ``bar``: by the quantum of a column on a lattice, since widths differ by no less, or else by minus the
     slack.  ``phi`` receives this feature's values for the sizes that matter, listed in ``ranges`` as
-    half-open intervals.  Returns their number.
+    half-open intervals.  Returns their number, or -1 if that took more looks than ``most``.
 
     Parameters
     ----------
@@ -226,6 +227,7 @@ def solve_gaps(
     known : (n,) float64 over d, never falling
     tilt : float64, 0 or points per step
     skip_smallest : bool, whether sizes below BASE are left out
+    most : int, windows evaluated, and eight times the tests, after which this gives up
     phi : (n,) float64 over d, written on ``ranges``
     ranges : (m, 2) int64, half-open ranges of d, written
     blocks : (blocks of all levels,) int32, scratch
@@ -249,6 +251,7 @@ def solve_gaps(
     roots = np.empty(counts[0] + 2, np.int32)
     best = np.empty(BASE)
     n_ranges = np.int64(0)
+    most += work[WINDOWS] + TEST_LOOKS * work[TESTS]
     for root in range(first_gap, last_gap):
         level = top
         gap[top] = root
@@ -309,6 +312,8 @@ def solve_gaps(
                 enough,
             )
             work[TESTS] += tested
+            if work[WINDOWS] + TEST_LOOKS * work[TESTS] > most:
+                return -1
             cap = min(cap, v + rise + slack)
             if k < 0 or cap < floor:
                 work[REJECTED] += 1

@@ -1,0 +1,179 @@
+"""Inputs on which bounds say little: time per value over that of normal data, in one run, on one thread.
+
+    python benchmarks/slow_inputs.py                  # about ten minutes on one core
+    python benchmarks/slow_inputs.py --label before   # the state of another commit, kept beside this one
+    python benchmarks/slow_inputs.py --only ranks     # some of them; nothing is written
+
+Every kind of column of the test matrix (``tests/distributions.py``), and inputs that were slow once: ranks
+over n, time axes, permutations of a grid, quantiles, huge values.  Processor time counts, not the time on the
+wall, and what takes longer than ``--limit`` seconds is stopped: then the time is a lower bound, told as
+such.  Results go to ``benchmarks/results/slow-inputs.json``, by label.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import geodim
+from geodim.errors import GeodimError
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tests"))
+sys.path.insert(0, str(HERE))
+
+from distributions import COLUMNS
+from engine import machine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Make = Callable[[np.random.Generator, int], np.ndarray]
+
+RESULTS = HERE / "results" / "slow-inputs.json"
+SIZES = (50_000, 200_000, 10**6)
+REPEATS = 3  # of those that take less than a second
+
+
+def eight(make: Make) -> Make:
+    """Eight columns of a kind, in an order of its own each."""
+    return lambda rng, n: np.stack([rng.permutation(make(rng, n)) for _ in range(8)], axis=1)
+
+
+def one(make: Make) -> Make:
+    """One column, in any order."""
+    return lambda rng, n: rng.permutation(make(rng, n))[:, np.newaxis]
+
+
+def quantile_transformed(output: str, n_quantiles: int = 1000) -> Make:
+    def make(rng: np.random.Generator, n: int) -> np.ndarray:
+        from sklearn.preprocessing import QuantileTransformer
+
+        transform = QuantileTransformer(
+            n_quantiles=n_quantiles, output_distribution=output, subsample=None, random_state=0
+        )
+        return transform.fit_transform(rng.normal(size=(n, 1)))[:, 0]
+
+    return make
+
+
+SLOW_ONCE: dict[str, tuple[int, Make]] = {
+    "ranks / n": (1, one(lambda _rng, n: np.arange(1, n + 1) / n)),
+    "ranks / (n - 1), float32": (1, one(lambda _rng, n: (np.arange(n) / (n - 1)).astype(np.float32))),
+    "eight ranks / n": (8, eight(lambda _rng, n: np.arange(1, n + 1) / n)),
+    "eight permutations of a linspace": (8, eight(lambda _rng, n: np.linspace(0.0, 1.0, n))),
+    "eight grids of their own": (8, eight(lambda rng, n: rng.normal() + rng.random() * np.arange(n))),
+    "10 Hz from a date on": (1, one(lambda _rng, n: 1.7e9 + 0.1 * np.arange(n))),
+    "10 Hz from 0 on": (1, one(lambda _rng, n: 0.1 * np.arange(n))),
+    "44.1 kHz": (1, one(lambda _rng, n: np.arange(n) / 44_100)),
+    "days since 1970": (1, one(lambda _rng, n: 19_675.0 + np.arange(n) / 1440)),
+    "quantiles, uniform": (1, one(quantile_transformed("uniform"))),
+    "quantiles, normal": (1, one(quantile_transformed("normal"))),
+    "ten thousand quantiles, uniform": (1, one(quantile_transformed("uniform", 10_000))),
+    "normal times 1e305": (1, one(lambda rng, n: rng.normal(size=n) * 1e305)),
+    "eight normal times 1e305": (8, eight(lambda rng, n: rng.normal(size=n) * 1e305)),
+    "angles": (1, one(lambda _rng, n: 2.0 * np.pi * np.arange(n) / n)),
+    "tenths, rounded from text": (1, one(lambda _rng, n: np.round(0.1 * np.arange(n), 1))),
+    "10 Hz with gaps": (1, one(lambda _rng, n: 0.1 * np.arange(n) + 100.3 * (7 * np.arange(n) // n))),
+    "two grids": (1, one(lambda _rng, n: np.where(np.arange(n) % 2, 0.1, 0.3) * np.arange(n))),
+    "logarithms of whole numbers": (1, one(lambda _rng, n: np.log(np.arange(1, n + 1)))),
+    "square roots": (1, one(lambda _rng, n: np.sqrt(np.arange(n)))),
+}  # fmt: skip
+
+
+def usable(values: np.ndarray) -> bool:
+    """A few kinds leave the floats where they are this long."""
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(np.ptp(values.astype(np.float64), axis=0)).all())
+
+
+def measure(X: np.ndarray, limit: float) -> tuple[float, geodim.IDResult]:
+    """Processor seconds of one call, the least of some, and what it found."""
+    best = np.inf
+    for turn in range(REPEATS):
+        began = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = geodim.intrinsic_dimension(X, n_threads=1, time_limit=limit)
+        best = min(best, time.process_time() - began)
+        if (best > 1.0 and turn > 0) or best > limit:
+            break
+    return best, result
+
+
+def rows_of(name: str, columns: int, make: Make, normal: dict[int, dict[int, float]], limit: float) -> Any:
+    rows = []
+    for n in SIZES:
+        with np.errstate(over="ignore"):
+            X = make(np.random.default_rng(n), n)
+        if not usable(X):
+            continue
+        try:
+            seconds, result = measure(X, limit)
+        except GeodimError as error:
+            print(f"{name:36s} {n:>9,}  {error}")
+            continue
+        ns = seconds / X.size * 1e9
+        rows.append(
+            {
+                "input": name, "n": n, "columns": columns, "ns_per_value": ns,
+                "over_normal": ns / normal[columns][n], "stopped": result.stopped is not None,
+                "exact": result.exact, "error": result.error if result.stopped is None else None,
+                "evaluations_per_value": result.evaluations / X.size,
+            }
+        )  # fmt: skip
+        row = rows[-1]
+        print(
+            f"{name:36s} {n:>9,} x {columns}  {'>' if row['stopped'] else ' '}{ns:10.1f} ns per value  "
+            f"{row['over_normal']:8.2f} x normal  {row['evaluations_per_value']:10.1f} looks per value  "
+            f"{'exact' if result.exact else f'error {result.error:.1e}'}",
+            flush=True,
+        )
+        if row["stopped"]:  # longer ones would be, too
+            break
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="*", help="inputs whose names contain one of these")
+    parser.add_argument("--limit", type=float, default=20.0, help="seconds for one input")
+    parser.add_argument("--label", default="now", help="under which the results are kept")
+    options = parser.parse_args()
+    for kind in (np.float32, np.float64, np.int64):  # compile before anything is timed
+        for make in (COLUMNS["normal"], COLUMNS["tenths_64"], COLUMNS["constant_but_one"]):
+            X = 1000.0 * make(np.random.default_rng(0), 9000)[:, np.newaxis]
+            geodim.intrinsic_dimension(X.astype(kind), n_threads=1)
+    normal: dict[int, dict[int, float]] = {1: {}, 8: {}}
+    for columns, by_size in normal.items():
+        for n in SIZES:
+            X = np.random.default_rng(n).normal(size=(n, columns))
+            by_size[n] = min(measure(X, 1e9)[0] for _ in range(3)) / X.size * 1e9
+            print(f"normal {n:>9,} x {columns}: {by_size[n]:.1f} ns per value")
+    inputs = {name: (1, one(make)) for name, make in COLUMNS.items()} | SLOW_ONCE
+    rows: list[dict[str, Any]] = []
+    for name, (columns, make) in inputs.items():
+        if not options.only or any(part in name for part in options.only):
+            rows += rows_of(name, columns, make, normal, options.limit)
+    worst = max(rows, key=lambda row: row["over_normal"])
+    print(f"worst: {worst['input']}, n = {worst['n']:,}: {worst['over_normal']:.1f} times normal data")
+    if options.only:
+        return
+    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    kept[options.label] = {
+        "machine": machine(), "normal_ns_per_value": normal, "limit_s": options.limit, "rows": rows,
+    }  # fmt: skip
+    RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

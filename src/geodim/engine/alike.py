@@ -1,0 +1,223 @@
+"""What `geodim.engine.kernels.alike` needs to know of a column before its windows are looked at."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from geodim.engine.kernels import alike, lines, straight
+from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+EXTREMES = 512  # starts, and ends, that are tried first,
+PAIRS = 8.0  # times the root of n: the starts, and the ends, between which all windows are tried
+LEAST = 16  # extremes at least for each quantum that values have
+FINE = 6  # quanta of less than 2^-6 of the residuals are as good as none
+PARTS = 8  # of the column, each of which has its share: large windows leave little choice
+ASTRAY = 4.0  # blocks whose residuals are this many times those of most blocks follow no line
+
+
+class Alike(Protocol):
+    """A column whose windows are all alike, ready to be solved."""
+
+    def solve(
+        self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
+        phi: NDArray[np.float64], work: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
+        """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
+
+
+@dataclass(frozen=True)
+class Straight:
+    """One that stays close to a line, see `geodim.engine.kernels.straight.solve_straight`."""
+
+    mirrored: NDArray[np.float64]
+    u: NDArray[np.float64]
+    ahead: NDArray[np.float64]
+    slope: float
+    rest: float
+    margin: float
+    offsets: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    tops: NDArray[np.float64]
+    floors: NDArray[np.float64]
+    quanta: NDArray[np.int32]
+    beyond: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    firsts: NDArray[np.int64]
+    lasts: NDArray[np.int64]
+    outside: float
+
+    @classmethod
+    def of(cls, l: NDArray[np.float64], n: int) -> Straight:
+        """Of n ascending values."""
+        offsets, counts = levels(n)
+        total = int(counts.sum())
+        slope = lines.fitted_slope(l, 0, n)
+        u, tops, floors = np.empty(n), np.empty(total), np.empty(total)
+        quanta, beyond = np.empty(total, np.int32), np.empty(total, np.int32)
+        lines.departures(l, n, 0, np.array([slope]), u)
+        rest = straight.take_slope_out(u, n)
+        lines.lowest_bits(l.view(np.int64), n, quanta)
+        straight.block_departures(u, n, offsets, counts, tops, floors, quanta, beyond)
+        span, widest = float(l[n - 1] - l[0]), max(float(tops[-1]), -float(floors[-1]))
+        margin = 2.0**-48 * (widest + 2.0**-25 * (span + slope * n))
+        kinds, finest = kinds_of(quanta[: counts[0]], tops[: counts[0]] - floors[: counts[0]])
+        starts, ends = extremes(u, kinds), extremes(-u, kinds)
+        if np.all(kinds == finest):  # quanta tell nothing
+            starts, ends = largest(u), largest(-u)
+        firsts, lasts, outside = pairs(u, starts, ends, min(int(PAIRS * math.sqrt(n)), n // 4))
+        outside -= margin
+        return cls(
+            -l[n - 1 :: -1], u, least_ahead(u), slope, rest, margin, offsets, counts, tops, floors, quanta,
+            beyond, starts, n - 1 - ends, firsts, lasts, outside,
+        )  # fmt: skip
+
+    def solve(
+        self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
+        phi: NDArray[np.float64], work: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
+        """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
+        ranges = np.empty(((stop - first) // BASE + BASE + 2, 2), np.int64)
+        count = straight.solve_straight(
+            l, self.mirrored, self.u, self.ahead, n, self.slope, self.rest, self.margin, self.offsets,
+            self.counts, self.tops, self.floors, self.quanta, self.beyond, self.starts, self.ends,
+            self.firsts, self.lasts, self.outside, first, stop, known, skip, phi, ranges, work,
+        )  # fmt: skip
+        return ranges, count
+
+
+@dataclass(frozen=True)
+class Bent:
+    """Any other, see `geodim.engine.kernels.alike.solve_alike`."""
+
+    mirrored: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    records: NDArray[np.float64]
+    quanta: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, l: NDArray[np.float64], n: int) -> Bent:
+        """Of n ascending values."""
+        offsets, counts = levels(n)
+        records, quanta = np.empty((int(counts.sum()), lines.LINE)), np.empty(int(counts.sum()), np.int32)
+        lines.lowest_bits(l.view(np.int64), n, quanta)
+        lines.build_lines(l, n, offsets, counts, records, quanta)
+        level = min(alike.AROUND, counts.size - 1)
+        lined = records[offsets[level] : offsets[level] + counts[level]]
+        u = np.empty(n)
+        shift = BASE_SHIFT + lines.FAN_SHIFT * level
+        lines.departures(l, n, shift, lined[:, lines.SLOPE], u)
+        spreads = lined[:, lines.HIGH] - lined[:, lines.LOW]
+        # Leave out where there is no line to depart from.
+        for block in np.flatnonzero(spreads > ASTRAY * np.median(spreads)).tolist():
+            u[block << shift : (block + 1) << shift] = 0.0
+        kinds, _ = kinds_of(quanta[: counts[0]], spreads)
+        starts, ends = extremes(u, kinds), extremes(-u, kinds)
+        return cls(-l[n - 1 :: -1], offsets, counts, records, quanta, starts, n - 1 - ends)
+
+    def solve(
+        self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
+        phi: NDArray[np.float64], work: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
+        """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
+        ranges = np.empty(((stop - first) // BASE + BASE + 2, 2), np.int64)
+        count = alike.solve_alike(
+            l, self.mirrored, n, self.offsets, self.counts, self.records, self.quanta, self.starts, self.ends,
+            first, stop, known, skip, phi, ranges, work,
+        )  # fmt: skip
+        return ranges, count
+
+
+def levels(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First place and number of blocks of each level, from base blocks to one that holds all n values."""
+    sizes = [-(-n // BASE)]
+    while sizes[-1] > 1:
+        sizes.append(-(-sizes[-1] // (1 << lines.FAN_SHIFT)))
+    counts = np.array(sizes, np.int64)
+    return np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64), counts
+
+
+def least_ahead(u: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The least of every value and the next BASE - 1, as far as there are any."""
+    least = u.copy()
+    reach = 1
+    while reach < BASE:  # doubled each time
+        np.minimum(least[:-reach], least[reach:].copy(), out=least[:-reach])
+        reach *= 2
+    return least
+
+
+def kinds_of(quanta: NDArray[np.int32], spreads: NDArray[np.float64]) -> tuple[NDArray[Any], int]:
+    """The quanta of blocks, and the finest that is told from none at all, given how far blocks spread."""
+    spread = float(np.median(spreads))
+    finest = math.frexp(spread)[1] - FINE if spread > 0.0 else -1074
+    return np.maximum(quanta, finest), finest
+
+
+def extremes(u: NDArray[np.float64], kinds: NDArray[Any]) -> NDArray[np.int64]:
+    """Where the largest values are, at most one in a base block, some for each kind of blocks.
+
+    Kinds that are rare have more than their share.
+    """
+    blocks = u.size // BASE
+    folded = u[: blocks * BASE].reshape(blocks, BASE)
+    places = folded.argmax(axis=1)
+    heights = folded[np.arange(blocks), places]
+    found, sizes = np.unique(kinds[:blocks], return_counts=True)
+    shares = np.sqrt(sizes / max(blocks, 1))
+    chosen: list[NDArray[Any]] = [np.empty(0, np.intp)]
+    for kind, share in zip(found.tolist(), (shares / shares.sum()).tolist(), strict=True):
+        most = max(int(EXTREMES * share), LEAST)
+        chosen += [
+            part[np.argsort(-heights[part], kind="stable")[: most // PARTS]]
+            for part in np.array_split(np.flatnonzero(kinds[:blocks] == kind), PARTS)
+        ]
+    at = np.concatenate(chosen)
+    return np.sort(at * BASE + places[at]).astype(np.int64)
+
+
+def largest(u: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Where the largest values are, the same number in every part."""
+    edges = np.linspace(0, u.size, PARTS + 1).astype(int).tolist()
+    most = min(EXTREMES, u.size // 4) // PARTS
+    chosen = [
+        first + np.argpartition(u[first:stop], stop - first - most)[stop - first - most :]
+        for first, stop in pairwise(edges)
+    ]
+    return np.sort(np.concatenate(chosen)).astype(np.int64)
+
+
+def pairs(
+    u: NDArray[np.float64], starts: NDArray[np.int64], ends: NDArray[np.int64], number: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
+    """The largest and the least of some departures, and a bound on the differences that they leave out.
+
+    Windows at ``starts`` and ``ends`` are tried anyway.  Any other has either a start that is none of the
+    first or an end that is none of the second of the two sets.
+    """
+    high = np.partition(u, u.size - number)[u.size - number]
+    low = np.partition(u, number - 1)[number - 1]
+    firsts, lasts = np.flatnonzero(u >= high), np.flatnonzero(u <= low)
+    if max(firsts.size, lasts.size) > 2 * number:  # too many are equal: leave those out
+        firsts, lasts = np.flatnonzero(u > high), np.flatnonzero(u < low)
+    at_starts, at_ends = u[starts], u[ends]
+    u[starts] = -math.inf
+    highest = float(u.max())
+    u[starts] = at_starts
+    u[ends] = math.inf
+    lowest = float(u.min())
+    u[ends] = at_ends
+    return firsts, lasts, min(lowest - float(high), float(low) - highest)

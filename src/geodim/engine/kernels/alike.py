@@ -1,0 +1,360 @@
+"""Columns whose windows are all alike: grids, jittered or rounded, ranks, time axes with or without gaps.
+
+There every block of starts looks like every other, and a recursion over gaps of many sizes keeps them
+all.  So sizes are taken 32 at a time, and for these
+
+1. windows at the most extreme residuals bound phi from above, size by size;
+2. a descent over the blocks of starts drops what cannot be narrower, with lines that are as sharp as the
+   values (`geodim.engine.kernels.lines`) and with the quantum of the two blocks: a window that is narrower
+   than the best so far is so by one step of the quantum, or of the rounding of widths;
+3. the few starts that are left are evaluated.
+
+Whatever the descent keeps, what is reported is the least width of windows that were evaluated.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from geodim.compiled import njit
+from geodim.engine.kernels._bounds import require
+from geodim.engine.kernels.counters import LEAVES, N_COUNTERS, REJECTED, TESTS, WINDOWS, note_range
+from geodim.engine.kernels.lines import (
+    FAN_SHIFT,
+    HIGH,
+    LINE,
+    LOW,
+    OFF,
+    SLOPE,
+    difference,
+    halves,
+    require_lines,
+)
+from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
+from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile, solve_smallest
+
+TOP_BLOCKS = 64  # at most, on the level where descents begin
+BATCH = 16  # gaps whose upper bounds are found together, since extremes lie all over the memory
+CLASSES = 112  # of quanta,
+FINER = 44  # this many of them finer than the widths
+AROUND = 3  # the level whose slopes are the trends
+EQUAL = 2.0**-40  # widths that differ by so little, relatively, are taken for equal there
+FEW = 8  # up to this many starts of a block are evaluated one by one
+LOOK_AGAIN = 8  # blocks evaluated between two looks at the bound
+BEFORE = 1.0 - 2.0**-53  # times a float is the float before it, unless that is smaller than any normal one;
+LEAST = 2.0**-1074  # then this is between the two
+ROUNDINGS = 2.0**-50  # of a bound, in units of the numbers that it is the sum of; see docs/numerics.md
+
+
+@njit(nogil=True, cache=True)
+def seed(l, n, d0, sizes, positions, best):
+    """``best[e] = min(best[e], l[i + d0 + e] - l[i])`` for the given starts i and all e < sizes.
+
+    ``l`` is float64, ascending; ``positions`` are starts, ``best`` (sizes or more,) float64 widths.
+    """
+    for at in range(positions.size):
+        i = positions[at]
+        count = min(sizes, n - i - d0)
+        if count > 0:
+            value = l[i]
+            right = l[i + d0 : i + d0 + count]
+            for e in range(count):
+                width = right[e] - value
+                best[e] = min(best[e], width)
+
+
+@njit(nogil=True, cache=True)
+def seed_pairs(l, d0, sizes, firsts, lasts, cursors, best):
+    """The same for all windows from one of ``firsts`` to one of ``lasts``, both ascending positions.
+
+    ``cursors`` are (firsts,) int64: for each of them the first of ``lasts`` that is d0 or more away.
+    """
+    for at in range(firsts.size):
+        i = firsts[at]
+        value = l[i]
+        k = cursors[at]
+        while k < lasts.size and lasts[k] < i + d0 + sizes:
+            width = l[lasts[k]] - value
+            e = lasts[k] - i - d0
+            best[e] = min(best[e], width)
+            k += 1
+        cursors[at] = k
+
+
+@njit(nogil=True, cache=True)
+def mark_settled(best, d0, count, head, tail, rest, outside, settled):
+    """Mark the sizes at which no window but those that were tried can be narrower; how many are not.
+
+    All others are at least ``outside + c d`` wide, c being the sum of ``head``, ``tail`` and ``rest``.
+
+    ``best`` is (count or more,) float64 widths, ``settled`` (count or more,) bool, written.
+    """
+    left = 0
+    for e in range(count):
+        d = d0 + e
+        above = ((best[e] - head * d) - tail * d) - rest * d
+        settled[e] = above + ROUNDINGS * (abs(above) + 2.0**-25 * head * d) <= outside
+        left += 0 if settled[e] else 1
+    return left
+
+
+@njit(nogil=True, cache=True)
+def trend_at(l, n, d, positions, records, start, shift):
+    """The mean slope at the two ends of the narrowest of some windows; of equal ones, where lines fit best.
+
+    ``positions`` are starts; the lines of blocks of 2**shift values begin at ``start``.
+    """
+    narrowest = np.inf
+    for at in range(positions.size):
+        i = positions[at]
+        if i + d < n:
+            narrowest = min(narrowest, l[i + d] - l[i])
+    narrowest += EQUAL * narrowest
+    closest = np.inf
+    slope = records[start, SLOPE]
+    for at in range(positions.size):
+        i = positions[at]
+        if i + d < n and l[i + d] - l[i] <= narrowest:
+            left, right = start + (i >> shift), start + ((i + d) >> shift)
+            residuals = records[left, HIGH] - records[left, LOW] + records[right, HIGH] - records[right, LOW]
+            if residuals < closest:
+                closest = residuals
+                slope = records[left, SLOPE]
+                if records[right, SLOPE] != slope:
+                    slope = 0.5 * (slope + records[right, SLOPE])
+    return slope
+
+
+@njit(nogil=True, cache=True)
+def narrower(best, settled, count, around, c, quantum):
+    """The least T such that windows of more than ``around + T + c e``, for all e, do not lower ``best``.
+
+    What is settled does not count.
+
+    Their widths are multiples of ``quantum`` before they are rounded, so those that are less than best[e] are
+    at most the next multiple below it; and where multiples are finer than floats, what rounds to less lies
+    below the middle between best[e] and the float before it, or there.  A quantum of 0 is none.
+
+    ``best`` is (count or more,) float64 widths, ``settled`` (count or more,) bool.
+    """
+    highest = -np.inf
+    largest = 0.0
+    for e in range(count):
+        if settled[e]:
+            continue
+        width = best[e]
+        if width == np.inf:
+            return np.inf
+        if width > 0.0:
+            step = width - width * BEFORE  # to the float before it
+            if step == 0.0:
+                step = LEAST
+            if quantum >= step:
+                reach = (quantum * (np.ceil(width / quantum) - 1.0) - around) - c * e
+            else:  # the middle rounds to the even neighbour
+                even = 0.5 * (width / step)
+                less = 0.5 * step + (quantum if even == np.floor(even) else 0.0)
+                reach = ((width - around) - less) - c * e
+            highest = max(highest, reach)
+            largest = max(largest, abs(width - around) + quantum * (1.0 if quantum >= step else 0.0))
+    return highest + ROUNDINGS * (largest + c * count)
+
+
+@njit(nogil=True, cache=True)
+def least_width(l, records, quanta, start, count, shift, j, d0, c, head, tail, around):
+    """A lower bound on the widths of all windows of a block, less ``around + c e``, and their quantum.
+
+    ``l`` is (n,) float64, ascending; the ``count`` lines and quanta of one level begin at ``start``;
+    ``head`` and ``tail`` are the halves of c.
+    """
+    size = 1 << shift
+    first = l[j << shift]
+    steeper = max((records[start + j, SLOPE] - c) * (size - 1), 0.0)
+    top = records[start + j, HIGH] + steeper
+    lowest = np.inf
+    quantum = np.int64(quanta[start + j])
+    block = ((j << shift) + d0) >> shift
+    beyond = (block << shift) - (j << shift) - d0  # from the first right end back to where the block begins
+    for right in range(block, min(block + 2, count)):
+        at = start + right
+        width, lost = difference(l[right << shift], first)
+        near = width - around
+        rest = near - head * beyond
+        rough = rest - tail * beyond
+        flatter = min((records[at, SLOPE] - c) * (size - 1), 0.0)
+        low = (rough + lost) + (records[at, LOW] + flatter) - top
+        off = abs(rest) + abs(rough) + abs(lost) + abs(records[at, LOW]) + abs(top) + steeper - flatter
+        if 2.0 * around < width or 2.0 * width < around:
+            off += abs(near)
+        lowest = min(lowest, low - ROUNDINGS * off - records[at, OFF])
+        quantum = min(quantum, np.int64(quanta[at]))
+        beyond += size
+    return lowest - records[start + j, OFF], quantum
+
+
+@njit(nogil=True, cache=True)
+def evaluate_block(l, n, records, j, d0, c, lowest, bound, best):
+    """Evaluate those starts of a base block that can be narrower; returns their number.
+
+    ``lowest`` bounds the whole block, whose largest residual is that of the start it was met by; others
+    have as much more as their residuals are less.
+    """
+    line = records[j]
+    first = j << BASE_SHIFT
+    base = l[first]
+    top = line[HIGH] + max((line[SLOPE] - c) * (BASE - 1), 0.0)
+    width = l[min(first + BASE, n) - 1] - base
+    needed = top - (bound - lowest) - ROUNDINGS * (width + c * BASE + abs(top) + abs(bound - lowest))
+    count = min(BASE, n - d0 - first)
+    promising = 0
+    for t in range(count):
+        promising += 1 if (l[first + t] - base) - c * t >= needed else 0
+    if promising > FEW:
+        evaluate_tile(l, first, first + count, d0, best)
+        return count
+    for t in range(count):
+        if (l[first + t] - base) - c * t >= needed:
+            evaluate_row(l, first + t, d0, best)
+    return promising
+
+
+@njit(nogil=True, cache=True)
+def lowered(best, before, count):
+    """Whether any of the widths is less than it was before; takes note of what they are now.
+
+    Both are (count or more,) float64.
+    """
+    less = 0
+    for e in range(count):
+        less += 1 if best[e] < before[e] else 0
+        before[e] = best[e]
+    return less > 0
+
+
+@njit(nogil=True, cache=True)
+def descend(
+    l, n, offsets, counts, records, quanta, top, d0, sizes, c, stack, bounds, before, settled, best, work
+):
+    """Lower ``best`` to the narrowest widths of the sizes d0 .. d0 + sizes - 1.
+
+    ``stack`` is (4 levels + blocks of level top,) int64, ``bounds`` (CLASSES,) and ``before`` (BASE,)
+    float64: scratch.  Sizes that are ``settled``, (BASE,) bool, are left as they are, or lowered by chance.
+    """
+    around = best[0] if best[0] < np.inf else 0.0
+    finest = -1075  # no more than this power of two is taken to divide the widths
+    if around > 0.0:
+        finest = math.frexp(around - np.nextafter(around, 0.0))[1] - 1 - FINER
+    bounds[:] = np.nan
+    head, tail = halves(c)
+    depth = 0
+    for j in range(min(counts[top], ((n - d0 - 1) >> (BASE_SHIFT + FAN_SHIFT * top)) + 1) - 1, -1, -1):
+        stack[depth] = (j << 5) | top
+        depth += 1
+    evaluated = 0
+    before[:sizes] = best[:sizes]
+    while depth > 0:
+        depth -= 1
+        level = stack[depth] & 31
+        j = stack[depth] >> 5
+        shift = BASE_SHIFT + FAN_SHIFT * level
+        start = offsets[level]
+        lowest, exponent = least_width(
+            l, records, quanta, start, counts[level], shift, j, d0, c, head, tail, around
+        )
+        work[TESTS] += 1
+        kind = min(max(exponent - finest, 0), CLASSES - 1)
+        if np.isnan(bounds[kind]):
+            quantum = math.ldexp(1.0, int(finest + kind)) if kind > 0 else 0.0
+            bounds[kind] = narrower(best, settled, sizes, around, c, quantum)
+        if lowest > bounds[kind]:
+            continue
+        if level > 0:
+            last = min(((j + 1) << FAN_SHIFT), ((n - d0 - 1) >> (shift - FAN_SHIFT)) + 1) - 1
+            for child in range(last, (j << FAN_SHIFT) - 1, -1):
+                stack[depth] = (child << 5) | (level - 1)
+                depth += 1
+            continue
+        rows = evaluate_block(l, n, records, j, d0, c, lowest, bounds[kind], best)
+        work[WINDOWS] += rows * BASE
+        evaluated += 1
+        if evaluated % LOOK_AGAIN == 0 and lowered(best, before, sizes):
+            bounds[:] = np.nan
+
+
+@njit(nogil=True, cache=True)
+def solve_alike(
+    l, mirrored, n, offsets, counts, records, quanta, starts, ends, d_first, d_stop, known, skip_smallest,
+    phi, ranges, work,
+):  # fmt: skip
+    """Solve the sizes [d_first, d_stop) of one sorted column, d_first a multiple of BASE (or 1).
+
+    The results are as in `gaps.solve_gaps`.
+
+    Parameters
+    ----------
+    l : (n + PADDING,) float64, ascending, then infinite
+    mirrored : (n,) float64, the values times -1 in reverse order
+    n : int, points
+    offsets, counts, records, quanta
+        As `lines.build_lines` fills them.
+    starts, ends : (m,) int64, positions at which windows are tried to begin and to end, whatever their size;
+        ends count from the last value
+    d_first, d_stop : int, half-open range of sizes d
+    known : (n,) float64 over d, never falling
+    skip_smallest : bool, whether sizes below BASE are left out
+    phi : (n,) float64 over d, written on ``ranges``
+    ranges : (m, 2) int64, half-open ranges of d, written
+    work : (N_COUNTERS,) int64, added to
+    """
+    require(l.size >= n + PADDING, "solve_alike: l")
+    require(mirrored.size >= n, "solve_alike: mirrored")
+    require_lines(n, offsets, counts, min(records.shape[0], quanta.size))
+    require(records.shape[1] >= LINE, "solve_alike: records")
+    require(d_first > 0 and d_stop <= n, "solve_alike: the sizes")
+    require(known.size >= n, "solve_alike: known")
+    require(phi.size >= n, "solve_alike: phi")
+    require(work.size >= N_COUNTERS, "solve_alike: work")
+    for positions in (starts, ends):
+        for at in range(positions.size):
+            require(0 <= positions[at] < n, "solve_alike: a position")
+    top = 0
+    while counts[top] > TOP_BLOCKS:
+        top += 1
+    around = min(AROUND, counts.size - 1)
+    stack = np.empty(counts[top] + (counts.size << FAN_SHIFT) + 1, np.int64)
+    bounds, before, settled = np.empty(CLASSES), np.empty(BASE), np.zeros(BASE, np.bool_)
+    best = np.empty(BATCH * BASE)
+    n_ranges = np.int64(0)
+    first_gap, last_gap = d_first >> BASE_SHIFT, ((d_stop - 1) >> BASE_SHIFT) + 1
+    if first_gap == 0:
+        if not skip_smallest:
+            stop = min(BASE, d_stop)
+            n_ranges, looked_at = solve_smallest(l, n, stop, known, phi, ranges, n_ranges)
+            work[WINDOWS] += looked_at * (stop - 1)
+        first_gap = 1
+    for batch in range(first_gap, last_gap, BATCH):
+        d_batch = batch << BASE_SHIFT
+        sizes = min(BATCH << BASE_SHIFT, d_stop - d_batch)
+        best[:] = np.inf
+        seed(l, n, d_batch, sizes, starts, best)
+        seed(mirrored, n, d_batch, sizes, ends, best)
+        work[WINDOWS] += (starts.size + ends.size) * sizes
+        c = trend_at(l, n, d_batch, starts, records, offsets[around], BASE_SHIFT + FAN_SHIFT * around)
+        for g in range(batch, min(batch + BATCH, last_gap)):
+            d0 = g << BASE_SHIFT
+            stop = min(d0 + BASE, d_stop)
+            found = best[d0 - d_batch : d0 - d_batch + BASE]
+            if found[stop - 1 - d0] < known[d0]:  # phi is monotone: the last size bounds them all
+                work[REJECTED] += 1
+                continue
+            work[LEAVES] += 1
+            descend(
+                l, n, offsets, counts, records, quanta, top, d0, stop - d0, c, stack, bounds, before, settled,
+                found, work,
+            )  # fmt: skip
+            for d in range(d0, stop):
+                phi[d] = found[d - d0]
+            n_ranges = note_range(ranges, n_ranges, d0, stop)
+    return n_ranges

@@ -1,0 +1,251 @@
+"""Lines around blocks, measured from the block's own first value: as sharp as the values themselves.
+
+The pyramid holds lines in the units of the column, so every one of them is off by roundings of the largest
+value.  Where windows differ by such roundings alone (float grids, ranks over n, time axes) that says nothing.
+Here a block of B values with first index a and a slope s keeps the extremes of the residuals
+
+    r_t = (l[a + t] - l[a]) - s t,        0 <= t < B,
+
+which are small numbers, off by roundings of the residuals themselves.  The slope is the parent's, so that
+straight stretches have one slope throughout, unless one fitted to the block leaves less of a residual.  And
+every block has its quantum, the largest power of two that divides all its values: widths between two blocks
+are multiples of the lesser quantum, so one that is narrower is narrower by a step.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from geodim.compiled import njit
+from geodim.engine.kernels._bounds import require
+from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
+
+SLOPE, LOW, HIGH, OFF = 0, 1, 2, 3
+LINE = 4  # numbers of a block
+FAN_SHIFT = 2  # a parent has four children
+SAMPLES = 1 << 16  # values that a slope is fitted to
+BENT = 8.0  # a slope of its own leaves the less of a block's residuals by chance the fewer values it has
+CURVED = 1024.0  # spacings; a column that bends by more is far from any line
+NO_BIT = 2000  # the quantum of zeros: any power of two divides them
+
+
+@njit(nogil=True, cache=True)
+def spread_around_line(l, n):
+    """The spread of every 32nd value around the line that fits them best, in units of its slope.
+
+    It is infinite if three values tell that it exceeds any that matters: around no line
+    is it less than their bend, and the least-squares slope of ascending values is at most 3/2 of
+    the range over the length.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, ascending
+    n : int, points, at least 1
+    """
+    require(0 < n <= l.size, "spread_around_line: l")
+    count = (n + BASE - 1) >> BASE_SHIFT
+    quarter = (count - 1) >> 2
+    if quarter > 0:
+        middle = quarter << BASE_SHIFT
+        bend = abs(l[middle] - 0.5 * (l[0] + l[2 * middle]))
+        steepest = 2.0 * (l[n - 1] - l[0]) / ((count - 1) << BASE_SHIFT)
+        if bend > CURVED * steepest:
+            return np.inf
+    mean = 0.0
+    for block in range(count):
+        mean += l[block << BASE_SHIFT] / count
+    products = 0.0
+    squares = 0.0
+    for block in range(count):
+        x = (block - 0.5 * (count - 1)) * BASE
+        products += x * (l[block << BASE_SHIFT] - mean)
+        squares += x * x
+    c = products / max(squares, 1.0)
+    if c <= 0.0:
+        return np.inf
+    low = np.inf
+    high = -np.inf
+    for block in range(count):
+        residual = l[block << BASE_SHIFT] - c * (block << BASE_SHIFT)
+        high = max(high, residual)
+        low = min(low, residual)
+    return (high - low) / c
+
+
+@njit(nogil=True, cache=True)
+def lowest_bits(bits, n, quanta):
+    """For every base block, the exponent of the largest power of two that divides all its values.
+
+    Parameters
+    ----------
+    bits : (n or more,) int64, the values as bits of float64
+    n : int, points
+    quanta : (ceil(n / BASE) or more,) int32, exponents, written
+    """
+    count = (n + BASE - 1) >> BASE_SHIFT
+    require(bits.size >= n, "lowest_bits: bits")
+    require(quanta.size >= count, "lowest_bits: quanta")
+    for block in range(count):
+        least = NO_BIT
+        for i in range(block << BASE_SHIFT, min((block + 1) << BASE_SHIFT, n)):
+            exponent = (bits[i] >> 52) & 0x7FF
+            mantissa = bits[i] & 0xFFFFFFFFFFFFF
+            if exponent > 0:
+                mantissa |= 1 << 52
+            else:
+                exponent = 1
+            if mantissa != 0:
+                least = min(least, exponent - 1075 + math.frexp(np.float64(mantissa & -mantissa))[1] - 1)
+        quanta[block] = least
+
+
+@njit(nogil=True, cache=True, inline="always")
+def halves(slope):
+    """A float as the sum of two with 26 bits each, whose products with positions are exact."""
+    wide = slope * 134217729.0  # 2^27 + 1
+    head = wide - (wide - slope)
+    return head, slope - head
+
+
+@njit(nogil=True, cache=True, inline="always")
+def difference(a, b):
+    """A - b as a float and what that lost: together they are the difference itself."""
+    width = a - b
+    back = width - a
+    return width, (a - (width - back)) - (b + back)
+
+
+@njit(nogil=True, cache=True)
+def fitted_slope(l, first, size):
+    """The slope of a block by least squares around its chord, over at most `SAMPLES` of its values.
+
+    ``l`` is (first + size or more,) float64, ascending.
+    """
+    if size < 2:
+        return 0.0
+    base = l[first]
+    slope = (l[first + size - 1] - base) / (size - 1)
+    stride = max(size // SAMPLES, 1)
+    count = (size + stride - 1) // stride
+    middle = 0.5 * stride * (count - 1)
+    products = 0.0
+    squares = 0.0
+    for m in range(count):
+        t = m * stride
+        x = t - middle
+        products += x * ((l[first + t] - base) - slope * t)
+        squares += x * x
+    return max(slope + products / squares, 0.0) if squares > 0.0 else slope
+
+
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def residual_range(l, first, size, slope):
+    """Least and greatest residual of a block from a line through its first value.
+
+    ``l`` is (first + size or more,) float64, ascending; ``slope`` in its units per index.
+    """
+    base = l[first]
+    head, tail = halves(slope)
+    low = 0.0
+    high = 0.0
+    for t in range(size):
+        width, lost = difference(l[first + t], base)
+        residual = ((width - head * t) - tail * t) + lost
+        low = min(low, residual)
+        high = max(high, residual)
+    return low, high
+
+
+@njit(nogil=True, cache=True)
+def require_lines(n, offsets, counts, room):
+    """Raise unless every level has a quarter of the blocks below it, down to one, and fits ``room`` places.
+
+    ``offsets`` and ``counts`` are (levels,) int64, the finest level first.
+    """
+    require(counts.size > 0 and offsets.size >= counts.size, "the lines: offsets")
+    blocks = (n + BASE - 1) >> BASE_SHIFT
+    place = 0
+    for level in range(counts.size):
+        require(counts[level] == blocks, "the lines: counts")
+        require(offsets[level] >= place, "the lines: offsets")
+        place = offsets[level] + blocks
+        blocks = (blocks + (1 << FAN_SHIFT) - 1) >> FAN_SHIFT
+    require(place <= room, "the lines: records")
+    require(counts[counts.size - 1] == 1, "the lines: counts")
+
+
+@njit(nogil=True, cache=True)
+def build_lines(l, n, offsets, counts, records, quanta):
+    """Fill the lines of all levels, the coarsest first, and the quanta of all but the finest level.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, ascending
+    n : int, points
+    offsets, counts : (levels,) int64, first record and number of blocks of each level, the finest first
+    records : (blocks of all levels, LINE) float64, written
+    quanta : (blocks of all levels,) int32, those of the finest level filled, the others written
+    """
+    require(0 < n <= l.size, "build_lines: l")
+    require_lines(n, offsets, counts, min(records.shape[0], quanta.size))
+    require(records.shape[1] >= LINE, "build_lines: records")
+    top = counts.size - 1
+    for level in range(1, counts.size):
+        below, here = offsets[level - 1], offsets[level]
+        for block in range(counts[level]):
+            least = np.int64(NO_BIT)
+            for child in range(block << FAN_SHIFT, min((block + 1) << FAN_SHIFT, counts[level - 1])):
+                least = min(least, np.int64(quanta[below + child]))
+            quanta[here + block] = least
+    for level in range(top, -1, -1):
+        size = BASE << (FAN_SHIFT * level)
+        for block in range(counts[level]):
+            first = block * size
+            points = min(size, n - first)
+            slope = fitted_slope(l, first, points)
+            low, high = residual_range(l, first, points, slope)
+            if level < top:
+                inherited = records[offsets[level + 1] + (block >> FAN_SHIFT), SLOPE]
+                other_low, other_high = residual_range(l, first, points, inherited)
+                if other_high - other_low <= (1.0 + BENT / math.sqrt(points)) * (high - low):
+                    slope, low, high = inherited, other_low, other_high
+            row = records[offsets[level] + block]
+            row[SLOPE], row[LOW], row[HIGH] = slope, low, high
+            width = (l[first + points - 1] - l[first]) + slope * size
+            row[OFF] = 2.0**-50 * (max(high, -low) + 2.0**-25 * width)
+
+
+@njit(nogil=True, cache=True)
+def departures(l, n, shift, slopes, u):
+    """How far every value lies from the line of its surroundings: what makes a window's ends promising.
+
+    With one slope that is the line through the first value.  Else every block has a line, around its mean.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, ascending
+    n : int, points
+    shift : int, a block has 2**shift values
+    slopes : (1,) or (blocks,) float64
+    u : (n,) float64, written
+    """
+    require(0 < n <= l.size, "departures: l")
+    require(u.size >= n, "departures: u")
+    blocks = (n + (1 << shift) - 1) >> shift
+    require(slopes.size == 1 or slopes.size >= blocks, "departures: slopes")
+    if slopes.size == 1:
+        head, tail = halves(slopes[0])
+        for i in range(n):
+            width, lost = difference(l[i], l[0])
+            u[i] = ((width - head * i) - tail * i) + lost
+        return
+    for block in range(blocks):
+        first, stop = block << shift, min((block + 1) << shift, n)
+        mean = 0.0
+        for i in range(first, stop):
+            u[i] = (l[i] - l[first]) - slopes[block] * (i - first)
+            mean += u[i] / (stop - first)
+        for i in range(first, stop):
+            u[i] -= mean

@@ -1,0 +1,268 @@
+"""Columns whose windows are all alike because they stay close to one line: jittered or rounded grids, ranks.
+
+With one slope c for the whole column, what tells windows apart is how far their ends depart from the line
+through the first value, u_i = l_i - l_0 - c i: a window is u_right - u_left wider than c d.  So blocks need
+no lines of their own, only the greatest and the least departure, and a block of starts is bounded by one
+subtraction.  Where departures are noise, and quanta tell nothing, all windows between the most extreme starts
+and ends are tried: all others are wider than some number and c d, and mostly that settles a size.  Apart from
+that all is as in `geodim.engine.kernels.alike`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from geodim.compiled import njit
+from geodim.engine.kernels._bounds import require
+from geodim.engine.kernels.alike import (
+    BATCH,
+    CLASSES,
+    FEW,
+    FINER,
+    LOOK_AGAIN,
+    ROUNDINGS,
+    TOP_BLOCKS,
+    lowered,
+    mark_settled,
+    narrower,
+    seed,
+    seed_pairs,
+)
+from geodim.engine.kernels.counters import (
+    CLOSED,
+    LEAVES,
+    N_COUNTERS,
+    REJECTED,
+    TESTS,
+    WINDOWS,
+    note_range,
+)
+from geodim.engine.kernels.lines import FAN_SHIFT, NO_BIT, halves, require_lines
+from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
+from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile, solve_smallest
+
+
+@njit(nogil=True, cache=True)
+def take_slope_out(u, n):
+    """Take the slope out of departures that is left by least squares; returns it.
+
+    The slope of a line is a float, and over a long column the rounding of that float is as much as
+    that of the values.
+
+    Parameters
+    ----------
+    u : (n,) float64, departures, changed in place
+    n : int, points
+    """
+    require(u.size >= n, "take_slope_out: u")
+    middle = 0.5 * (n - 1)
+    products = 0.0
+    squares = 0.0
+    for i in range(n):
+        x = i - middle
+        products += x * u[i]
+        squares += x * x
+    rest = products / squares if squares > 0.0 else 0.0
+    for i in range(n):
+        u[i] -= rest * i
+    return rest
+
+
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def block_departures(u, n, offsets, counts, tops, floors, quanta, beyond):
+    """The greatest departure of every block, the least of it and the next, and the quanta likewise.
+
+    Parameters
+    ----------
+    u : (n,) float64, departures
+    n : int, points
+    offsets, counts : (levels,) int64, first place and number of blocks of each level, the finest first
+    tops, floors : (blocks of all levels,) float64, written
+    quanta : (blocks of all levels,) int32, exponents; those of the finest level filled, the others written
+    beyond : (blocks of all levels,) int32, those of a block and the next, written
+    """
+    require(u.size >= n, "block_departures: u")
+    require_lines(n, offsets, counts, min(tops.size, floors.size, quanta.size, beyond.size))
+    for block in range(counts[0]):
+        first = block << BASE_SHIFT
+        high = u[first]
+        low = u[first]
+        for i in range(first, min(first + BASE, n)):
+            high = max(high, u[i])
+            low = min(low, u[i])
+        tops[block], floors[block] = high, low
+    for level in range(1, counts.size):
+        below, here = offsets[level - 1], offsets[level]
+        for block in range(counts[level]):
+            high, low, least = -np.inf, np.inf, np.int64(NO_BIT)
+            for child in range(block << FAN_SHIFT, min((block + 1) << FAN_SHIFT, counts[level - 1])):
+                high = max(high, tops[below + child])
+                low = min(low, floors[below + child])
+                least = min(least, np.int64(quanta[below + child]))
+            tops[here + block], floors[here + block], quanta[here + block] = high, low, least
+    for level in range(counts.size):
+        here = offsets[level]
+        for at in range(here, here + counts[level]):
+            beyond[at] = quanta[at]
+            if at + 1 < here + counts[level]:
+                floors[at] = min(floors[at], floors[at + 1])
+                beyond[at] = min(quanta[at], quanta[at + 1])
+
+
+@njit(nogil=True, cache=True)
+def descend_line(
+    l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, sizes, c, above, margin, stack,
+    bounds, before, settled, best, work,
+):  # fmt: skip
+    """Lower ``best`` to the narrowest widths of the sizes d0 .. d0 + sizes - 1, see `alike.descend`.
+
+    ``above`` is by how much best[0] exceeds c d0, ``margin`` what the departures may be off by.
+    """
+    around = best[0]
+    finest = -1075
+    if around > 0.0:
+        finest = math.frexp(around - np.nextafter(around, 0.0))[1] - 1 - FINER
+    bounds[:] = np.nan
+    evaluated = 0
+    tested = 0
+    depth = 0
+    before[:sizes] = best[:sizes]
+    level = top + 1  # where all blocks of the level top have their parent
+    first, last = 0, min(counts[top], ((n - d0 - 1) >> (BASE_SHIFT + FAN_SHIFT * top)) + 1)
+    while True:
+        level -= 1
+        shift = BASE_SHIFT + FAN_SHIFT * level
+        away = d0 >> shift
+        tested += last - first
+        for left in range(offsets[level] + first, offsets[level] + last):
+            kind = min(max(min(quanta[left], beyond[left + away]) - finest, 0), CLASSES - 1)
+            bound = bounds[kind]
+            if np.isnan(bound):
+                quantum = math.ldexp(1.0, int(finest + kind)) if kind > 0 else 0.0
+                bound = narrower(best, settled, sizes, around, c, quantum)
+                if abs(bound) < np.inf:
+                    off = abs(bound) + abs(above) + 2.0**-25 * c * d0
+                    bound = (bound + above) + ROUNDINGS * off + margin
+                bounds[kind] = bound
+            if floors[left + away] - tops[left] > bound:
+                continue
+            if level > 0:
+                stack[depth] = ((left - offsets[level]) << 5) | level
+                depth += 1
+                continue
+            start = (left - offsets[0]) << BASE_SHIFT
+            stop = min(start + BASE, n - d0)
+            promising = 0
+            for i in range(start, stop):
+                promising += 1 if ahead[i + d0] - u[i] <= bound else 0
+            work[WINDOWS] += promising * BASE
+            if promising > FEW:
+                evaluate_tile(l, start, stop, d0, best)
+            else:
+                for i in range(start, stop):
+                    if ahead[i + d0] - u[i] <= bound:
+                        evaluate_row(l, i, d0, best)
+            evaluated += 1
+            if evaluated % LOOK_AGAIN == 0 and lowered(best, before, sizes):
+                bounds[:] = np.nan
+        if depth == 0:
+            break
+        depth -= 1
+        level = stack[depth] & 31
+        first = (stack[depth] >> 5) << FAN_SHIFT
+        last = min(first + (1 << FAN_SHIFT), ((n - d0 - 1) >> (BASE_SHIFT + FAN_SHIFT * (level - 1))) + 1)
+    work[TESTS] += tested
+
+
+@njit(nogil=True, cache=True)
+def solve_straight(
+    l, mirrored, u, ahead, n, slope, rest, margin, offsets, counts, tops, floors, quanta, beyond, starts,
+    ends, firsts, lasts, outside, d_first, d_stop, known, skip_smallest, phi, ranges, work,
+):  # fmt: skip
+    """Solve the sizes [d_first, d_stop) of one sorted column, d_first a multiple of BASE (or 1).
+
+    The results are as in `gaps.solve_gaps`.
+
+    Parameters
+    ----------
+    l : (n + PADDING,) float64, ascending, then infinite
+    mirrored : (n,) float64, the values times -1 in reverse order
+    u : (n,) float64, departures from the line through the first value, each off by less than a quarter of
+        ``margin``
+    ahead : (n,) float64, the least departure of every value and the next BASE - 1
+    n : int, points
+    slope, rest : float64, the slope of the line is their sum
+    margin : float64, in units of the column
+    offsets, counts, tops, floors, quanta, beyond
+        As `block_departures` fills them.
+    starts, ends : (m,) int64, positions at which windows are tried to begin and to end, whatever their size;
+        ends count from the last value
+    firsts, lasts : (m,) int64, ascending positions between which all windows are tried, too
+    outside : float64, no other window is narrower than this and the slope times its size
+    d_first, d_stop : int, half-open range of sizes d
+    known : (n,) float64 over d, never falling
+    skip_smallest : bool, whether sizes below BASE are left out
+    phi : (n,) float64 over d, written on ``ranges``
+    ranges : (m, 2) int64, half-open ranges of d, written
+    work : (N_COUNTERS,) int64, added to
+    """
+    require(l.size >= n + PADDING, "solve_straight: l")
+    require(mirrored.size >= n, "solve_straight: mirrored")
+    require(min(u.size, ahead.size) >= n, "solve_straight: departures")
+    require_lines(n, offsets, counts, min(tops.size, floors.size, quanta.size, beyond.size))
+    require(d_first > 0 and d_stop <= n, "solve_straight: the sizes")
+    require(known.size >= n, "solve_straight: known")
+    require(phi.size >= n, "solve_straight: phi")
+    require(work.size >= N_COUNTERS, "solve_straight: work")
+    for positions in (starts, ends, firsts, lasts):
+        for at in range(positions.size):
+            require(0 <= positions[at] < n, "solve_straight: a position")
+    top = 0
+    while counts[top] > TOP_BLOCKS:
+        top += 1
+    stack = np.empty(counts[top] + (counts.size << FAN_SHIFT) + 1, np.int64)
+    bounds, before, settled = np.empty(CLASSES), np.empty(BASE), np.zeros(BASE, np.bool_)
+    best = np.empty(BATCH * BASE)
+    n_ranges = np.int64(0)
+    first_gap, last_gap = d_first >> BASE_SHIFT, ((d_stop - 1) >> BASE_SHIFT) + 1
+    if first_gap == 0:
+        if not skip_smallest:
+            stop = min(BASE, d_stop)
+            n_ranges, looked_at = solve_smallest(l, n, stop, known, phi, ranges, n_ranges)
+            work[WINDOWS] += looked_at * (stop - 1)
+        first_gap = 1
+    cursors = np.searchsorted(lasts, firsts + (first_gap << BASE_SHIFT))
+    head, tail = halves(slope)
+    for batch in range(first_gap, last_gap, BATCH):
+        d_batch = batch << BASE_SHIFT
+        sizes = min(BATCH << BASE_SHIFT, d_stop - d_batch)
+        best[:] = np.inf
+        seed(l, n, d_batch, sizes, starts, best)
+        seed(mirrored, n, d_batch, sizes, ends, best)
+        passed = cursors.sum()
+        seed_pairs(l, d_batch, sizes, firsts, lasts, cursors, best)
+        work[WINDOWS] += (starts.size + ends.size) * sizes + cursors.sum() - passed
+        for g in range(batch, min(batch + BATCH, last_gap)):
+            d0 = g << BASE_SHIFT
+            stop = min(d0 + BASE, d_stop)
+            found = best[d0 - d_batch : d0 - d_batch + BASE]
+            if found[stop - 1 - d0] < known[d0]:  # phi is monotone: the last size bounds them all
+                work[REJECTED] += 1
+                continue
+            if found[0] == np.inf:  # no extreme is as far from either end
+                evaluate_row(l, np.int64(0), d0, found)
+            if mark_settled(found, d0, stop - d0, head, tail, rest, outside, settled) == 0:
+                work[CLOSED] += 1
+            else:
+                work[LEAVES] += 1
+                above = ((found[0] - head * d0) - tail * d0) - rest * d0
+                descend_line(
+                    l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, stop - d0, slope,
+                    above, margin, stack, bounds, before, settled, found, work,
+                )  # fmt: skip
+            for d in range(d0, stop):
+                phi[d] = found[d - d0]
+            n_ranges = note_range(ranges, n_ranges, d0, stop)
+    return n_ranges

@@ -1,0 +1,249 @@
+"""Columns whose windows are all alike: bounds in rational arithmetic, bits, and how much is looked at."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import geodim.engine.column as column_module
+from distributions import COLUMNS, column
+from engine.oracle import assert_same_bits, padded, phi as brute_force
+from geodim.data.sources import as_source
+from geodim.engine.alike import Bent, Straight, extremes, largest, least_ahead, pairs
+from geodim.engine.kernels import alike, lines
+from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
+from geodim.engine.solve import compute_profile
+
+# What is a line but for roundings, in one way or another.
+ROUNDED = {
+    "ranks over n": lambda n: np.arange(1, n + 1) / n,
+    "tenths": lambda n: 0.1 * np.arange(n),
+    "float32": lambda n: (np.arange(n) / (n - 1)).astype(np.float32).astype(np.float64),
+    "from a date on": lambda n: 1.7e9 + 0.1 * np.arange(n),
+    "from below 0": lambda n: np.linspace(-1.0, 2.0, n),
+    "angles": lambda n: 2.0 * np.pi * np.arange(n) / n,
+    "with gaps": lambda n: 0.1 * np.arange(n) + 100.3 * (7 * np.arange(n) // n),
+    "downwards": lambda n: -np.arange(n) / 7.0,
+    "tiny": lambda n: np.arange(n) / 7.0 * 1e-300,
+    "denormal": lambda n: np.arange(n) * 5e-324,
+    "large": lambda n: np.arange(n) / 7.0 * 1e250,
+    "a pattern": lambda n: np.arange(n) + 0.25 * (np.arange(n) % 3 == 1),
+    "two slopes": lambda n: np.where(np.arange(n) < n // 3, 0.1, 0.7) * np.arange(n),
+}
+NOISY = ["grid_jitter_hundredth", "grid_jitter_third", "grid_jitter_three", "grid_jitter_uniform"]
+
+
+def solved(make, l, n):
+    phi, work = np.zeros(n), np.zeros(N_COUNTERS, np.int64)
+    ranges, count = make(l, n).solve(l, n, 1, n, np.zeros(n), False, phi, work)
+    assert ranges[:count].tolist() == [[1, n]]
+    return phi, work
+
+
+# ---------------------------------------------------------------- the bits
+
+
+@pytest.mark.parametrize("make", [Straight.of, Bent.of], ids=["straight", "bent"])
+@pytest.mark.parametrize("name", ROUNDED)
+def test_lines_but_for_roundings(name, make):
+    for n in (130, 1111):
+        l = padded(np.sort(ROUNDED[name](n)))
+        assert_same_bits(solved(make, l, n)[0], brute_force(l, n))
+
+
+@pytest.mark.parametrize("name", sorted(set(COLUMNS) - {"constant", "largest", "signed_zeros"}))
+def test_any_column_may_be_taken_for_alike(name):
+    n = 700
+    l = padded(np.sort(column(name, n).astype(np.float64)) + 0.0)
+    for make in (Straight.of, Bent.of):
+        assert_same_bits(solved(make, l, n)[0], brute_force(l, n))
+
+
+@pytest.mark.parametrize("name", [*ROUNDED, *NOISY])
+def test_the_whole_way_agrees_with_the_oracle(name):
+    n = 1500
+    values = ROUNDED[name](n) if name in ROUNDED else column(name, n).astype(np.float64)
+    X = np.random.default_rng(1).permutation(values)[:, np.newaxis]
+    profile = compute_profile(as_source(X), n_threads=1)
+    assert_same_bits(profile.phi[1:], brute_force(np.sort(values), n)[1:])
+
+
+def test_a_recursion_that_looks_too_often_goes_on_the_other_way(monkeypatch):
+    """Same bits; the smallest windows, majority runs and what others reached included."""
+    rng = np.random.default_rng(2)
+    X = np.stack([rng.normal(size=3000), rng.standard_cauchy(3000), rng.integers(0, 900, 3000)], axis=1)
+    X[:1400, 1] = 0.25
+    expected = compute_profile(as_source(X), n_threads=1)
+    monkeypatch.setattr(column_module, "MOST_LOOKS", 1)
+    for threads in (1, 2):
+        found = compute_profile(as_source(X), n_threads=threads)
+        assert_same_bits(found.phi, expected.phi)
+        assert np.array_equal(found.owner, expected.owner)
+
+
+# ---------------------------------------------------------------- the bounds, in rationals
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_lines_enclose_their_values(name):
+    n = 1111
+    l = padded(np.sort(ROUNDED[name](n)))
+    made = Bent.of(l, n)
+    for level in range(made.counts.size):
+        size = 32 << (2 * level)
+        for block in range(0, int(made.counts[level]), 5):
+            slope, low, high, off = made.records[made.offsets[level] + block].tolist()
+            first = block * size
+            for at in range(first, min(first + size, n), 7):
+                residual = Fraction(l[at]) - Fraction(l[first]) - Fraction(slope) * (at - first)
+                assert Fraction(low) - Fraction(off) <= residual <= Fraction(high) + Fraction(off)
+
+
+@pytest.mark.parametrize("name", [*ROUNDED, "normal", "cauchy"])
+def test_least_widths_and_quanta(name):
+    n = 600
+    values = ROUNDED[name](n) if name in ROUNDED else column(name, n)
+    l = padded(np.sort(values))
+    made = Bent.of(l, n)
+    exact = [Fraction(value) for value in l[:n].tolist()]
+    for d0 in (32, 416):
+        around, c = float(l[d0 + 5] - l[5]), float(made.records[0, lines.SLOPE])
+        head, tail = lines.halves(c)
+        assert Fraction(head) + Fraction(tail) == Fraction(c)
+        for level, j in ((0, 0), (0, 3), (1, 0), (1, 1)):
+            shift = 5 + 2 * level
+            low, exponent = alike.least_width(
+                l, made.records, made.quanta, made.offsets[level], made.counts[level], shift, j, d0, c, head,
+                tail, around,
+            )  # fmt: skip
+            widths = [
+                (exact[i + d0 + e] - exact[i], e)
+                for i in range(j << shift, min((j + 1) << shift, n), 3)
+                for e in (0, 1, 13, 30, 31)
+                if i + d0 + e < n
+            ]
+            assert all(width - Fraction(around) - Fraction(c) * e >= Fraction(low) for width, e in widths)
+            assert all((width / Fraction(2) ** int(exponent)).denominator == 1 for width, _ in widths)
+
+
+def test_what_is_not_narrower_lowers_nothing():
+    """Around the middle between two floats, where rounding goes to the even one."""
+    settled = np.zeros(1, np.bool_)
+    rng = np.random.default_rng(3)
+    for width in [1.0, 1.0 + 2.0**-52, 1.0 + 2.0**-51, *rng.random(20).tolist(), 2.0**-1022, 3e-310, 5e-324]:
+        step = width - math.nextafter(width, 0.0)
+        best = np.array([width])
+        for quantum in (0.0, step / 8, step / 2, step, 4 * step):
+            bound = Fraction(alike.narrower(best, settled, 1, width, 0.0, quantum)) + Fraction(width)
+            grain = Fraction(quantum) or Fraction(step) / 16
+            near = Fraction(width) // grain * grain
+            for multiple in range(-40, 8):
+                exact = near + multiple * grain
+                if exact > bound:
+                    assert float(exact) >= width
+    assert alike.narrower(np.zeros(1), settled, 1, 0.0, 0.0, 1.0) == -np.inf
+    assert alike.narrower(np.full(1, np.inf), settled, 1, 0.0, 0.0, 1.0) == np.inf
+    assert alike.narrower(np.ones(1), ~settled, 1, 0.0, 0.0, 1.0) == -np.inf
+
+
+@pytest.mark.parametrize("name", [*ROUNDED, *NOISY])
+def test_departures_and_what_pairs_leave_out(name):
+    n = 500
+    values = ROUNDED[name](n) if name in ROUNDED else column(name, n)
+    l = padded(np.sort(values))
+    made = Straight.of(l, n)
+    slope = Fraction(made.slope) + Fraction(made.rest)
+    departures = [Fraction(l[i]) - Fraction(l[0]) - slope * i for i in range(n)]
+    for found, exact in zip(made.u.tolist(), departures, strict=True):
+        assert abs(Fraction(found) - exact) <= Fraction(made.margin) / 4
+    tried = np.zeros((n, n), np.bool_)
+    tried[made.starts] = tried[:, n - 1 - made.ends] = True
+    tried[np.ix_(made.firsts, made.lasts)] = True
+    left, right = np.nonzero(~tried & np.triu(np.ones((n, n), np.bool_), 1))
+    at = np.argsort(made.u[right] - made.u[left])[:200]
+    for i, j in zip(left[at].tolist(), right[at].tolist(), strict=True):
+        assert departures[j] - departures[i] >= Fraction(made.outside)
+
+
+def test_extremes():
+    rng = np.random.default_rng(4)
+    u = rng.normal(size=40 * 32)
+    kinds = np.repeat([3, 3, 3, 7], 10)
+    chosen = extremes(u, kinds)
+    assert np.unique(chosen // 32).size == chosen.size
+    assert all(u[at] == u[at // 32 * 32 : (at // 32 + 1) * 32].max() for at in chosen.tolist())
+    assert set(kinds[chosen // 32]) == {3, 7}
+    assert largest(u).size == 320
+    assert u[largest(u)].min() > np.quantile(u, 0.6)
+    firsts, lasts, _ = pairs(u, chosen, largest(-u), 10)
+    assert set(firsts) == set(np.argsort(u)[-10:])
+    assert set(lasts) == set(np.argsort(u)[:10])
+    assert [part.size for part in pairs(np.zeros(1280), chosen, chosen, 10)[:2]] == [0, 0]
+    expected = [u[i : i + 32].min() for i in range(u.size)]
+    assert_same_bits(least_ahead(u), np.array(expected))
+
+
+def test_quanta():
+    values = np.concatenate(
+        [np.full(32, 0.0), np.full(32, 3.0), np.full(32, -0.75), np.full(31, 1.5), [5e-324]]
+    )
+    quanta = np.empty(4, np.int32)
+    lines.lowest_bits(values.view(np.int64), 128, quanta)
+    assert quanta.tolist() == [lines.NO_BIT, 0, -2, -1074]
+
+
+# ---------------------------------------------------------------- huge values
+
+
+@pytest.mark.parametrize("scale", [1e305, 2.0**1000, 1e300])
+def test_huge_values_are_scaled(scale):
+    values = np.random.default_rng(5).uniform(-1.0, 1.0, 1500) * scale
+    profile = compute_profile(as_source(values[:, np.newaxis]), n_threads=1)
+    assert_same_bits(profile.phi, brute_force(np.sort(values), 1500))
+    assert profile.work[TESTS] > 0  # bounds, not every window
+
+
+def test_huge_columns_beside_others():
+    rng = np.random.default_rng(6)
+    X = np.stack(
+        [rng.normal(size=900) * 1e306, rng.integers(0, 2, 900) * 1e307, rng.normal(size=900)], axis=1
+    )
+    expected = np.max([brute_force(np.sort(x), 900) for x in X.T], axis=0)
+    for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
+        profile = compute_profile(as_source(np.ascontiguousarray(X[:, order])), n_threads=1)
+        assert_same_bits(profile.phi, expected)
+
+
+def test_huge_values_beside_the_smallest_are_evaluated():
+    values = np.concatenate([np.arange(300) * 5e-324, np.arange(1.0, 301.0) * 1e305])
+    profile = compute_profile(as_source(values[:, np.newaxis]), n_threads=1)
+    assert_same_bits(profile.phi, brute_force(np.sort(values), 600))
+
+
+# ---------------------------------------------------------------- how much is looked at
+
+TEST_LOOKS = 8  # a test takes as long as so many windows
+SLOW = {
+    **{name: ROUNDED[name] for name in ("ranks over n", "tenths", "float32", "from a date on", "with gaps")},
+    **{
+        name: (lambda n, name=name: column(name, n))
+        for name in (*NOISY, "linspace_32", "tenths_32", "normal")
+    },
+    "grid": np.arange,
+    "powers of two": lambda n: column("powers_of_two", n),
+    "huge": lambda n: np.random.default_rng(0).normal(size=n) * 1e305,
+}
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_looks_for_each_value_do_not_grow(name):
+    """Twice as many points are looked at twice as often, or little more; a square would double this."""
+    looks = []
+    for n in (20_000, 40_000):
+        work = compute_profile(as_source(SLOW[name](n)[:, np.newaxis]), n_threads=1).work
+        looks.append((TEST_LOOKS * int(work[TESTS]) + int(work[WINDOWS])) / n)
+    assert looks[1] <= 1.35 * looks[0] + 150.0
+    assert looks[1] <= 3000.0
