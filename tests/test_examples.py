@@ -28,7 +28,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*non-interactive")
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
-NEEDS_TORCH = {"plot_choose_hops", "plot_layer_dimension"}
+NEEDS_TORCH = {
+    "plot_choose_hops", "plot_dimension_regulariser", "plot_feature_weights", "plot_hop_coefficients",
+    "plot_layer_dimension", "plot_projection_pursuit",
+}  # fmt: skip
 NEEDS = {"plot_strings": ("rapidfuzz", "edit distances need rapidfuzz: pip install 'geodim[text]'")}
 CORA = [6.2523, 3.8324, 3.6689, 3.6627, 3.6624]  # paper.tex, tab:k_hop_ids
 NUMBER = r"-?[\d,]*\d(?:\.\d+)?"
@@ -216,12 +219,65 @@ def check_graph_distances(text: str) -> None:
     assert "the graph has 2 components" in text
 
 
+def check_feature_weights(text: str) -> None:
+    assert text.count("each of them up: True") == 3
+    corner = numbers("sum 1: the best corner is alcohol, Delta", text)[0]
+    for budget in ("sum 1", "squares 1"):
+        end = numbers(f"{budget}: Delta from", text)[1]
+        assert end == pytest.approx(corner, rel=2e-3)
+        assert numbers(f"{budget}: Delta from", text)[-1] == 1  # weight
+    plain, equal = numbers("largest range: dimension", text)[:2]
+    assert equal < numbers("largest range: descent reached", text)[0] < plain
+    names = "equal weights", "sum 1", "squares 1"
+    before, *after = (numbers(f"accuracy with {name}:", text)[0] for name in names)
+    assert all(one < before - 0.1 for one in after)
+
+
+def check_projection_pursuit(text: str) -> None:
+    hidden = numbers("Delta along the hidden direction:", text)[0]
+    begun, ended = (numbers(f"Delta {what}:", text) for what in ("along random directions", "reached"))
+    assert hidden < ended[1]
+    assert ended[0] > begun[0]
+    assert begun[1] < hidden
+    assert numbers("cosine with the hidden direction", text)[1] >= 1
+    plain, own, given = (
+        numbers(f"{name}: dimension", text)[0]
+        for name in ("axes and random ones", "with its own ascent", "with these, too")
+    )
+    assert given < own <= plain
+
+
+def check_hop_coefficients(text: str) -> None:
+    curve = numbers("dimension of these words, step by step:", text)
+    assert curve == sorted(curve, reverse=True)
+    chosen = numbers("coefficients chosen by the dimension:", text)
+    assert sum(chosen) == pytest.approx(1.0, abs=0.01)
+    if "GraphDataset('cora'" in text:
+        assert chosen[0] == max(chosen)
+        names = "X alone", "chosen by the", "equal coefficients", "personalised PageRank", "last hop"
+        rows = [numbers(name, text) for name in names]
+        assert rows[0][0] == 6.252  # paper.tex, tab:k_hop_ids
+        assert [row[0] for row in rows] == sorted(row[0] for row in rows)
+        assert rows[0][1] < rows[1][1] < min(row[1] for row in rows[2:])
+        assert numbers("all hops, as in SIGN", text)[0] == 3.662
+
+
+def check_dimension_regulariser(text: str) -> None:
+    rows = [numbers(rf"strength \{sign}:", text) for sign in ("+0.00", "+0.10", "-0.10")]
+    assert all(row[2] < 0.0 for row in rows[1:])  # no gain
+    assert rows[2][1] > 1.05 * rows[0][1]
+
+
 CHECKS: dict[str, Callable[[str], None]] = {
     "plot_choose_hops": check_choose_hops,
+    "plot_dimension_regulariser": check_dimension_regulariser,
     "plot_digits_graph": check_digits_graph,
+    "plot_feature_weights": check_feature_weights,
     "plot_graph_distances": check_graph_distances,
+    "plot_hop_coefficients": check_hop_coefficients,
     "plot_images": check_images,
     "plot_layer_dimension": check_layer_dimension,
+    "plot_projection_pursuit": check_projection_pursuit,
     "plot_select_features": check_select_features,
     "plot_strings": check_strings,
     "plot_texts": check_texts,

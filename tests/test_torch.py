@@ -437,5 +437,5 @@ def test_without_torch() -> None:
 
 def test_one_of_the_modules_of_geodim() -> None:
     assert geodim.torch.LayerDimension is LayerDimension
-    assert geodim.torch.torch is torch  # the package of that name, not itself
+    assert geodim.torch.layers.torch is torch  # the package of that name, not itself
     assert "torch" not in geodim.__all__  # a star import must neither need nor hide PyTorch

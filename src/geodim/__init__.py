@@ -39,6 +39,7 @@ _WHERE = {
     "Union": "geodim.families",
     "Values": "geodim.families",
     "SampleCurve": "geodim.sampling",
+    "StreamingDimension": "geodim.streaming",
     "WhatIf": "geodim.explain.whatif",
     "advise": "geodim.explain.advice",
     "as_graph": "geodim.data.graphs",
@@ -89,6 +90,7 @@ __all__ = [
     "Plan",
     "Problem",
     "SampleCurve",
+    "StreamingDimension",
     "Terms",
     "Union",
     "Values",
@@ -144,6 +146,7 @@ if TYPE_CHECKING:
     from geodim.plans import Plan, Problem, plan
     from geodim.result import IDResult
     from geodim.sampling import Comparison, SampleCurve, compare, shuffled_reference, subsampled_dimensions
+    from geodim.streaming import StreamingDimension
 
 
 def __getattr__(name: str) -> object:

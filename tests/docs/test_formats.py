@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ MAKE: dict[str, Callable[[], dict[str, object]]] = {
     "HopAdvice": lambda: geodim.advise(geodim.khop_dimensions(X, EDGES, hops=1)).to_dict(),
     "Comparison": lambda: geodim.compare({"one": X, "other": X * X}, repeats=2).to_dict(),
     "SampleCurve": lambda: geodim.subsampled_dimensions(X, repeats=2).to_dict(),
+    "StreamingDimension": lambda: json.loads(geodim.StreamingDimension().partial_fit(X).to_json()),
     "BaselineResult": lambda: baselines.two_nn(X).to_dict(),
 }
 

@@ -28,6 +28,7 @@ MODULES = [
             "columns",
             "counters",
             "dominated",
+            "ends",
             "gaps",
             "lines",
             "mass_steps",
@@ -66,7 +67,7 @@ INNER = {
     "ones", "common", "within", "keep_long_rows", "lacking", "drop_unpaired",
     "settle", "repack", "report",
     "heavier", "between", "outweighs", "_width_above", "_last_within", "_middle_width", "_look_at_all",
-    "_split",
+    "_split", "narrowest_starts", "all_wider",
 }  # fmt: skip
 
 N = 200  # points: seven base blocks, one level
@@ -219,6 +220,9 @@ def calls():
                         np.zeros(N), 0.0, False, 1 << 40, np.empty(N), ranges,
                         np.empty(BLOCKS + 2, np.int32),
                         np.empty(BLOCKS + 2), work), "ranges"),
+        ("find_starts", (sorted_column(), N, records, offsets, counts, 1e-12, 0.0, np.arange(float(N)),
+                         np.ones(N, np.bool_), np.empty(N, np.int64)), ""),
+        ("rank_equal_ones", (np.zeros(5), np.arange(5), *np.empty((2, 5), np.int64)), "values"),
         ("spread_around_line", (np.arange(float(N)), N), ""),
         ("lowest_bits", (np.arange(float(N)).view(np.int64), N, np.empty(BLOCKS, np.int32)), ""),
         ("build_lines", (np.arange(float(N)), N, *fine_lines()), ""),
@@ -440,6 +444,9 @@ for kernel, arguments in [
         ("fill_jaccard", "indptr", [0, 4, 3]),
         ("build_parents", "counts", [BLOCKS + 1]),
         ("solve_gaps", "offsets", [1]),
+        ("find_starts", "counts", [BLOCKS + 1]),
+        ("rank_equal_ones", "order", [0, 1, 2, 3, 5]),
+        ("rank_equal_ones", "order", [0, 1, 2, 3, -1]),
         ("solve_alike", "starts", [3, N]),
         ("solve_alike", "ends", [-1, 3]),
         ("solve_straight", "starts", [3, N]),

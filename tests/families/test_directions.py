@@ -138,3 +138,24 @@ def test_no_time_gives_bounds_that_hold():
     assert stopped.profile.stopped == "time limit"
     assert np.all(lower <= exact.profile.phi[1:])
     assert np.all(exact.profile.phi[1:] <= upper)
+
+
+def test_given_directions_are_taken_besides():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    u = np.array([[3.0, 0.0, 4.0]])
+    source = Directions(axes=1, random=2, ascend=False, given=u).source(X)
+    assert source.names == ["axis 0", "random 0", "random 1", "given 0"]
+    block = np.empty((1, 60))
+    source.read([3], block)
+    assert np.allclose(block[0], (X - X.mean(axis=0)) @ u[0] / 5.0)
+    alone = Directions(axes=0, random=0, ascend=False, given=1e200 * u).source(X)
+    assert alone.names == ["given 0"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [([[1.0, 0.0]], "rows of 3"), ([[0.0, 0.0, 0.0]], "0 or not"), ([[np.inf, 0, 0]], "0 or not")],
+)
+def test_given_directions_that_are_none(given, message):
+    with pytest.raises(InputValueError, match=message):
+        Directions(given=given).source(np.eye(3))

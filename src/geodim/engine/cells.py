@@ -94,7 +94,7 @@ class CellProfile(Profile):
         """Delta, unscaled, and how far it may be off."""
         lower, upper = self._since_before()
         here = np.diff(self.sizes, prepend=1) / self.n_points
-        return float(here @ (0.5 * (lower + upper))), float(here @ (0.5 * (upper - lower)))
+        return float(here @ (0.5 * lower + 0.5 * upper)), float(here @ (0.5 * (upper - lower)))
 
     def steps(self) -> Steps:
         """First k of each step, its column and its width."""
@@ -118,8 +118,8 @@ class CellProfile(Profile):
         what the cells leave open.
         """
         before = np.append(1, self.sizes[:-1])
-        grows = (self.sizes - before - 1) * np.diff(self.least, prepend=0.0) / self.n_points
-        budget = max(budget, 0.25 * float((self.sizes - before) @ (self.phi - self.least)) / self.n_points)
+        grows = (self.sizes - before - 1) / self.n_points * np.diff(self.least, prepend=0.0)
+        budget = max(budget, 0.25 * float((self.sizes - before) / self.n_points @ (self.phi - self.least)))
         if grows.sum() <= budget:
             return self.sizes
         parts = np.minimum(parts_for(grows, 0.8 * budget), self.sizes - before)

@@ -15,7 +15,7 @@ import numpy as np
 
 from geodim.arguments import whole_number
 from geodim.engine.parts import thread_count
-from geodim.errors import InputValueError
+from geodim.errors import InputValueError, ShapeError
 from geodim.families.bounds import direction_bounds
 from geodim.families.points import GROUP, PANEL, Panels, packed, padded_bytes, panels_of
 from geodim.families.sizes import Sizes
@@ -49,6 +49,8 @@ class Directions:
         How many random directions to add.
     ascend : bool, default True
         Move the best of them towards a larger discriminability, and add what was reached.
+    given : array-like of shape (m, n_coordinates), optional
+        Directions of any length to take besides, as those that `geodim.torch.discriminability` leads to.
     rng : None, int or numpy.random.Generator, default 0
         The source of random numbers.
 
@@ -65,6 +67,7 @@ class Directions:
     axes: int | None = None
     random: int = 64
     ascend: bool = True
+    given: Any = None
     rng: Any = 0
 
     def source(
@@ -90,7 +93,10 @@ class Directions:
         variances, vectors = np.linalg.eigh(scatter(panels))
         chosen = [vectors.T[::-1][:most], _units(np.random.default_rng(self.rng).standard_normal((count, d)))]
         labels = [f"axis {i}" for i in range(most)] + [f"random {i}" for i in range(count)]
-        found = np.concatenate(chosen) if most + count else vectors.T[::-1][:1]
+        others = self._given(d)
+        chosen.append(others)
+        labels += [f"given {i}" for i in range(len(others))]
+        found = np.concatenate(chosen) if labels else vectors.T[::-1][:1]
         labels = labels or ["axis 0"]
         if self.ascend and panels.n_points > 1 and variances[-1] > 0.0:
             climbed = _ascend(panels, found)
@@ -98,10 +104,21 @@ class Directions:
             labels += [f"ascent {i}" for i in range(len(climbed))]
         return DirectionSource(panels, _units(found), labels)
 
+    def _given(self, n_coordinates: int) -> NDArray[np.float64]:
+        """The directions that were given, of length 1."""
+        if self.given is None:
+            return np.empty((0, n_coordinates))
+        rows = np.array(self.given, np.float64)
+        if rows.ndim != 2 or rows.shape[1] != n_coordinates:
+            raise ShapeError(f"given directions are rows of {n_coordinates} numbers, not {rows.shape}")
+        for at in np.flatnonzero(~(np.isfinite(rows).all(axis=1) & rows.any(axis=1)))[:1]:
+            raise InputValueError(f"given direction {at} is 0 or not finite: it points nowhere")
+        return _units(rows / np.abs(rows).max(axis=1, keepdims=True))
+
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:
         """What a plan needs to know of this many points."""
         axes = min(n_coordinates, MOST_AXES) if self.axes is None else self.axes
-        begun = max(axes + self.random, 1)
+        begun = max(axes + self.random + (0 if self.given is None else len(self.given)), 1)
         held = padded_bytes(n_points, n_coordinates)
         return Sizes(begun + (min(STARTS, begun) if self.ascend else 0), held, 2 * held, on_device=True)
 

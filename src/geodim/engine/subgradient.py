@@ -1,0 +1,131 @@
+"""The ends of the windows that attain Phi: how Delta changes with the values of the columns.
+
+n Delta is the sum over k of Phi(k), and Phi(k) is the difference of two values of the column that attains it:
+it grows with the one and falls with the other (fact D4 of docs/gradients.md).  So a column's part in the
+gradient is a whole number for each point: at how many sizes it ends a window, less at how many it begins one.
+
+Where several would do, the lowest column is taken, of its narrowest windows the leftmost, and of equal values
+those of the first rows; a width of 0 counts for nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geodim.engine.rounding import SLACK_BITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from geodim.data.sources import ColumnSource
+    from geodim.engine.profile import Profile
+
+    Counts = NDArray[np.int64]
+
+
+def owned_columns(profile: Profile) -> NDArray[np.int64]:
+    """The columns that attain Phi somewhere, ascending."""
+    columns: NDArray[np.int64] = np.unique(profile.owner[(profile.phi > 0.0) & (profile.owner >= 0)])
+    return columns
+
+
+def column_counts(values: NDArray[np.floating], profile: Profile, column: int, off: float = 0.0) -> Counts:
+    """At how many of its sizes each value of a column ends a window, less at how many it begins one.
+
+    Parameters
+    ----------
+    values : array of shape (n_points,)
+        The column.
+    profile : Profile
+        Solved exactly, and with this column.
+    column : int
+        Its number.
+    off : float
+        How far the values may be from those of the profile, where they were made anew.
+    """
+    wanted = (profile.owner == column) & (profile.phi > 0.0)
+    return counts_of_windows(values, profile.phi, wanted, 2.0 * off)
+
+
+def counts_of_windows(
+    values: NDArray[np.floating], phi: NDArray[np.float64], wanted: NDArray[np.bool_], off: float = 0.0
+) -> Counts:
+    """The same for the sizes d = k - 1 that are ``wanted``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> phi = np.array([0.0, 1.0, 3.0])
+    >>> counts_of_windows(np.array([3.0, 0.0, 1.0]), phi, phi > 0.0).tolist()
+    [1, -2, 1]
+    """
+    from geodim.engine.kernels.ends import rank_equal_ones  # noqa: PLC0415 - imports Numba
+
+    n = values.size
+    order = np.argsort(values)
+    ordered = values[order]
+    rank_equal_ones(ordered, order, *np.empty((2, n), np.int64))
+    starts = starts_of_windows(ordered, phi, wanted, off)
+    sizes = np.flatnonzero(wanted)
+    by_rank = np.bincount(starts[sizes] + sizes, minlength=n) - np.bincount(starts[sizes], minlength=n)
+    counts = np.empty(n, np.int64)
+    counts[order] = by_rank
+    return counts
+
+
+def starts_of_windows(
+    ordered: NDArray[np.floating], phi: NDArray[np.float64], wanted: NDArray[np.bool_], off: float = 0.0
+) -> NDArray[np.int64]:
+    """Rank of the first value of the leftmost narrowest window, by d = k - 1; 0 where none is wanted."""
+    from geodim.engine.column import PyramidLayout  # noqa: PLC0415 - imports Numba
+    from geodim.engine.kernels import ends, pyramid  # noqa: PLC0415
+    from geodim.engine.kernels.tiles import PADDING  # noqa: PLC0415
+
+    n = ordered.size
+    l = np.full(n + PADDING, np.inf)
+    l[:n] = ordered
+    starts = np.zeros(n, np.int64)
+    span, magnitude = float(l[n - 1] - l[0]), max(abs(float(l[0])), abs(float(l[n - 1])))
+    layout = PyramidLayout(n)
+    records = np.empty((layout.total, pyramid.RECORD))
+    pyramid.build_base(l, n, records, layout.counts[0], 0.0, span)
+    pyramid.build_parents(l, n, records, layout.offsets, layout.counts, 0.0, span)
+    slack = math.ldexp(magnitude, -SLACK_BITS)
+    ends.find_starts(l, n, records, layout.offsets, layout.counts, slack, off, phi, wanted, starts)
+    return starts
+
+
+def all_counts(
+    source: ColumnSource, profile: Profile, *, off: float = 0.0, n_threads: int = 1
+) -> Iterator[tuple[int, Counts]]:
+    """Every column that attains Phi somewhere, with its counts; columns are read one at a time by a thread.
+
+    Parameters
+    ----------
+    source : ColumnSource
+        What the profile is of; columns that are made are made anew.
+    profile : Profile
+        Solved exactly.
+    off : float
+        How far values may differ from one making to the next.
+    n_threads : int
+        Threads to use.
+    """
+
+    def counted(column: int) -> tuple[int, Counts]:
+        values = np.empty((1, source.n_points), source.dtype)
+        source.read([column], values)
+        return column, column_counts(values[0], profile, column, off)
+
+    columns = owned_columns(profile).tolist()
+    if n_threads == 1 or len(columns) < 2:
+        yield from map(counted, columns)
+        return
+    with ThreadPoolExecutor(n_threads, thread_name_prefix="geodim") as pool:
+        yield from pool.map(counted, columns)
