@@ -96,6 +96,16 @@ class TestEvidence:
             assert np.argmax(drops) == (1 if name == "PubMed" else 0)
         assert BASIS.count("on all six graphs") == BASIS.count("on five of them") == 1
 
+    def test_the_study(self) -> None:
+        """See docs/study.md."""
+        from geodim.experiments.study_questions import RULES, ahead_of, graphs, regrets
+        from prose.sources import rows
+
+        some = graphs(rows("study"))
+        lost = regrets(some, RULES)["advise"].value
+        assert f"lost {100 * lost:.1f} points of accuracy" in CAVEATS
+        assert all(ahead_of(some, RULES["advise"], RULES[f"always {k}"]).upper < 0.0 for k in (1, 2))
+
     @pytest.mark.parametrize(
         ("name", "k", "words"),
         [

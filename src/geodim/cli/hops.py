@@ -81,7 +81,10 @@ if TYPE_CHECKING:
     SoFar: TypeAlias = Callable[[Sequence[float]], None]
 
 FORMAT = "geodim.hops/1"
-CAUTION = "where training is affordable, validate one or two hops more"
+CAUTION = (
+    "No law: where neighbours differ in class hops can hurt, although the dimension falls; where training is "
+    "affordable, validate one or two hops more, and none"
+)
 SHOWN_HOPS = 100  # while it is computed
 
 
@@ -394,7 +397,7 @@ def _show(result: KHopResult, title: str, terminal: Console) -> None:
     if (advice := _advice(result)) is not None:
         # What it rests on is in the report: two paragraphs too many here.
         terminal.print(f"\n{advice.text.partition(BASIS)[0].strip()}", soft_wrap=True)
-        terminal.print(f"(From six graphs and one kind of model: {CAUTION}.)", soft_wrap=True)
+        terminal.print(f"({CAUTION}.)", soft_wrap=True)
     first, graph = result.results[0], result.graph
     threads = first.parameters.get("n_threads", 1)
     terminal.print(

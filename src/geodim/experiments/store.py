@@ -156,7 +156,8 @@ class Store:
         return [
             entry
             for entry in self.entries
-            if entry["version"] == __version__ and entry["recipe"] == self.experiment.recipe
+            if _release(entry["version"]) == _release(__version__)
+            and entry["recipe"] == self.experiment.recipe
         ]
 
     def _find(self, unit: Unit) -> dict[str, Any] | None:
@@ -183,6 +184,15 @@ class Store:
         lines = [row for entry in self._current() for row in _flat(entry)]
         names = list(dict.fromkeys(name for line in lines for name in line if name not in TAIL)) + list(TAIL)
         return csv_text(names, lines)
+
+
+def _release(version: str) -> str:
+    """The release that a version leads to: rows made on the way to it are its own.
+
+    >>> _release("0.1.0.dev0")
+    '0.1.0'
+    """
+    return version.partition(".dev")[0]
 
 
 def _checked(entry: dict[str, Any]) -> dict[str, Any]:

@@ -15,11 +15,12 @@ from geodim.experiments.verdicts import Claim
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from geodim.experiments.experiment import Rows
 
     Rule = Callable[["Graph"], int]
+    Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 __all__ = ["Estimate", "across", "claims", "draw", "halves", "regrets", "tables", "within"]
 
@@ -79,24 +80,45 @@ def halves(some: Sequence[Graph]) -> tuple[list[Graph], list[Graph]]:
     return list(some[::2]), list(some[1::2])
 
 
-def resampled(values: Sequence[Any], statistic: Callable[[Sequence[Any]], float]) -> Estimate:
+def resampled(values: ArrayLike, statistic: Statistic | None = None) -> Estimate:
     """A statistic over graphs, and between which numbers it lies in 95 % of the resamples of the graphs.
+
+    Parameters
+    ----------
+    values : array-like
+        A number, or a pair of numbers, for each graph.
+    statistic : callable, optional
+        Of many resamples at once, along their second axis; by default the mean.
 
     Examples
     --------
-    >>> resampled([1.0, 1.0, 1.0], lambda some: sum(some) / len(some))
+    >>> resampled([1.0, 1.0, 1.0])
     Estimate(value=1.0, lower=1.0, upper=1.0)
     """
-    rng = np.random.default_rng(SEED)
-    draws = rng.integers(0, len(values), size=(RESAMPLES, len(values)))
-    found = np.array([statistic([values[at] for at in draw]) for draw in draws])
+    known = np.asarray(values, np.float64)
+    if not known.size:
+        return Estimate(math.nan, math.nan, math.nan)
+    of = statistic or (lambda some: some.mean(axis=1))
+    draws = np.random.default_rng(SEED).integers(0, len(known), size=(RESAMPLES, len(known)))
+    found = of(known[draws])
+    found = found[np.isfinite(found)]
     edge = 0.5 * (1.0 - LEVEL)
-    lower, upper = np.nanquantile(found, [edge, 1.0 - edge])
-    return Estimate(float(statistic(values)), float(lower), float(upper))
+    lower, upper = np.quantile(found, [edge, 1.0 - edge]) if found.size else (math.nan, math.nan)
+    return Estimate(float(of(known[np.newaxis])[0]), float(lower), float(upper))
 
 
-def _mean(values: Sequence[float]) -> float:
-    return float(np.nanmean(np.asarray(values, np.float64)))
+def rank_correlations(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Spearman's correlation of the pairs of every resample; NaN where one of the two does not vary."""
+    from scipy.stats import rankdata  # noqa: PLC0415 - slow to import
+
+    ranks = rankdata(pairs, axis=1)
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    first, second = ranks[..., 0], ranks[..., 1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: NDArray[np.float64] = (first * second).sum(axis=1) / np.sqrt(
+            (first**2).sum(axis=1) * (second**2).sum(axis=1)
+        )
+    return found
 
 
 def _drops(graph: Graph, key: str) -> NDArray[np.float64]:
@@ -122,27 +144,22 @@ PREDICTORS: dict[str, str | None] = {
 def within(some: Sequence[Graph]) -> dict[str, Estimate]:
     """Question 1: rank correlations of drop and gain within graphs, and the difference to the hop number."""
     rhos = {name: [_correlation_within(graph, key) for graph in some] for name, key in PREDICTORS.items()}
-    found = {name: resampled(values, _mean) for name, values in rhos.items()}
+    found = {name: resampled(values) for name, values in rhos.items()}
     ahead = np.subtract(rhos["intrinsic dimension"], rhos["number of hops (-k)"]).tolist()
-    return found | {"dimension less number of hops": resampled(ahead, _mean)}
+    return found | {"dimension less number of hops": resampled(ahead)}
 
 
 def across(some: Sequence[Graph]) -> dict[str, Estimate]:
     """Question 2: rank correlations over graphs of the whole drop and the whole gain."""
-
-    def rho(pairs: Sequence[tuple[float, float]]) -> float:
-        drops, gains = np.array(pairs).T
-        return correlate(drops, gains)[0]
-
     gains = [float(np.subtract(*graph.curve("accuracy")[[-1, 0]])) for graph in some]
     found = {}
     for name, key in PREDICTORS.items():
         if key is not None:
             falls = [1.0 - graph.curve(key)[-1] / graph.curve(key)[0] for graph in some]
             pairs = [pair for pair in zip(falls, gains, strict=True) if math.isfinite(pair[0])]
-            found[name] = resampled(pairs, rho)
+            found[name] = resampled(pairs, rank_correlations)
     homophily = [float(graph.rows[0]["homophily"]) for graph in some]
-    return found | {"homophily": resampled(list(zip(homophily, gains, strict=True)), rho)}
+    return found | {"homophily": resampled(list(zip(homophily, gains, strict=True)), rank_correlations)}
 
 
 def falls_all_the_same(some: Sequence[Graph]) -> tuple[list[str], list[str]]:
@@ -206,17 +223,17 @@ def regret(graph: Graph, rule: Rule) -> float:
 
 def regrets(some: Sequence[Graph], rules: Mapping[str, Rule]) -> dict[str, Estimate]:
     """Question 4: mean regrets over the graphs."""
-    return {name: resampled([regret(graph, rule) for graph in some], _mean) for name, rule in rules.items()}
+    return {name: resampled([regret(graph, rule) for graph in some]) for name, rule in rules.items()}
 
 
 def ahead_of(some: Sequence[Graph], ours: Rule, other: Rule) -> Estimate:
     """The mean regret of one rule less that of another."""
-    return resampled([regret(graph, ours) - regret(graph, other) for graph in some], _mean)
+    return resampled([regret(graph, ours) - regret(graph, other) for graph in some])
 
 
 def best_trivial(some: Sequence[Graph]) -> str:
     """The trivial rule with the least mean regret."""
-    return min(TRIVIAL, key=lambda name: _mean([regret(graph, RULES[name]) for graph in some]))
+    return min(TRIVIAL, key=lambda name: float(np.mean([regret(graph, RULES[name]) for graph in some])))
 
 
 def claims(rows: Rows) -> list[Claim]:
@@ -325,7 +342,7 @@ def draw(rows: Rows) -> dict[str, Any]:
         return {}
     figure = style.new_figure(5.2, 3.6)
     ax = figure.add_subplot()
-    for at, (label, kind) in enumerate((("homophilous", False), ("heterophilous", True))):
+    for at, (label, kind) in enumerate((("others", False), ("heterophilous", True))):
         chosen = [graph for graph in some if graph.heterophilous == kind]
         drops = np.concatenate([_drops(graph, "dimension") for graph in chosen]) if chosen else np.empty(0)
         gains = (
@@ -335,6 +352,7 @@ def draw(rows: Rows) -> dict[str, Any]:
         ax.scatter(100 * drops, 100 * gains, s=16, color=colour, label=label, alpha=0.8)
     ax.axhline(0.0, linewidth=0.8, color="0.5")
     ax.set_xscale("symlog", linthresh=0.1)
+    ax.set_xlim(left=-0.02)
     ax.set_xlabel("drop of the dimension by one more hop, %")
     ax.set_ylabel("gain of accuracy, points")
     style.finish(ax, None)
