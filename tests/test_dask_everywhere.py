@@ -33,6 +33,7 @@ COMPUTED_THERE = {
 }
 REFUSED = {
     "geodim.DiscriminabilitySelector": lambda X: geodim.DiscriminabilitySelector(1).fit(X),
+    "geodim.StreamingDimension": lambda X: geodim.StreamingDimension().partial_fit(X),
     "geodim.WhatIf": geodim.WhatIf,
     "geodim.binary_dimension": geodim.binary_dimension,
     "geodim.compare": lambda X: geodim.compare([X, X]),
@@ -106,6 +107,18 @@ def collection(request):
     return dd.from_pandas(pd.DataFrame(X, columns=list("abc")), npartitions=2)
 
 
+@pytest.fixture
+def no_client(monkeypatch):
+    """Whatever cluster other tests of this process have started."""
+    import distributed
+
+    def get_client(*_args, **_options):
+        raise ValueError("No global client found and no address provided")
+
+    monkeypatch.setattr(distributed, "get_client", get_client)
+
+
+@pytest.mark.usefixtures("no_client")
 @pytest.mark.parametrize("name", COMPUTED_THERE)
 def test_computed_where_it_lies(name, collection):
     with pytest.raises(InputValueError, match="there is no active Dask client: start one"):

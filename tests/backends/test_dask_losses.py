@@ -131,7 +131,7 @@ def test_a_lost_scheduler_leaves_the_checkpoint(own_scheduler, tmp_path, monkeyp
     address, scheduler = own_scheduler
     told = []
 
-    def progress(done, total, _deltas):
+    def progress(done, total):
         told.append(done)
         if 0 < done < total:
             scheduler.kill()

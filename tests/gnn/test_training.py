@@ -120,7 +120,7 @@ def test_streamed_the_same_bits(tmp_path):
 
 def test_pytorch_is_left_as_it_was():
     before, threads = torch.get_rng_state(), torch.get_num_threads()
-    assert fit(threads=threads + 1).threads == threads + 1
+    assert fit(n_threads=threads + 1).threads == threads + 1
     assert torch.equal(torch.get_rng_state(), before)
     assert torch.get_num_threads() == threads
 

@@ -156,7 +156,7 @@ def _type_of(frame: nw.DataFrame[Any], name: str, dtype: nw.dtypes.DType) -> str
     """The type of a column, how many different values it has, if it is one of categories, or misses."""
     series = frame[name]
     words = [str(dtype)]
-    if str(dtype).startswith(CATEGORIES):  # lists and other objects cannot be told apart
+    if len(series) and str(dtype).startswith(CATEGORIES):  # lists and other objects cannot be told apart
         words.append(counted(int(series.drop_nulls().n_unique()), "value"))
     if missing := int(series.null_count()):
         words.append(f"{missing:,} missing")

@@ -13,6 +13,8 @@ import numpy as np
 from geodim import lists
 from geodim.backends.dask import reading
 from geodim.data.checks import Moments, raise_not_finite, ranges_of
+from geodim.data.convert import eager_frame
+from geodim.data.frames import refuse_other_columns
 from geodim.data.shapes import check_shape, check_type, check_weights, working_type
 from geodim.data.sources import as_source, set_names
 from geodim.engine.pilot import sample_rows
@@ -110,6 +112,7 @@ class DaskSource:
         if frame.ndim == 1:
             frame = frame.to_frame()
         self._frame = frame
+        refuse_other_columns(eager_frame(frame._meta))  # by their types: what is below holds values of nobody
         like = as_source(
             require("dask.dataframe.utils", "dask", "reading Dask frames").meta_nonempty(frame._meta)
         )
