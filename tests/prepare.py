@@ -43,6 +43,9 @@ def compile_kernels() -> None:
     geodim.intrinsic_dimension(X, count_indistinguishable=True).certificate().verify(X)
     geodim.intrinsic_dimension(X[:300], features="distances")
     geodim.explain_dimension(X)
+    even = np.arange(60_000.0)
+    for column in (even / 60_000.0, even + 0.3 * rng.normal(size=60_000)):  # windows that are all alike
+        geodim.intrinsic_dimension(column[:, np.newaxis])
     geodim.binary_dimension(X > 0.5)
 
 

@@ -164,7 +164,7 @@ def test_files_and_frames(tmp_path):
     frame["feature 2"] = frame["feature 2"] > 0
     assert_same(solve(dd.from_pandas(frame, npartitions=3)), solve(frame))
     frame["feature 3"] = "text"
-    with pytest.raises(InputTypeError, match=r"1 of 7 columns holds no numbers: 'feature 3' \(String\); leave out"):
+    with pytest.raises(InputTypeError, match=r"1 of 7 columns holds no numbers: 'feature 3' \(String\);"):
         solve(dd.from_pandas(frame, npartitions=3))
 
 
