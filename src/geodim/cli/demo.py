@@ -58,7 +58,12 @@ def demo(
             intrinsic_dimension(X, rtol=rtol, progress=watch.solving)
         results = {
             (normalize, rtol): intrinsic_dimension(
-                X, normalize=normalize, rtol=rtol, feature_names=names, progress=watch.solving
+                X,
+                normalize=normalize,
+                rtol=rtol,
+                feature_names=names,
+                progress=watch.solving,
+                removal=rtol == 0.0,  # what features are worth leads, not their shares
             )
             for normalize in (True, False)
             for rtol in (0.0, RTOL)
