@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import geodim
 from cli.running import called, called_on_terminal, environment, lacking, piped
+from geodim.cli import demo
 from geodim.cli.app import app
 from geodim.cli.exits import ExitCode
 
@@ -88,6 +89,13 @@ class TestDemo:
         report = (tmp_path / "new" / "folder" / "report.html").read_text(encoding="utf-8")
         assert "Handwritten digits, and Cora" in report
         assert f"{exact.dimension:.4g}" in report
+
+    @pytest.mark.parametrize(("found", "typed"), [(None, "'.my venv/bin/geodim'"), ("/bin/geodim", "geodim")])
+    def test_what_comes_next_can_be_typed(self, found: str | None, typed: str, monkeypatch) -> None:
+        """`make demo` makes an environment that no shell knows of."""
+        monkeypatch.setattr("shutil.which", lambda _name: found)
+        monkeypatch.setattr("sys.argv", [".my venv/bin/geodim", "demo"])
+        assert demo._program() == typed
 
     def test_without_matplotlib(self, tmp_path: Path) -> None:
         with lacking("matplotlib"):

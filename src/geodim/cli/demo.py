@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,7 +58,7 @@ def demo(
     console, terminal = err(), out()
     with watching(console, keeps="") as watch:
         for rtol in (RTOL, 0.0):  # compiles, on the first run after an installation; then the times are fair
-            intrinsic_dimension(X, rtol=rtol, progress=watch.solving)
+            intrinsic_dimension(X, rtol=rtol, removal=rtol == 0.0, progress=watch.solving)
         results = {
             (normalize, rtol): intrinsic_dimension(
                 X,
@@ -118,7 +121,15 @@ def demo(
     )
     for path in paths:
         print_written(terminal, path, "  ")
-    terminal.print("Next, a file of your own (.csv, .parquet, .npy): geodim compute FILE")
+    terminal.print(
+        f"Next, a file of your own (.csv, .parquet, .npy): {_program()} compute FILE", soft_wrap=True
+    )
+
+
+def _program() -> str:
+    """What to type: where it lies, if the shell would not find it."""
+    started = Path(sys.argv[0])
+    return "geodim" if shutil.which("geodim") or started.stem != "geodim" else shlex.quote(str(started))
 
 
 def _hops_of_cora() -> KHopResult:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,7 @@ LOOKED_AT = 16  # rows of all columns, and whole columns, that tell points apart
 ANTIPODAL = 1.9  # longer chords of unit vectors lose digits of the angle: measure from the opposite one
 
 
-class MadeColumns:
+class MadeColumns(ABC):
     """What all sources of made columns have in common.
 
     Attributes
@@ -76,15 +77,15 @@ class MadeColumns:
         self.__dict__.update(state)
         self.lock = threading.Lock()
 
+    @abstractmethod
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
         """Write distances from some centres to all points, or to some, into ``out`` (columns, points)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def error(self, greatest: float) -> float:
         """How far any value may be off, given the greatest of all values."""
-        raise NotImplementedError
 
     @property
     def part_of(self) -> str | None:

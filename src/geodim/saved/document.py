@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,17 +21,17 @@ if TYPE_CHECKING:
 __all__ = ["Reported", "SavedResult", "format_of", "rebuilt", "thinned", "to_json_value"]
 
 
-class SavedResult:
+class SavedResult(ABC):
     """A result that is written as JSON, and read again; it says itself what it holds."""
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def from_dict(cls, values: object) -> Self:
         """Rebuild a result from `to_dict`."""
-        raise NotImplementedError
 
     def to_json(self, path: str | Path | None = None) -> str:
         """JSON text, also written to ``path`` (whole or not at all) if given.

@@ -147,10 +147,11 @@ def _selection_column(selection: FeatureSelection) -> list[tuple[str, str]]:
 
 
 def _shares(items: list[Item]) -> ReportTable | None:
-    """Shares of the same features in all results, if they have any in common."""
-    found = [(item.title, result.shares) for item in items if (result := _last(item)) is not None]
-    common = {name for _, shares in found for name in shares if sum(name in other for _, other in found) > 1}
-    if len(found) < 2 or not common:
+    """Shares of the same features, in the results that have any in common with another."""
+    every = [(item.title, result.shares) for item in items if (result := _last(item)) is not None]
+    common = {name for _, shares in every for name in shares if sum(name in other for _, other in every) > 1}
+    found = [(title, shares) for title, shares in every if common & set(shares)]
+    if not found:
         return None
     order = sorted(common, key=lambda name: -max(shares.get(name, 0.0) for _, shares in found))[:FEATURES]
     rows = [
