@@ -62,8 +62,16 @@ print(result.gauge)
 # %%
 # Which columns do the work?
 # --------------------------
+# What a column is worth is what its removal costs: the dimension of all others together.
+
+removal = geodim.explain_dimension(wines, scale="range").removal
+for name, cost in removal.costs.items():
+    print(f"{cost:+6.2f}  without {name}")
+
+# %%
 # For every number of points k, one column spreads its narrowest k points the widest.  The share of a
-# column says how much of the whole it contributes that way.
+# column says how much of the whole it contributes that way; where several are equally wide, the first of
+# them has the share.
 
 for name, share in result.shares.items():
     print(f"{share:6.1%}  {name}")

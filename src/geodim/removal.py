@@ -63,6 +63,11 @@ class Removal:
         )
         return {name: changed[name] for name in order}
 
+    @property
+    def spare(self) -> set[str]:
+        """The features with a share without which the dimension stays the same: others tie with them."""
+        return {name for name, value in self.without.items() if value == self.dimension}
+
     def ranked(self) -> list[str]:
         """The features with a share: those whose removal changes most first, then by their shares."""
         costs = self.costs

@@ -250,3 +250,16 @@ def test_a_million_points_keep_their_jumps() -> None:
     for at in (0.1, 0.2499, 0.2501, 0.4999, 0.5001, 0.9):
         step = np.searchsorted(alpha, at) - 1
         assert diameter[step] == pytest.approx(result.observable_diameter(at), abs=1e-6)
+
+
+def test_a_share_that_the_tie_rule_gave_is_marked() -> None:
+    """Two equal columns: the first has a share, and without it nothing would change."""
+    column, narrow = np.arange(9.0), np.array([0.0] * 7 + [8.0, 8.0])
+    X = np.stack([column, column, narrow], axis=1)
+    plain = plot_observable_diameter(geodim.intrinsic_dimension(X), by_feature=True)
+    known = plot_observable_diameter(geodim.intrinsic_dimension(X, removal=True), by_feature=True)
+    result = geodim.intrinsic_dimension(X, removal=True)
+    assert result.removal is not None
+    assert result.removal.spare == {"0"}
+    labels = [text.get_text() for ax in (plain, known) for text in ax.get_legend().get_texts()]
+    assert [label.endswith("(tied)") for label in labels].count(True) == 1

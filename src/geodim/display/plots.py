@@ -60,6 +60,7 @@ FORMATS = {
     ".pdf": ("Creator", "Producer", "CreationDate"),
     ".svg": ("Creator", "Date"),
 }
+TIED = "tied"  # a share that the tie rule gave: without the feature all stays the same
 LEAST_SHARE = 0.001  # what has less is not seen
 SMALL = 3.2  # inches: narrower axes have room for fewer words
 NARROWEST = 1.0 / 150.0  # of the axis: what is narrower takes the colour of its neighbour
@@ -179,14 +180,17 @@ def _shade_by_feature(
 ) -> None:
     """The area under the curve in the colours of the features that attain it, largest shares first."""
     names = list(result.shares)
+    spare = result.removal.spare if result.removal is not None else set()
     shown = [at for at in range(min(most, len(names))) if result.shares[names[at]] >= LEAST_SHARE]
     groups = [(feature_label(names[at]), result.shares[names[at]], PALETTE[at], owners == at) for at in shown]
+    tied = {feature_label(names[at]) for at in shown if names[at] in spare}
     others = ~np.isin(owners, shown)
     count = len(names) - len(shown)
     rest = max(1.0 - sum(share for _, share, _, _ in groups), 0.0)
     groups.append((f"{count:,} other{'' if count == 1 else 's'}" if count else "", rest, OTHERS, others))
     for name, share, colour, where in groups:
         label = f"{plain(name)}, {percent(share)}" if name else "_none"
+        label += f" ({TIED})" * (name in tied)
         ax.fill_between(
             edges, heights, where=np.repeat(where, 2), color=colour, alpha=0.8, linewidth=0, label=label
         )

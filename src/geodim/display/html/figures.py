@@ -104,6 +104,7 @@ def features(result: IDResult, names: Names) -> dict[str, Any]:
         "name": [names.place(name) for name in result.shares],
         "share": rounded(result.shares.values()),
         "without": None if removal is None else rounded(removal.without[name] for name in result.shares),
+        "spare": None if removal is None else [name in removal.spare for name in result.shares],
         "leads": leads,
         "total": result.n_features,
     }

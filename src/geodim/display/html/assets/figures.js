@@ -110,7 +110,7 @@ function curveFigure(curve, features, names, theme, width, probe) {
       traces.push({
         type: "scatter", mode: "none", fill: "toself", x: areas.get(key).x, y: areas.get(key).y, hoverinfo: "skip",
         fillcolor: other ? theme.others : theme.palette[key], showlegend: !other || rest > 0,
-        name: other ? rest + (rest === 1 ? " other" : " others") : plain(label(names[features.name[key]])) + ", " + percent(features.share[key]),
+        name: other ? rest + (rest === 1 ? " other" : " others") : plain(label(names[features.name[key]])) + ", " + percent(features.share[key]) + (features.spare && features.spare[key] ? " (tied)" : ""),
       });
     });
   } else {
