@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geodim.cli.completing import METRICS, among
+from geodim.cli.completing import FAMILIES, METRICS, among
 from geodim.cli.panels import FEATURES
 from geodim.cli.wording import usage
 
@@ -18,9 +18,16 @@ FAMILY_HELP = (
     "with commas, are a union"
 )
 OF_OTHER_THINGS = ("jaccard", "edit", "shortest_path", "precomputed")  # metrics of no coordinates
-TABLE_FAMILY_HELP = (
-    "coordinates (the columns), distances (from every point) or directions; several, with commas, are a union"
-)
+TableFeatures = Annotated[
+    str,
+    typer.Option(
+        rich_help_panel=FEATURES,
+        metavar="FAMILY",
+        autocompletion=among(*FAMILIES[:3]),
+        help="coordinates (the columns), distances (from every point) or directions; several, with commas, "
+        "are a union",
+    ),
+]
 Metric = Annotated[
     str | None,
     typer.Option(
@@ -56,10 +63,10 @@ def named_features(text: str, by: str | None, option: str) -> str | list[str] | 
 
     One name stands for itself, several are a union.
     """
-    from geodim.families.choose import FAMILIES
+    from geodim.families import choose
 
     names = [name.strip() for name in text.split(",")]
-    if not all(name in FAMILIES for name in names):
+    if not all(name in choose.FAMILIES for name in names):
         return None
     if by is not None and by != "diameter":
         raise typer.BadParameter(f"it is diameter or nothing, not {by!r}", param_hint="--by")
@@ -88,11 +95,11 @@ def chosen_family(
 
 def table_features(features: str, metric: str | None, landmarks: int | None) -> Family | str:
     """What a command on tables alone measures: the columns, or families of features made from them."""
-    from geodim.families.choose import FAMILIES
+    from geodim.families import choose
 
     named = named_features(features, None, "--features")
     if named is None:
-        words = f"{features!r} is none of {', '.join(FAMILIES)}"
+        words = f"{features!r} is none of {', '.join(choose.FAMILIES)}"
         raise typer.BadParameter(words, param_hint="--features")
     family = chosen_family(named, metric, landmarks, None)
     if not getattr(family, "takes_tables", True):

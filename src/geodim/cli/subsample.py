@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from geodim.cli.completing import FAMILIES, among
 from geodim.cli.console import err, notes, out, print_json
 from geodim.cli.dash import answered, check_files, writable
-from geodim.cli.families import TABLE_FAMILY_HELP, Landmarks, Metric, check_family_options, table_features
-from geodim.cli.panels import FEATURES, OUTPUT
+from geodim.cli.families import Landmarks, Metric, TableFeatures, check_family_options, table_features
+from geodim.cli.panels import OUTPUT
 from geodim.cli.reporting import Json, print_all_written
 from geodim.cli.tables import (
     Columns,
@@ -48,15 +47,7 @@ def subsample(
     ] = None,
     repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Samples of each size.")] = 8,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The seed of the samples.")] = 0,
-    features: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FEATURES,
-            metavar="FAMILY",
-            autocompletion=among(*FAMILIES[:3]),
-            help=TABLE_FAMILY_HELP,
-        ),
-    ] = "coordinates",
+    features: TableFeatures = "coordinates",
     metric: Metric = None,
     landmarks: Landmarks = None,
     rtol: Rtol = 0.0,
