@@ -36,6 +36,7 @@ _WHERE = {
     "Problem": "geodim.plans",
     "Pixels": "geodim.families",
     "Terms": "geodim.families",
+    "TopFeatures": "geodim.explain.top",
     "Union": "geodim.families",
     "Values": "geodim.families",
     "SampleCurve": "geodim.sampling",
@@ -48,7 +49,7 @@ _WHERE = {
     "drop_missing": "geodim.data.missing",
     "explain_dimension": "geodim.explain.shares",
     "explain_hops": "geodim.explain.shares",
-    "feature_ranking": "geodim.explain.shares",
+    "feature_ranking": "geodim.explain.ranking",
     "intrinsic_dimension": "geodim.dimension",
     "khop_dimensions": "geodim.khop",
     "load_dataset": "geodim.data.datasets",
@@ -59,6 +60,7 @@ _WHERE = {
     "select_features": "geodim.explain.select",
     "shuffled_reference": "geodim.sampling",
     "subsampled_dimensions": "geodim.sampling",
+    "top_features": "geodim.explain.top",
 }
 _MODULES = {
     "baselines",
@@ -92,6 +94,7 @@ __all__ = [
     "SampleCurve",
     "StreamingDimension",
     "Terms",
+    "TopFeatures",
     "Union",
     "Values",
     "WhatIf",
@@ -119,6 +122,7 @@ __all__ = [
     "select_features",
     "shuffled_reference",
     "subsampled_dimensions",
+    "top_features",
 ]
 
 if TYPE_CHECKING:
@@ -134,9 +138,11 @@ if TYPE_CHECKING:
     from geodim.display.html.document import report
     from geodim.estimator import IntrinsicDimension
     from geodim.explain.advice import HopAdvice, advise
+    from geodim.explain.ranking import feature_ranking
     from geodim.explain.select import FeatureSelection, select_features
     from geodim.explain.selector import DiscriminabilitySelector
-    from geodim.explain.shares import Explanation, explain_dimension, explain_hops, feature_ranking
+    from geodim.explain.shares import Explanation, explain_dimension, explain_hops
+    from geodim.explain.top import TopFeatures, top_features
     from geodim.explain.whatif import WhatIf
     from geodim.families import Directions, Distances, Patches, Pixels, Terms, Union, Values
     from geodim.gauge import Gauge, reference_marks
