@@ -15,10 +15,9 @@ import json
 import time
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
 
 import geodim
@@ -26,6 +25,9 @@ from engine import machine
 from geodim.concepts import as_context
 from geodim.errors import InterruptedWarning
 from geodim.experiments.baskets import transactions
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 try:
     import fim

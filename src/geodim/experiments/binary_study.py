@@ -157,20 +157,23 @@ def notes(rows: Rows) -> list[str]:
     n, rho, p = found["both dimensions"]
     relative = found["both, relative"]
     exact = sum(row["exact"] for row in some)
-    return [
+    known = (
         f"Of {len(some)} data sets the dimension by concepts is exact for {exact}; elsewhere its bounds are "
-        "certified.",
+        "certified."
+    )
+    order = (
         f"Both dimensions put the {n} data sets into the same order with a rank correlation of {rho:.2f} "
         f"(p = {p:.2g}); relative to columns shuffled on their own it is {relative[1]:.2f} "
-        f"(p = {relative[2]:.2g}).",
-    ]
+        f"(p = {relative[2]:.2g})."
+    )
+    return [known, order]
 
 
 def tables(rows: Rows) -> list[ReportTable]:
     """Both dimensions of every data set, and how far they agree."""
     head = (
-        "data", "objects", "attributes", "density", "dimension by concepts", "shuffled", "correlation dimension",
-        "normalised", "of attributes",
+        "data", "objects", "attributes", "density", "dimension by concepts", "shuffled",
+        "correlation dimension", "normalised", "of attributes",
     )  # fmt: skip
     body = [
         [
