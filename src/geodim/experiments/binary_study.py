@@ -133,8 +133,6 @@ def agreement(rows: Rows) -> dict[str, tuple[int, float, float]]:
     Of both dimensions as they are, also without data of which only bounds are known; of each with the number
     of attributes and with density; and of both relative to columns that have nothing to do with each other.
     """
-    from scipy.stats import spearmanr  # noqa: PLC0415 - slow to import
-
     some = summary(rows)
     wanted = {
         "both dimensions": ("dimension", "normalized"),
@@ -147,9 +145,18 @@ def agreement(rows: Rows) -> dict[str, tuple[int, float, float]]:
     found = {}
     for name, (first, second) in wanted.items():
         for words, which in ((name, some), (f"{name}, exact", [row for row in some if row["exact"]])):
-            answer = spearmanr([row[first] for row in which], [row[second] for row in which])
-            found[words] = (len(which), float(answer.statistic), float(answer.pvalue))
+            found[words] = _rank_correlation([row[first] for row in which], [row[second] for row in which])
     return found
+
+
+def _rank_correlation(first: list[float], second: list[float]) -> tuple[int, float, float]:
+    """How many pairs, rho and p; not numbers where these are not defined."""
+    from scipy.stats import spearmanr  # noqa: PLC0415 - slow to import
+
+    if len(first) < FEWEST or len(set(first)) == 1 or len(set(second)) == 1:
+        return len(first), math.nan, math.nan
+    answer = spearmanr(first, second)
+    return len(first), float(answer.statistic), float(answer.pvalue)
 
 
 def agreement_beyond_density(rows: Rows) -> float:
