@@ -73,7 +73,7 @@ def test_files_that_are_no_lines(tmp_path):
     path.write_bytes(b"")
     with pytest.raises(DataFileError, match="is empty"):
         texts_of(path)
-    with pytest.raises(DataFileError, match="cannot read"):
+    with pytest.raises(DataFileError, match="there is no file"):
         texts_of(tmp_path / "none.txt")
     with pytest.raises(DataFileError):
         texts_of(tmp_path)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim import checker
-from geodim.errors import CertificateError, DataFileError
+from geodim.data.boundary import boundary
+from geodim.errors import CertificateError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -138,12 +139,8 @@ class Certificate:
         """Read a certificate from JSON text or a file; the format is checked, the claims are not."""
         if isinstance(source, str) and source.lstrip().startswith("{"):
             return cls(source)
-        try:
-            with Path(source).open("rb") as stream:
-                text = stream.read(checker.MOST_BYTES + 1)
-        except OSError as error:
-            msg = f"cannot read {source}: {error.strerror or error}"
-            raise DataFileError(msg) from error
+        with boundary(source, "certificate"), Path(source).open("rb") as stream:
+            text = stream.read(checker.MOST_BYTES + 1)
         _check_length(len(text))
         return cls(text)
 

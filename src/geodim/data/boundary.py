@@ -12,6 +12,7 @@ import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from geodim.data.absent import no_file
 from geodim.errors import DataFileError, GeodimError, MachineMemoryError
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def check_regular(file: Path) -> None:
     """
     try:
         mode = file.stat().st_mode
+    except FileNotFoundError as error:
+        raise no_file(file) from error
     except (OSError, ValueError) as error:
         msg = f"cannot read {file}: {getattr(error, 'strerror', None) or error}"
         raise DataFileError(msg) from error
@@ -56,8 +59,7 @@ def boundary(file: Path | str, kind: str = "file that can be read") -> Iterator[
         )
         raise MachineMemoryError(msg) from error
     except FileNotFoundError as error:
-        msg = f"there is no file {file}"
-        raise DataFileError(msg) from error
+        raise no_file(file) from error
     except Exception as error:
         if isinstance(error, OSError) and error.strerror:
             msg = f"cannot read {file}: {error.strerror}"

@@ -24,12 +24,12 @@ least sum visits no node twice, h < n; and with w the shortest edge and M the gr
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 from geodim.arguments import real_number
+from geodim.data.absent import is_there
 from geodim.data.graphs import as_graph
 from geodim.errors import InputValueError, RangeOverflowError
 from geodim.families.sources import MadeColumns, digest_of_parts
@@ -245,7 +245,7 @@ def _rule(disconnected: object) -> tuple[str, float | None]:
 def _graph_of(data: object, edge_weights: object, threads: int) -> Graph:
     from geodim.data.datasets import GraphDataset, list_datasets, load_dataset  # noqa: PLC0415
 
-    if isinstance(data, str) and not Path(data).exists():
+    if isinstance(data, str) and not is_there(data):
         known = [info.name for info in list_datasets()]
         if data.lower().replace("_", "-") not in [name.lower() for name in known]:
             raise InputValueError(

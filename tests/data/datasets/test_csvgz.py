@@ -92,7 +92,7 @@ def test_damaged_files(tmp_path: Path) -> None:
             function(path)
     path.unlink()
     for function in (read_column, read_table, count_columns):
-        with pytest.raises(DataFileError, match="No such file"):
+        with pytest.raises(DataFileError, match="there is no file"):
             function(path)
 
 

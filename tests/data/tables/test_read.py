@@ -68,7 +68,7 @@ def test_one_of_several_arrays_is_named_after_a_colon(tmp_path: Path) -> None:
 class TestDamagedFiles:
     def test_missing_file_with_a_neighbour(self, tmp_path: Path) -> None:
         write(tmp_path, ".npy")
-        with pytest.raises(DataFileError, match=r"no file .*pionts\.npy; did you mean .*points\.npy\?"):
+        with pytest.raises(DataFileError, match=r"no file .*pionts\.npy: did you mean .*points\.npy\?"):
             read_table(tmp_path / "pionts.npy")
 
     def test_missing_folder(self, tmp_path: Path) -> None:
