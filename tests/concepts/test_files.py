@@ -139,7 +139,7 @@ def test_other_files(tmp_path, write):
         (tmp_path / "none.dat", "none.dat"),
         (folder, "is a folder"),
         (packed, "b.dat.gz"),
-        (latin, "no complete context"),
+        (latin, "not a complete context"),
     ):
         with pytest.raises(DataFileError, match=words):
             geodim.binary_dimension(path)

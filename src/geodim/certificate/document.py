@@ -21,7 +21,7 @@ class Certificate:
     """Bounds on an intrinsic dimension, and what is needed to prove them from the data.
 
     Made by ``result.certificate()``; the format is described in ``docs/certificates.md``.  Nothing in it is
-    believed: `verify` and the stand-alone program ``geodim/checker.py`` derive the bounds from the data
+    taken on trust: `verify` and the stand-alone program ``geodim/checker.py`` derive the bounds from the data
     again.
 
     Parameters
@@ -84,8 +84,8 @@ class Certificate:
         Parameters
         ----------
         data
-            Points by features, in any form that `geodim.intrinsic_dimension` takes.  Of data on a cluster a
-            few columns at a time are fetched.
+            Points by features, in any form that `geodim.intrinsic_dimension` takes.  From data on a cluster,
+            a few columns at a time are fetched.
         graph
             The graph, for hops, in any form that `geodim.khop_dimensions` takes.
 

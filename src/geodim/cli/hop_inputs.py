@@ -51,7 +51,7 @@ def parse_memory(text: str, option: str = "--memory") -> int:
         size = float(found[1]) * UNITS[found[2].upper()]
         if 1.0 <= size <= MOST_BYTES:
             return int(size)
-    raise typer.BadParameter(f"{text!r} is no size: write 8GB, 8GiB, 500MB or bytes", param_hint=option)
+    raise typer.BadParameter(f"{text!r} is not a size: write 8GB, 8GiB, 500MB or bytes", param_hint=option)
 
 
 def operator_parameters(

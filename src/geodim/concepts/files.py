@@ -77,7 +77,7 @@ def _contents(file: Path, bytes_each: int) -> bytes:
         while piece := stream.read(PIECE):
             pieces.append(piece)
             size += len(piece)
-            check_bytes(bytes_each * size, f"{file}, of which a part has been unpacked, already", ENOUGH)
+            check_bytes(bytes_each * size, f"the part of {file} unpacked so far", ENOUGH)
     return b"".join(pieces)
 
 

@@ -54,8 +54,8 @@ def boundary(file: Path | str, kind: str = "file that can be read") -> Iterator[
         raise
     except MemoryError as error:
         msg = (
-            f"{file} does not fit the memory that is free ({_said(error)}): take fewer "
-            "columns, or a machine with more"
+            f"{file} does not fit into the free memory ({_said(error)}): choose fewer "
+            "columns, or use a machine with more"
         )
         raise MachineMemoryError(msg) from error
     except FileNotFoundError as error:
@@ -65,7 +65,7 @@ def boundary(file: Path | str, kind: str = "file that can be read") -> Iterator[
             msg = f"cannot read {file}: {error.strerror}"
         else:
             msg = (
-                f"{file} is no complete {kind} ({_said(error)}): was it cut off "
+                f"{file} is not a complete {kind} ({_said(error)}): was it cut off "
                 "while being written or copied?"
             )
         raise DataFileError(msg) from error

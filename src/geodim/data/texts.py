@@ -95,7 +95,7 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
             texts.append(line.removesuffix(b"\r").decode("utf-8-sig" if number == 1 else "utf-8"))
         except UnicodeDecodeError as error:
             raise DataFileError(
-                f"{place}, line {number}: no UTF-8 at byte {error.start} of the line; convert the file"
+                f"{place}, line {number}: invalid UTF-8 at byte {error.start} of the line; convert the file"
             ) from error
     return texts
 

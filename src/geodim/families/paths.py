@@ -181,7 +181,7 @@ class PathDistances(MadeColumns):
         if lengths[farthest] > 2.0 * self.far:
             raise InputValueError(
                 f"nodes {centre} and {farthest} are {lengths[farthest]:g} apart, and with "
-                f"disconnected={self.far:g} a way over a node of another component would be shorter, "
+                f"disconnected={self.far:g} a path through a node of another component would be shorter, "
                 f"which breaks the triangle inequality: give at least {lengths[farthest] / 2:g}, or 'beyond'"
             )
         lengths[~reached] = self.far

@@ -42,12 +42,12 @@ def read_table(
         Which columns to keep, always in the order of the file: names, numbers from 0, or in a string several
         of these and ranges with both ends included, such as ``"0-9,12,40-"``.  A name wins over a number.
     exclude : str, int or sequence of these, optional
-        Which columns to leave out, in the same words.
+        Which columns to leave out, in the same form.
     header : bool, optional
-        Whether the first line of a CSV file holds names.  By default it does unless all of it are numbers; if
-        these just count 0, 1, 2, ..., it must be said.
+        Whether the first line of a CSV file holds names.  By default it does unless it holds only numbers; if
+        these just count 0, 1, 2, ..., you have to say.
     drop_missing : bool, default False
-        Leave out points of which a value is missing, see `geodim.drop_missing`.
+        Leave out points with a missing value, see `geodim.drop_missing`.
 
     Returns
     -------
