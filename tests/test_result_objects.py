@@ -38,6 +38,8 @@ def results():
         "Comparison": geodim.compare({"a": X, "b": X**2}, repeats=3),
         "SampleCurve": geodim.subsampled_dimensions(X, repeats=2),
         "HopAdvice": geodim.advise(hops),
+        "SupportCurve": geodim.support_curve(X > 0.5),
+        "BinaryCorrelation": geodim.binary_correlation_dimension(X > 0.5),
         "BaselineResult": baselines.two_nn(X),
     }
 
@@ -58,7 +60,7 @@ def test_the_walk_leaves_nothing_out(results):
 
 NAMES = (
     "IDResult", "KHopResult", "FeatureSelection", "Explanation", "Comparison", "SampleCurve", "HopAdvice",
-    "BaselineResult", "TopFeatures",
+    "BaselineResult", "TopFeatures", "SupportCurve", "BinaryCorrelation",
 )  # fmt: skip
 
 

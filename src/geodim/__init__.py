@@ -18,6 +18,7 @@ from geodim._version import __version__
 
 _WHERE = {
     "Alert": "geodim.alerts",
+    "BinaryCorrelation": "geodim.concepts.correlation",
     "Certificate": "geodim.certificate",
     "Comparison": "geodim.sampling",
     "Directions": "geodim.families",
@@ -41,9 +42,11 @@ _WHERE = {
     "Values": "geodim.families",
     "SampleCurve": "geodim.sampling",
     "StreamingDimension": "geodim.streaming",
+    "SupportCurve": "geodim.concepts.supports",
     "WhatIf": "geodim.explain.whatif",
     "advise": "geodim.explain.advice",
     "as_graph": "geodim.data.graphs",
+    "binary_correlation_dimension": "geodim.concepts.correlation",
     "binary_dimension": "geodim.concepts.dimension",
     "compare": "geodim.sampling",
     "drop_missing": "geodim.data.missing",
@@ -61,6 +64,7 @@ _WHERE = {
     "shuffled_reference": "geodim.sampling",
     "subsampled_dimensions": "geodim.sampling",
     "top_features": "geodim.explain.top",
+    "support_curve": "geodim.concepts.supports",
 }
 _MODULES = {
     "baselines",
@@ -74,6 +78,7 @@ _MODULES = {
 
 __all__ = [
     "Alert",
+    "BinaryCorrelation",
     "Certificate",
     "Comparison",
     "Directions",
@@ -93,6 +98,7 @@ __all__ = [
     "Problem",
     "SampleCurve",
     "StreamingDimension",
+    "SupportCurve",
     "Terms",
     "TopFeatures",
     "Union",
@@ -102,6 +108,7 @@ __all__ = [
     "advise",
     "as_graph",
     "baselines",
+    "binary_correlation_dimension",
     "binary_dimension",
     "compare",
     "drop_missing",
@@ -122,6 +129,7 @@ __all__ = [
     "select_features",
     "shuffled_reference",
     "subsampled_dimensions",
+    "support_curve",
     "top_features",
 ]
 
@@ -129,7 +137,9 @@ if TYPE_CHECKING:
     from geodim import baselines, errors, features, gnn, paper, pyg as pyg, torch as torch
     from geodim.alerts import Alert
     from geodim.certificate import Certificate
+    from geodim.concepts.correlation import BinaryCorrelation, binary_correlation_dimension
     from geodim.concepts.dimension import binary_dimension
+    from geodim.concepts.supports import SupportCurve, support_curve
     from geodim.data.datasets import load_dataset
     from geodim.data.graphs import as_graph
     from geodim.data.missing import drop_missing

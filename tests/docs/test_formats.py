@@ -28,6 +28,8 @@ MAKE: dict[str, Callable[[], dict[str, object]]] = {
     "TopFeatures": lambda: geodim.top_features(X, 1, drop_correlated=0.3).to_dict(),
     "HopAdvice": lambda: geodim.advise(geodim.khop_dimensions(X, EDGES, hops=1)).to_dict(),
     "Comparison": lambda: geodim.compare({"one": X, "other": X * X}, repeats=2).to_dict(),
+    "SupportCurve": lambda: geodim.support_curve(X > 0.5).to_dict(),
+    "BinaryCorrelation": lambda: geodim.binary_correlation_dimension(X > 0.5).to_dict(),
     "SampleCurve": lambda: geodim.subsampled_dimensions(X, repeats=2).to_dict(),
     "StreamingDimension": lambda: json.loads(geodim.StreamingDimension().partial_fit(X).to_json()),
     "BaselineResult": lambda: baselines.two_nn(X).to_dict(),

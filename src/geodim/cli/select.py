@@ -168,7 +168,7 @@ def select(
     named = named_features(family, by, "--features")
     if named is None:
         raise typer.BadParameter(
-            f"{family!r} is none of {', '.join(FAMILIES)}; the number of features is -m",
+            f"{family!r} is not one of {', '.join(FAMILIES)}; the number of features is -m",
             param_hint="--features",
         )
     features = chosen_family(named, metric, landmarks, by)
@@ -296,12 +296,13 @@ def _show(selection: FeatureSelection, title: str, terminal: Console) -> None:
     threads = selection.parameters["n_threads"]
     if selection.useful < len(selection.names):
         terminal.print(
-            f"\nfeatures after the first {selection.useful:,} add nothing: they fill up what -m asks for"
+            f"\nfeatures after the first {selection.useful:,} add nothing: they only make up the number that "
+            "-m asks for"
         )
     terminal.print(
         f"\n{len(selection.names):,} of {selection.n_features:,} features, {selection.n_points:,} points; "
         f"all features: dimension {selection.dimension:.6g}; certified: at least {selection.guarantee:.1%} "
-        f"of the discriminability of the best choice of as many; {selection.seconds:.3g} s on {threads} "
+        f"of the discriminability of the best choice of this size; {selection.seconds:.3g} s on {threads} "
         f"thread{'' if threads == 1 else 's'}",
         soft_wrap=True,
     )

@@ -30,6 +30,7 @@ _MODULES = {
     "random": "random_data",
     "study": "study",
     "selection": "selection",
+    "binary": "binary_study",
 }
 NAMES = tuple(_MODULES)  # in the paper's order, then what goes beyond it
 

@@ -45,8 +45,8 @@ class Explanation(SavedResult):
     result : IDResult
         The intrinsic dimension itself, exact.
     without : dict
-        For every feature, in the order of the columns, the dimension of all others together, to the bit as it
-        would be computed from them.
+        For every feature, in the order of the columns, the dimension of all others together, bit for bit as
+        it would be computed from them.
     costs : dict
         By how much the dimension rises without a feature, largest changes first; features whose removal
         changes nothing are left out.
@@ -66,8 +66,8 @@ class Explanation(SavedResult):
     core_columns : list of int
         Their columns; column j after m hops is m * n_attributes + j.
     core_shares : dict
-        Shares among the core alone, largest first: what they are once features that tie
-        with the core have left.
+        Shares among the core alone, largest first: what they are once features that tie with the core are
+        gone.
 
     Examples
     --------
@@ -184,17 +184,17 @@ def explain_dimension(
     """Explain what every feature contributes, and find a minimal set with the same dimension.
 
     What the removal of a feature costs, exactly and for all features at once; which features carry the
-    discriminability, where of those that tie the lowest column counts; and a minimal set of features that has
-    the same dimension to the bit.
+    discriminability, where the lowest column counts among those that tie; and a minimal set of features that
+    has the same dimension to the bit.
 
     Parameters
     ----------
     X : array-like of shape (n_points, n_features)
         Numbers in any form that `geodim.intrinsic_dimension` takes.
     features, metric, landmarks, scale, normalize, weights, feature_names, n_threads
-        As for `geodim.intrinsic_dimension`.  Of distances this names the points that carry the dimension, of
-        directions the directions.  What is a part of a larger family is explained as it is: which of these
-        landmarks carry what all of these reach.
+        As for `geodim.intrinsic_dimension`.  For distances this names the points that carry the dimension,
+        for directions the directions. A part of a larger family is explained as it is: which of these
+        landmarks carry what all of them reach.
 
     Returns
     -------
