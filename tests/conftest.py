@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from costs import Costs
+from turns import Turns
 
 # The first call of a kernel compiles it, so single examples may take seconds.  Examples follow from the seed,
 # not from what failed before; but Hypothesis also tries constants of the modules that are loaded, so that
@@ -76,6 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(config.getoption("--seed"))
     config.pluginmanager.register(Costs(), "costs")
+    config.pluginmanager.register(Turns(), "turns")
     if INTERPRETED:  # machine code makes infinities and wraps around without a word
         config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")
 

@@ -91,6 +91,7 @@ def test_memory_by_hand():
     assert column_memory(Problem(10**6, 64, held=True), 2) == need + PROCESS_BYTES + 10**6 * 64 * 4
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize(
     ("n", "d", "threads", "rtol", "kind"),
     [

@@ -28,6 +28,7 @@ def reached(phi, owner):
     return profile
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_only_what_attains_nothing_is_dropped(name):
     values = column(name, 700).astype(np.float64)
@@ -66,6 +67,7 @@ def test_ties_are_dropped_without_being_sorted(monkeypatch):
     assert len(calls) < 20
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [256, 257, 1000])
 def test_wide_data(dtype, n, monkeypatch):
