@@ -1,7 +1,7 @@
 """Families of many cases take turns: a share of them in every run, others every day, all before a release.
 
-The mark ``turns(n)`` is for cases that ask the same of other numbers: each has its turn within days.  What asks
-every file, name or option for itself has no turns: whoever changes one of them should hear of it at once.
+The mark ``turns(n)`` is for cases that ask the same of other numbers: each has its turn within days.  What
+asks every file, name or option for itself has none: whoever changes one of them should hear of it at once.
 """
 
 from __future__ import annotations
