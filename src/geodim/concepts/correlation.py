@@ -232,10 +232,10 @@ def binary_correlation_dimension(
     if within[1] >= QUANTILES[1]:
         _warn(float(within[1]))
     dimension, first, last = slope(within)
-    apart = of_columns(mismatch)
+    kept = _kept(last, within.size)
+    apart = of_columns(mismatch, int(kept[-1]))
     independent = slope(apart)[0]
     alike = equal_mismatch(m, independent)
-    kept = _kept(last, within.size)
     return BinaryCorrelation(
         dimension=dimension,
         normalized_dimension=equal_columns(alike, dimension),

@@ -76,13 +76,14 @@ def _place(within: Floats, quantile: float) -> float:
     return before + float((quantile - within[before]) / (within[after] - within[before]))
 
 
-def of_columns(mismatch: Floats) -> Floats:
+def of_columns(mismatch: Floats, least: int = 0) -> Floats:
     """P(Z < r) for independent columns, each with its own probability that two objects differ in it.
 
-    From r = 0 on, as far as three quarters are reached.
+    From r = 0 on, as far as three quarters are reached, and at least so far, or to the end, where it is 1.
     """
     some = mismatch[mismatch > 0.0]
-    law = np.zeros(min(_window(float(some.sum()), float((some * (1.0 - some)).sum()))[1], some.size) + 1)
+    _, end = _window(float(some.sum()), float((some * (1.0 - some)).sum()))
+    law = np.zeros(min(max(end, least), some.size) + 1)
     law[0] = 1.0
     for q in some.tolist():
         law[1:] = law[1:] * (1.0 - q) + law[:-1] * q
