@@ -37,6 +37,7 @@ _WHERE = {
     "Problem": "geodim.plans",
     "Pixels": "geodim.families",
     "Terms": "geodim.families",
+    "TopFeatures": "geodim.explain.top",
     "Union": "geodim.families",
     "Values": "geodim.families",
     "SampleCurve": "geodim.sampling",
@@ -51,7 +52,7 @@ _WHERE = {
     "drop_missing": "geodim.data.missing",
     "explain_dimension": "geodim.explain.shares",
     "explain_hops": "geodim.explain.shares",
-    "feature_ranking": "geodim.explain.shares",
+    "feature_ranking": "geodim.explain.ranking",
     "intrinsic_dimension": "geodim.dimension",
     "khop_dimensions": "geodim.khop",
     "load_dataset": "geodim.data.datasets",
@@ -62,6 +63,7 @@ _WHERE = {
     "select_features": "geodim.explain.select",
     "shuffled_reference": "geodim.sampling",
     "subsampled_dimensions": "geodim.sampling",
+    "top_features": "geodim.explain.top",
     "support_curve": "geodim.concepts.supports",
 }
 _MODULES = {
@@ -98,6 +100,7 @@ __all__ = [
     "StreamingDimension",
     "SupportCurve",
     "Terms",
+    "TopFeatures",
     "Union",
     "Values",
     "WhatIf",
@@ -127,6 +130,7 @@ __all__ = [
     "shuffled_reference",
     "subsampled_dimensions",
     "support_curve",
+    "top_features",
 ]
 
 if TYPE_CHECKING:
@@ -144,9 +148,11 @@ if TYPE_CHECKING:
     from geodim.display.html.document import report
     from geodim.estimator import IntrinsicDimension
     from geodim.explain.advice import HopAdvice, advise
+    from geodim.explain.ranking import feature_ranking
     from geodim.explain.select import FeatureSelection, select_features
     from geodim.explain.selector import DiscriminabilitySelector
-    from geodim.explain.shares import Explanation, explain_dimension, explain_hops, feature_ranking
+    from geodim.explain.shares import Explanation, explain_dimension, explain_hops
+    from geodim.explain.top import TopFeatures, top_features
     from geodim.explain.whatif import WhatIf
     from geodim.families import Directions, Distances, Patches, Pixels, Terms, Union, Values
     from geodim.gauge import Gauge, reference_marks

@@ -79,7 +79,7 @@ def test_the_correlation_dimension(transactions: Path, tmp_path: Path) -> None:
         (["--curve", "--min-support", "0.1"], "--min-support"),
         (["--curve", "--report", "r.html"], "--report"),
         (["--correlation", "--scale", "global"], "--scale"),
-        (["--supports", "0.1,much"], "no number"),
+        (["--supports", "0.1,much"], "is not a number"),
         (["--correlation", "--pairs", "some"], "pairs"),
     ],
 )
@@ -139,10 +139,10 @@ def test_stopped_by_the_clock(tmp_path: Path) -> None:
     ("options", "code", "words"),
     [
         (["--min-support", "1.5"], 2, "at most 1"),
-        (["--min-support", "many"], 2, "no number"),
+        (["--min-support", "many"], 2, "not a number"),
         (["--min-support", "nan"], 2, "--min-support"),
         (["--columns", "1"], 2, "no columns to choose from"),
-        (["--json", "{file}"], 4, "which is read"),
+        (["--json", "{file}"], 4, "which is an input"),
     ],
 )
 def test_wrong_options(transactions: Path, options: list[str], code: int, words: str) -> None:

@@ -9,7 +9,7 @@ import geodim
 from cli.running import called
 
 pytest.importorskip("pyarrow")
-TOLD = "2 points of 82 left out, since values are missing (in 2 of 2 columns: 'x' 1, 'y' 1)"
+TOLD = "2 points of 82 left out, because values are missing (in 2 of 2 columns: 'x' 1, 'y' 1)"
 
 
 @pytest.fixture
@@ -60,6 +60,7 @@ def test_certificates_are_of_the_points_that_are_left(file, tmp_path):
     assert called("verify", proof, file).json["verified"] is False
 
 
+@pytest.mark.slow
 def test_estimators(file):
     ended = called("estimators", file, "--drop-missing", "--estimators", "twonn")
     assert ended.json["n_points"] == 80

@@ -104,11 +104,11 @@ def test_what_does_not_fit_is_not_begun(tmp_path: Path) -> None:
     ("arguments", "word"),
     [
         (["nothing"], "there are statistics"),
-        (["random", "--points", "many"], "no whole number"),
+        (["random", "--points", "many"], "not a whole number"),
         (["random", "--points", "2"], "too small"),
         (["random", "--features", "0"], "too small"),
         (["--repetitions", "0"], "greater"),
-        (["--memory", "much"], "no size"),
+        (["--memory", "much"], "not a size"),
     ],
 )
 def test_wrong_arguments(arguments: list[str], word: str) -> None:
@@ -167,6 +167,7 @@ def test_terminal(tmp_path: Path) -> None:
     assert "report.html" in ended.err
 
 
+@pytest.mark.slow
 @pytest.mark.unix
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     """The first unit is quick; the signal is sent while the large one is under way."""

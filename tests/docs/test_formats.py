@@ -25,6 +25,7 @@ MAKE: dict[str, Callable[[], dict[str, object]]] = {
     "KHopResult": lambda: geodim.khop_dimensions(X, EDGES, hops=1).to_dict(),
     "Explanation": lambda: geodim.explain_dimension(X).to_dict(),
     "FeatureSelection": lambda: geodim.select_features(X, 2).to_dict(),
+    "TopFeatures": lambda: geodim.top_features(X, 1, drop_correlated=0.3).to_dict(),
     "HopAdvice": lambda: geodim.advise(geodim.khop_dimensions(X, EDGES, hops=1)).to_dict(),
     "Comparison": lambda: geodim.compare({"one": X, "other": X * X}, repeats=2).to_dict(),
     "SupportCurve": lambda: geodim.support_curve(X > 0.5).to_dict(),

@@ -192,7 +192,7 @@ def parse_min_support(text: str) -> float:
         value = int(text) if text.strip().isdecimal() else float(text)
         check_min_support(value)
     except (ValueError, GeodimError) as error:
-        said = as_typed(str(error)) if isinstance(error, GeodimError) else f"{text!r} is no number"
+        said = as_typed(str(error)) if isinstance(error, GeodimError) else f"{text!r} is not a number"
         raise typer.BadParameter(said, param_hint="--min-support") from error
     return value
 
