@@ -4,8 +4,8 @@ Let Z be the number of attributes in which two objects differ that are drawn ind
 f(r) = P(Z < r) for whole r, linear in between: f(0) = 0, f(1) = P(Z = 0).  With f(r1) = 1/4 and f(r2) = 3/4,
 Tatti, Mielikäinen, Gionis and Mannila (2006) call the slope of log f against log r between r1 and r2, by
 least squares, the correlation dimension cd.  What is at hand of their paper, its abstract and a summary, does
-not say at which radii the line is fitted, nor which q the independent columns below have: here it is fitted at
-50 radii evenly from r1 to r2, and q is stated below.
+not say at which radii the line is fitted, nor which q the independent columns below have: here it is fitted
+at 50 radii evenly from r1 to r2, and q is stated below.
 
 **Independent columns.**  If the columns are independent and a share p_i has attribute i, two objects differ
 in it with probability q_i = 2 p_i (1 - p_i), and Z is a sum of independent trials.  Of H columns that all
