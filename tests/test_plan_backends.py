@@ -94,6 +94,7 @@ def test_memory_by_hand():
     assert many == need + 10**6 * 2 * (8 + 4 + (8 + 8 + 2 * 4) / 8)
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize(
     ("n", "d", "threads", "rtol", "kind"),
     [

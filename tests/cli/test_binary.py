@@ -79,7 +79,7 @@ def test_the_correlation_dimension(transactions: Path, tmp_path: Path) -> None:
         (["--curve", "--min-support", "0.1"], "--min-support"),
         (["--curve", "--report", "r.html"], "--report"),
         (["--correlation", "--scale", "global"], "--scale"),
-        (["--supports", "0.1,much"], "no number"),
+        (["--supports", "0.1,much"], "is not a number"),
         (["--correlation", "--pairs", "some"], "pairs"),
     ],
 )

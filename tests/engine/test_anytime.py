@@ -124,6 +124,7 @@ def test_what_the_first_pass_claims(X):
     assert_valid(quietly(X, time_limit=0), solve(X))
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("limit", [1e-9, 1e-4, 1e-3, 5e-3, 2e-2])
 @pytest.mark.parametrize("name", TABLES)
 def test_hardly_any_time(name, limit):
@@ -168,6 +169,7 @@ def test_the_limit_is_kept():
 # ----------------------------------------------------- every moment, with a clock that ticks when asked
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("name", TABLES)
 def test_stopped_at_any_moment(monkeypatch, name, n_threads):
@@ -226,6 +228,7 @@ class InterruptAt:
             raise KeyboardInterrupt
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("at", [1, 2, 3])
 @pytest.mark.parametrize("name", ["many columns", "alike columns", "long columns", "sparse"])

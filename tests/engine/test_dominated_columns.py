@@ -29,6 +29,7 @@ def reached(phi, owner):
 
 
 @pytest.mark.parametrize("long", [False, True])
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_only_what_attains_nothing_is_dropped(name, long, monkeypatch):
     if long:  # then an eighth of the values is sorted at most
@@ -69,6 +70,7 @@ def test_ties_are_dropped_without_being_sorted(monkeypatch):
     assert len(calls) < 20
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [256, 257, 1000])
 def test_wide_data(dtype, n, monkeypatch):
