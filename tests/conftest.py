@@ -20,11 +20,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from costs import Costs
+from turns import Turns
 
 # The first call of a kernel compiles it, so single examples may take seconds.  Examples follow from the seed,
 # not from what failed before; but Hypothesis also tries constants of the modules that are loaded, so that
 # another selection of tests may see others: a failure comes with the line that repeats its example.
-# HYPOTHESIS_PROFILE=release looks at four times as many, explore at twenty times.  Where the environment says
+# HYPOTHESIS_PROFILE=release looks at eight times as many, explore at forty times.  Where the environment says
 # CI, Hypothesis would show the same examples for ever; derandomize=False keeps the seed in charge.
 _SHARED = {
     "deadline": None,
@@ -33,7 +34,7 @@ _SHARED = {
     "print_blob": True,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
 }
-settings.register_profile("geodim", max_examples=50, **_SHARED)
+settings.register_profile("geodim", max_examples=25, **_SHARED)
 settings.register_profile("release", max_examples=200, **_SHARED)
 settings.register_profile("explore", max_examples=1000, **_SHARED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "geodim"))
@@ -76,6 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(config.getoption("--seed"))
     config.pluginmanager.register(Costs(), "costs")
+    config.pluginmanager.register(Turns(), "turns")
     if INTERPRETED:  # machine code makes infinities and wraps around without a word
         config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")
 

@@ -299,11 +299,13 @@ SHORTER = {
 }
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", SHORTER)
 def test_runs_if_it_is_shorter(name: str, run: Callable[..., str]) -> None:
     assert run(ROOT / "examples" / f"{name}.py", *SHORTER[name])
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(
     "example",
     [

@@ -185,6 +185,7 @@ def test_normalize(reference):
         assert one.dimension == pytest.approx(other.dimension / d_max**2, rel=1e-12)
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("operator", OPERATORS)
 @pytest.mark.parametrize("rtol", [0.3, 0.02, 1e-3])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.float32])

@@ -36,6 +36,7 @@ def test_the_paper(n, d, m, seed):
         )
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("operator", OPERATORS)
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_every_layer_has_the_bits_of_its_features(operator, kind):
@@ -57,14 +58,14 @@ def test_every_layer_has_the_bits_of_its_features(operator, kind):
 def test_one_hot_attributes_edge_by_edge():
     """The figure of the paper on synthetic data: 100 nodes, X the identity, up to all 4,950 edges.
 
-    Every 25th step where the curves fall and turn, every 150th where they rise; the experiment
+    Every 100th step where the curves fall and turn, every 900th where they rise; the experiment
     ``one-hot`` has them all.
     """
     n = 100
     X = np.eye(n)
     edges = np.random.default_rng(0).permutation(random_graph(0, n, n * n))
     assert len(edges) == 4950
-    steps = [*range(0, 500, 50), *range(500, 4950, 300), 4950]
+    steps = [*range(0, 500, 100), *range(500, 4950, 900), 4950]
     dimensions = []
     for step in steps:
         listed = edges[:step] if step else np.empty((0, 2), np.int64)

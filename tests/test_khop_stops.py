@@ -64,6 +64,7 @@ def interrupted(X, graph, blocks, **options):
         return geodim.khop_dimensions(X, graph, HOPS, progress=press_a_key, **limit, **options)
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("seed", range(12))
 def test_bounds_hold_wherever_it_stops(name, seed, monkeypatch):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import geodim
+from costs import slow
 from geodim.backends.meters import PeakMeter, ProcessMeter
 from geodim.engine.ways import Way
 from geodim.planning.record import Cost, PlanRecord
@@ -69,6 +70,7 @@ CASES = {
     "hops": (graph, lambda given: hops(*given, 2, n_threads=2)),
     "hops, float64": (graph, lambda given: hops(*given, 1, n_threads=2, operator="rw", dtype="float64")),
 }
+CASES = {name: CASES[name] for name in sys.argv[2:] or CASES}
 for make, run in CASES.values():
     run(make(40_000))  # compiled: of fewer points, sums are left to NumPy
 def library_bytes():
@@ -95,17 +97,20 @@ for name, (make, run) in CASES.items():
     assert os.waitpid(child, 0)[1] == 0
 """
 
+SOME, ALL = ("two threads", "counted", "hops"), ()
+
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by what Linux says")
-def test_memory_on_one_machine():
+@pytest.mark.parametrize("cases", [SOME, slow(ALL)], ids=["some", "all"])
+def test_memory_on_one_machine(cases):
     """Each case again if need be: what the allocator keeps for later differs from run to run."""
     right, wrong = set(), {}
     for _ in range(3):
         output = subprocess.run(
-            [sys.executable, "-c", CHILD, str(N)], check=True, capture_output=True, text=True
+            [sys.executable, "-c", CHILD, str(N), *cases], check=True, capture_output=True, text=True
         ).stdout
         found = [json.loads(line) for line in output.splitlines()]
-        assert len(found) == 14
+        assert len(found) == (len(cases) or 14)
         for name, predicted, least, most in found:  # without the pages of libraries, and with them
             if (1.0 - WITHIN) * least <= predicted <= (1.0 + WITHIN) * most:
                 right.add(name)
@@ -131,7 +136,7 @@ def test_memory_of_points_with_masses(n_threads):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by what Linux says")
-@pytest.mark.parametrize("rtol", [0.0, 1e-2])
+@pytest.mark.parametrize("rtol", [slow(0.0), 1e-2])
 def test_memory_on_a_cluster(rtol):
     pytest.importorskip("distributed")
     import dask.array as da

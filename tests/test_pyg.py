@@ -33,6 +33,7 @@ except MissingExtraError as error:
 """
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("package", ["torch", "torch_geometric"])
 def test_without_the_package(package):
     """The message names the extra; without torch in this environment, torch is missed first in both cases."""

@@ -109,6 +109,7 @@ class TestGradient:
         assert torch.autograd.gradcheck(discriminability, (X,), eps=1e-6, atol=1e-6)
         assert torch.autograd.gradcheck(lambda Y: intrinsic_dimension_loss(Y, log=True), (X,), atol=1e-5)
 
+    @pytest.mark.turns(3)
     @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
     @pytest.mark.parametrize("landmarks", [None, [0, 4, 7]])
     def test_of_distances(self, metric: str, landmarks: Any) -> None:
@@ -117,6 +118,7 @@ class TestGradient:
         function(X).backward()
         assert torch.allclose(X.grad, by_differences(function, X, 1e-7), atol=1e-6)
 
+    @pytest.mark.turns(2)
     @pytest.mark.parametrize("operator", ["sym", "rw", "ppr", "heat", "matrix"])
     def test_of_hops(self, operator: str) -> None:
         from scipy.sparse import random_array

@@ -98,6 +98,7 @@ class TestBundledDataSets:
     def test_bundled(self, name, options, expected):
         assert codes(getattr(datasets, f"load_{name}")(**options).data) == expected
 
+    @pytest.mark.turns(2)
     @pytest.mark.parametrize(
         ("name", "expected"),
         [

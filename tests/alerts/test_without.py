@@ -33,6 +33,7 @@ def left_out(X, one):
     return sorted(gone)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("rtol", [0.0, 0.05])
 @pytest.mark.parametrize("case", range(6))
 def test_the_bounds_hold(rng, case, rtol):

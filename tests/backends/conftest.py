@@ -1,17 +1,33 @@
-"""A cluster for the tests of the Dask backend: one for all of them, since its workers take long to start."""
+"""A cluster for the tests of the Dask backend: one for all of them, since its workers take long to start.
+
+It is closed with the last of them: with nothing to do it takes a tenth of a core.
+"""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import pytest
 
+_cluster = ExitStack()
+_address: list[str] = []
 
-@pytest.fixture(scope="session")
+
+@pytest.fixture(scope="module")
 def scheduler():
     """The address of the scheduler of two worker processes; nobody is its client yet."""
     from backends.dask_cases import local_cluster
 
-    with local_cluster() as made:
-        yield made.scheduler_address
+    if not _address:
+        _address.append(_cluster.enter_context(local_cluster()).scheduler_address)
+    return _address[0]
+
+
+@pytest.hookimpl(trylast=True)  # its clients are gone by then
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    if nextitem is None or nextitem.path.parent != item.path.parent:
+        _address.clear()
+        _cluster.close()
 
 
 @pytest.fixture(scope="module")

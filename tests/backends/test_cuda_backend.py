@@ -64,6 +64,7 @@ def assert_same(result, X, **options):
     assert result.dimension == reference.dimension
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.float16])
 def test_host_arrays(X, dtype):
     X = np.floor(8 * X).astype(dtype)
@@ -89,6 +90,7 @@ def test_arrays_stored_by_columns(X):
     assert_same(geodim.intrinsic_dimension(np.asfortranarray(X), backend="cuda"), X)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("layout", ["rows", "columns"])
 def test_tensors_stay_where_they_are(X, layout, monkeypatch):
     from geodim.backends.cuda.tensors import TensorSource
@@ -166,6 +168,7 @@ def test_a_device_that_is_too_small_says_what_would_fit(X, monkeypatch):
         geodim.intrinsic_dimension(X, backend="cuda")
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("failures", [1, 3])
 def test_memory_that_runs_out_is_met_by_smaller_batches(six, failures, monkeypatch):
     left = [failures]
@@ -181,6 +184,7 @@ def test_memory_that_runs_out_is_met_by_smaller_batches(six, failures, monkeypat
     assert_same(geodim.intrinsic_dimension(six, backend="cuda"), six)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("failures", [1, 2])
 def test_blocks_that_do_not_fit_are_halved(six, failures, monkeypatch):
     left = [failures]
@@ -242,6 +246,7 @@ def test_progress_and_a_time_limit(X):
     assert result.lower <= geodim.intrinsic_dimension(X).dimension <= result.upper
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("rtol", [0.0, 0.05])
 def test_hops(rtol):
     rng = np.random.default_rng(1)

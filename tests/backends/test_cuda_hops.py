@@ -96,6 +96,7 @@ def assert_same_bits(ours: Operator, theirs: Operator, block: np.ndarray) -> Non
     np.testing.assert_array_equal(comp.view(whole), ref.view(whole))
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", OPERATORS)
 def test_same_bits(name, dtype):
@@ -106,12 +107,14 @@ def test_same_bits(name, dtype):
     assert (ours.products, ours.scratch_itemsize) == (operator.products, operator.scratch_itemsize)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("width", [1, slow(2), 16, 33, slow(64), 65])
 def test_any_width(width):
     operator = OPERATORS["sym"]()
     assert_same_bits(to_device(operator, DEVICE), operator, some_block(width))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", ["sym", "weighted rw", "matrix"])
 @pytest.mark.parametrize("options", [{}, STREAMED], ids=["resident", "streamed"])
 def test_rows_cut_into_pieces(name, options):
@@ -128,6 +131,7 @@ def test_a_row_of_minus_zeros_in_pieces():
     assert_same_bits(to_device(operator, DEVICE, split=4), operator, np.full((N, 1), -0.0))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", ["sym", "weighted sym", "float32 matrix", "ppr"])
 def test_streamed_is_resident(name):
     operator = OPERATORS[name]()
@@ -138,6 +142,7 @@ def test_streamed_is_resident(name):
     assert_same_bits(ours, operator, some_block(3))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", ["sym", "weighted sym"])
 def test_coefficients_in_several_blocks(name, monkeypatch):
     monkeypatch.setattr("geodim.backends.cuda.operators.COEFFICIENTS", 20)
@@ -158,6 +163,7 @@ def test_the_budget_decides_what_is_streamed():
     assert to_device(ours, DEVICE) is ours
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", ["sym", "weighted rw", "ppr", "signs"])
 @pytest.mark.parametrize("options", [{}, STREAMED, {"split": 5}], ids=["resident", "streamed", "pieces"])
 def test_the_same_bounds_on_the_rounding(name, options):
@@ -180,6 +186,7 @@ def test_the_same_bounds_on_the_rounding(name, options):
         assert_same_bits(ours, operator, some_block(2))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_where_most_of_a_sum_cancels_pieces_stay_within_the_error(dtype):
     """A hub whose large neighbours cancel: orders of summation differ, but not beyond what is stated."""
@@ -216,6 +223,7 @@ def test_it_is_an_operator_of_the_library():
         np.testing.assert_array_equal(comp, ref)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(("name", "parameters"), [("sym", {}), ("heat", {"order": 3})])
 @pytest.mark.parametrize("split", [4096, 5])
 def test_overflow_names_the_same_value(name, parameters, split):

@@ -55,6 +55,7 @@ def assert_same(found, expected):
     assert found.done.all()
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_bits_of_the_engine(kind):
     X = columns(kind, N, D)
@@ -163,6 +164,7 @@ def test_what_is_made_on_the_host():
     assert not can_make(Distances(metric=lambda x, y: float(abs(x - y).sum())).source(X))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     "features", ["distances", Distances(landmarks=6), Distances(metric="minkowski", p=3)]
 )

@@ -49,6 +49,7 @@ def assert_same(found: DeviceSolver, X: np.ndarray) -> None:
     np.testing.assert_array_equal(found.owner[0].cpu().numpy(), expected.owner)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.usefixtures("short_programs")
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_column(kind):
@@ -57,6 +58,7 @@ def test_one_column(kind):
     assert_same(solve(X), X)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.usefixtures("short_programs")
 @pytest.mark.parametrize("n", [1, 2, 3, 32, 33, 64, 65])
 def test_few_points(n):

@@ -71,6 +71,7 @@ def test_every_kind_of_column_beside_all_others(n, picked):
         assert_same_bits(solve(da.from_array(X), normalize=False).phi_lower, paper.phi_all(X))
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(
     "name", ["normal_32", "few_integers", "grid_jitter_third", "half_16", "unsigned_64", "zero_one"]
 )
@@ -91,6 +92,7 @@ def test_long_integers_of_frames_are_bounded():
     assert result.lower <= 5.0625 <= result.upper
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("rtol", [0.0, 0.01])
 @pytest.mark.parametrize(("n", "d"), [(257, 120), slow(9001, 40), slow(40_000, 24)])
@@ -103,6 +105,7 @@ def test_random_tables_in_many_blocks(n, d, rtol, dtype, picked):
     assert_same(solve(X, rtol=rtol, backend="dask"), reference)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("rtol", [0.0, 0.1, 0.001])
 @pytest.mark.parametrize(("n", "d"), [(2, 7), (1500, 12), slow(40_000, 9)])
 @pytest.mark.usefixtures("no_room")
@@ -112,6 +115,7 @@ def test_data_that_the_workers_cannot_hold(n, d, rtol):
     assert_same(solve(da.from_array(X, chunks=(max(n // 5, 1), d)), rtol=rtol), solve(X, rtol=rtol))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("room", [1.0, 1e-9])
 @pytest.mark.parametrize("rtol", [0.0, 0.02])
 def test_weights(rtol, room, monkeypatch):
@@ -191,6 +195,7 @@ def test_long_profiles_are_merged_in_segments(monkeypatch):
     assert_same(solve(da.from_array(X, chunks=(1000, 40))), solve(X))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("at_rest", [1e-9, 1.0])
 def test_workers_too_small_for_a_column(at_rest, monkeypatch):
     """Bounds to a tolerance by counts, as long as there is room for the counters; nothing exact.
@@ -302,6 +307,7 @@ def test_estimators_leave_the_data_there():
         assert hops.fit(far).dimensions_.tolist() == hops.fit(X).dimensions_.tolist()
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_hops(operator, picked):
     reference = geodim.khop_dimensions(X64, EDGES, 3, operator=operator)

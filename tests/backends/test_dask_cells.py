@@ -28,6 +28,7 @@ def in_cells(monkeypatch):
     monkeypatch.setattr("geodim.planning.capacity.AT_WORK", 1e-9)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("rtol", [slow(0.3), 0.01, slow(0.001)])
 @pytest.mark.usefixtures("in_cells")

@@ -37,6 +37,7 @@ def run(*arguments, code=0):
     return result
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", ["x.parquet", "x.csv", "x.npy", "x.zarr"])
 def test_compute_on_a_cluster(name, files, scheduler):
     reference = geodim.intrinsic_dimension(X64[:, 3:9])

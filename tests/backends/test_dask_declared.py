@@ -43,6 +43,7 @@ def no_room(monkeypatch):
     monkeypatch.setattr("geodim.planning.capacity.AT_REST", 1e-9)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_sparse_matrices_of_every_type(kind):
     """The oracle is the paper's definition.
@@ -60,6 +61,7 @@ def test_sparse_matrices_of_every_type(kind):
     assert_same(solve(sp.csc_array(dense), backend="dask", rtol=0.05), solve(sp.csc_array(dense), rtol=0.05))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_dask_arrays_of_sparse_blocks_and_of_every_type(kind):
     dense = SMALL.astype(kind)
@@ -70,6 +72,7 @@ def test_dask_arrays_of_sparse_blocks_and_of_every_type(kind):
     assert_same(solve(chunked, weights=weights), solve(dense, weights=weights))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("kind", [np.bool_, np.int8, np.uint16, np.int64])
 def test_hops_of_every_type(kind):
     edges = np.stack([np.arange(299), np.arange(1, 300)])
@@ -197,6 +200,7 @@ def test_files_that_workers_read_pass_by_pass_and_that_change(tmp_path, rtol):
     assert changed
 
 
+@pytest.mark.turns(2)
 @pytest.mark.usefixtures("no_room")
 @pytest.mark.parametrize("absent", [1e9, slow(-1e9), np.nan])
 @pytest.mark.parametrize("rtol", [0.05, 0.3])

@@ -16,6 +16,7 @@ from backends.dask_cases import assert_same
 POINTS = np.random.default_rng(0).standard_t(5, size=(400, 6))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(
     "features",
     [

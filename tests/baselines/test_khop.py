@@ -149,6 +149,7 @@ def test_rows_for_the_report():
     assert khop_mle_rows(X, edges, 0, published=False)[0]["paper_like"] is None
 
 
+@pytest.mark.slow
 def test_cora(planetoid_root):
     """The printed value at k = 1; and twins are those that colour refinement finds, for k = 0, ..., 3."""
     data = load_dataset("cora", root=planetoid_root, offline=True)

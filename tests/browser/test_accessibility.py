@@ -31,6 +31,7 @@ def contrast(window, selector):
     return window.js(script, selector)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("dark", [False, True])
 def test_contrast(window, reports, dark):
     window.open(reports["hops"], dark=dark)
@@ -49,6 +50,7 @@ def test_contrast(window, reports, dark):
         assert contrast(window, selector) >= 4.5, selector
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("dark", [False, True])
 def test_contrast_of_alerts_and_gauge(window, reports, dark):
     window.open(reports["typo"], dark=dark)
@@ -61,6 +63,7 @@ def test_contrast_of_alerts_and_gauge(window, reports, dark):
         assert contrast(window, selector) >= 4.5, selector
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("width", [390, 1400])
 @pytest.mark.parametrize("name", ["typo", slow("dimension"), "bounds", slow("hops")])
 def test_the_gauge_fits(window, reports, name, width):
@@ -111,6 +114,7 @@ def test_dark_and_light(window, reports):
     assert colours() == light  # chosen by hand
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", ["all", "hostile", "large", "typo"])
 def test_a_small_screen(window, reports, name):
     """Every kind of section is on the first of them."""
@@ -139,6 +143,7 @@ def test_a_small_screen(window, reports, name):
     assert window.console() == []
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(("width", "dark"), [(1400, False), (360, True)])
 def test_the_report_on_the_experiments(window, reproduction, width, dark):
     """The same page around other contents: no scripts, no requests, wide tables scroll by themselves."""

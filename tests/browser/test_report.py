@@ -38,6 +38,7 @@ def test_the_headline(window, reports):
     assert window.find_all(".gauge") == []
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("width", [390, 1400])
 def test_a_comparison_begins_with_its_verdict(window, reports, width):
     window.open(reports["compared"], width=width)
@@ -65,6 +66,7 @@ ALL_PLOTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     ("name", "plots", "dark"),
     [

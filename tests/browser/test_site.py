@@ -44,6 +44,7 @@ def opened(window, site):
     return open_page
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("width", [390, 1300])
 @pytest.mark.parametrize("name", PAGES)
 def test_fits_without_errors_or_strangers(opened, name, width):

@@ -46,6 +46,7 @@ def assert_narrow(interval: tuple[float, float], rtol: float) -> None:
     assert high <= low * (1.0 + rtol) * (1.0 + 1e-15) or low in (np.inf, 0.0)
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", [name for name in COLUMNS if name not in (*LONG, *CONSTANT)])
 def test_columns_of_every_kind(name: str) -> None:
     for n in (2, 3, 40, 700):
@@ -65,6 +66,7 @@ def test_columns_of_every_kind(name: str) -> None:
             assert holds(1 / delta**2, interval)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_data_of_any_accuracy(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -98,6 +100,7 @@ def test_infinite_dimensions(X: Any) -> None:
     assert certificate.discriminabilities == [(0.0, 0.0)]
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("operator", ["sym", "rw"])
 @pytest.mark.parametrize("seed", range(6))
 def test_hops(operator: str, seed: int) -> None:

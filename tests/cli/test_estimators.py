@@ -97,6 +97,7 @@ def test_one_line_of_json_with_all_rows(points: Path, tmp_path: Path) -> None:
         assert row["peak_bytes"] is None or row["peak_bytes"] >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("estimators_here")
 def test_named_graphs_and_scikit_dimension() -> None:
     skdim = pytest.importorskip("skdim.id", reason="the extra compare is not installed")
@@ -227,6 +228,7 @@ def test_on_a_terminal(points: Path) -> None:
     assert f"{geodim.intrinsic_dimension(X).dimension:.6g}" in table
 
 
+@pytest.mark.slow
 @pytest.mark.unix
 def test_ctrl_c_keeps_the_rows_so_far(tmp_path: Path) -> None:
     import signal

@@ -60,6 +60,7 @@ def test_certificates_are_of_the_points_that_are_left(file, tmp_path):
     assert called("verify", proof, file).json["verified"] is False
 
 
+@pytest.mark.slow
 def test_estimators(file):
     ended = called("estimators", file, "--drop-missing", "--estimators", "twonn")
     assert ended.json["n_points"] == 80

@@ -167,6 +167,7 @@ def test_terminal(tmp_path: Path) -> None:
     assert "report.html" in ended.err
 
 
+@pytest.mark.slow
 @pytest.mark.unix
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     """The first unit is quick; the signal is sent while the large one is under way."""

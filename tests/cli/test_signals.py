@@ -58,6 +58,7 @@ def wait_until(condition, seconds=30.0):
     raise AssertionError("waited in vain")
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(
     ("number", "code"),
     [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGKILL, -9)],
@@ -96,6 +97,7 @@ def test_sigterm_keeps_the_bounds(tmp_path):
     assert json.loads((tmp_path / "a.json").read_text())["stopped"] == "interrupted"
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGKILL, -9)])
 def test_conversions_leave_nothing_for_ever(tmp_path, number, code):
     write_ogb_csv(tmp_path)

@@ -84,6 +84,7 @@ def evil_table(tmp_path):
     return path
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -34,6 +34,7 @@ def exact_phi(result: geodim.IDResult) -> list[int]:
 
 
 class TestDefinition:
+    @pytest.mark.turns(2)
     @pytest.mark.parametrize("seed", range(4))
     def test_phi_and_delta_are_those_of_all_concepts(self, seed):
         for X in oracles.contexts(60, seed):

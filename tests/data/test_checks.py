@@ -34,6 +34,7 @@ def assert_energies_are_bounds(X: np.ndarray) -> None:
             assert Fraction(energy) <= true * (1 + Fraction(1, 10**12))  # and close ones
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("kind", COLUMNS)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_energies_of_every_kind_of_column(kind, dtype):
@@ -95,6 +96,7 @@ def assert_holds(result: geodim.IDResult, exact: geodim.IDResult) -> None:
     assert result.lower <= exact.dimension <= result.upper
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_bounds_of_what_was_never_looked_at_closely(kind, picked):
     """Chebyshev's bound from the first pass alone, for every type that holds the values."""

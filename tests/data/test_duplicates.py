@@ -42,6 +42,7 @@ def naive(X: NDArray[Any], weights: NDArray[np.integer] | None = None) -> int:
     return int(counts[counts >= 2].sum())
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("form", FORMS)
 @settings(deadline=None, max_examples=40)
 @given(data=st.data())

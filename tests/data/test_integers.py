@@ -53,6 +53,7 @@ FORMS = {
 }
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("n", [5, 700])
 def test_every_form_of_the_data(form, n):

@@ -177,6 +177,7 @@ def test_every_public_function_takes_it():
     assert geodim.DiscriminabilitySelector(3, scale="std").fit(X).selection_.columns == chosen.columns
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("scale", ["range", "iqr", "std", "rank", 3.0, [0.3, 2.0, 7.0]])
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 def test_attributes_are_divided_before_the_first_hop(scale, kind):

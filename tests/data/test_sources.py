@@ -103,6 +103,7 @@ def test_results_do_not_change_when_the_input_does_afterwards(table):
     assert_same_bits(np.asarray(result.phi_lower), reference)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("mode", ["r", "r+", "c"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
@@ -184,6 +185,7 @@ def test_sparse_formats(table, fmt, make):
     assert_phi_is_exact(stored, reference, fmt, n_threads=2)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.int8, np.bool_])
 @pytest.mark.parametrize("density", [0.0, 0.002, 0.1, 0.6, 1.0])
 def test_sparse_densities_and_types(density, dtype):
@@ -277,6 +279,7 @@ FRAME_KINDS = ["pandas", "pandas, one block", "pandas, odd index", "pandas, null
                "polars", "polars, lazy", "polars, chunked", "pyarrow", "pyarrow, chunked"]  # fmt: skip
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("kind", FRAME_KINDS)
 def test_frames(table, kind):
     X, reference = table

@@ -54,6 +54,7 @@ def test_lines_but_for_roundings(name, make):
         assert_same_bits(solved(make, l, n)[0], brute_force(l, n))
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", sorted(set(COLUMNS) - {"constant", "largest", "signed_zeros"}))
 def test_any_column_may_be_taken_for_alike(name):
     n = 700

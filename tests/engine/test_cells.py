@@ -70,6 +70,7 @@ def test_cells_of_one_number_each_leave_nothing_open(case):
     assert np.array_equal(lower, paper.phi_all(values.astype(np.float64)[:, np.newaxis]))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("n_cells", [63, 64, 65, 200, 1000])
 def test_blocks_of_cells_that_are_passed_over_hide_no_window(n_cells):
     """Against every run of cells."""
@@ -125,6 +126,7 @@ def refine(values, sample, step):
     return pytest.fail(f"off by {off / step} steps after {passes} passes")
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("rtol", [0.1, 0.003])
 @pytest.mark.parametrize("name", COLUMNS)
 def test_refining_reaches_the_tolerance(name, rtol, picked):

@@ -73,6 +73,7 @@ def test_the_clock_then_more_time(tmp_path):
     assert_same_result(geodim.khop_dimensions(X, EDGES, hops=3, checkpoint=tmp_path), reference)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("call", range(1, 7))
 def test_interrupted_at_any_call(tmp_path, call):
     """Also within a block, where some of its hops are merged and others not."""

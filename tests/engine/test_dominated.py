@@ -23,6 +23,7 @@ def phi_of(values):
     return np.append(0.0, engine_phi(values[:, np.newaxis]))
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_only_columns_below_the_bar_are_dropped(name):
     """Bars from below phi to far above it, and such that touch it at one place only."""

@@ -101,6 +101,7 @@ def interrupted_after(columns):
     return progress
 
 
+@pytest.mark.turns(3)
 @pytest.mark.unix
 @pytest.mark.parametrize("rtol", [0.0, 1e-2, 1e-9])
 @pytest.mark.parametrize("n_threads", [1, 2])

@@ -14,6 +14,7 @@ from geodim import paper
 BOUNDARIES = (127, 128, 129, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097)
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_one_column_of_1_to_70_points(name, picked):
     for n in [*range(1, 9), *picked(range(9, 71), 16)]:
@@ -21,6 +22,7 @@ def test_one_column_of_1_to_70_points(name, picked):
         assert_phi_is_exact(X, paper.phi_all(X), f"{name}, n = {n}", n_threads=1)
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_one_column_around_block_boundaries(name, picked):
     for n in picked(BOUNDARIES, 4):
@@ -37,6 +39,7 @@ def test_one_column_of_several_thousand_points(name):
     assert_phi_is_exact(X, paper.phi_all(X), name, n_threads=2)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("n", "d"), [(1, 300), (2, 7), (40, 300), (257, 120), (1025, 17), (2500, 5)])
 def test_many_columns_of_all_kinds(n, d, seed):
@@ -67,6 +70,7 @@ def test_each_column_is_widest_somewhere():
     assert_phi_is_exact(X[:, ::-1], reference)
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("majority", [0, 3, 499, 500, 501, 502, 750, 997, 998, 999, 1000])
 @pytest.mark.parametrize("side", ["low", "high", "middle", "off centre"])
 def test_a_run_of_equal_values(side, majority):
@@ -83,6 +87,7 @@ def test_a_run_of_equal_values(side, majority):
     assert_phi_is_exact(X, paper.phi_all(X), f"{side}, {majority} zeros")
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("unit", [1.0, 2.0**-60, 5e-324])
 @pytest.mark.parametrize("coarse", [1, 2**20, 2**33, 2**37])
 @pytest.mark.parametrize("fine", [2, 3])
@@ -114,6 +119,7 @@ def test_near_ties_that_were_missed_once(kind, seed, n, coarse):
     assert_phi_is_exact(X, paper.phi_all(X), n_threads=1)
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize(
     "dtype",
     [
@@ -206,6 +212,7 @@ LONG = (
 )
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", LONG)
 def test_a_long_column(name):
     """Long columns are split over the threads; the oracle is quadratic, so it is asked at 200 sizes only."""

@@ -44,6 +44,7 @@ def check(X, **options):
     return result
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", sorted(set(COLUMNS) - {"unsigned_64", "denormals"}))
 def test_every_kind_of_column(name):
     for n in SIZES:
@@ -80,6 +81,7 @@ def test_sparse_and_weighted():
     check(rng.integers(0, 4, (60, 3)), weights=rng.integers(0, 90, 60))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_radix_sort_of_short_columns(monkeypatch, kind):
     """Also dealt out by leading bits, and few values counted."""

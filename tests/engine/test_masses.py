@@ -192,6 +192,7 @@ def test_a_column_below_others_is_told_by_few_starts():
 # ---------------------------------------------------------------- counters
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("steps", [10, 5000, 2**21])
 def test_counters_hold_all_mass(kind, steps):

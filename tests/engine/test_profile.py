@@ -98,6 +98,7 @@ def test_finer_steps_give_nested_bounds(seed, n, d, exponents):
     assert_steps_are_nested(as_source(X), paper.phi_all(X), [2.0**e for e in sorted(exponents, reverse=True)])
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(
     "name", ["normal", "normal_32", "grid_jitter_third", "hundred_integers", "duplicates", "cauchy"]
 )
@@ -107,6 +108,7 @@ def test_finer_steps_on_longer_columns(name):
     assert_steps_are_nested(as_source(X), paper.phi_all(X), [2.0**-e for e in range(1, 16)])
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_step_that_all_values_are_multiples_of_is_exact(name):
     """Rounding down changes nothing there, so that phi itself must be in the middle of its bounds."""
@@ -132,6 +134,7 @@ def test_coarse_steps_are_counted_and_fine_ones_not():
 # ---------------------------------------------------------------- the profile itself
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_an_empty_profile_still_bounds_phi(name):
     """Before any column is solved only the first pass over the data is known."""
@@ -173,6 +176,7 @@ def reading_together(monkeypatch):
     return groups
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.int16])
 @pytest.mark.parametrize("n_threads", [2, 3, 5])
 @pytest.mark.parametrize("block_bytes", [1, 1 << 12, 1 << 26])

@@ -62,6 +62,7 @@ def jumps(n: int) -> NDArray[np.float64]:
 CASES = [*[(kind, None) for kind in GENTLE], ("jump", jump), ("jumps", jumps)]
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize(("kind", "made"), CASES)
 def test_records_enclose_the_values_to_within_twelve_roundings_a_level(kind, made) -> None:
     """The lemma: l <= U0 + s t + delta and l <= U1 - s (B - 1 - t) + delta, and likewise from below."""
@@ -102,6 +103,7 @@ def test_lines_do_grow_beyond_the_values() -> None:
     assert max(heights) > 4.0
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize(("kind", "made"), CASES)
 def test_block_bounds_hold_to_within_the_slack(kind, made) -> None:
     """For any gap, block and trend.

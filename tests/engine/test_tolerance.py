@@ -87,6 +87,7 @@ RTOLS = [1e-16, 1e-15, 5e-15, 9e-14, 1e-13, 3e-13, 1e-10, 1e-4, 0.3, 10.0]
 SCALES = [1.0, 1e-300, 1e-155, 1e-100, 1e155, 1e100, 1e290]
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_every_tolerance_is_kept_at_every_scale(kind, picked):
     """What was asked for is what is reported.

@@ -69,6 +69,7 @@ def assert_same(plain: geodim.IDResult, compiled: geodim.IDResult, what: str = "
             assert repr(one) == repr(other), (what, field.name)
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_columns_of_every_kind(name):
     for n in (1, 2, 33, 130):
@@ -84,6 +85,7 @@ def test_the_definition(name, without_kernels):
     assert result.phi_lower.tobytes() == paper.phi_all(X).tobytes()
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("n", "d"), [(1, 300), (2, 7), (40, 300), (257, 120), (1025, 17)])
 @pytest.mark.parametrize("removal", [False, True])

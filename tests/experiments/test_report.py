@@ -185,6 +185,7 @@ def test_correlations_of_the_printed_numbers_are_in_it(folder):
     assert {one["n"] for one in rows} == {5, 30}
 
 
+@pytest.mark.slow
 def test_figures_are_the_same_bytes_again(folder):
     first = {path: path.read_bytes() for path in draw_figures(folder)}
     assert {path.name for path in first} == {"khop.png", "khop.pdf", "support.png", "support.pdf"}

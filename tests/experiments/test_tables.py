@@ -114,6 +114,7 @@ def test_time_limit_within_a_unit(name, tmp_path):
         unit.work(Context(options, tmp_path, time.monotonic() - 1.0))
 
 
+@pytest.mark.slow
 def test_mle_of_cora(planetoid_root, tmp_path):
     """At k = 0 both ways give the printed digits."""
     options = Options(root=planetoid_root, quick=True)
@@ -148,6 +149,7 @@ def test_the_mle_trap_is_named():
     assert "depends on the machine" in next(one for one in elsewhere if one.ours is not None).sentence
 
 
+@pytest.mark.slow
 def test_sign_on_cora(planetoid_root, tmp_path):
     pytest.importorskip("torch")
     options = Options(root=planetoid_root, quick=True, repetitions=1)

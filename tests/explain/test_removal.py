@@ -33,6 +33,7 @@ def counted_ties(X):
     return ties
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.filterwarnings("ignore::geodim.errors.DegenerateDataWarning")
@@ -48,6 +49,7 @@ def test_equals_the_computation_without_the_feature_and_counts_ties(seed, normal
     assert found.result.dimension == geodim.intrinsic_dimension(X, normalize=normalize).dimension
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("load", [load_digits, load_breast_cancer])
 def test_real_data(load):
     data = load()

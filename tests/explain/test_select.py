@@ -83,6 +83,7 @@ class TestGreedy:
         assert selection.curve == [delta(phi, selection.columns[: i + 1]) for i in range(m)]
         assert selection.total == delta(phi, range(X.shape[1]))
 
+    @pytest.mark.turns(4)
     @pytest.mark.parametrize("seed", range(15))
     @pytest.mark.filterwarnings("ignore::geodim.errors.DegenerateDataWarning")
     def test_equals_brute_force_on_columns_of_all_kinds(self, seed: int) -> None:
@@ -94,6 +95,7 @@ class TestGreedy:
         assert (selection.columns, selection.curve) == engine_greedy(X, m)
         assert selection.total == measure(X, normalize=False).discriminability
 
+    @pytest.mark.turns(2)
     @pytest.mark.parametrize("kind", ["alike", "scaled", "shapes"])
     def test_equals_brute_force_where_bounds_matter(self, kind: str) -> None:
         """Enough points for counted bounds, and features close enough to compete."""
@@ -304,6 +306,7 @@ class TestErrors:
 
 
 class TestCoarseProfiles:
+    @pytest.mark.turns(5)
     @pytest.mark.parametrize("name", [name for name in COLUMNS if name not in UNCOUNTED])
     def test_bounds_hold(self, name: str) -> None:
         """Never below the true gain, over nothing and over another column."""

@@ -14,6 +14,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 import geodim
+from costs import slow
 from distributions import COLUMNS, column, random_matrix
 from explain.brute import delta, measure, profiles
 from geodim.data.datasets import load_dataset
@@ -25,7 +26,7 @@ from geodim.result import inverse_square
 if TYPE_CHECKING:
     from pathlib import Path
 
-GRAPHS = ("cora", "citeseer", "pubmed")
+GRAPHS = ("cora", slow("citeseer"), "pubmed")
 PRINTED = {"cora": 3.6689, "citeseer": 10.2347, "pubmed": 2077.5821}  # paper.tex, tab:k_hop_ids, two hops
 
 # Random columns of all kinds have ranges far apart.
@@ -111,6 +112,7 @@ class TestShares:
 
 
 class TestCore:
+    @pytest.mark.turns(4)
     @pytest.mark.parametrize("seed", range(25))
     def test_minimal_on_columns_of_all_kinds(self, seed: int) -> None:
         rng = np.random.default_rng(seed)
@@ -258,6 +260,7 @@ class TestRanking:
         assert geodim.feature_ranking(X)["3"] == geodim.intrinsic_dimension(X[:, 3:]).discriminability
         assert geodim.feature_ranking(X, normalize=False)["0"] == 4.5
 
+    @pytest.mark.turns(5)
     @pytest.mark.parametrize("name", COLUMNS)
     def test_every_kind_of_column(self, name: str) -> None:
         X = column(name, 300)[:, np.newaxis]
@@ -267,14 +270,15 @@ class TestRanking:
         assert own == measure(X, normalize=False).discriminability
 
 
-def test_the_core_where_delta_has_few_digits():
+@pytest.mark.parametrize("tables", [6, slow(30)])
+def test_the_core_where_delta_has_few_digits(tables):
     """A loss of several per cent may leave no trace: such features may go.
 
     So it is of denormals, or of a dimension that is one.
     """
     rng = np.random.default_rng(12)
     for scale in (5e-322, 3e-320, 1e155, 1e159):
-        for _ in range(30):
+        for _ in range(tables):
             X = rng.uniform(-1.0, 1.0, (12, 5)) * scale
             explanation = geodim.explain_dimension(X, normalize=False)
             whole = explanation.result

@@ -46,6 +46,7 @@ def ask(X: Any, **options: Any) -> geodim.WhatIf:
 
 
 class TestAnswers:
+    @pytest.mark.turns(4)
     @pytest.mark.parametrize("seed", range(20))
     def test_columns_of_all_kinds(self, seed: int) -> None:
         rng = np.random.default_rng(seed)

@@ -68,6 +68,7 @@ def assert_same(result, reference):
     assert result.attained_by.tolist() == reference.attained_by.tolist()
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(("data", "family"), FAMILIES.values(), ids=FAMILIES)
 def test_interrupted_again_and_again(tmp_path, data, family):
     reference = geodim.intrinsic_dimension(data, features=family)

@@ -27,6 +27,7 @@ def quietly(X, **options):
         return geodim.intrinsic_dimension(X, **options)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", POINTS)
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 def test_distances_are_those_of_the_definition(name, metric):

@@ -16,6 +16,7 @@ from geodim.families.solve import family_profile
 from geodim.families.spread import chain_bound, largest_squares, spread_bound
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", POINTS)
 def test_definition(name):
     source = Directions(random=70).source(points(name, 280))

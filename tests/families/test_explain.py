@@ -34,6 +34,7 @@ def matrix(family):
     return out.T, source.names or [str(i) for i in range(source.n_features)]
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_explanation(family, normalize):

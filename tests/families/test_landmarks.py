@@ -47,6 +47,7 @@ def test_more_landmarks_than_points_are_all_points():
     assert family_profile(source).radius == 0.0
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", POINTS)
 @pytest.mark.parametrize("landmarks", [1, 5, 60])
 def test_the_net_bound_holds(name, landmarks):

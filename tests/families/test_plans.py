@@ -27,6 +27,7 @@ FAMILIES = {
 }
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_planned_as_it_runs(family):
     result = geodim.intrinsic_dimension(X, features=family, n_threads=2)

@@ -15,6 +15,7 @@ from geodim.families.solve import family_profile
 from geodim.families.sources import MadeColumns
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", POINTS)
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 def test_definition(name, metric):
@@ -22,6 +23,7 @@ def test_definition(name, metric):
     assert_exact(family_profile(source, n_threads=2), matrix_of(source))
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("threads", [1, 2, 3, 4])
 @pytest.mark.parametrize("width", [1, 7, 64])
 def test_same_bits_for_any_threads_and_widths(threads, width, monkeypatch):

@@ -33,6 +33,7 @@ class TestEdit:
     def _rapidfuzz(self):
         pytest.importorskip("rapidfuzz", reason="edit distances need rapidfuzz: pip install 'geodim[text]'")
 
+    @pytest.mark.turns(3)
     @pytest.mark.parametrize(
         "words",
         [

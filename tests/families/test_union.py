@@ -77,6 +77,7 @@ def assert_definition(result, matrix, **options):
     return reference
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("by", [None, "diameter"])
 @pytest.mark.parametrize("members", WHOLE.values(), ids=WHOLE)
 def test_definition(members, by):
@@ -138,6 +139,7 @@ def test_integers_that_float64_does_not_hold():
     assert_definition(quietly(X, family), np.array([[0, 0, 0], [1, 5, 5], [3, 2, 2.0]]))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("by", [None, "diameter"])
 @pytest.mark.parametrize(("threads", "width"), [(1, 64), (2, 1), (3, 5)])
 def test_threads_and_widths_change_no_bit(threads, width, by, monkeypatch):
@@ -210,6 +212,7 @@ WAYS = [(None, True), (None, False), ("diameter", True)]
 OPTIONS = {"exactly": {}, "a tolerance": {"rtol": 1e-2}, "weights": {"weights": 1 + np.arange(70) % 3}}
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize(("by", "normalize"), WAYS)
 @pytest.mark.parametrize("members", PARTS.values(), ids=PARTS)
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)

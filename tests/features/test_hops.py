@@ -82,6 +82,7 @@ def test_float32_is_rounded_once():
     assert not np.array_equal(T.astype(np.float32) @ X32, exact)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ["sym", "rw", "ppr", "heat"])
 def test_bits_do_not_depend_on_width_place_or_threads(monkeypatch, dtype, name):

@@ -35,6 +35,7 @@ def test_building_peaks_where_the_formula_says(monkeypatch, weighted):
     assert 0.95 * stated < peak < 1.05 * stated + 1_000_000
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(("name", "dtype"), [("sym", np.float32), ("rw", np.float64), ("ppr", np.float32)])
 @pytest.mark.parametrize("columns", [3, 16, 24])
 def test_hops_peak_where_the_formula_says(name, dtype, columns):

@@ -82,6 +82,7 @@ def largest_distances(blocks, exact):
     return np.maximum.accumulate([distance(a, b) for a, b in zip(blocks, exact, strict=True)]).tolist()
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["normal", "words", "cancelling", "tiny", "huge"])
 @pytest.mark.parametrize("name", OPERATORS)
@@ -96,6 +97,7 @@ def test_features_are_as_close_as_stated(name, kind, dtype):
         assert all(real <= error for real, error in zip(found, errors, strict=True))
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_row_sums_hold_those_of_the_definition(name, dtype):
@@ -122,6 +124,7 @@ def test_row_sums_hold_those_of_the_definition(name, dtype):
             )
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["normal", "words", "cancelling", "tiny", "huge"])
 @pytest.mark.parametrize("name", OPERATORS)

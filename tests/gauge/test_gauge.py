@@ -14,6 +14,7 @@ from geodim.gauge.laws import LAWS, median_reach
 
 
 class TestMarks:
+    @pytest.mark.turns(4)
     @pytest.mark.parametrize("name", list(LAWS))
     @pytest.mark.parametrize(("n", "d"), [(15, 1), (40, 7), (250, 3), (2500, 20)])
     def test_columns_of_the_law_have_the_dimension(self, name, n, d):
@@ -40,6 +41,7 @@ class TestMarks:
             assert len(geodim.intrinsic_dimension(X, scale=scale).gauge.marks) == count
         assert geodim.intrinsic_dimension(X, scale=2.0).gauge is None
 
+    @pytest.mark.turns(3)
     @pytest.mark.parametrize("name", list(LAWS))
     @pytest.mark.parametrize(("n", "d"), [(2, 1), (12, 5), (300, 2)])
     def test_the_reach(self, name, n, d):

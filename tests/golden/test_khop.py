@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 import geodim
+from costs import slow
 from geodim.data.datasets import load_dataset
 from geodim.data.graphs import as_graph
 from golden import pubmed_core
@@ -21,7 +22,7 @@ HALF_A_DIGIT = 0.5e-4
 ROUNDING = 1e-6  # the paper's own features were floats
 
 
-@pytest.mark.parametrize("name", PRINTED)
+@pytest.mark.parametrize("name", [slow(name) if name == "citeseer" else name for name in PRINTED])
 def test_printed_dimensions(name, planetoid_root):
     data = load_dataset(name, root=planetoid_root, offline=True)
     check_printed(data.x, data.edge_index, name)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import geodim
+from costs import slow
 from engine.oracle import assert_phi_is_exact, assert_same_bits
 from geodim import paper
 from geodim.data.datasets import load_dataset
@@ -21,7 +22,7 @@ PRINTED = {  # name: nodes, attributes, intrinsic dimension at hop 0
 HALF_A_DIGIT = 0.5e-4
 
 
-@pytest.fixture(scope="module", params=PRINTED)
+@pytest.fixture(scope="module", params=[slow(name) if name == "citeseer" else name for name in PRINTED])
 def attributes(request, planetoid_root):
     """One attribute matrix, sparse as it is stored, with its name."""
     return request.param, load_dataset(request.param, root=planetoid_root, offline=True).x

@@ -23,6 +23,7 @@ def seed(request: pytest.FixtureRequest, rng) -> int:
     return int(request.config.getoption("--seed"))
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("kind", sorted(KINDS))
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::ResourceWarning")
 def test_cases_of_the_day(seed, kind, picked):

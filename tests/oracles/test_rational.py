@@ -125,6 +125,7 @@ def test_sixty_digits():
 # ---------------------------------------------------------------- geodim.paper and the engine
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_paper_and_engine(rng, dtype):
     for _ in range(40):
@@ -136,6 +137,7 @@ def test_paper_and_engine(rng, dtype):
             assert_exact(solve(X, normalize=normalize, n_threads=int(rng.integers(1, 3))), columns, normalize)
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_every_kind_of_column(rng, name):
     """In its own type; integers beyond 2**53 as float64, which the oracle is given, too."""
@@ -257,6 +259,7 @@ def test_hops_up_to_rounding(rng, operator):
             assert (k > 0) or result[k].phi_lower.tolist() == [nearest(phi) for phi in largest_phi(columns)]
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("operator", ["rw", "sym", "matrix"])
 def test_hops_hold_the_definition(rng, operator):
     """lower <= the true value <= upper, whatever was rounded on the way.

@@ -41,6 +41,7 @@ def test_every_tolerance(seed, n, d, rtol, normalize):
     assert_certified(solve(X, normalize=normalize, rtol=rtol), exact, rtol)
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_every_kind_of_column(name, picked):
     for n in (2, 65, 1500):
@@ -59,6 +60,7 @@ def test_long_columns(name, rtol):
     assert_certified(result, exact, rtol)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("rtol", [1e-5, 1e-3, 0.1])
 @pytest.mark.parametrize("d", [2, 5, 12, 40])
 def test_alike_columns(d, rtol):

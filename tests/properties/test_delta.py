@@ -47,6 +47,7 @@ def test_any_floats(X):
     assert_one_formula(X)
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_every_kind_of_column(kind):
     assert_one_formula(column(kind, 257)[:, np.newaxis].astype(np.float64))

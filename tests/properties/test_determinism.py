@@ -55,6 +55,7 @@ def test_threads(seed, n, d, rtol):
         assert_same_result(solve(X, rtol=rtol, n_threads=n_threads), reference)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("rtol", [0.0, 1e-4, 1e-2, 0.3])
 @pytest.mark.parametrize("shape", [(3000, 40), (40_000, 7), (140_000, 2)])
 def test_threads_on_alike_columns(shape, rtol):
@@ -132,6 +133,7 @@ def test_column_order(seed, n, d, rtol):
     assert_same_result(solve(X[:, ::-1], rtol=rtol, n_threads=1), reference, shares=False)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("rtol", [0.0, 1e-3, 0.1])
 @pytest.mark.parametrize("shape", [(2500, 60), (36_000, 12)])
 def test_column_order_of_alike_columns(shape, rtol):
@@ -151,6 +153,7 @@ def test_shares_follow_their_columns_where_there_are_no_ties():
     assert shares == pytest.approx(solve(X).shares, rel=1e-14)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("rtol", [1e-3, 0.1])
 def test_column_order_of_thousands_of_columns(rtol):
     """All have the same range, and more than a look ahead takes into account."""
@@ -185,6 +188,7 @@ def test_leaders_in_any_order():
 # ---------------------------------------------------------------- chunks and layouts
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("rtol", [0.0, 1e-4, 0.05])
 @pytest.mark.parametrize("chunk", [1, 1000, 1 << 14, 1 << 30])
 @pytest.mark.parametrize("block", [1, 1 << 16, 1 << 30])

@@ -26,6 +26,7 @@ class TestVerdicts:
         assert abs(curve.growth) < 0.025
         assert "has settled" in curve.text
 
+    @pytest.mark.turns(2)
     @pytest.mark.parametrize(
         ("draw", "least"),
         [

@@ -53,6 +53,7 @@ class TestBounds:
         if memory == 10**8:
             assert stream.error_ < 1e-3
 
+    @pytest.mark.turns(5)
     @pytest.mark.parametrize("name", list(COLUMNS))
     def test_hold_every_kind_of_column(self, name: str) -> None:
         values = column(name, 900)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from costs import slow
 from data.datasets import oracles
 from geodim.data.datasets import GraphDataset, iter_rmat_edges, load_dataset, synthetic
 from geodim.errors import InputTypeError, InputValueError
@@ -32,6 +33,7 @@ def check_splits(dataset: GraphDataset) -> None:
     assert len(dataset.splits["train"]) == int(0.6 * dataset.n_nodes)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("k", [1, 10])
 def test_digits(k: int) -> None:
     from sklearn.datasets import load_digits
@@ -81,10 +83,11 @@ def test_sbm_has_the_expected_number_of_edges() -> None:
         assert abs(found - pairs * p) < 5 * math.sqrt(pairs * p * (1 - p))
 
 
-def test_sbm_pairs_are_equally_likely() -> None:
+@pytest.mark.parametrize("trials", [500, slow(2000)])
+def test_sbm_pairs_are_equally_likely(trials: int) -> None:
     """Every pair of a block of five, over many seeds: the numbering of pairs skips none."""
     counts = np.zeros((5, 5))
-    trials, p = 2000, 0.3
+    p = 0.3
     for seed in range(trials):
         source, target = load_dataset("sbm", nodes=5, blocks=1, attributes=1, p_in=p, seed=seed).edge_index
         counts[source, target] += 1

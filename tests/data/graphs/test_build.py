@@ -28,6 +28,7 @@ def test_any_edges_give_the_set_of_pairs(case, threads):
     check_graph(as_graph(array.T, n, orientation="columns", n_threads=threads), n, edges)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("id_type", [np.int32, np.int64])
 @pytest.mark.parametrize("chunk", [7, 1 << 21])
 def test_chunks_threads_and_id_types_change_nothing(monkeypatch, chunk, id_type):

@@ -127,6 +127,7 @@ WAYS = {
 }  # fmt: skip
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.filterwarnings("ignore:.*first column has no name")
 def test_many_columns_take_seconds(tmp_path, way):
