@@ -15,16 +15,19 @@ import json
 import time
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
 
 import geodim
 from engine import machine
 from geodim.concepts import as_context
 from geodim.errors import InterruptedWarning
+from geodim.experiments.baskets import transactions
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 try:
     import fim
@@ -33,32 +36,6 @@ except ImportError:
 
 SUPPORTS = (1000, 300, 100, 30, 10, 1)
 MINED = (1000, 300, 100, 30, 10)  # there are five million closed sets of two objects or more
-
-
-def transactions(objects: int, attributes: int, seed: int = 0) -> csr_array:
-    """Objects of about ten attributes, which come in patterns, some patterns far more often than others."""
-    rng = np.random.default_rng(seed)
-    number = 2000
-    sizes = 1 + rng.poisson(3, number)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    popular = rng.exponential(size=attributes)
-    items = rng.choice(attributes, starts[-1], p=popular / popular.sum())
-    again = np.flatnonzero(rng.random(items.size) < 0.4)[1:]
-    items[again] = items[np.maximum(again - rng.integers(1, 9, again.size), 0)]  # as in patterns before
-    often = rng.exponential(size=number)
-    taken = 1 + rng.poisson(2.5, objects)
-    who = np.repeat(np.arange(objects), taken)
-    which = rng.choice(number, who.size, p=often / often.sum())
-    kept = np.clip(rng.normal(0.8, 0.15, number), 0.1, 1.0)
-    rows = np.repeat(who, sizes[which])
-    at = np.arange(rows.size) - np.repeat(np.cumsum(sizes[which]) - sizes[which], sizes[which])
-    columns = items[np.repeat(starts[which], sizes[which]) + at]
-    stays = rng.random(rows.size) < np.repeat(kept[which], sizes[which])
-    entries = np.unique(rows[stays] * attributes + columns[stays])
-    return csr_array(
-        (np.ones(entries.size, bool), (entries // attributes, entries % attributes)),
-        shape=(objects, attributes),
-    )
 
 
 def measured(name: str, X: Any, support: int, limit: float) -> tuple[dict[str, Any], Any]:

@@ -106,6 +106,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"geodim {version}"
 html_static_path = [str(HERE / "_static")]
 html_css_files = ["geodim.css"]
+html_js_files = ["switcher.js"]
 html_favicon = str(HERE / "_static" / "mark.svg")
 html_copy_source = False
 html_domain_indices = False
@@ -114,10 +115,14 @@ html_sidebars = {"index": [], "project/*": []}
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {
-        "text": f"geodim <small>{version}</small>",
+        "text": "geodim",
         "image_light": "_static/mark.svg",
         "image_dark": "_static/mark.svg",
     },
+    "navbar_start": ["navbar-logo", "version-switcher"],
+    "switcher": {"json_url": "_static/switcher.json", "version_match": version},
+    "check_switcher": False,  # it is looked for among the pages; tests/docs/test_versions.py checks it
+    "show_version_warning_banner": True,  # of any version but the preferred one
     "show_toc_level": 2,
     "header_links_before_dropdown": 6,
     "navigation_with_keys": False,

@@ -27,8 +27,8 @@ flat = framed.reshape(len(digits), -1)
 SETS = {
     "digits": framed,
     "each moved": moved,
-    "pixels exchanged, all alike": flat[:, rng.permutation(144)].reshape(framed.shape),
-    "pixels exchanged, each anew": rng.permuted(flat, axis=1).reshape(framed.shape),
+    "permuted, all the same": flat[:, rng.permutation(144)].reshape(framed.shape),
+    "permuted, each differently": rng.permuted(flat, axis=1).reshape(framed.shape),
     "noise added": np.clip(framed + rng.normal(0, 4, framed.shape), 0, 16),
 }
 

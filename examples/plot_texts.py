@@ -33,7 +33,7 @@ def dealt(seed: int) -> list[str]:
     return [" ".join(deck.pop() for _ in words) for words in split]
 
 
-anew = [dealt(seed) for seed in range(3)]
+shuffled = [dealt(seed) for seed in range(3)]
 print(
     f"{len(texts):,} paragraphs, {sum(map(len, split)):,} words, {len(set().union(*split)):,} different ones"
 )
@@ -54,12 +54,12 @@ found: dict[str, tuple[float, list[float]]] = {}
 def told(name: str, own: geodim.IDResult, others: list[geodim.IDResult], more: str) -> None:
     found[name] = own.dimension, sorted(other.dimension for other in others)
     low, _, high = found[name][1]
-    print(f"{name:22s}{own.dimension:8.2f}   dealt anew {low:.2f} to {high:.2f}   {more}")
+    print(f"{name:22s}{own.dimension:8.2f}   shuffled {low:.2f} to {high:.2f}   {more}")
 
 
 for weighting in ("binary", "count", "tfidf"):
     family = geodim.Terms(weighting=weighting)
-    own, *others = (geodim.intrinsic_dimension(some, features=family) for some in (texts, *anew))
+    own, *others = (geodim.intrinsic_dimension(some, features=family) for some in (texts, *shuffled))
     leading = ", ".join(f"{term} {share:.0%}" for term, share in list(own.shares.items())[:3])
     told(f"terms, {weighting}", own, others, f"led by {leading}")
 
@@ -76,7 +76,7 @@ for name, prepared, metric in (
 ):
     own, *others = (
         geodim.intrinsic_dimension(prepared(some), features="distances", metric=metric)
-        for some in (texts, *anew)
+        for some in (texts, *shuffled)
     )
     leading = next(iter(own.shares))
     told(name, own, others, f'led by "{leading}"' if metric == "jaccard" else "")
@@ -91,7 +91,7 @@ for name, prepared, metric in (
 figure, ax = plt.subplots(figsize=(8, 3.2), layout="constrained")
 for at, (own, others) in enumerate(found.values()):
     ax.plot([own, *others], [at] * 4, "-", color="0.8", zorder=0)
-    ax.plot(others, [at] * 3, "k.", label="words dealt out anew" if at == 0 else None)
+    ax.plot(others, [at] * 3, "k.", label="words shuffled" if at == 0 else None)
     ax.plot(own, at, "C0o", label="paragraphs" if at == 0 else None)
 ax.set_yticks(range(len(found)), list(found))
 ax.invert_yaxis()

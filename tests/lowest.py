@@ -37,6 +37,17 @@ def lowest(requirements: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def requirements() -> list[str]:
+    """What pyproject.toml names, the extras included."""
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    return [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+
+
+def plain(name: str) -> str:
+    """A name as packages are compared by: Jinja2 is jinja2, torch_geometric is torch-geometric."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 def counts(reports: Iterable[str]) -> dict[str, int]:
     """How many tests there were and what became of them, all reports together."""
     found: Counter[str] = Counter()
@@ -53,12 +64,10 @@ def counts(reports: Iterable[str]) -> dict[str, int]:
 
 def main(reports: list[str]) -> None:
     """Print one line per package, and one per outcome if there are reports."""
-    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
-    requirements = chain(project["dependencies"], *project["optional-dependencies"].values())
-    versions = lowest(requirements)
+    versions = lowest(requirements())
     if reports:
-        installed = {one.metadata["Name"].replace("_", "-") for one in metadata.distributions()}
-        versions = {name: metadata.version(name) for name in versions if name.replace("_", "-") in installed}
+        installed = {plain(one.metadata["Name"]) for one in metadata.distributions()}
+        versions = {name: metadata.version(name) for name in versions if plain(name) in installed}
         sys.stdout.write(f"python=={platform.python_version()}\n")
     for name, version in sorted(versions.items()):
         sys.stdout.write(f"{name}=={version}\n")

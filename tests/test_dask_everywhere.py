@@ -35,13 +35,16 @@ REFUSED = {
     "geodim.DiscriminabilitySelector": lambda X: geodim.DiscriminabilitySelector(1).fit(X),
     "geodim.StreamingDimension": lambda X: geodim.StreamingDimension().partial_fit(X),
     "geodim.WhatIf": geodim.WhatIf,
+    "geodim.binary_correlation_dimension": geodim.binary_correlation_dimension,
     "geodim.binary_dimension": geodim.binary_dimension,
     "geodim.compare": lambda X: geodim.compare([X, X]),
     "geodim.explain_dimension": geodim.explain_dimension,
     "geodim.explain_hops": lambda X: geodim.explain_hops(X, RING, 1),
     "geodim.feature_ranking": geodim.feature_ranking,
     "geodim.select_features": geodim.select_features,
+    "geodim.top_features": geodim.top_features,
     "geodim.subsampled_dimensions": geodim.subsampled_dimensions,
+    "geodim.support_curve": geodim.support_curve,
     "geodim.shuffled_reference": lambda X: geodim.shuffled_reference(X, features="distances"),
     "geodim.drop_missing": geodim.drop_missing,
     "geodim.as_graph": geodim.as_graph,
@@ -61,12 +64,12 @@ REFUSED = {
         f"geodim.paper.{name}": lambda X, name=name, more=more: getattr(paper, name)(X, *more)
         for name, more in {
             "algorithm_1": (), "algorithm_2": ([2, 64],), "d_max": (), "discriminability_by_definition": (),
-            "discriminability_of_measure": ([1] * 64,), "feature_sequence": (), "is_geometric_dataset": (),
-            "k_hop_features": (RING.T, 1), "observable_diameter": (0.5,),
+            "discriminability_of_measure": ([1] * 64,), "feature_resilience": (), "feature_sequence": (),
+            "is_geometric_dataset": (), "k_hop_features": (RING.T, 1), "observable_diameter": (0.5,),
             "observable_diameter_by_subsets": (0.5,), "partial_diameter": (0.5,),
             "partial_diameter_by_subsets": (0.5,), "partial_diameter_of_mass": ([1] * 64, 0.5),
             "phi_all": (), "phi_k": (2,), "phi_k_per_feature": (2,), "phi_kf": (2,),
-            "phi_of_measure": ([1] * 64,),
+            "phi_of_measure": ([1] * 64,), "resilience_bounds": ([2, 64],),
         }.items()
     },
 }  # fmt: skip

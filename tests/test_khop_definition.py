@@ -103,7 +103,7 @@ def test_indistinguishable_nodes_are_counted_for_every_k(kind):
 
 
 def test_counting_nodes_needs_a_pass_without_checkpoint(tmp_path):
-    with pytest.raises(InputValueError, match="run of its own"):
+    with pytest.raises(InputValueError, match="separate run"):
         geodim.khop_dimensions(X64, EDGES, 1, count_indistinguishable=True, checkpoint=tmp_path)
 
 

@@ -110,6 +110,8 @@ class TestElsewhere:
             geodim.WhatIf,
             geodim.baselines.two_nn,
             geodim.binary_dimension,
+            geodim.binary_correlation_dimension,
+            geodim.support_curve,
             lambda X: geodim.IntrinsicDimension().fit(X),
             lambda X: geodim.compare([X, X]),
         ],

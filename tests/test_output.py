@@ -154,7 +154,7 @@ def test_read_only_is_respected(tmp_path):
         ("file/a", "there is no folder .*file"),
         (".", "it is a folder"),
         ("n" * 300, "the name is too long"),
-        ("circle", "go round in a circle"),
+        ("circle", "form a loop"),
     ],
 )
 def test_places_where_nothing_can_be_written(tmp_path, name, reason):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import geodim
+import lowest
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 
@@ -145,3 +146,11 @@ def test_the_guide_of_scientific_python_is_followed():
     ignored = re.findall(r'^  "(\w+)",(.*)$', section, re.MULTILINE)
     assert ignored
     assert all(reason.startswith(" # ") for _, reason in ignored)
+
+
+def test_the_lowest_versions_are_of_all_dependencies():
+    """Those of every extra, newer ones included, however their names are written."""
+    named = {re.match(r"[\w-]+", one)[0] for one in lowest.requirements()} - lowest.LEFT_OUT - {"geodim"}
+    assert set(lowest.lowest(lowest.requirements())) == named >= {"numpy", "rapidfuzz", "pillow", "jinja2"}
+    assert lowest.plain("Jinja2") == "jinja2"
+    assert lowest.plain("torch_geometric") == "torch-geometric"

@@ -33,10 +33,13 @@ def results():
         "IDResult": geodim.intrinsic_dimension(X, removal=True),
         "KHopResult": hops,
         "FeatureSelection": geodim.select_features(X, 2),
+        "TopFeatures": geodim.top_features(X, 1, drop_correlated=0.3),
         "Explanation": geodim.explain_hops(X, RING, 1),
         "Comparison": geodim.compare({"a": X, "b": X**2}, repeats=3),
         "SampleCurve": geodim.subsampled_dimensions(X, repeats=2),
         "HopAdvice": geodim.advise(hops),
+        "SupportCurve": geodim.support_curve(X > 0.5),
+        "BinaryCorrelation": geodim.binary_correlation_dimension(X > 0.5),
         "BaselineResult": baselines.two_nn(X),
     }
 
@@ -57,7 +60,7 @@ def test_the_walk_leaves_nothing_out(results):
 
 NAMES = (
     "IDResult", "KHopResult", "FeatureSelection", "Explanation", "Comparison", "SampleCurve", "HopAdvice",
-    "BaselineResult",
+    "BaselineResult", "TopFeatures", "SupportCurve", "BinaryCorrelation",
 )  # fmt: skip
 
 

@@ -100,6 +100,8 @@ def test_the_table_is_used():
         lambda progress: geodim.select_features([[0.0, 1.0, 5.0], [1.0, 3.0, 2.0]], 2, progress=progress),
         lambda progress: geodim.khop_dimensions([[0.0], [1.0]], [(0, 1)], 1, progress=progress),
         lambda progress: geodim.binary_dimension([[0, 1], [1, 1]], progress=progress),
+        lambda progress: geodim.support_curve([[0, 1], [1, 1]], progress=progress),
+        lambda progress: geodim.binary_correlation_dimension([[0, 1], [1, 1]], progress=progress),
     ],
 )
 def test_progress_is_a_bar_or_a_function(measure, capsys):

@@ -184,7 +184,7 @@ class TestLayers:
         assert [row["layer"] for row in rows] == ["used"]
         with LayerDimension(outer, ["used", "attention.out_proj"]) as watch:
             outer["used"](x)
-            with pytest.raises(InputValueError, match=r"'attention.out_proj' put out nothing"):
+            with pytest.raises(InputValueError, match=r"'attention.out_proj' produced nothing"):
                 watch.measure()
 
 
@@ -380,8 +380,8 @@ class TestErrors:
 
         net = Returning().eval()
         for answer, error, match in [
-            ("text", InputTypeError, "no tensor but str"),
-            ((None, 3), InputTypeError, "no tensor but tuple"),
+            ("text", InputTypeError, "returns a str, not a tensor"),
+            ((None, 3), InputTypeError, "returns a tuple, not a tensor"),
             (torch.eye(3).to(torch.complex64), InputTypeError, "real and dense"),
             (torch.eye(3).to_sparse(), InputTypeError, "real and dense"),
             (torch.tensor(1.0), ShapeError, "a single number"),

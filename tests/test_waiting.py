@@ -108,7 +108,7 @@ def test_readers_give_up(
     tmp_path: Path, name: str, read: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(waiting_, "GRACE", 0.0)
-    with waiting(0.0), pytest.raises(TimeLimitError, match=r"limit of 0 s was over .* while reading"):
+    with waiting(0.0), pytest.raises(TimeLimitError, match=r"limit of 0 s ran out .* while reading"):
         read(tmp_path / name)
 
 
@@ -183,5 +183,5 @@ def test_time_limits_of_the_library_hold_for_first_passes(monkeypatch: pytest.Mo
         lambda: geodim.khop_dimensions(np.repeat(data, 50, 0), edges, 1, time_limit=0.0),
         lambda: geodim.select_features(np.repeat(data, 50, 0), time_limit=0.0),
     ):
-        with pytest.raises(TimeLimitError, match="limit of 0 s was over before there was any result"):
+        with pytest.raises(TimeLimitError, match="limit of 0 s ran out before there was any result"):
             call()

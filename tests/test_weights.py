@@ -262,7 +262,7 @@ def test_no_certificate():
     "call", [geodim.explain_dimension, geodim.feature_ranking, geodim.WhatIf, geodim.select_features]
 )
 def test_explanations_are_of_whole_weights(call):
-    with pytest.raises(InputTypeError, match=r"at row 0 is no integer.*intrinsic_dimension takes any"):
+    with pytest.raises(InputTypeError, match=r"at row 0 is not an integer.*intrinsic_dimension takes any"):
         call(X, weights=REAL)
 
 
@@ -272,7 +272,7 @@ def test_other_backends_are_for_whole_weights():
     da = pytest.importorskip("dask.array")
     with own_cluster(n_workers=1, threads_per_worker=1, processes=False):
         for data in (X, da.from_array(X, chunks=(20, 3))):
-            with pytest.raises(InputTypeError, match=r"is no integer.*backend='cpu'"):
+            with pytest.raises(InputTypeError, match=r"is not an integer.*backend='cpu'"):
                 geodim.intrinsic_dimension(data, weights=REAL, backend="dask")
 
 
@@ -280,7 +280,7 @@ def test_the_gpu_is_for_whole_weights():
     pytest.importorskip("triton")
     torch = pytest.importorskip("torch")
     for data, kind in ((X, "coordinates"), (torch.from_numpy(X), "coordinates"), (X, "distances")):
-        with pytest.raises(InputTypeError, match=r"is no integer.*backend='cpu'"):
+        with pytest.raises(InputTypeError, match=r"is not an integer.*backend='cpu'"):
             geodim.intrinsic_dimension(data, weights=REAL, features=kind, backend="cuda")
 
 

@@ -18,6 +18,7 @@ from geodim._version import __version__
 
 _WHERE = {
     "Alert": "geodim.alerts",
+    "BinaryCorrelation": "geodim.concepts.correlation",
     "Certificate": "geodim.certificate",
     "Comparison": "geodim.sampling",
     "Directions": "geodim.families",
@@ -36,19 +37,22 @@ _WHERE = {
     "Problem": "geodim.plans",
     "Pixels": "geodim.families",
     "Terms": "geodim.families",
+    "TopFeatures": "geodim.explain.top",
     "Union": "geodim.families",
     "Values": "geodim.families",
     "SampleCurve": "geodim.sampling",
     "StreamingDimension": "geodim.streaming",
+    "SupportCurve": "geodim.concepts.supports",
     "WhatIf": "geodim.explain.whatif",
     "advise": "geodim.explain.advice",
     "as_graph": "geodim.data.graphs",
+    "binary_correlation_dimension": "geodim.concepts.correlation",
     "binary_dimension": "geodim.concepts.dimension",
     "compare": "geodim.sampling",
     "drop_missing": "geodim.data.missing",
     "explain_dimension": "geodim.explain.shares",
     "explain_hops": "geodim.explain.shares",
-    "feature_ranking": "geodim.explain.shares",
+    "feature_ranking": "geodim.explain.ranking",
     "intrinsic_dimension": "geodim.dimension",
     "khop_dimensions": "geodim.khop",
     "load_dataset": "geodim.data.datasets",
@@ -59,6 +63,8 @@ _WHERE = {
     "select_features": "geodim.explain.select",
     "shuffled_reference": "geodim.sampling",
     "subsampled_dimensions": "geodim.sampling",
+    "top_features": "geodim.explain.top",
+    "support_curve": "geodim.concepts.supports",
 }
 _MODULES = {
     "baselines",
@@ -72,6 +78,7 @@ _MODULES = {
 
 __all__ = [
     "Alert",
+    "BinaryCorrelation",
     "Certificate",
     "Comparison",
     "Directions",
@@ -91,7 +98,9 @@ __all__ = [
     "Problem",
     "SampleCurve",
     "StreamingDimension",
+    "SupportCurve",
     "Terms",
+    "TopFeatures",
     "Union",
     "Values",
     "WhatIf",
@@ -99,6 +108,7 @@ __all__ = [
     "advise",
     "as_graph",
     "baselines",
+    "binary_correlation_dimension",
     "binary_dimension",
     "compare",
     "drop_missing",
@@ -119,13 +129,17 @@ __all__ = [
     "select_features",
     "shuffled_reference",
     "subsampled_dimensions",
+    "support_curve",
+    "top_features",
 ]
 
 if TYPE_CHECKING:
     from geodim import baselines, errors, features, gnn, paper, pyg as pyg, torch as torch
     from geodim.alerts import Alert
     from geodim.certificate import Certificate
+    from geodim.concepts.correlation import BinaryCorrelation, binary_correlation_dimension
     from geodim.concepts.dimension import binary_dimension
+    from geodim.concepts.supports import SupportCurve, support_curve
     from geodim.data.datasets import load_dataset
     from geodim.data.graphs import as_graph
     from geodim.data.missing import drop_missing
@@ -134,9 +148,11 @@ if TYPE_CHECKING:
     from geodim.display.html.document import report
     from geodim.estimator import IntrinsicDimension
     from geodim.explain.advice import HopAdvice, advise
+    from geodim.explain.ranking import feature_ranking
     from geodim.explain.select import FeatureSelection, select_features
     from geodim.explain.selector import DiscriminabilitySelector
-    from geodim.explain.shares import Explanation, explain_dimension, explain_hops, feature_ranking
+    from geodim.explain.shares import Explanation, explain_dimension, explain_hops
+    from geodim.explain.top import TopFeatures, top_features
     from geodim.explain.whatif import WhatIf
     from geodim.families import Directions, Distances, Patches, Pixels, Terms, Union, Values
     from geodim.gauge import Gauge, reference_marks

@@ -113,7 +113,7 @@ class _Compiling:
             self._outermost = kernel, now
         if not self.told and self.spent + now - self._outermost[1] > TELL_AFTER and _somebody_looks():
             self.told = True
-            LOGGER.warning("geodim is compiling for this machine, once: some ten seconds more")
+            LOGGER.warning("geodim is compiling for this machine, once: this takes about ten seconds")
 
     def end(self, kernel: object) -> None:
         """It is compiled."""
@@ -138,7 +138,7 @@ def _say(folder: str, error: Exception) -> None:
         _said.add(folder)
     warnings.warn(
         f"the cache of compiled code in {folder} is damaged or cannot be used "
-        f"({type(error).__name__}: {error}): code is compiled again; if this goes on, delete that "
+        f"({type(error).__name__}: {error}): code is compiled again; if this keeps happening, delete that "
         "folder, or name another in NUMBA_CACHE_DIR",
         GeodimWarning,
         stacklevel=2,

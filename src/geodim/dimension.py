@@ -88,12 +88,12 @@ def intrinsic_dimension(
         whole), scipy.sparse (never densified), torch tensors, pandas, polars or pyarrow frames
         (column names are kept), lists.  For other features also texts, images and graphs.
     features : {"coordinates", "distances", "directions", "pixels", "patches", "terms"}, family, or list
-        Which functions on the points: the columns, the distances from every point, or projections; of images
-        the pixels, or means over patches; of texts the terms; any `geodim.features.Family`, as `Distances`,
-        `Directions`, `Pixels`, `Values` or one of your own; several in a list are a `Union`.  With landmarks,
-        and with directions, the bounds hold the value for all points, or for all directions.
+        Which functions on the points: the columns, the distances from every point, or projections; for
+        images, the pixels or means over patches; for texts, the terms; any family, such as `Distances`,
+        `Directions`, `Pixels`, `Values` or one of your own; a list of several is a `Union`. With landmarks or
+        directions, the bounds hold for all points or all directions.
     metric, landmarks : optional
-        For distances, see `geodim.features.Distances`: "euclidean" by default, and from all points.
+        For distances, see `Distances`: "euclidean" by default, and from all points.
     rtol : float, default 0.0
         0 gives the exact value.  A positive value stops as soon as (upper - lower) / lower <= rtol; one that
         floats cannot express (below 1e-13) gives the exact value too.
@@ -115,17 +115,17 @@ def intrinsic_dimension(
     n_threads : int, optional
         Threads to use; all available cores by default.  The result does not depend on it.
     time_limit : float, optional
-        Seconds after which the bounds known by then are returned, with a warning; where there are none yet,
-        since not all values have been read, a `TimeLimitError`.
+        Seconds after which the bounds known by then are returned, with a warning; if there are none yet,
+        because not all values have been read, a `TimeLimitError` is raised.
     count_indistinguishable : bool, default False
-        Also count the points that no feature tells apart from another point; not of Dask collections.
+        Also count the points that no feature tells apart from another point; not for Dask collections.
     removal : bool, default False
-        Also find the dimension without each feature, and how many features tie (``result.removal``), for up
-        to half as much time again.  Of exact values on this machine's cores only.
+        Also find the dimension without each feature, and how many features tie (``result.removal``), which
+        takes up to half as long again. Only for exact values on this machine's cores.
     backend : {"auto", "cpu", "cuda", "dask"}
         Where to compute: on this machine's cores, on a GPU, or on the active Dask client.  "auto" goes where
         the data is: CUDA tensors are solved on their device, Dask arrays on their cluster, everything else
-        here.  The results are the same to the bit.
+        here.  The results are the same, bit for bit.
     checkpoint : path, optional
         Folder to keep the state in; a later call with the same arguments continues, with the same final
         bits.  On this machine's cores only.
@@ -159,7 +159,7 @@ def intrinsic_dimension(
     place = choose_backend(backend, X)
     if count_indistinguishable and is_dask(X):
         raise InputValueError(
-            "equal rows are counted on this machine, and nothing is brought here unasked: leave out "
+            "equal rows are counted on this machine, and data is copied here only on request: leave out "
             "count_indistinguishable, or give X.compute()"
         )
     meter = place.meter()
@@ -175,9 +175,7 @@ def intrinsic_dimension(
             )
         opened = scaled(opened, chosen, threads)
         if checkpoint is not None and place.name != "cpu":
-            raise InputValueError(
-                f"columns are kept in a checkpoint with backend='cpu' only, not {place.name!r}"
-            )
+            raise InputValueError(f"checkpoints of columns need backend='cpu', not {place.name!r}")
         if removal:
             _refuse_removal(place, rtol, checkpoint, opened)
         run = _Run(place, opened, rtol, threads, chosen, started, removal=removal)
@@ -208,10 +206,10 @@ def _refuse(place: Executor, X: object, weights: object, rtol: float, equal_rows
             there and (rtol > 0.0 or weights is not None),
             "made on the workers exactly and without weights: leave out rtol and weights, or backend='dask'",
         ),
-        (equal_rows, "not looked at for equal rows: count them with features='coordinates'"),
+        (equal_rows, "not checked for equal rows: count them with features='coordinates'"),
     ):
         if given:
-            raise InputValueError(f"features that are no columns are {why}")
+            raise InputValueError(f"features that are not columns are {why}")
 
 
 def _refuse_removal(place: Executor, rtol: float, checkpoint: object, opened: Opened) -> None:
@@ -220,11 +218,11 @@ def _refuse_removal(place: Executor, rtol: float, checkpoint: object, opened: Op
         (place.name != "cpu", f"backend={place.name!r}"),
         (tolerance(rtol) > 0.0, "rtol"),
         (checkpoint is not None, "checkpoint"),
-        (isinstance(opened.source, MassSource | UnitSource), "weights that are no small whole numbers"),
+        (isinstance(opened.source, MassSource | UnitSource), "weights that are not small whole numbers"),
     ):
         if given:
             raise InputValueError(
-                f"what removals cost is found exactly, on this machine's cores and without a checkpoint: "
+                f"what removals cost is computed exactly, on this machine's cores and without a checkpoint: "
                 f"leave out removal=True, or {what}"
             )
 

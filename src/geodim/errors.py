@@ -136,7 +136,7 @@ class DataFileError(GeodimError, OSError):
 
 
 class DataChangedError(DataFileError):
-    """The data changed while it was read: two passes over it did not see the same, so there is no answer.
+    """The data changed while it was read: two passes over it saw different values, so there is no answer.
 
     Examples
     --------

@@ -64,7 +64,7 @@ class IntrinsicDimension(DataEstimator):
     features : str, family, or list of these
         Which functions on the points, as for `geodim.intrinsic_dimension`.
     metric, landmarks : optional
-        For distances, see `geodim.features.Distances`.
+        For distances, see `Distances`.
     rtol : float, default 0.0
         0 gives the exact value; a positive value stops as soon as (upper - lower) / lower <= rtol.
     scale : str, number or sequence, default "global"
@@ -130,7 +130,7 @@ class IntrinsicDimension(DataEstimator):
         y : ignored
             Present by convention.
         sample_weight : array-like of numbers of shape (n_points,), optional
-            What each point weighs; whole numbers are the same as repeating the points.
+            The weight of each point; whole numbers are the same as repeating the points.
 
         Returns
         -------

@@ -100,8 +100,8 @@ def khop_dimensions(
     ----------
     X : array-like of shape (n_nodes, n_attributes), or attributes and graph in one
         Attributes, in any form that `geodim.intrinsic_dimension` takes.  Without ``graph``, an object that
-        holds both: a PyTorch Geometric ``Data``, a ``HeteroData`` whose types of nodes have the same
-        attributes, a data set from `geodim.load_dataset`, or a pair (x, edge_index).
+        holds both: a PyTorch Geometric ``Data``, a ``HeteroData`` whose node types have the same attributes,
+        a data set from `geodim.load_dataset`, or a pair (x, edge_index).
     graph
         Anything that `geodim.as_graph` takes: edge arrays, sparse matrices, PyG, networkx, files.
     hops : int, default 5
@@ -111,14 +111,14 @@ def khop_dimensions(
     operator_parameters : dict, optional
         Parameters of the operator, see `geodim.features.make_operator`.
     rtol, scale, normalize, feature_names, n_threads, time_limit
-        As for `geodim.intrinsic_dimension`; attributes are divided before the first hop.  The tolerance is
-        about Phi: once that is as fine as the rounding of the features, the bounds hold what was reached,
-        which ``error`` says.
+        As for `geodim.intrinsic_dimension`; attributes are divided before the first hop.  The tolerance
+        applies to Phi: once that is as fine as the rounding of the features, the bounds are those that were
+        reached; see ``error``.
     edge_weights : array, True or str, optional
         Use edge weights, see `as_graph`; unweighted by default, as in the paper.
     memory : int, optional
-        Bytes that may be used, on the device if that is where it is computed; chooses how many columns are in
-        flight.  By default 16 columns, and on a device what fits.
+        Bytes that may be used, on the device if that is where it is computed; determines how many columns are
+        processed at once. By default 16 columns, and on a device as many as fit.
     checkpoint : path, optional
         Folder to keep the state in; a later call with the same arguments continues, with the same final bits.
     save_every : float
@@ -143,7 +143,7 @@ def khop_dimensions(
     -------
     KHopResult
         Phi is exact for the features as computed, without a tolerance; these are rounded sums from hop 1 on.
-        The bounds on the dimension include that, ``feature_error`` says how much it is
+        The bounds on the dimension include this rounding, ``feature_error`` is its size
         (`geodim.features.rounding` proves it), and ``exact`` is true of hop 0 only.
 
     Examples
@@ -201,7 +201,7 @@ def khop_dimensions(
     if count_indistinguishable and checkpoint is not None:
         msg = (
             "indistinguishable nodes cannot be counted in a pass with a checkpoint: "
-            "count them in a run of its own"
+            "count them in a separate run"
         )
         raise InputValueError(msg)
     layers: Layers

@@ -168,7 +168,7 @@ class KHopResult(Reported):
         ----------
         data, graph : optional
             What the result was computed from; needed if that is gone, or the result was read from JSON.
-            Of data on a cluster a few columns at a time are fetched.
+            From data on a cluster, a few columns at a time are fetched.
         rtol : float
             Relative width of the intervals that are proved for the dimensions, at most.
         """

@@ -26,9 +26,9 @@ def refuse_dask(data: object, what: str = "the data") -> None:
     if is_dask(data):
         kind = type(data).__name__
         raise InputTypeError(
-            f"{what} is a Dask {kind}, and it is not brought to this machine unasked: give its .compute() if "
-            "it fits the memory here; intrinsic_dimension and khop_dimensions take the points as they are, "
-            "and compute on the cluster (backend='auto' or 'dask')"
+            f"{what} is a Dask {kind}, which is copied to this machine only on request: give its .compute() "
+            "if it fits into memory here; intrinsic_dimension and khop_dimensions take the points as they "
+            "are, and compute on the cluster (backend='auto' or 'dask')"
         )
 
 
@@ -44,8 +44,8 @@ def as_array(data: object) -> np.ndarray[Any, Any]:
     for position, value in np.ndenumerate(np.asarray(data, object)):
         if isinstance(value, Integral) and int(value) != int(array[position]):
             msg = (
-                f"{value} at {list(position)} is no float64, and other numbers of the list are no integers "
-                "of 64 bits: give an array of int64 or uint64, or floats"
+                f"{value} at {list(position)} is not a float64, and other numbers of the list are not "
+                "integers of 64 bits: give an array of int64 or uint64, or floats"
             )
             raise InputValueError(msg)
     return array

@@ -40,8 +40,8 @@ REASONS = {
     errno.EFBIG: "the file would be larger than is allowed here",
     errno.ENAMETOOLONG: "the name is too long",
     errno.EROFS: "the disk is read-only",
-    errno.EPIPE: "nobody reads that pipe any more",
-    errno.ELOOP: "its symbolic links go round in a circle",
+    errno.EPIPE: "nothing reads from that pipe any more",
+    errno.ELOOP: "its symbolic links form a loop",
 }
 
 
@@ -152,7 +152,7 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[str | Pat
     for option, place in places.items():
         for source in filter(None, inputs):
             if _is_read(place, Path(_file_of(str(source)))):
-                what = f"{option} would overwrite {source}, which is read"
+                what = f"{option} would overwrite {source}, which is an input"
                 raise _cannot(outputs[option] or "", f"{what}; choose another name")
         for other, its_place in places.items():
             if other != option and place.same(its_place):

@@ -72,22 +72,22 @@ class IDResult(Reported):
     mass : float
         The total weight: the number of points, or the sum of their weights.
     support : array of int, or of float
-        The k at which Phi is held; of points whose weights are not whole numbers, the masses.
+        The k at which Phi is held; for points whose weights are not whole numbers, the masses.
     stepwise : bool
         Whether Phi is constant from after one entry of the support up to the next.
     phi_lower, phi_upper : array of float
         Bounds on Phi(k) of the features as computed, in the data's own units; one array if ``phi_exact``.
     feature_error : float
         How far a computed feature may lie from its definition, in the data's own units: 0 for columns
-        (but for integers whose range is beyond 2^53), the rounding of the sums for hops.  Phi of the
+        (except for integers whose range is beyond 2^53), the rounding of the sums for hops.  Phi of the
         definition is within twice this of what is held here; bounds on Delta and the dimension include it.
     shares : dict
         For every feature that attains Phi somewhere, the share of the discriminability at the k it attains
         (the lowest index wins a tie), largest first.
     attained_from, attained_by : array of int
         Which feature attains Phi, as runs of k, or of masses: from ``attained_from[i]`` on it is the one at
-        position ``attained_by[i]`` of ``shares``, or none if that is -1.  At most 2,048 runs, of the longest
-        where there are more; empty if stopped early.
+        position ``attained_by[i]`` of ``shares``, or none if that is -1.  At most 2,048 runs, the longest
+        ones where there are more; empty if stopped early.
     plan : PlanRecord or None
         How it was computed: what was predicted, and what happened.
     alerts : tuple of Alert
@@ -140,7 +140,7 @@ class IDResult(Reported):
 
     @property
     def measured(self) -> bool:
-        """Whether Phi is a function of the mass, since weights are no whole numbers, and not of k."""
+        """Whether Phi is a function of the mass, not of k, because weights are not whole numbers."""
         return self.support.dtype.kind == "f"
 
     @property

@@ -47,7 +47,7 @@ class Waiting:
         """Raise if it is too late, and more than a moment has passed since it was begun."""
         if time.monotonic() > max(self.deadline, begun + GRACE):
             raise TimeLimitError(
-                f"the time limit of {self.limit:g} s was over before there was any result, while {doing}: "
+                f"the time limit of {self.limit:g} s ran out before there was any result, while {doing}: "
                 "give more time, or take fewer points"
             )
 

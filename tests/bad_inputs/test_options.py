@@ -134,7 +134,9 @@ def test_more_points_than_can_be_counted_are_masses(weights):
 
 @pytest.mark.parametrize("call", [geodim.explain_dimension, geodim.select_features, geodim.WhatIf])
 def test_weights_that_are_no_integers(call):
-    with pytest.raises(InputTypeError, match=r"weight 0\.5 at row 1 is no integer: here .* multiplicities"):
+    with pytest.raises(
+        InputTypeError, match=r"weight 0\.5 at row 1 is not an integer: here .* multiplicities"
+    ):
         call(X, weights=[1, 0.5, 1, 1])
 
 
@@ -164,7 +166,7 @@ class TestManyPoints:
         assert issubclass(MachineMemoryError, MemoryError)
 
     def test_an_explanation_repeats_points(self):
-        with pytest.raises(InputValueError, match="weights that are no small whole numbers"):
+        with pytest.raises(InputValueError, match="weights that are not small whole numbers"):
             geodim.explain_dimension(self.X, weights=self.weights)
 
     @pytest.mark.parametrize("rtol", [0.0, 0.01, 1e-4])

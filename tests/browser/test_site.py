@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
 import pytest
 
 from built_site import built_site
+from geodim import __version__
 
 PAGES = {
     "front": "index.html",
@@ -15,6 +20,13 @@ PAGES = {
     "command": "reference/commands/geodim-compute.html",
     "page": "reading.html",
 }
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves a folder, and says nothing about it."""
+
+    def log_message(self, *words):
+        pass
 
 
 @pytest.fixture(scope="session")
@@ -64,3 +76,33 @@ def test_cards_lead_to_pages(opened):
     window = opened("front")
     window.js("document.querySelector('.kinds a').click()")
     window.wait("return location.pathname.endsWith('tutorials/index.html')")
+
+
+@pytest.fixture
+def served(site):
+    """The address of the site on this machine, for what works over http only."""
+    handler = partial(QuietHandler, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("page", ["", "how-to/", "how-to/index.html"])
+def test_versions_are_offered(window, served, page):
+    window.driver.get(served + page)
+    window.wait("return document.querySelectorAll('.version-switcher__menu a').length")
+    shown = "return document.querySelector('.version-switcher__button').innerText"
+    assert window.js(shown) == __version__
+    (address,) = window.js(
+        "return Array.from(document.querySelectorAll('.version-switcher__menu a.active'), a => a.href)"
+    )
+    assert address.endswith(f"/geodim/{page.removesuffix('index.html')}index.html")
+    assert [entry for entry in window.driver.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_a_page_in_a_folder_names_its_version(opened):
+    window = opened("function")
+    assert window.js("return document.querySelector('.version-switcher__button').innerText") == __version__

@@ -73,7 +73,7 @@ def test_lies_are_typed_errors(tmp_path: Path) -> None:
             Certificate.from_dict(wrong)
     with pytest.raises(CertificateError, match="malformed"):
         Certificate.from_json(CERTIFICATE.to_json()[:-5])
-    with pytest.raises(DataFileError, match="cannot read"):
+    with pytest.raises(DataFileError, match="there is no file"):
         Certificate.from_json(tmp_path / "nothing.json")
     with pytest.raises(DataFileError, match="cannot write"):
         CERTIFICATE.save(tmp_path / "no folder" / "c.json")

@@ -37,6 +37,58 @@ def test_one_line_of_json_and_nothing_else(transactions: Path) -> None:
     assert not {"support", "phi_lower", "phi_upper"} & set(ended.json)
 
 
+def test_the_curve_of_minimum_supports(transactions: Path, tmp_path: Path) -> None:
+    expected = geodim.support_curve(X, supports=[0.25, 10, 1])
+    ended = called("binary", transactions, "--supports", "0.25,10,1")
+    assert (ended.code, ended.err) == (0, "")
+    assert (ended.json["supports"], ended.json["lower"]) == ([30, 10, 1], expected.lower)
+    path = tmp_path / "curve.json"
+    shown = called_on_terminal("binary", transactions, "--curve", "--json", path).err
+    assert "by frequent concepts alone" in shown
+    whole = geodim.SupportCurve.from_json(path)
+    assert whole.lower[-1] == geodim.binary_dimension(X).dimension
+    assert whole.parameters["data"] == str(transactions)
+    quiet = called_on_terminal("binary", transactions, "--curve", "--quiet")
+    assert f"{whole.lower[-1]:.10g} {whole.upper[-1]:.10g}" in quiet.out + quiet.err
+
+
+def test_a_curve_that_is_stopped(tmp_path: Path) -> None:
+    np.save(tmp_path / "dense.npy", np.random.default_rng(0).random((500, 40)) < 0.9)
+    ended = called("binary", tmp_path / "dense.npy", "--curve", "--time-limit", "1")
+    assert ended.code == 5
+    assert ended.json["stopped"] == "time limit"
+    assert "stopped early" in ended.err
+
+
+def test_the_correlation_dimension(transactions: Path, tmp_path: Path) -> None:
+    expected = geodim.binary_correlation_dimension(X)
+    ended = called("binary", transactions, "--correlation")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.json["dimension"] == expected.dimension
+    path = tmp_path / "found.json"
+    shown = called_on_terminal("binary", transactions, "--correlation", "--pairs", "5000", "--json", path).err
+    assert "5,000 at random" in shown
+    assert geodim.BinaryCorrelation.from_json(path).n_pairs == 5_000
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--curve", "--correlation"], "not both"),
+        (["--pairs", "5000"], "only --correlation"),
+        (["--curve", "--min-support", "0.1"], "--min-support"),
+        (["--curve", "--report", "r.html"], "--report"),
+        (["--correlation", "--scale", "global"], "--scale"),
+        (["--supports", "0.1,much"], "is not a number"),
+        (["--correlation", "--pairs", "some"], "pairs"),
+    ],
+)
+def test_options_that_do_not_go_together(transactions: Path, options: list[str], said: str) -> None:
+    ended = called("binary", transactions, *options)
+    assert ended.code == 2
+    assert said in " ".join(ended.err.split())
+
+
 def test_tables_of_any_kind(tmp_path: Path) -> None:
     frame = pd.DataFrame(X.astype(int), columns=NAMES)
     frame.assign(who=[f"customer {i}" for i in range(120)]).to_csv(tmp_path / "a.csv", index=False)
@@ -87,10 +139,10 @@ def test_stopped_by_the_clock(tmp_path: Path) -> None:
     ("options", "code", "words"),
     [
         (["--min-support", "1.5"], 2, "at most 1"),
-        (["--min-support", "many"], 2, "no number"),
+        (["--min-support", "many"], 2, "not a number"),
         (["--min-support", "nan"], 2, "--min-support"),
         (["--columns", "1"], 2, "no columns to choose from"),
-        (["--json", "{file}"], 4, "which is read"),
+        (["--json", "{file}"], 4, "which is an input"),
     ],
 )
 def test_wrong_options(transactions: Path, options: list[str], code: int, words: str) -> None:

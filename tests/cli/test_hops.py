@@ -348,12 +348,12 @@ class TestOnTerminals:
             shown = re.search(row, ended.err, re.MULTILINE)
             assert shown is not None
             assert expected[k].error <= float(shown[1]) <= 2 * expected[k].error
-        assert "within: hops are sums, rounded to float64, and" in ended.err
+        assert "within: hops are sums, rounded to float64, which changes" in ended.err
         assert "150 nodes" in ended.err
         assert f"wrote {tmp_path / 'r.json'}" in ended.err
         advice = geodim.advise(expected)
         assert advice.text.splitlines()[0] in ended.err
-        assert "validate one or two hops more" in ended.err  # it is no law
+        assert "also validate no hops, and one or two more" in ended.err  # it is no law
         assert answer(*files, "--hops", 2)["advice"] == advice.to_dict()
         assert answer(*files, "--hops", 2, "--time-limit", 0, code=5)["advice"] is None
 

@@ -9,7 +9,7 @@ import geodim
 from cli.running import called
 
 pytest.importorskip("pyarrow")
-TOLD = "2 points of 82 left out, since values are missing (in 2 of 2 columns: 'x' 1, 'y' 1)"
+TOLD = "2 points of 82 left out, because values are missing (in 2 of 2 columns: 'x' 1, 'y' 1)"
 
 
 @pytest.fixture

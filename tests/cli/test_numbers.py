@@ -103,5 +103,5 @@ def test_generated_graphs_beyond_the_memory(name, options):
 def test_a_size_in_words_has_an_end():
     assert parse_memory("1.5 GiB") == 1610612736
     for text in (LONG, f"{LONG}TiB", "0", "0.1"):
-        with pytest.raises(Exception, match="no size"):
+        with pytest.raises(Exception, match="not a size"):
             parse_memory(text)

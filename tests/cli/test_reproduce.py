@@ -104,11 +104,11 @@ def test_what_does_not_fit_is_not_begun(tmp_path: Path) -> None:
     ("arguments", "word"),
     [
         (["nothing"], "there are statistics"),
-        (["random", "--points", "many"], "no whole number"),
+        (["random", "--points", "many"], "not a whole number"),
         (["random", "--points", "2"], "too small"),
         (["random", "--features", "0"], "too small"),
         (["--repetitions", "0"], "greater"),
-        (["--memory", "much"], "no size"),
+        (["--memory", "much"], "not a size"),
     ],
 )
 def test_wrong_arguments(arguments: list[str], word: str) -> None:

@@ -126,3 +126,36 @@ class TestErrors:
         assert ended.code == 0
         assert ended.json["dimension"] == "inf"
         assert "note: no feature" in ended.err
+
+
+class TestOtherMethods:
+    def test_one_line_of_json(self, points: Path, tmp_path: Path) -> None:
+        result = run(points, "--method", "resilience", "--drop-correlated", 0.2, "-m", 2)
+        values = json.loads(result.stdout)
+        top = geodim.top_features(np.load(points), 2, drop_correlated=0.2)
+        assert (values["columns"], values["scores"]) == (top.columns, top.scores)
+        assert values["dropped_columns"] == top.dropped_columns
+        assert run(points, "--method", "uniform", "--json", tmp_path / "top.json").exit_code == 0
+        again = geodim.TopFeatures.from_json(tmp_path / "top.json")
+        assert (again.weighting, len(again.names)) == ("uniform", 1)
+        assert again.parameters["data"] == str(points)
+
+    def test_table(self, points: Path) -> None:
+        shown = called_on_terminal("select", points, "--method", "resilience", "--drop-correlated", 0.1)
+        assert "1 of 6 features by resilience, 1 dropped by correlation" in " ".join(shown.err.split())
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (["--method", "best"], "none of greedy, resilience, uniform"),
+            (["--drop-correlated", "0.1"], "passes over"),
+            (["--method", "resilience", "--drop-correlated", "1"], "below 1"),
+            (["--method", "resilience", "--fraction", "0.9"], "--fraction is for --method greedy"),
+            (["--method", "uniform", "--time-limit", "9"], "--time-limit is for --method greedy"),
+            (["--method", "uniform", "--report", "a.html"], "--report is for --method greedy"),
+        ],
+    )
+    def test_options(self, points: Path, arguments: list[str], words: str) -> None:
+        result = run(points, *arguments)
+        assert result.exit_code == 2
+        assert words in " ".join(result.stderr.replace("│", " ").split())

@@ -82,7 +82,7 @@ def test_messages_about_data_name_options(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b,name\n1,2,x\n3,4,y\n")
     (tmp_path / "count.csv").write_text("0,1\n2,3\n5,5\n")
     for words, message in (
-        (["compute", "t.csv"], "what is no feature (--exclude), encode"),
+        (["compute", "t.csv"], "what is not a feature (--exclude), encode"),
         (["compute", "count.csv"], "may be names or a point; say which: --header or --no-header"),
         (["compute", "x.npy", "--scale", "1,2"], "there are 3 features but 2 units in --scale"),
         (["compute", "x.npy", "--backend", "dask"], "--scheduler"),

@@ -129,7 +129,7 @@ def test_time_is_over_while_a_file_is_read(
     path.write_text("a,b,c,d\n" + "0,1,0,1\n" * 200_000)
     ended = called(command, path, "--time-limit", "0")
     assert (ended.code, ended.out) == (ExitCode.STOPPED, "")
-    assert f"the time limit of 0 s was over before there was any result, while reading {path} (" in ended.err
+    assert f"the time limit of 0 s ran out before there was any result, while reading {path} (" in ended.err
 
 
 def test_time_is_over_while_parts_are_measured(points: Path) -> None:
@@ -165,7 +165,7 @@ def test_what_cannot_be_asked_ends_with_the_process(points: Path) -> None:
     )  # fmt: skip
     assert time.monotonic() - started < 45
     assert (done.returncode, done.stdout) == (ExitCode.STOPPED, "")
-    assert done.stderr.startswith("error: the time limit of 0.1 s was over before there was any result")
+    assert done.stderr.startswith("error: the time limit of 0.1 s ran out before there was any result")
 
 
 def test_interrupts_end_commands_that_measure_parts(points: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ def test_arrays(dtype):
 def test_arrays_in_blocks(monkeypatch):
     monkeypatch.setattr("geodim.concepts.contexts.BLOCK_BYTES", 40)
     assert same(as_context(X))
-    with pytest.raises(InputValueError, match="row 33, column 2 is 7, neither 0 nor 1: say what"):
+    with pytest.raises(InputValueError, match="row 33, column 2 is 7, neither 0 nor 1: state what"):
         as_context(np.where(np.arange(300).reshape(50, 6) == 200, 7, X))
 
 

@@ -135,11 +135,11 @@ def test_other_files(tmp_path, write):
     packed.write_bytes(b"1 2 3\n")
     latin = write("c.cxt", ANIMALS.replace("duck", "kéa").encode("latin-1"))
     for path, words in (
-        (tmp_path / "a.xyz", "Known endings are .dat"),
+        (write("a.xyz", b"1 2\n"), "Known endings are .dat"),
         (tmp_path / "none.dat", "none.dat"),
         (folder, "is a folder"),
         (packed, "b.dat.gz"),
-        (latin, "no complete context"),
+        (latin, "not a complete context"),
     ):
         with pytest.raises(DataFileError, match=words):
             geodim.binary_dimension(path)

@@ -20,7 +20,7 @@ needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes 
 def test_a_pipe_that_nobody_writes_to_is_refused(tmp_path, suffix):
     path = tmp_path / f"pipe{suffix}"
     os.mkfifo(path)
-    with pytest.raises(DataFileError, match=r"is a pipe, which cannot be read twice|is no folder"):
+    with pytest.raises(DataFileError, match=r"is a pipe, which cannot be read twice|is not a folder"):
         read_table(path)
 
 
@@ -52,7 +52,7 @@ def test_names_that_no_file_can_have():
 )
 def test_every_failure_names_the_file(error):
     with (
-        pytest.raises(DataFileError, match=r"some\.npy is no complete .npy file"),
+        pytest.raises(DataFileError, match=r"some\.npy is not a complete .npy file"),
         boundary("some.npy", ".npy file"),
     ):
         raise error

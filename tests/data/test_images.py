@@ -46,8 +46,8 @@ def test_memory_maps_are_not_copied(tmp_path):
     [
         ([GREY[0], GREY[1], GREY[2, :, :5]], ShapeError, "image 2 has size 4 x 5 and image 0 has 4 x 6"),
         ([GREY[0], COLOUR[0]], ShapeError, "image 1 has size 4 x 6 x 3 and image 0 has 4 x 6"),
-        ([GREY[0], "not an image"], InputTypeError, "image 1 is no array of pixels"),
-        ([GREY[0], None], InputTypeError, "image 1 is no array"),
+        ([GREY[0], "not an image"], InputTypeError, "image 1 is not an array of pixels"),
+        ([GREY[0], None], InputTypeError, "image 1 is not an array"),
         ([COLOUR], ShapeError, "image 0 has 4 axes"),
         ([1.0, 2.0], ShapeError, "image 0 has 0 axes"),
         ([], ShapeError, "no images"),

@@ -227,16 +227,16 @@ def test_where_units_of_columns_make_no_sense_there_is_a_way_out():
 
 @pytest.mark.parametrize("backend", ["cuda", "dask"])
 def test_other_backends_refuse(backend):
-    with pytest.raises(InputValueError, match="nothing is brought here unasked"):
+    with pytest.raises(InputValueError, match="data is copied here only on request"):
         geodim.intrinsic_dimension(np.eye(3), scale="range", backend=backend)
-    with pytest.raises(InputValueError, match="nothing is brought here unasked"):
+    with pytest.raises(InputValueError, match="data is copied here only on request"):
         geodim.khop_dimensions(np.eye(3), [(0, 1)], 1, scale="range", backend=backend)
 
 
 def test_data_elsewhere_is_not_brought_here():
     array = pytest.importorskip("dask.array")
     X = array.from_array(np.random.default_rng(0).normal(size=(6, 2)))
-    with pytest.raises(InputValueError, match="nothing is brought here unasked"):
+    with pytest.raises(InputValueError, match="data is copied here only on request"):
         geodim.intrinsic_dimension(X, scale="range")
 
 

@@ -68,12 +68,12 @@ def test_files_of_lines(tmp_path):
 def test_files_that_are_no_lines(tmp_path):
     path = tmp_path / "lines.txt"
     path.write_bytes(b"fine\nso so \xff\n")
-    with pytest.raises(DataFileError, match=r"lines\.txt, line 2: no UTF-8 at byte 6"):
+    with pytest.raises(DataFileError, match=r"lines\.txt, line 2: invalid UTF-8 at byte 6"):
         texts_of(path)
     path.write_bytes(b"")
     with pytest.raises(DataFileError, match="is empty"):
         texts_of(path)
-    with pytest.raises(DataFileError, match="cannot read"):
+    with pytest.raises(DataFileError, match="there is no file"):
         texts_of(tmp_path / "none.txt")
     with pytest.raises(DataFileError):
         texts_of(tmp_path)

@@ -97,14 +97,14 @@ def test_a_truncated_file_is_closed(tmp_path):
 @pytest.mark.parametrize("content", [b"not a checkpoint", b"PK\x03\x04", b"\x93NUMPY\x01\x00"])
 def test_another_file(tmp_path, content):
     (tmp_path / NAME).write_bytes(content)
-    with pytest.raises(DataFileError, match="delete it to start anew"):
+    with pytest.raises(DataFileError, match="delete it to start over"):
         geodim.khop_dimensions(X, EDGES, hops=2, checkpoint=tmp_path)
 
 
 def test_an_array_is_no_checkpoint(tmp_path):
     with (tmp_path / NAME).open("wb") as stream:
         np.save(stream, np.arange(3.0))
-    with pytest.raises(DataFileError, match="delete it to start anew"):
+    with pytest.raises(DataFileError, match="delete it to start over"):
         geodim.khop_dimensions(X, EDGES, hops=2, checkpoint=tmp_path)
 
 
@@ -210,7 +210,7 @@ def edited(folder, **changes):
 def test_an_edited_state_is_refused(tmp_path, changes, why):
     geodim.khop_dimensions(X, EDGES, hops=2, checkpoint=tmp_path)
     edited(tmp_path, **changes)
-    with pytest.raises(DataFileError, match=f"was edited or damaged .*{why}.*: delete it to start anew"):
+    with pytest.raises(DataFileError, match=f"was edited or damaged .*{why}.*: delete it to start over"):
         geodim.khop_dimensions(X, EDGES, hops=2, checkpoint=tmp_path)
 
 
@@ -256,7 +256,7 @@ def test_a_state_whose_header_ends_in_mid_word(tmp_path):
     geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
     with zipfile.ZipFile(tmp_path / NAME, "w") as new:
         new.writestr("job.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': '|u1',(")
-    with pytest.raises(DataFileError, match="delete it to start anew"):
+    with pytest.raises(DataFileError, match="delete it to start over"):
         geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
 
 

@@ -28,9 +28,12 @@ def reached(phi, owner):
     return profile
 
 
+@pytest.mark.parametrize("long", [False, True])
 @pytest.mark.turns(5)
 @pytest.mark.parametrize("name", COLUMNS)
-def test_only_what_attains_nothing_is_dropped(name):
+def test_only_what_attains_nothing_is_dropped(name, long, monkeypatch):
+    if long:  # then an eighth of the values is sorted at most
+        monkeypatch.setattr(dominated, "SORT_ALL_UP_TO", 600)
     values = column(name, 700).astype(np.float64)
     phi = phi_of(values)
     dominance = Dominance(700)
@@ -42,7 +45,7 @@ def test_only_what_attains_nothing_is_dropped(name):
                 bar = others.copy()
                 bar[at] = min(bar[at], phi[at])  # touches, or lies above, at one place
                 bar = np.minimum.accumulate(bar[::-1])[::-1]
-                dominance.look(reached(bar, np.where(bar > 0.0, owner, -1).astype(np.int32)))
+                dominance.look(reached(bar, np.where(bar > 0.0, owner, -1).astype(np.int32)), 8)
                 found, ends = dominance.test(values[np.newaxis], [index])
                 below = (phi < bar) | (phi == 0.0) | ((phi == bar) & (owner < index))
                 assert not found[0] or below.all()
@@ -86,6 +89,32 @@ def test_wide_data(dtype, n, monkeypatch):
         np.testing.assert_array_equal(one.phi_lower, slow.phi_lower)
         np.testing.assert_array_equal(one.attained_from, slow.attained_from)
         assert one.shares == slow.shares
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_long_data(dtype, monkeypatch):
+    """Columns too long to be sorted for a proof: most attain nothing, some by their ties alone."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((140_000, 70)) * np.exp(rng.standard_normal(70))
+    X[:, ::5] = np.exp(X[:, ::5])
+    X[:, 1::5] = rng.random((140_000, 14))
+    X = X.astype(dtype)
+    once, dropped = Dominance.test, []
+
+    def test(self, values, columns):
+        found = once(self, values, columns)
+        dropped.extend(np.compress(found[0], columns).tolist())
+        return found
+
+    monkeypatch.setattr(Dominance, "test", test)
+    quick = [geodim.intrinsic_dimension(X, n_threads=threads) for threads in (1, 2)]
+    if dtype == np.float32:
+        assert len(dropped) > 70
+    monkeypatch.setattr(ways, "MANY_COLUMNS", 1 << 40)
+    slow = geodim.intrinsic_dimension(X, n_threads=2)
+    for one in quick:
+        np.testing.assert_array_equal(one.phi_lower, slow.phi_lower)
+        np.testing.assert_array_equal(one.attained_from, slow.attained_from)
 
 
 def test_nothing_is_tested_where_nothing_is_dropped(monkeypatch):

@@ -81,7 +81,7 @@ def test_a_damaged_state_is_named(tmp_path):
     options = Options(points=(500,), features=(2,), repetitions=1)
     (tmp_path / "random-500-2-0").mkdir()
     (tmp_path / "random-500-2-0" / "layers.npz").write_bytes(b"PK nothing")
-    with pytest.raises(DataFileError, match=r"random-500-2-0.*delete it to start anew"):
+    with pytest.raises(DataFileError, match=r"random-500-2-0.*delete it to start over"):
         work(options, Context(options, tmp_path))
 
 

@@ -132,7 +132,7 @@ def test_files(tmp_path):
     assert [one["train"].tolist() for one in graph.splits] == [[0]] * 10
     (tmp_path / "graphs").mkdir()
     (tmp_path / "graphs" / "cornell.npz").write_bytes(b"no archive")
-    with pytest.raises(DataFileError, match="no graph of the study"):
+    with pytest.raises(DataFileError, match="not a graph of the study"):
         open_graph("cornell", options)
 
 

@@ -134,7 +134,7 @@ def test_refused_where_it_is_not_found(tmp_path):
     with pytest.raises(InputValueError, match="or checkpoint"):
         geodim.intrinsic_dimension(X, removal=True, checkpoint=tmp_path / "state")
     for weights in (np.linspace(0.1, 1.0, 40), [10**12] * 40):
-        with pytest.raises(InputValueError, match="weights that are no small whole numbers"):
+        with pytest.raises(InputValueError, match="weights that are not small whole numbers"):
             geodim.intrinsic_dimension(X, removal=True, weights=weights)
 
 

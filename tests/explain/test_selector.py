@@ -29,7 +29,13 @@ X = np.random.default_rng(11).normal(size=(120, 6))
 
 # A single point is one of the checks.
 @pytest.mark.filterwarnings("ignore::geodim.errors.DegenerateDataWarning")
-@parametrize_with_checks([DiscriminabilitySelector(), DiscriminabilitySelector(1, n_threads=1)])
+@parametrize_with_checks(
+    [
+        DiscriminabilitySelector(),
+        DiscriminabilitySelector(1, n_threads=1),
+        DiscriminabilitySelector(method="resilience"),
+    ]
+)
 def test_scikit_learn_conventions(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 
@@ -85,3 +91,29 @@ def test_in_a_pipeline_and_a_search() -> None:
         pipeline, {"discriminabilityselector__n_features_to_select": [1, 2, 3]}, cv=3, error_score="raise"
     ).fit(data, labels)
     assert search.best_score_ > 0.8
+
+
+@pytest.mark.parametrize("method", ["resilience", "uniform"])
+def test_other_methods(method):
+    data = np.random.default_rng(4).normal(size=(100, 20)) * np.linspace(1, 2, 20)
+    weights = np.random.default_rng(5).integers(0, 3, 100)
+    model = DiscriminabilitySelector(method=method, drop_correlated=0.1).fit(data, sample_weight=weights)
+    top = geodim.top_features(data, weighting=method, drop_correlated=0.1, weights=weights)
+    assert model.selection_.columns == top.columns
+    assert np.flatnonzero(model.support_).tolist() == sorted(top.columns)
+    assert model.ranking_[top.columns].tolist() == [1, 2]
+    assert model.transform(data).shape == (100, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"method": "best"}, "method must be one of greedy, resilience, uniform"),
+        ({"drop_correlated": 0.1}, "greedy choice passes over"),
+        ({"method": "resilience", "fraction": 0.9}, "give n_features_to_select"),
+        ({"method": "uniform", "drop_correlated": 2.0}, "below 1"),
+    ],
+)
+def test_options_that_do_not_belong_together(options, words):
+    with pytest.raises(InputValueError, match=words):
+        DiscriminabilitySelector(**options).fit(X)

@@ -106,7 +106,7 @@ def test_matrices_that_are_none_of_distances(place, value, error, said):
         (np.array([[1.0, np.nan], [2.0, 3.0]]), {}, NonFiniteError, "row 0"),
         (np.zeros((0, 3)), {}, ShapeError, "no points"),
         (np.array([[1.0], [0.0]]), {"metric": "angle"}, InputValueError, "point 1 is the zero vector"),
-        (np.eye(3), {"metric": "sqeuclidean"}, InputValueError, "is no metric"),
+        (np.eye(3), {"metric": "sqeuclidean"}, InputValueError, "is not a metric"),
         (np.eye(3), {"metric": "cosine_distance"}, InputValueError, "1 - cos"),
         (np.eye(3), {"metric": "manhatten"}, InputValueError, "unknown metric"),
         (np.eye(3), {"metric": 3}, InputTypeError, "a name or a function"),

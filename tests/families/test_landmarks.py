@@ -113,7 +113,7 @@ def test_all_landmarks_leave_nothing_open():
         (0, InputValueError, "landmarks must be at least 1"),
         (True, InputTypeError, "landmarks must be a whole number"),
         ([], ShapeError, "there are no landmarks"),
-        ([3, 30], InputValueError, "landmark 30 is no point: there are 30"),
+        ([3, 30], InputValueError, "landmark 30 is not a point: there are 30"),
         ([-1], InputValueError, "landmark -1"),
         ([4, 4], InputValueError, "point 4 is a landmark more than once"),
         (np.zeros((2, 5)), ShapeError, "landmarks have 5 coordinates and the points 7"),

@@ -94,5 +94,5 @@ def test_values_with_checkpoints_and_tolerance(data, features, tmp_path):
         assert again.dimension == exact.dimension
     rough = geodim.intrinsic_dimension(data, features=features, rtol=0.02)
     assert rough.lower <= exact.dimension <= rough.upper
-    with pytest.raises(geodim.errors.InputValueError, match="not looked at for equal rows"):
+    with pytest.raises(geodim.errors.InputValueError, match="not checked for equal rows"):
         geodim.intrinsic_dimension(data, features=features, count_indistinguishable=True)

@@ -20,7 +20,7 @@ def check(page: Page) -> None:
     page.says(
         "in segments of {} million k", constant("src/geodim/backends/dask/reduction.py", "SEGMENT") // 2**20
     )
-    page.says("counting takes {} ns a value", f"{CORE.count * 1e9:.0f}")
+    page.says("counting takes {} ns per value", f"{CORE.count * 1e9:.0f}")
     formula = "a formula of docs/planning.md, which tests/test_plan_record.py holds against runs"
     page.allows("at most 12 n per block of columns", formula)
     page.allows("about 61 n (float32) or 73 n (float64)", formula)

@@ -79,7 +79,7 @@ def cost(page: Page) -> None:
     )
     columns = on_device["columns"]
     page.says(
-        "{} ordinary columns of {} points cost {} ns a value",
+        "{} ordinary columns of {} points cost {} ns per value",
         f"{columns['columns']:,}",
         f"{columns['points']:,}",
         f"{columns['ns_per_value']:.2f}",

@@ -23,7 +23,7 @@ def speed(page: Page) -> None:
     for case in engine["cases"]:
         cases.setdefault(case["case"], []).append(case)
     first = cases["normal 10^6 x 32 float32, exact"][0]
-    page.says("scalar and takes {} ns a value", f"{first['sort_s'] / 32e6 * 1e9:.0f}")
+    page.says("scalar and takes {} ns per value", f"{first['sort_s'] / 32e6 * 1e9:.0f}")
     for name, (one, two) in cases.items():
         if f"| {name} |" in page.text:
             form = ".0f" if name.startswith("grid") else ".2f"

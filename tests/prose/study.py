@@ -83,5 +83,6 @@ def advice(page: Page) -> None:
         page.says(f"| {label} | {{}} | {{}} | {{}} |", *(kind[rule].percent() for kind in kinds))
     assert min(CANDIDATES, key=lambda rule: kinds[1][rule].value) == name
     lead = ahead_of(test, CANDIDATES[name], RULES[best_trivial(test)]).percent()
-    page.says("by {} points, {}, and no more", lead.split()[0].removeprefix("-"), lead)
-    page.says("`advise` by {}. It needs", ahead_of(test, CANDIDATES[name], RULES["advise"]).percent())
+    page.says("by {} points, {}, and no higher", lead.split()[0].removeprefix("-"), lead)
+    difference = ahead_of(test, CANDIDATES[name], RULES["advise"]).percent()
+    page.says("`advise`: the difference is {}. It needs", difference)

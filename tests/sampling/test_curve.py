@@ -160,7 +160,7 @@ class TestOfResults:
 
     def test_data_that_is_gone(self):
         result = geodim.IDResult.from_json(geodim.intrinsic_dimension(NORMAL).to_json())
-        with pytest.raises(InputValueError, match="not at hand"):
+        with pytest.raises(InputValueError, match="not available"):
             result.subsampled()
         assert result.subsampled(NORMAL, sizes=[50], repeats=1).sizes == [50, 2000]
 
@@ -173,7 +173,7 @@ class TestOfResults:
         )
 
     def test_what_is_not_drawn_from(self):
-        with pytest.raises(InputValueError, match="no columns"):
+        with pytest.raises(InputValueError, match="not columns"):
             geodim.intrinsic_dimension(NORMAL[:50], features="distances").subsampled()
         weighted = geodim.intrinsic_dimension(NORMAL[:50], weights=np.full(50, 2))
         with pytest.raises(InputValueError, match="weights"):

@@ -64,7 +64,7 @@ def _counting(view: View, column: int, time: str | None, kind: str | None) -> Al
             "greatest": float(view.given.greatest[column]),
             "share": share,
         },
-        "If it is no measurement, leave it out (--exclude on the command line): the number is about it now.",
+        "If it is not a measurement, leave it out (--exclude on the command line): it decides the number.",
     )
 
 
@@ -124,8 +124,8 @@ def constant_columns(view: View) -> Alert | None:
         "constant-columns",
         NOTE,
         f"{len(constant):,} of {counted(total, 'column')} "
-        f"{'is' if len(constant) == 1 else 'are'} constant ({view.listed(constant)}): {them} no part in the "
-        "number.",
+        f"{'is' if len(constant) == 1 else 'are'} constant ({view.listed(constant)}): {them} no effect on "
+        "the number.",
         {"count": len(constant), "columns": [view.name(j) for j in constant[:NAMED]]},
     )
 
@@ -152,14 +152,14 @@ def equal_columns(view: View) -> Alert | None:
         "equal-columns",
         NOTE,
         f"{counted(len(later), 'column')} {verb} another: {view.listed(later)}. The dimension is the "
-        "same without, but of equal columns the first gets the share.",
+        "same without, but the first of equal columns gets the share.",
         {
             "count": len(later),
             "columns": [view.name(j) for j in later[:NAMED]],
             "equal_to": [view.name(j) for j in first[:NAMED]],
             "certain": sample.all_rows,
         },
-        "Leave out what is there twice.",
+        "Leave out the repeated columns.",
     )
 
 

@@ -60,5 +60,5 @@ def wide_bounds(result: IDResult) -> Alert | None:
         {"lower": result.lower, "upper": finite(result.upper), "error": finite(result.error)},
         "Compute again without a time limit."
         if result.stopped
-        else "Ask for a smaller rtol; of landmarks or directions, for more of them.",
+        else "Ask for a smaller rtol; with landmarks or directions, ask for more of them.",
     )

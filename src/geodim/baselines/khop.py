@@ -134,8 +134,8 @@ def khop_points(
     ranges = scan_ranges(source, threads)
     if ranges.magnitude > LARGEST or 0.0 < ranges.magnitude < 1.0 / LARGEST:
         msg = (
-            f"the largest attribute is {ranges.magnitude:g}: its square leaves "
-            "float64; rescale the attributes"
+            f"the largest attribute is {ranges.magnitude:g}: its square does not "
+            "fit float64; rescale the attributes"
         )
         raise RangeOverflowError(msg)
     made = make_operator(

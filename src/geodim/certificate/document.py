@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim import checker
-from geodim.errors import CertificateError, DataFileError
+from geodim.data.boundary import boundary
+from geodim.errors import CertificateError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,7 +21,7 @@ class Certificate:
     """Bounds on an intrinsic dimension, and what is needed to prove them from the data.
 
     Made by ``result.certificate()``; the format is described in ``docs/certificates.md``.  Nothing in it is
-    believed: `verify` and the stand-alone program ``geodim/checker.py`` derive the bounds from the data
+    taken on trust: `verify` and the stand-alone program ``geodim/checker.py`` derive the bounds from the data
     again.
 
     Parameters
@@ -83,8 +84,8 @@ class Certificate:
         Parameters
         ----------
         data
-            Points by features, in any form that `geodim.intrinsic_dimension` takes.  Of data on a cluster a
-            few columns at a time are fetched.
+            Points by features, in any form that `geodim.intrinsic_dimension` takes.  From data on a cluster,
+            a few columns at a time are fetched.
         graph
             The graph, for hops, in any form that `geodim.khop_dimensions` takes.
 
@@ -138,12 +139,8 @@ class Certificate:
         """Read a certificate from JSON text or a file; the format is checked, the claims are not."""
         if isinstance(source, str) and source.lstrip().startswith("{"):
             return cls(source)
-        try:
-            with Path(source).open("rb") as stream:
-                text = stream.read(checker.MOST_BYTES + 1)
-        except OSError as error:
-            msg = f"cannot read {source}: {error.strerror or error}"
-            raise DataFileError(msg) from error
+        with boundary(source, "certificate"), Path(source).open("rb") as stream:
+            text = stream.read(checker.MOST_BYTES + 1)
         _check_length(len(text))
         return cls(text)
 

@@ -105,7 +105,7 @@ class Findings:
         allowed = checker.MOST_COMPARISONS - self.work
         self.work += narrow_windows(x, self.sizes, self.reached[hops], margin, allowed, first, widths)
         if self.work > checker.MOST_COMPARISONS:
-            msg = "so small an rtol takes too many comparisons, to make and to check: ask for a larger one"
+            msg = "an rtol this small takes too many comparisons, to make and to check: ask for a larger one"
             raise InputValueError(msg)
         for h in range(hops, len(self.margins)):
             more = np.flatnonzero(widths > self.reached[h])
@@ -161,7 +161,7 @@ def _sizes(curves: list[Floats], budgets: list[float]) -> Ints:
         room = np.empty(min(curve.size, MOST_SIZES), np.int64)
         count = choose_sizes(curve, budget, room)
         if count > room.size:
-            msg = f"so small an rtol needs more than {MOST_SIZES} sizes: ask for a larger one"
+            msg = f"an rtol this small needs more than {MOST_SIZES} sizes: ask for a larger one"
             raise InputValueError(msg)
         chosen = np.union1d(chosen, room[:count])
     return chosen

@@ -88,7 +88,7 @@ def _input(result: IDResult | KHopResult, name: str, given: object, call: str) -
         raise CertificateError(msg)
     found = recall(result, name) if given is None else given
     if found is None:
-        msg = f"the {name} that this result was computed from is not at hand (any more): call {call}"
+        msg = f"the {name} that this result was computed from is no longer available: call {call}"
         raise CertificateError(msg)
     return found
 

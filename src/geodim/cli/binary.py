@@ -1,13 +1,16 @@
-"""``geodim binary``: the dimension of binary data, by its formal concepts."""
+"""``geodim binary``: the dimension of binary data, by its formal concepts or by distances."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path  # noqa: TC003 - typer looks at the annotations
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from geodim.arguments import one_of
+from geodim.cli.binary_other import asked_for, refuse, show_other
 from geodim.cli.console import (
     err,
     notes,
@@ -18,7 +21,7 @@ from geodim.cli.console import (
 )
 from geodim.cli.dash import answered, check_files, readable
 from geodim.cli.exits import ExitCode
-from geodim.cli.panels import OUTPUT, SCALING
+from geodim.cli.panels import BINARY, OUTPUT, SCALING
 from geodim.cli.reporting import (
     Json,
     Report,
@@ -33,9 +36,12 @@ from geodim.cli.watching import watching
 from geodim.cli.wording import as_typed, usage
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import Callable, Sequence
 
+    from geodim.cli.watching import Watch
     from geodim.result import IDResult
+
+R = TypeVar("R")
 
 FORMAT = "geodim.binary/1"
 CURVE = ("support", "phi_lower", "phi_upper", "attained_from", "attained_by")
@@ -69,6 +75,38 @@ def binary(
     normalize: Annotated[
         bool, typer.Option("--normalize", rich_help_panel=SCALING, help="The same as --scale global.")
     ] = False,
+    curve: Annotated[
+        bool,
+        typer.Option(
+            "--curve",
+            rich_help_panel=BINARY,
+            help="Bounds for falling minimum supports: halves, from the most frequent attribute down to 1.",
+        ),
+    ] = False,
+    supports: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=BINARY,
+            metavar="S,S,...",
+            help="The minimum supports of --curve, each a share or a number of objects.",
+        ),
+    ] = None,
+    correlation: Annotated[
+        bool,
+        typer.Option(
+            "--correlation",
+            rich_help_panel=BINARY,
+            help="The correlation dimension instead: how many independent columns have such distances.",
+        ),
+    ] = False,
+    pairs: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=BINARY,
+            metavar="N",
+            help="For --correlation: auto, all, or how many pairs of objects are drawn.",
+        ),
+    ] = "auto",
     columns: Columns = None,
     exclude: Exclude = None,
     drop_missing: DropMissing = False,
@@ -98,24 +136,32 @@ def binary(
     * `geodim binary retail.dat --min-support 0.001 --time-limit 60`
     * `geodim binary animals.cxt --json animals.json`
     * `geodim binary answers.csv --exclude name | jq .dimension`
+    * `geodim binary retail.dat --curve --time-limit 60`
+    * `geodim binary retail.dat --correlation | jq .normalized_dimension`
     """
     support, shared = parse_min_support(min_support), _scale(scale, normalize=normalize)
+    other = asked_for(curve=curve, supports=supports, correlation=correlation, pairs=pairs, scale=shared)
+    if other is not None:
+        distances = other.name == "correlation"
+        given = {"--scale": distances and scale is not None, "--normalize": distances and normalize}
+        refuse(other, {"--min-support": support != 0.0, "--report": report is not None, **given})
     check_report(report)
     check_files({"--json": json, "--report": report}, [file])
     console = err()
+    table = Table(file, columns, exclude, header, drop_missing)
+    if other is not None:
+        with notes(console, quiet=quiet):
+            with watching(
+                console, quiet=quiet, noun=other.noun, keeps=other.keeps, time_limit=time_limit
+            ) as watch:
+                found = table.measured(other.measure, watch)
+            found = with_provenance(found, str(file))
+            json_if_wanted(found, json)
+        show_other(found, file, json, quiet=quiet)
+        return
     with notes(console, quiet=quiet):
-        result = _measure(
-            file,
-            columns,
-            exclude,
-            header,
-            console,
-            quiet=quiet,
-            drop_missing=drop_missing,
-            min_support=support,
-            scale=shared,
-            time_limit=time_limit,
-        )
+        with watching(console, quiet=quiet, noun="sizes", time_limit=time_limit) as watch:
+            result = table.measured(partial(_concepts, min_support=support, scale=shared), watch)
         result = with_provenance(result, str(file))
         json_if_wanted(result, json)
         report_if_wanted(result, report)
@@ -146,7 +192,7 @@ def parse_min_support(text: str) -> float:
         value = int(text) if text.strip().isdecimal() else float(text)
         check_min_support(value)
     except (ValueError, GeodimError) as error:
-        said = as_typed(str(error)) if isinstance(error, GeodimError) else f"{text!r} is no number"
+        said = as_typed(str(error)) if isinstance(error, GeodimError) else f"{text!r} is not a number"
         raise typer.BadParameter(said, param_hint="--min-support") from error
     return value
 
@@ -159,35 +205,47 @@ def _scale(scale: str | None, *, normalize: bool) -> str:
         return one_of(scale or ("global" if normalize else "none"), "scale", ("none", "global"))
 
 
-def _measure(
-    file: Path,
-    columns: str | None,
-    exclude: str | None,
-    header: bool | None,
-    console: Console,
-    *,
-    quiet: bool,
-    drop_missing: bool,
-    min_support: float,
-    scale: str,
-    time_limit: float | None,
+def _concepts(
+    data: object, names: Sequence[str] | None, watch: Watch, min_support: float, scale: str
 ) -> IDResult:
-    """Read and compute; concepts are named by the attributes of the file."""
     from geodim.concepts.dimension import binary_dimension
-    from geodim.concepts.files import is_context_file
 
-    how: dict[str, Any] = {"min_support": min_support, "scale": scale}
-    with (
-        watching(console, quiet=quiet, noun="sizes", time_limit=time_limit) as watch,
-        readable(file) as path,
-    ):
-        how["progress"] = watch.solving
-        if not is_context_file(path):
-            with opened(path, columns, exclude, header=header, drop_missing=drop_missing) as (data, names):
-                return binary_dimension(data, attribute_names=names, time_limit=watch.left, **how)
-        given = {"--columns": columns, "--exclude": exclude, "--header": header}
-        given["--drop-missing"] = drop_missing or None
-        for option, value in given.items():
-            if value is not None:
-                raise typer.BadParameter(f"{file.name} has no columns to choose from", param_hint=option)
-        return binary_dimension(path, time_limit=watch.left, **how)
+    return binary_dimension(
+        data,
+        attribute_names=names,
+        time_limit=watch.left,
+        progress=watch.solving,
+        min_support=min_support,
+        scale=scale,
+    )
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file of binary data, and which part of it is meant."""
+
+    file: Path
+    columns: str | None
+    exclude: str | None
+    header: bool | None
+    drop_missing: bool
+
+    def measured(self, measure: Callable[[object, Sequence[str] | None, Watch], R], watch: Watch) -> R:
+        """Read and measure; concepts are named by the attributes of the file."""
+        from geodim.concepts.files import is_context_file
+
+        with readable(self.file) as path:
+            if not is_context_file(path):
+                chosen = opened(
+                    path, self.columns, self.exclude, header=self.header, drop_missing=self.drop_missing
+                )
+                with chosen as (data, names):
+                    return measure(data, names, watch)
+            given = {"--columns": self.columns, "--exclude": self.exclude, "--header": self.header}
+            given["--drop-missing"] = self.drop_missing or None
+            for option, value in given.items():
+                if value is not None:
+                    raise typer.BadParameter(
+                        f"{self.file.name} has no columns to choose from", param_hint=option
+                    )
+            return measure(path, None, watch)

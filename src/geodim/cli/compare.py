@@ -114,7 +114,7 @@ def compare(
     for file in files:
         if file.lower().endswith(".json"):
             raise typer.BadParameter(
-                f"{file} is no data: results are compared by `geodim report`, data by this command",
+                f"{file} is not data: results are compared by `geodim report`, data by this command",
                 param_hint="DATA",
             )
     check_report(report)

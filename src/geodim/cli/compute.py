@@ -122,8 +122,8 @@ def compute(
             rich_help_panel=FEATURES,
             metavar="N",
             min=1,
-            help="For features that are no columns: also N times with every column shuffled, as a mark to "
-            "compare with.",
+            help="For features that are not columns: also measure them N times with every column "
+            "shuffled, as a baseline.",
         ),
     ] = None,
     rtol: Rtol = 0.0,
@@ -241,8 +241,8 @@ def compute(
     table = is_table(family, file)
     if shuffled is not None and (family is None or not table):
         raise typer.BadParameter(
-            "shuffled columns are a mark for features made from a table, as --features distances; columns "
-            "themselves have the same dimension however each is shuffled",
+            "shuffled columns are a baseline for features made from a table, such as --features distances; "
+            "the columns themselves have the same dimension however each is shuffled",
             param_hint="--shuffled",
         )
     if not table:

@@ -43,7 +43,7 @@ def family_or_width(features: str, by: str | None) -> tuple[Any, float | None]:
         width = 0.0
     if not 1.0 <= width <= MOST_SIZE:
         raise typer.BadParameter(
-            f"{features!r} is neither {', '.join(FAMILIES)} nor a number of columns from 1 on",
+            f"{features!r} is neither {', '.join(FAMILIES)} nor a number of columns, 1 or more",
             param_hint="--features",
         )
     return "coordinates", width

@@ -313,7 +313,7 @@ def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]
         return found
     if code in INTERRUPTED:
         raise KeyboardInterrupt
-    reason = f"killed by signal {-code}, perhaps for want of memory" if code < 0 else f"exit status {code}"
+    reason = f"killed by signal {-code}, perhaps for lack of memory" if code < 0 else f"exit status {code}"
     last = "".join(said).strip().rpartition("\n")[2]
     return {"error": {"kind": "unexpected", "message": f"ended without an answer ({reason}) {last}".strip()}}
 

@@ -99,7 +99,7 @@ def table_features(features: str, metric: str | None, landmarks: int | None) -> 
 
     named = named_features(features, None, "--features")
     if named is None:
-        words = f"{features!r} is none of {', '.join(choose.FAMILIES)}"
+        words = f"{features!r} is not one of {', '.join(choose.FAMILIES)}"
         raise typer.BadParameter(words, param_hint="--features")
     family = chosen_family(named, metric, landmarks, None)
     if not getattr(family, "takes_tables", True):

@@ -14,7 +14,7 @@ import typer
 from geodim.cli.dash import as_named
 from geodim.cli.datasets import describe, naming_files
 from geodim.cli.wording import usage
-from geodim.errors import DataFileError, InputTypeError
+from geodim.errors import InputTypeError
 
 UNITS = {"": 1, "B": 1} | {
     prefix + unit: base**power
@@ -51,7 +51,7 @@ def parse_memory(text: str, option: str = "--memory") -> int:
         size = float(found[1]) * UNITS[found[2].upper()]
         if 1.0 <= size <= MOST_BYTES:
             return int(size)
-    raise typer.BadParameter(f"{text!r} is no size: write 8GB, 8GiB, 500MB or bytes", param_hint=option)
+    raise typer.BadParameter(f"{text!r} is not a size: write 8GB, 8GiB, 500MB or bytes", param_hint=option)
 
 
 def operator_parameters(
@@ -113,13 +113,14 @@ def load(
     """Open the named data set, or the two files; ``lazily`` leaves attributes to the workers of a cluster."""
     if name is None:
         from geodim.cli.tables import told
+        from geodim.data.boundary import check_regular
         from geodim.data.tables import open_table
         from geodim.data.tables.lazy import open_lazily
         from geodim.data.unchanged import Watch
 
         assert features is not None
-        if edges is None or not edges.is_file():
-            raise DataFileError(f"there is no file {edges}")
+        assert edges is not None
+        check_regular(edges)  # before the features are read, which may take long
         source = {"features": as_named(str(features)), "edges": as_named(str(edges))}
         watch = Watch.of(features)
         table = open_lazily(features) if lazily else None

@@ -82,8 +82,8 @@ if TYPE_CHECKING:
 
 FORMAT = "geodim.hops/1"
 CAUTION = (
-    "No law: where neighbours differ in class hops can hurt, although the dimension falls; where training is "
-    "affordable, validate one or two hops more, and none"
+    "This is not a law: where neighbours differ in class, hops can hurt although the dimension falls; if you "
+    "can afford to train, also validate no hops, and one or two more"
 )
 SHOWN_HOPS = 100  # while it is computed
 
@@ -110,7 +110,7 @@ def hops(
         typer.Option(
             metavar="FILE",
             help="Its edges, pairs of rows counted from 0: .csv, .tsv, .txt, .parquet, .npy, "
-            ".npz. Directions do not count.",
+            ".npz. Directions are ignored.",
         ),
     ] = None,
     header: Header = None,
@@ -166,7 +166,7 @@ def hops(
         typer.Option(
             rich_help_panel=RUNNING,
             metavar="SIZE",
-            help="Stay within this much: 8GB, 8GiB, 500MB or bytes. See --dry-run.",
+            help="Stay within this much memory: 8GB, 8GiB, 500MB or bytes. See --dry-run.",
         ),
     ] = None,
     time_limit: TimeLimit = None,
@@ -221,7 +221,7 @@ def hops(
     weights = check_inputs(name, features, edges, edge_weights)
     if count_duplicates and checkpoint is not None:
         raise typer.BadParameter(
-            "a checkpoint does not hold what it needs: count them in a run of its own",
+            "a checkpoint does not hold what it needs: count them in a separate run",
             param_hint="--count-duplicates",
         )
     check_report(report)
@@ -389,8 +389,8 @@ def _show(result: KHopResult, title: str, terminal: Console) -> None:
     if any(one.one_number and not one.exact for one in result):
         kind = result.results[-1].parameters.get("dtype", "float32")
         terminal.print(
-            f"\nwithin: hops are sums, rounded to {kind}, and their dimension is off by "
-            "no more than this share of it"
+            f"\nwithin: hops are sums, rounded to {kind}, which changes their dimension by "
+            "no more than this relative error"
             + ("" if kind == "float64" else " (--dtype float64 makes it smaller)"),
             soft_wrap=True,
         )

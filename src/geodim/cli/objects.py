@@ -136,7 +136,7 @@ def opened_objects(file: Path, family: Family | None) -> Iterator[tuple[str, Non
     members = family.families() if isinstance(family, Union) else [family]
     graph = any(getattr(member, "metric", None) == "shortest_path" for member in members)
     if is_dash(file) and any(isinstance(member, Pixels | Patches) for member in members):
-        raise typer.BadParameter("images are read from a folder, which is no stream", param_hint="FILE")
+        raise typer.BadParameter("images are read from a folder, not from a stream", param_hint="FILE")
     suffix = EDGES if graph else ".txt"
     try:
         with readable(file, suffix) as path:

@@ -39,7 +39,7 @@ BackendOption = Annotated[
         "--backend",
         rich_help_panel=RUNNING,
         metavar="NAME",
-        help="Where to compute: auto, cpu, cuda or dask. The result is the same to the bit.",
+        help="Where to compute: auto, cpu, cuda or dask. The result is the same, bit for bit.",
     ),
 ]
 Workers = Annotated[
@@ -65,7 +65,7 @@ DryRun = Annotated[
     typer.Option(
         "--dry-run",
         rich_help_panel=PLANNING,
-        help="Print memory, passes and time needed; compute nothing. Exit code 3: no fit.",
+        help="Print memory, passes and time needed; compute nothing. Exit code 3: it does not fit.",
     ),
 ]
 

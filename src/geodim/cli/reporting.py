@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from geodim.explain.select import FeatureSelection
+    from geodim.explain.top import TopFeatures
     from geodim.khop_result import KHopResult
     from geodim.result import IDResult
 
-    R = TypeVar("R", bound=IDResult | KHopResult | FeatureSelection)
+    R = TypeVar("R", bound=IDResult | KHopResult | FeatureSelection | TopFeatures)
 
 Json = Annotated[
     Path | None,

@@ -59,14 +59,14 @@ def reproduce(
         typer.Option("--dry-run", help="Print time, memory and missing data; compute nothing."),
     ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what is done already.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what has been done already.")] = False,
     merge: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="DIR",
             exists=True,
             file_okay=False,
-            help="Take over results made elsewhere; may be repeated.",
+            help="Include results made elsewhere; may be repeated.",
         ),
     ] = None,
     points: Annotated[
@@ -92,7 +92,8 @@ def reproduce(
         ),
     ] = None,
     memory: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Stay within this much: 8GB, 8GiB, 500MB or bytes.")
+        str | None,
+        typer.Option(metavar="SIZE", help="Stay within this much memory: 8GB, 8GiB, 500MB or bytes."),
     ] = None,
     time_limit: Annotated[
         float | None,
@@ -176,7 +177,9 @@ def _whole_numbers(text: str | None, option: str, least: int) -> tuple[int, ...]
     for part in text.split(","):
         found = re.fullmatch(r"\s*(?:(\d[\d_]*)|(\d+)e(\d+)|(\d+)\^(\d+))\s*", part)
         if not found:
-            raise typer.BadParameter(f"{part!r} is no whole number: write 1000000 or 1e6", param_hint=option)
+            raise typer.BadParameter(
+                f"{part!r} is not a whole number: write 1000000 or 1e6", param_hint=option
+            )
         if len(numbers) == MOST_NUMBERS:
             raise typer.BadParameter(f"more than {MOST_NUMBERS} numbers", param_hint=option)
         number = _value(*found.groups())

@@ -31,6 +31,7 @@ from geodim.cli.reporting import (
     report_if_wanted,
     with_provenance,
 )
+from geodim.cli.select_top import METHODS, check_method, show_top
 from geodim.cli.tables import (
     Columns,
     DropMissing,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from geodim.explain.select import FeatureSelection
+    from geodim.explain.top import TopFeatures
 
 FORMAT = "geodim.select/1"
 MOST_ROWS = 30
@@ -80,6 +82,24 @@ def select(
     metric: Metric = None,
     landmarks: Landmarks = None,
     by: By = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="METHOD",
+            autocompletion=among(*METHODS),
+            help="greedy: features that reach most together. resilience: the highest scores one by one, "
+            "small windows counting more (Stubbemann, Hille and Hanika 2023); uniform: all windows counting "
+            "alike; of both a tenth of the features, unless -m says how many.",
+        ),
+    ] = "greedy",
+    drop_correlated: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="For resilience and uniform: first drop this part of the features, those most correlated "
+            "with others; the authors drop 0.1.",
+        ),
+    ] = None,
     fraction: Annotated[
         float | None,
         typer.Option(
@@ -122,6 +142,8 @@ def select(
     at least 63 % (1 - 1/e) of the discriminability of the best possible choice of as many features, and
     mostly far more: the table shows how much of all features together. Labels are ignored.
 
+    With **--method resilience** every feature is scored on its own instead, and the best tenth is kept.
+
     On a terminal the answer is a table. In a pipe it is one line of JSON with **names** and **curve**.
 
     **Examples**
@@ -130,8 +152,10 @@ def select(
     * `geodim select iris.csv --exclude species -m 2`
     * `geodim select measurements.csv --scale iqr` where columns have units of their own
     * `geodim select points.parquet --fraction 0.99 | jq -r .names[]`
+    * `geodim select measurements.csv --method resilience --drop-correlated 0.1`
     * `geodim select embeddings.npy --features distances --metric cosine -m 20` the points that tell most
     """
+    from geodim.explain.select import FeatureSelection
     from geodim.families.choose import FAMILIES
 
     console = err()
@@ -140,10 +164,11 @@ def select(
         raise typer.BadParameter("give -m or --fraction, not both")
     if fraction is not None and not 0.0 < fraction <= 1.0:
         raise typer.BadParameter(f"--fraction must be above 0 and at most 1, not {fraction:g}")
+    check_method(method, drop_correlated, fraction, time_limit, report)
     named = named_features(family, by, "--features")
     if named is None:
         raise typer.BadParameter(
-            f"{family!r} is none of {', '.join(FAMILIES)}; the number of features is -m",
+            f"{family!r} is not one of {', '.join(FAMILIES)}; the number of features is -m",
             param_hint="--features",
         )
     features = chosen_family(named, metric, landmarks, by)
@@ -165,6 +190,8 @@ def select(
             drop_missing=drop_missing,
             table=table,
             m=m,
+            method=method,
+            drop_correlated=drop_correlated,
             fraction=fraction,
             features=features or "coordinates",
             scale=by_unit,
@@ -173,7 +200,8 @@ def select(
         )
         selection = with_provenance(selection, str(file))
         json_if_wanted(selection, json)
-        report_if_wanted(selection, report)
+        if isinstance(selection, FeatureSelection):
+            report_if_wanted(selection, report)
     terminal = out()
     if answered(json, report):
         pass
@@ -182,7 +210,10 @@ def select(
     elif quiet:
         print(*map(visible, selection.names), sep="\n")
     else:
-        _show(selection, str(file), terminal)
+        if isinstance(selection, FeatureSelection):
+            _show(selection, str(file), terminal)
+        else:
+            show_top(selection, str(file), terminal)
         print_all_written(terminal, json, report)
     if "stopped" in selection.parameters:
         raise typer.Exit(int(ExitCode.STOPPED))
@@ -199,14 +230,17 @@ def _choose(
     drop_missing: bool,
     table: bool,
     m: int | None,
+    method: str,
+    drop_correlated: float | None,
     fraction: float | None,
     features: object,
     scale: object,
     n_threads: int | None,
     time_limit: float | None,
-) -> FeatureSelection:
+) -> FeatureSelection | TopFeatures:
     """Read and select; names and numbers are those of the file."""
     from geodim.explain.select import select_features
+    from geodim.explain.top import top_features
 
     family: Any = features
     made = features != "coordinates"  # then columns are coordinates of points, not features
@@ -216,6 +250,11 @@ def _choose(
         if table
         else opened_objects(file, family if made else None) as (data, names),
     ):
+        if method != "greedy":
+            return top_features(
+                data, m, weighting=method, drop_correlated=drop_correlated or 0.0, features=features,
+                scale=scale, n_threads=n_threads, feature_names=None if made else names, progress=watch.parts,
+            )  # fmt: skip
         return select_features(
             data, m, fraction=fraction, features=features, scale=scale, n_threads=n_threads,
             feature_names=None if made else names, progress=watch.parts, time_limit=watch.left,
@@ -257,12 +296,13 @@ def _show(selection: FeatureSelection, title: str, terminal: Console) -> None:
     threads = selection.parameters["n_threads"]
     if selection.useful < len(selection.names):
         terminal.print(
-            f"\nfeatures after the first {selection.useful:,} add nothing: they fill up what -m asks for"
+            f"\nfeatures after the first {selection.useful:,} add nothing: they only make up the number that "
+            "-m asks for"
         )
     terminal.print(
         f"\n{len(selection.names):,} of {selection.n_features:,} features, {selection.n_points:,} points; "
         f"all features: dimension {selection.dimension:.6g}; certified: at least {selection.guarantee:.1%} "
-        f"of the discriminability of the best choice of as many; {selection.seconds:.3g} s on {threads} "
+        f"of the discriminability of the best choice of this size; {selection.seconds:.3g} s on {threads} "
         f"thread{'' if threads == 1 else 's'}",
         soft_wrap=True,
     )

@@ -43,7 +43,7 @@ def subsample(
     ],
     sizes: Annotated[
         str | None,
-        typer.Option(metavar="N,N,...", help="Numbers of points; by default halves of halves, down to 16."),
+        typer.Option(metavar="N,N,...", help="Numbers of points; by default repeated halves, down to 16."),
     ] = None,
     repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Samples of each size.")] = 8,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The seed of the samples.")] = 0,
@@ -118,7 +118,7 @@ def subsample(
 def _numbers(text: str) -> list[int]:
     numbers = [int(part) if part.strip().isdecimal() else 0 for part in text.split(",")]
     if min(numbers) < 2:
-        words = f"numbers of points from 2 on, with commas, not {text!r}"
+        words = f"numbers of points, 2 or more, separated by commas, not {text!r}"
         raise typer.BadParameter(words, param_hint="--sizes")
     return numbers
 

@@ -190,7 +190,7 @@ def _opened(
     watch = Watch.of(file)
     table = None
     if lazily and drop_missing:
-        raise typer.BadParameter("points are left out on this machine only", param_hint="--drop-missing")
+        raise typer.BadParameter("points can be left out on this machine only", param_hint="--drop-missing")
     if lazily:
         from geodim.data.tables.lazy import open_lazily
 

@@ -33,7 +33,8 @@ VERIFY_EPILOG = EPILOG.replace(
 
 def verify(
     certificate: Annotated[
-        Path, typer.Argument(metavar="CERTIFICATE", help="As --certificate of compute or hops writes it.")
+        Path,
+        typer.Argument(metavar="CERTIFICATE", help="A file written by --certificate of compute or hops."),
     ],
     data: Annotated[
         Path,
@@ -160,7 +161,7 @@ def _show_verified(
     values = claim.n_points * claim.n_features * (claim.hops + 1)
     terminal.print(
         f"{claim.n_points:,} points x {claim.n_features:,} features checked in {seconds:.3g} s, "
-        f"{1e9 * seconds / values:.3g} ns a value"
+        f"{1e9 * seconds / values:.3g} ns per value"
     )
 
 

@@ -106,7 +106,7 @@ class Watch:
         self.bar = None
         doing = f", while {self._stage}" if self._stage else ""
         print_error(
-            f"the time limit of {self.time_limit:g} s was over before there was any result{doing}: give more "
+            f"the time limit of {self.time_limit:g} s ran out before there was any result{doing}: give more "
             "time (the first run after an installation also compiles, once)"
         )
         os._exit(int(ExitCode.STOPPED))  # nobody can be asked: what is read or compiled ends with the process

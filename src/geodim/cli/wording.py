@@ -57,8 +57,8 @@ _LEAVE = re.compile(rf"leave out ({_NAME})\b")
 def as_typed(text: str) -> str:
     """A message of the library in the words of the command line.
 
-    >>> as_typed("rtol must be at least 0; use backend='cpu', or leave out what is no feature (exclude)")
-    '--rtol must be at least 0; use --backend cpu, or leave out what is no feature (--exclude)'
+    >>> as_typed("rtol must be at least 0; use backend='cpu', or leave out what is not a feature (exclude)")
+    '--rtol must be at least 0; use --backend cpu, or leave out what is not a feature (--exclude)'
     """
     text = as_named(text)
     for phrase, words in PHRASES.items():

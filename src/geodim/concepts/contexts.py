@@ -30,7 +30,7 @@ __all__ = ["Context", "as_context"]
 
 BLOCK_BYTES = 1 << 26  # of a dense array that is examined at a time
 ENTRY_BYTES = 20  # of an attribute of an object, by objects and by attributes
-THRESHOLD = "say what counts as having an attribute, as in X > 0"
+THRESHOLD = "state what counts as having an attribute, for example X > 0"
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ def _check_names(names: Sequence[str] | None, count: int, what: str) -> None:
     seen: dict[str, int] = {}
     for number, name in enumerate(names):
         if not isinstance(name, str):
-            raise InputTypeError(f"the name of {what} {number} is {name!r:.80}, which is no text")
+            raise InputTypeError(f"the name of {what} {number} is {name!r:.80}, which is not text")
         if name in seen:
             raise InputValueError(
                 f"the {what}s {seen[name]} and {number} have the same name, {name[:80]!r}: rename one of them"

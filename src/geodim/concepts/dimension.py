@@ -149,25 +149,19 @@ def _summarise(
 ) -> IDResult:
     """From supports by size to Phi by k = m - t + 1, and a result."""
     m, objects = context.n_attributes, context.n_objects
-    closed = bool(np.array_equal(front.lower[1:], front.upper[1:]))
-    unseen = bool(np.any(front.upper[1:] > np.maximum(front.lower[1:], least - 1)))
-    stopped = driver.stopped if unseen else None
+    stopped = driver.stopped if front.unseen(least) else None
     lower, upper = _by_size(front.lower, m), _by_size(front.upper, m)
-    largest = int(lower[-1]) if lower.size else 0  # t = 1 is settled by one attribute, before all searches
-    scale = float(largest if normalize and largest else objects)
-    # Whole numbers are added up, and rounded once: this is the float64 nearest to the definition's Delta.
-    delta = delta_lower = delta_upper = mean(lower.astype(np.float64), m, scale)
-    if not closed:
-        delta_lower = max(math.nextafter(delta_lower, -math.inf), 0.0)
-        delta_upper = math.nextafter(mean(upper.astype(np.float64), m, scale), math.inf)
-        delta = delta_lower + 0.5 * (delta_upper - delta_lower)
+    scale = front.largest if normalize and front.largest else objects
+    delta_lower, delta_upper = delta_bounds(front.lower, front.upper, m, scale)
+    closed = delta_lower == delta_upper
+    delta = delta_lower + 0.5 * (delta_upper - delta_lower)
     phi_lower = lower / objects
     shares, starts, owners = _carried(context, front, stopped)
     return IDResult(
         n_points=m,
         n_features=max(1, len(shares)),
         normalized=bool(normalize),
-        d_max=largest / objects,
+        d_max=front.largest / objects,
         discriminability=delta,
         discriminability_lower=delta_lower,
         discriminability_upper=delta_upper,
@@ -192,6 +186,20 @@ def _summarise(
         attained_from=starts,
         attained_by=owners,
     )
+
+
+def delta_bounds(
+    lower: NDArray[np.int64], upper: NDArray[np.int64], m: int, scale: int
+) -> tuple[float, float]:
+    """Bounds on Delta of m attributes, from supports at t = 1, 2, ... on; index 0 is not looked at.
+
+    Whole numbers are added up, and rounded once: where both agree, this is the float64 nearest to the
+    definition's Delta.
+    """
+    low, high = (mean(values[1:].astype(np.float64), m, float(scale)) for values in (lower, upper))
+    if np.array_equal(lower[1:], upper[1:]):
+        return low, low
+    return max(math.nextafter(low, -math.inf), 0.0), math.nextafter(high, math.inf)
 
 
 def _by_size(by_least_size: NDArray[np.int64], m: int) -> NDArray[np.int64]:

@@ -55,11 +55,11 @@ def read_context(path: str | os.PathLike[str]) -> Context:
         It would not fit the memory that is free.
     """
     file = Path(path)
-    if not is_context_file(file):
-        raise DataFileError(f"{file}: what kind of file is this? Known endings are {', '.join(SUFFIXES)}")
     check_regular(file)
     if file.is_dir():
         raise DataFileError(f"{file} is a folder: name a file in it")
+    if not is_context_file(file):
+        raise DataFileError(f"{file}: what kind of file is this? Known endings are {', '.join(SUFFIXES)}")
     fimi = file.name.lower().removesuffix(".gz").endswith(".dat")
     with boundary(file, "file of transactions" if fimi else "context"), Watch.of(file):
         text = _contents(file, FIMI_BYTES if fimi else CXT_BYTES)
@@ -77,7 +77,7 @@ def _contents(file: Path, bytes_each: int) -> bytes:
         while piece := stream.read(PIECE):
             pieces.append(piece)
             size += len(piece)
-            check_bytes(bytes_each * size, f"{file}, of which a part has been unpacked, already", ENOUGH)
+            check_bytes(bytes_each * size, f"the part of {file} unpacked so far", ENOUGH)
     return b"".join(pieces)
 
 

@@ -55,7 +55,7 @@ import numpy as np
 from geodim.memory import check_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
     from scipy.sparse import csc_array
@@ -117,6 +117,15 @@ class Front:
         """Whether nothing is left to be found out about t."""
         return bool(self.lower[t] == self.upper[t])
 
+    def unseen(self, least: int) -> bool:
+        """Whether a concept of so many objects may be missing: the search for these was ended early."""
+        return bool(np.any(self.upper[1:] > np.maximum(self.lower[1:], least - 1)))
+
+    @property
+    def largest(self) -> int:
+        """The largest support of all: t = 1 is settled by one attribute, before all searches."""
+        return int(self.lower[1]) if self.half else 0
+
 
 def _possible(context: Context, half: int) -> Ints:
     """Bound the size by counts alone: U(t)."""
@@ -142,21 +151,46 @@ def mine(context: Context, least: int, driver: Driver) -> Front:
     driver : Driver
         Whom to ask whether to go on.
     """
+    *_, front = descend(context, [least], driver)
+    return front
+
+
+def descend(context: Context, supports: Sequence[int], driver: Driver) -> Iterator[Front]:
+    """Search with falling minimum supports, each from where the one before ended.
+
+    What was found stays, and so does what was proved impossible: of a size that a larger support has settled
+    nothing is searched again.
+
+    Parameters
+    ----------
+    context : Context
+        Objects and their attributes.
+    supports : sequence of int
+        Falling numbers of objects.
+    driver : Driver
+        Whom to ask whether to go on.
+
+    Yields
+    ------
+    Front
+        What is known after each, always the same object.
+    """
     from geodim.concepts.hull import cap_by_hull  # noqa: PLC0415 - it needs what is defined here
 
     front = Front(context)
-    if front.half == 0 or not front.upper[1]:
-        return front
-    climb_down(context, front)
-    cap_by_hull(context, front, least, driver)
-    for t in range(1, front.half + 1):
-        front.cap(t, int(front.upper[t - 1]))
-        if front.upper[t] > max(int(front.lower[t]), least - 1):
-            if driver.late():
-                break
-            _Search(context, front, t, least).run(driver)
-        driver.report(t, front.half)
-    return front
+    searched = front.half > 0 and bool(front.upper[1])
+    if searched:
+        climb_down(context, front)
+        cap_by_hull(context, front, supports[-1], driver)
+    for turn, least in enumerate(supports):
+        for t in range(1, front.half + 1 if searched else 1):
+            front.cap(t, int(front.upper[t - 1]))
+            if front.upper[t] > max(int(front.lower[t]), least - 1):
+                if driver.late():
+                    break
+                _Search(context, front, t, least).run(driver)
+            driver.report(turn * front.half + t, len(supports) * front.half)
+        yield front
 
 
 def climb_down(context: Context, front: Front) -> None:

@@ -12,6 +12,7 @@ import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from geodim.data.absent import no_file
 from geodim.errors import DataFileError, GeodimError, MachineMemoryError
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def check_regular(file: Path) -> None:
     """
     try:
         mode = file.stat().st_mode
+    except FileNotFoundError as error:
+        raise no_file(file) from error
     except (OSError, ValueError) as error:
         msg = f"cannot read {file}: {getattr(error, 'strerror', None) or error}"
         raise DataFileError(msg) from error
@@ -51,19 +54,18 @@ def boundary(file: Path | str, kind: str = "file that can be read") -> Iterator[
         raise
     except MemoryError as error:
         msg = (
-            f"{file} does not fit the memory that is free ({_said(error)}): take fewer "
-            "columns, or a machine with more"
+            f"{file} does not fit into the free memory ({_said(error)}): choose fewer "
+            "columns, or use a machine with more"
         )
         raise MachineMemoryError(msg) from error
     except FileNotFoundError as error:
-        msg = f"there is no file {file}"
-        raise DataFileError(msg) from error
+        raise no_file(file) from error
     except Exception as error:
         if isinstance(error, OSError) and error.strerror:
             msg = f"cannot read {file}: {error.strerror}"
         else:
             msg = (
-                f"{file} is no complete {kind} ({_said(error)}): was it cut off "
+                f"{file} is not a complete {kind} ({_said(error)}): was it cut off "
                 "while being written or copied?"
             )
         raise DataFileError(msg) from error

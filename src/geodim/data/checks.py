@@ -265,7 +265,7 @@ def raise_not_finite(source: ColumnSource, row: int, columns: slice, chunk: NDAr
     told = told_missing(source)
     raise NonFiniteError(
         f"{where}: the data contains NaN, values are missing{' ' * bool(told)}{told}; "
-        f"geodim.drop_missing(X) (--drop-missing) leaves such points out, but no nodes of a graph; {FILLED}"
+        f"geodim.drop_missing(X) (--drop-missing) leaves such points out, but not nodes of a graph; {FILLED}"
     )
 
 

@@ -50,7 +50,7 @@ def array_of(data: object) -> NDArray[Any]:
         raise
     except Exception as error:  # `__array__` and its like are anybody's code
         said = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        msg = f"the data is no table of numbers: {said}"
+        msg = f"the data is not a table of numbers: {said}"
         raise InputValueError(msg) from error
 
 
@@ -69,7 +69,7 @@ def array_of_tensor(tensor: object) -> NDArray[Any]:
         msg = f"the data is quantized ({tensor.dtype}): use tensor.dequantize()"
         raise InputTypeError(msg)
     if tensor.is_meta:
-        msg = "the data is a meta tensor, which has no values: measure it where it has some"
+        msg = "the data is a meta tensor, which has no values: give a tensor that has them"
         raise InputTypeError(msg)
     plain = tensor.detach().cpu().resolve_conj().resolve_neg()
     if plain.dtype.is_floating_point and plain.dtype not in (torch.float16, torch.float32, torch.float64):

@@ -101,7 +101,7 @@ def read_json(source: str | Path) -> object:
 
 
 def _no_number(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a JSON number")
 
 
 def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -144,7 +144,7 @@ def refuse_other_columns(frame: nw.DataFrame[Any]) -> None:
     hold = "holds" if len(wrong) == 1 else "hold"
     raise InputTypeError(
         f"{len(wrong):,} of {counted(len(frame.columns), 'column')} {hold} no numbers: "
-        f"{listed(told, of=len(wrong))}; leave out what is no feature, {', '.join(ways)}{besides}"
+        f"{listed(told, of=len(wrong))}; leave out what is not a feature, {', '.join(ways)}{besides}"
     )
 
 

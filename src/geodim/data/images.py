@@ -178,7 +178,7 @@ def _of_list(items: list[Any]) -> Images:
             array = plain_array(array_of(item))
             check_type(array.dtype, f"image {i}")
         except GeodimError as error:
-            raise InputTypeError(f"image {i} is no array of pixels: {error}") from error
+            raise InputTypeError(f"image {i} is not an array of pixels: {error}") from error
         if array.ndim not in (2, 3):
             raise ShapeError(
                 f"image {i} has {array.ndim} axes: give rows x columns, or rows x columns x channels"

@@ -41,12 +41,12 @@ class _Missing(NamedTuple):
 
 
 def drop_missing(data: Any) -> Any:  # noqa: ANN401 - as it came
-    """The points of which no value is missing, in the kind of container they came in.
+    """Leave out points with a missing value, and return the same kind of container.
 
     Parameters
     ----------
     data : array-like, masked array, sparse matrix, tensor or frame of shape (n_points, n_features)
-        Points in rows.  Rows of a pandas frame keep their index, by which weights and labels are found again.
+        Points in rows.  Rows of a pandas frame keep their index, by which weights and labels can be matched.
 
     Returns
     -------
@@ -80,10 +80,10 @@ def without_missing(data: Any, names: Sequence[str] | None = None) -> tuple[Any,
     columns = _by_column(found.counts, names or found.names)
     if gone == found.rows.size:
         raise ShapeError(
-            f"no point is left: of all {gone:,} some value is missing ({columns}); leave out the columns "
-            f"where most is missing, or fill them in: {FILLED}"
+            f"no point is left: each of the {gone:,} has a missing value ({columns}); leave out the columns "
+            f"with most of them, or fill them in: {FILLED}"
         )
-    note = f"{counted(gone, 'point')} of {found.rows.size:,} left out, since values are missing ({columns})"
+    note = f"{counted(gone, 'point')} of {found.rows.size:,} left out, because values are missing ({columns})"
     return found.take(~found.rows), note
 
 

@@ -79,7 +79,7 @@ def explain_other_objects(data: object) -> None:
         )
     if isinstance(data, str | os.PathLike):
         raise InputTypeError(
-            f"the data is a text, {os.fspath(data)!r:.80}: if it names a file, geodim.read_table reads it; "
+            f"the data is a string, {os.fspath(data)!r:.80}: if it names a file, geodim.read_table reads it; "
             "if it names a data set, geodim.load_dataset"
         )
     if isinstance(data, dict) and not hasattr(data, "shape"):  # one kind of sparse matrix is a dict
@@ -88,4 +88,4 @@ def explain_other_objects(data: object) -> None:
             "array of one of its values"
         )
     if data is None:
-        raise InputTypeError("there is no data: it is None; give a table of points by features")
+        raise InputTypeError("the data is None: give a table of points by features")

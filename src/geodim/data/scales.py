@@ -97,9 +97,9 @@ class Scale:
         """Raise where columns lie on a device or on workers: units of columns are found on this machine."""
         if self.own and where in ("cuda", "dask"):
             raise InputValueError(
-                f"scale={self.told()!r:.60} is done on this machine's cores, not with backend={where!r}, and "
-                "nothing is brought here unasked: divide the columns where they lie, or bring the data here "
-                "and leave out backend; scale='global' and 'none' work everywhere"
+                f"scale={self.told()!r:.60} works on this machine's cores, not with backend={where!r}, and "
+                "data is copied here only on request: divide the columns where they are, or copy the data "
+                "here and leave out backend; scale='global' and 'none' work everywhere"
             )
 
     def identity(self) -> dict[str, Any]:

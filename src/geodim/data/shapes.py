@@ -121,8 +121,8 @@ def check_weights(weights: object, n_points: int) -> NDArray[np.int64]:
     if not is_whole(array):
         row = int(np.flatnonzero(array != np.floor(array))[0])
         msg = (
-            f"weight {array[row]} at row {row} is no integer: here weights are multiplicities and must be "
-            "integers; intrinsic_dimension takes any weights with backend='cpu'"
+            f"weight {array[row]} at row {row} is not an integer: here weights are multiplicities and must "
+            "be integers; intrinsic_dimension takes any weights with backend='cpu'"
         )
         raise InputTypeError(msg)
     if float(array.sum(dtype=np.float64)) > MOST_POINTS:

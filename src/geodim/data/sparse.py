@@ -76,7 +76,7 @@ def checked_sparse(matrix: SparseMatrix) -> SparseMatrix:
     elif matrix.format == "dia":
         _check_diagonals(matrix)
     else:
-        msg = f"sparse matrices in format {matrix.format!r} are not known: convert it with tocsr()"
+        msg = f"sparse matrices in format {matrix.format!r} are not supported: convert it with tocsr()"
         raise InputTypeError(msg)
     return matrix
 
@@ -138,20 +138,20 @@ def _check_diagonals(matrix: SparseMatrix) -> None:
     _check_values(matrix.data, 2)
     _check_index(matrix.offsets, "offsets", matrix.data.shape[0], f"{matrix.data.shape[0]} diagonals")
     if np.unique(matrix.offsets).size != matrix.offsets.size:
-        raise _damaged("a diagonal is there twice")
+        raise _damaged("a diagonal occurs twice")
     if matrix.offsets.size:  # scipy subtracts them from sizes
         _check_within(np.abs(matrix.offsets.astype(np.float64)), "offsets", 2**31, "diagonals")
 
 
 def _check_values(values: object, axes: int) -> None:
     if not isinstance(values, np.ndarray) or values.ndim != axes:
-        raise _damaged(f"data is no array of {axes} axes")
+        raise _damaged(f"data is not an array of {axes} axes")
 
 
 def _check_index(index: object, name: str, size: int | None = None, expected: str = "") -> None:
     if not isinstance(index, np.ndarray) or index.ndim != 1 or index.dtype.kind not in "iu":
         kind = f"{index.dtype}, {index.ndim} axes" if isinstance(index, np.ndarray) else type(index).__name__
-        raise _damaged(f"{name} is no list of integers ({kind})")
+        raise _damaged(f"{name} is not a list of integers ({kind})")
     if size is not None and index.size != size:
         raise _damaged(f"{name} has {index.size} entries for {expected}")
 
@@ -165,4 +165,4 @@ def _check_within(index: NDArray[Any], name: str, size: int, what: str) -> None:
 
 
 def _damaged(what: str) -> InputValueError:
-    return InputValueError(f"the sparse matrix is damaged: {what}; build it anew from its values")
+    return InputValueError(f"the sparse matrix is damaged: {what}; rebuild it from its values")

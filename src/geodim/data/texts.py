@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.data.absent import is_there, no_file
 from geodim.data.files import read_bytes
 from geodim.errors import DataFileError, InputTypeError, ShapeError
 from geodim.lists import refuse_dask
@@ -82,8 +83,8 @@ def check_strings(items: Sequence[Any]) -> None:
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
     """The lines of a file in UTF-8, without their ends."""
     place = Path(path)
-    if isinstance(path, str) and not place.exists():
-        raise DataFileError(f"there is no file {path!r:.200}: several texts are given as a list of strings")
+    if isinstance(path, str) and not is_there(path):
+        raise no_file(path, "several texts are given as a list of strings")
     content = read_bytes(place, TIMES, "file of lines")
     if not content:
         raise DataFileError(f"{place} is empty: there are no texts")
@@ -94,7 +95,7 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
             texts.append(line.removesuffix(b"\r").decode("utf-8-sig" if number == 1 else "utf-8"))
         except UnicodeDecodeError as error:
             raise DataFileError(
-                f"{place}, line {number}: no UTF-8 at byte {error.start} of the line; convert the file"
+                f"{place}, line {number}: invalid UTF-8 at byte {error.start} of the line; convert the file"
             ) from error
     return texts
 

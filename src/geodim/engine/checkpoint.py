@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 NAME = "layers.npz"
 MOST_HALVINGS = 64  # of the step; far fewer are ever needed
-ANEW = "delete it to start anew"
+ANEW = "delete it to start over"
 SAVE_EVERY = 30.0  # seconds between two checkpoints, unless asked for otherwise
 
 
@@ -122,7 +122,7 @@ class Checkpoint:
         path = self.folder / NAME
         try:
             if path.exists() and not path.is_file():  # on a pipe it would wait for ever
-                raise StateError("it is no file")
+                raise StateError("it is not a file")
             with path.open("rb") as stream, np.load(stream, allow_pickle=False) as saved:
                 self._check_job(read_text(saved, "job"))
                 return use(saved)
@@ -145,7 +145,7 @@ class Checkpoint:
         if version != __version__:
             msg = (
                 f"{path} was saved by geodim {version}, and this is {__version__}: "
-                f"go on with that one, or {ANEW}"
+                f"continue with that version, or {ANEW}"
             )
             raise DataFileError(msg)
         msg = f"{path} belongs to another computation: choose another folder, or delete this one"

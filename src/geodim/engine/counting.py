@@ -152,8 +152,8 @@ class CountingSolver(ColumnSolver):
             filled = bool(counts[:2].any() and counts[max(last - 1, 0) : last + 2].any())
         if not filled:
             msg = (
-                f"column {index} has not as many values in the range that the first pass over the data "
-                "found: the data changed while it was read; compute again when nothing writes to it"
+                f"column {index} has a different number of values in the range that the first pass over the "
+                "data found: the data changed while it was read; compute again when nothing writes to it"
             )
             raise DataChangedError(msg)
 

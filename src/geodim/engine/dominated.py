@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 FROM = 1 << 13  # fewer points of a single column are sorted sooner than counted
 MOST_CELLS = 1 << 15  # counts that still fit the cache
 SORT_ALL_UP_TO = 1 << 17  # of longer columns an eighth is sorted at most: engines have better ways to sort
-GIVE_UP_AFTER = 128  # columns, of which
+GIVE_UP_AFTER, OF_LONG_ONES = 128, 32  # columns, of which
 WORTH = 3  # every third at least must be dropped for the others to be worth a look
+LOOK_EVERY = 8  # columns: taking the bar reads all of the profile
 
 
 class Dominance:
@@ -38,17 +39,23 @@ class Dominance:
     def __init__(self, n_points: int) -> None:
         self.n = n_points
         self.cells = int(np.clip(1 << max(n_points.bit_length() - 2, 0), 64, MOST_CELLS))
-        most = n_points if n_points <= SORT_ALL_UP_TO else n_points // 8
+        long = n_points > SORT_ALL_UP_TO
+        most = n_points // 8 if long else n_points
+        self._give_up_after = OF_LONG_ONES if long else GIVE_UP_AFTER
         self._before = np.empty(self.cells + 3, np.int32)
         self._gathered, self._ordered = np.empty(most), np.empty(most)
         self._starts = np.empty(2 * most + 3, np.int32)
         self._bar = np.zeros(n_points)
         self._by = np.full(n_points, -1, np.int32)
         self.tested = self.dropped = 0
+        self._to_come = 0  # columns until the bar is taken again
 
-    def look(self, profile: Profile) -> None:
-        """Take what was reached so far for the bar."""
-        profile.reached(self._bar, self._by)
+    def look(self, profile: Profile, count: int) -> None:
+        """Take what was reached so far for the bar, unless it is still new; ``count`` columns are next."""
+        if self._to_come <= 0:
+            profile.reached(self._bar, self._by)
+            self._to_come = LOOK_EVERY
+        self._to_come -= count
 
     def rise(self, bar: NDArray[np.float64]) -> None:
         """Take a bar from elsewhere, which never falls; nothing is known of who reached it."""
@@ -77,7 +84,7 @@ class Dominance:
         from geodim.engine.kernels.dominated import dominated_columns  # noqa: PLC0415 - imports Numba
 
         dominated, ends = np.zeros(len(columns), np.bool_), np.empty((len(columns), 2))
-        worth = self.tested < GIVE_UP_AFTER or WORTH * self.dropped >= self.tested
+        worth = self.tested < self._give_up_after or WORTH * self.dropped >= self.tested
         dominated_columns(
             values, np.asarray(columns, np.int64), self._bar, self._by, worth, self.cells, self._before,
             self._gathered, self._ordered, self._starts, ends, dominated,

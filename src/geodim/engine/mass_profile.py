@@ -193,7 +193,7 @@ class MassProfile(Profile):
             and np.all(np.diff(phi) >= 0.0)
         )
         if not fine or owner.min() < -1 or owner.max() >= self.done.size or work.min() < 0:
-            raise StateError(f"phi{key} and what belongs to it are no steps of these masses")
+            raise StateError(f"phi{key} and what belongs to it are not steps of these masses")
         self.phi, self.owner, self.high, self.low, self.work = phi, owner, high, low, work
 
 

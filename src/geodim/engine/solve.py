@@ -238,10 +238,15 @@ class _Run:
             # Else they have columns.
             helpers = Helpers(pool, self.threads - 1) if group is groups[-1] else None
             solving[turn % 2] = [
-                pool.submit(self._solve_column, values[at], column, helpers)
+                pool.submit(self._solve_unless_dominated, values[at : at + 1], column, helpers)
                 for at, column in enumerate(group)
             ]
         self._wait_for(solving[0] + solving[1])
+
+    def _solve_unless_dominated(self, values: Values, column: int, executor: Sharing | None) -> None:
+        """Solve one column that was read together with others; ``values`` has one row."""
+        for remaining, _ in self._left(values, [column]):
+            self._solve_column(remaining, column, executor)
 
     def _solve_column(
         self, values: NDArray[np.floating], column: int, executor: Sharing | None = None
@@ -276,7 +281,7 @@ class _Run:
         if dominance is None:
             dominance = self.local.dominance = Dominance(self.source.n_points)
         if self.way.drops:
-            dominance.look(self.profile)
+            dominance.look(self.profile, len(block))
         dominated, ends = dominance.test(values, block)
         if self.ends is not None:
             self.ends[block] = ends

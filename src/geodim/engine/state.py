@@ -67,7 +67,7 @@ def read_profile(saved: NpzFile, profile: Profile, key: str = "") -> None:
     else:  # NaN is neither; minus zero is no width either
         fine = phi.min() >= 0.0 and phi.max() < np.inf and phi[0] == 0.0 and not np.signbit(phi).any()
     if not fine:
-        msg = f"phi{key} holds what is no {'count' if profile.counted else 'width'}"
+        msg = f"phi{key} holds what is not a {'count' if profile.counted else 'width'}"
         raise StateError(msg)
     if owner.min() < -1 or owner.max() >= profile.done.size:
         msg = f"owner{key} names a column that is not there"

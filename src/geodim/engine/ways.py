@@ -12,8 +12,8 @@ BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thre
 MOST_COLUMNS = 8  # half a cache line of float32 in a row-major array: the buffer still fits the cache better
 LONG_FROM = 1 << 17  # columns so long are worth a task each, or several
 # With at least this many columns and points, most are dropped without being sorted; longer columns would need
-# more scratch memory than there is time to save.
-MANY_COLUMNS, MANY_POINTS, DROPPED_UP_TO = 64, 256, 1 << 17
+# too much scratch memory.
+MANY_COLUMNS, MANY_POINTS, DROPPED_UP_TO = 64, 256, 1 << 24
 # Up to this many values, and squares of points times features, NumPy is done before compiled code is loaded.
 FEW_VALUES, FEW_WINDOWS = 1 << 18, 1 << 28
 EVERY_WINDOW = "every window"
@@ -130,7 +130,7 @@ def local_way(
         width = max(1, min(width, -(-n_features // threads)))
         buffers = solvers = min(threads, -(-n_features // width))
     passes = -(-n_features // width) if row_major else 1
-    drops = math.isinf(steps) and not runs and not together
+    drops = math.isinf(steps) and not runs
     drops = drops and n_features >= MANY_COLUMNS and MANY_POINTS <= n_points <= DROPPED_UP_TO
     return Way(method, counted, left_out, width, solvers, buffers, together, passes=passes, drops=drops)
 

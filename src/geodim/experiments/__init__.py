@@ -29,6 +29,8 @@ _MODULES = {
     "papers100m": "papers100m",
     "random": "random_data",
     "study": "study",
+    "selection": "selection",
+    "binary": "binary_study",
 }
 NAMES = tuple(_MODULES)  # in the paper's order, then what goes beyond it
 

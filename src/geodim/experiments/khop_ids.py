@@ -19,7 +19,7 @@ __all__ = ["EXPERIMENT", "dimensions"]
 NAME = "khop"
 BECAUSE = (
     "the files at hand are not the authors', or their features were rounded otherwise than to float32 "
-    "(ogbn-mag has metapath2vec vectors that every training makes anew)"
+    "(ogbn-mag has metapath2vec vectors that differ from training to training)"
 )
 
 

@@ -56,7 +56,7 @@ class Store:
     def _load(self) -> list[dict[str, Any]]:
         document = read_json(self.path)
         if not isinstance(document, dict) or document.get("format") != FORMAT:
-            msg = f"{self.path} is no file of results ({FORMAT}): move it away or choose another folder"
+            msg = f"{self.path} is not a file of results ({FORMAT}): move it away or choose another folder"
             raise DataFileError(msg)
         try:
             return [_checked({**entry, "rows": _unpacked(entry["rows"])}) for entry in document["units"]]
@@ -213,7 +213,7 @@ def _checked(entry: dict[str, Any]) -> dict[str, Any]:
     if entry["status"] not in (DONE, MISSING, FAILED) or (entry["seconds"] or 0.0) < 0.0:
         raise ValueError(f"status {entry['status']!r:.80}, seconds {entry['seconds']!r}")
     if not all(isinstance(row, dict) for row in entry["rows"]):
-        raise TypeError("a row is no mapping")
+        raise TypeError("a row is not a mapping")
     return entry
 
 

@@ -130,7 +130,7 @@ def _read(path: Path) -> StudyGraph:
             }
         x = sparse.csr_array((values.astype(np.float32), indices, indptr), shape=shape)
     except (KeyError, ValueError, OSError) as error:
-        raise DataFileError(f"{path}: this is no graph of the study: {error}") from error
+        raise DataFileError(f"{path}: this is not a graph of the study: {error}") from error
     if masks:
         splits = [{part: np.flatnonzero(some[at]) for part, some in masks.items()} for at in range(SPLITS)]
     else:

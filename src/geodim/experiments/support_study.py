@@ -283,9 +283,9 @@ def notes(rows: Rows) -> list[str]:
         "The relative size alone says little: 0.015 is 40 elements of Cora and 2,540 of ogbn-arxiv."
     )
     competition = (
-        "Saved costs depend on how many features compete. Attributes that are all drawn alike (R-MAT, equal "
-        "columns) compete for every k; with standard deviations that differ as those of embeddings do, the "
-        "costs fall as the paper shows."
+        "Saved costs depend on how many features compete. Attributes that all have one distribution (R-MAT, "
+        "equal columns) compete for every k; with standard deviations that differ as those of embeddings do, "
+        "the costs fall as the paper shows."
     )
     return [law, competition]
 

@@ -125,7 +125,7 @@ def advise(result: KHopResult, tolerance: float = 0.01) -> HopAdvice:
     result : KHopResult
         Dimensions for k = 0, 1, ..., from `geodim.khop_dimensions`.
     tolerance : float, default 0.01
-        By which share the dimension may exceed that of the last k.
+        The share by which the dimension may exceed that of the last k.
 
     Returns
     -------

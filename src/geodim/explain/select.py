@@ -62,9 +62,9 @@ class FeatureSelection(SavedResult, Reported):
         Delta of all features, on the same scale.
     useful : int
         How many of them it takes to reach the last value of the curve; the others are there
-        because ``m`` asked for them.
+        because ``n_features_to_select`` asked for them.
     guarantee : float
-        The chosen features reach at least this part of the Delta of any other set of as many.
+        The chosen features reach at least this part of the Delta of any other set of the same size.
     alerts : tuple of Alert
         What to consider before the choice is trusted: one column in large units may reach everything.
 
@@ -224,9 +224,9 @@ def select_features(
 
     Delta of a set S of features, :math:`\Delta(S) = \frac1n \sum_k \max_{f \in S} \phi_{k,f}`, is monotone
     and submodular, so taking the feature that adds most, again and again, reaches at least :math:`1 - 1/e` of
-    Delta of the best set of as many features; the dimension, :math:`1/\Delta^2`, is then at most 2.51 times
+    Delta of the best set of the same size; the dimension, :math:`1/\Delta^2`, is then at most 2.51 times
     the least possible.  Each choice is the true greedy one: features are left aside only by proven bounds.
-    Of features that add the same, the one with the lowest column is taken.  Once nothing is left to gain,
+    Among features that add the same, the one with the lowest column is taken.  Once nothing is left to gain,
     ``n_features_to_select`` is filled up by the discriminability of each feature on its own, largest first.
 
     Parameters
@@ -240,11 +240,11 @@ def select_features(
         neither is given.
     features, metric, landmarks
         As for `geodim.intrinsic_dimension`.  From distances this chooses landmarks, the points that tell most
-        of the others apart.  What is a part of a larger family is taken as it is: "all features" are those.
+        of the others apart.  A part of a larger family is taken as it is: "all features" means that part.
     scale, normalize
         As for `geodim.intrinsic_dimension`; d_max is the largest range of all features, not only of the
-        chosen ones.  The choice is the same for "global", "none" and a number, and another where columns have
-        units of their own.
+        chosen ones.  The choice is the same for "global", "none" and a number, but may differ where columns
+        have units of their own.
     weights : array-like of int, optional
         Multiplicity of each point.
     feature_names : sequence of str, optional
@@ -256,7 +256,7 @@ def select_features(
         does not depend on it; with less, more features are solved more than once.
     time_limit : float, optional
         Seconds after which no more features are chosen; those chosen by then are returned, with a warning.
-        The first choice looks at all features and is not broken off.
+        The first choice looks at all features and is not interrupted.
     progress : bool or callable, optional
         True shows a bar; a function is called as ``progress(columns_done, columns)``, in the calling thread.
 
@@ -267,7 +267,7 @@ def select_features(
     Warns
     -----
     InterruptedWarning
-        The time limit ended the choice: fewer features than asked for, and ``parameters["stopped"]`` says so.
+        The time limit ended the choice: fewer features than asked for; ``parameters["stopped"]`` says why.
 
     Examples
     --------

@@ -1,12 +1,8 @@
-"""Which features carry the discriminability (`explain_dimension`, `explain_hops`).
-
-`feature_ranking` tells what each feature has of its own.
-"""
+"""Which features carry the discriminability (`explain_dimension`, `explain_hops`)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +10,7 @@ import numpy as np
 from geodim.data.scales import Scale
 from geodim.data.sources import as_source
 from geodim.dimension import intrinsic_dimension
-from geodim.engine.parts import divisor, mean, thread_count
+from geodim.engine.parts import thread_count
 from geodim.engine.toptwo import TopTwo
 from geodim.errors import InputValueError
 from geodim.explain.core import CoreFinder
@@ -34,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from geodim.data.sources import ColumnSource
-    from geodim.explain.passes import Column, Slot
     from geodim.removal import Removal
 
 FORMAT = "geodim.Explanation/3"
@@ -50,8 +45,8 @@ class Explanation(SavedResult):
     result : IDResult
         The intrinsic dimension itself, exact.
     without : dict
-        For every feature, in the order of the columns, the dimension of all others together, to the bit as it
-        would be computed from them.
+        For every feature, in the order of the columns, the dimension of all others together, bit for bit as
+        it would be computed from them.
     costs : dict
         By how much the dimension rises without a feature, largest changes first; features whose removal
         changes nothing are left out.
@@ -71,8 +66,8 @@ class Explanation(SavedResult):
     core_columns : list of int
         Their columns; column j after m hops is m * n_attributes + j.
     core_shares : dict
-        Shares among the core alone, largest first: what they are once features that tie
-        with the core have left.
+        Shares among the core alone, largest first: what they are once features that tie with the core are
+        gone.
 
     Examples
     --------
@@ -189,17 +184,17 @@ def explain_dimension(
     """Explain what every feature contributes, and find a minimal set with the same dimension.
 
     What the removal of a feature costs, exactly and for all features at once; which features carry the
-    discriminability, where of those that tie the lowest column counts; and a minimal set of features that has
-    the same dimension to the bit.
+    discriminability, where the lowest column counts among those that tie; and a minimal set of features that
+    has the same dimension to the bit.
 
     Parameters
     ----------
     X : array-like of shape (n_points, n_features)
         Numbers in any form that `geodim.intrinsic_dimension` takes.
     features, metric, landmarks, scale, normalize, weights, feature_names, n_threads
-        As for `geodim.intrinsic_dimension`.  Of distances this names the points that carry the dimension, of
-        directions the directions.  What is a part of a larger family is explained as it is: which of these
-        landmarks carry what all of these reach.
+        As for `geodim.intrinsic_dimension`.  For distances this names the points that carry the dimension,
+        for directions the directions. A part of a larger family is explained as it is: which of these
+        landmarks carry what all of them reach.
 
     Returns
     -------
@@ -311,63 +306,6 @@ def explain_hops(
     labels = [hop_label(name, hop) for hop in range(whole.hops + 1) for name in names]
     removal = None if result.stopped else _hop_removal(result, source, labels, threads)
     return _explanation(result, removal, source, labels, finder, attributes.n_features)
-
-
-def feature_ranking(
-    X: object,
-    *,
-    features: object = "coordinates",
-    metric: object = None,
-    landmarks: object = None,
-    scale: object = None,
-    normalize: bool | None = None,
-    weights: object = None,
-    feature_names: Sequence[str] | None = None,
-    n_threads: int | None = None,
-) -> dict[str, float]:
-    r"""Rank features by their own discriminability, :math:`\frac1n \sum_k \phi_{k,f}`, the largest first.
-
-    The plain ranking, for comparison with shares and with `geodim.select_features`: a feature may rank
-    high and add nothing to another one.  Every column is solved for all k, which takes several times as
-    long as the dimension itself.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_points, n_features)
-        Numbers in any form that `geodim.intrinsic_dimension` takes.
-    features, metric, landmarks, scale, normalize, weights, feature_names, n_threads
-        As for `geodim.intrinsic_dimension`.
-
-    Returns
-    -------
-    dict
-        Name and discriminability; of equal ones the lowest column comes first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import geodim
-    >>> geodim.feature_ranking([[0.0, 0.0], [0.0, 1.0], [1.0, 2.0], [1.0, 4.0]], feature_names=["a", "b"])
-    {'b': 0.4375, 'a': 0.125}
-    """
-    import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
-    threads = thread_count(n_threads)
-    chosen = Scale.of(scale, normalize)
-    opened = open_features(
-        X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads, scale=chosen
-    )
-    source, ranges = exact_source(opened.source, threads)
-    by = divisor(ranges.d_max, chosen.normalize)
-    own = np.zeros(source.n_features)
-    nothing = np.zeros(source.n_points)
-
-    def visit(slot: Slot, column: Column) -> None:
-        own[column.index] = mean(slot.raised(column, nothing)[1:], source.n_points, by)
-
-    ColumnPass(source, threads, ranges).run(range(source.n_features), visit)
-    order = np.argsort(-own, kind="stable").tolist()
-    labels = unique_names(source.names, order)
-    return {label: float(own[column]) for label, column in zip(labels, order, strict=True)}
 
 
 def _again(scale: object, normalize: bool | None) -> object:

@@ -62,8 +62,8 @@ class WhatIf:
         Numbers in any form that `geodim.intrinsic_dimension` takes; it must not change
         while questions are asked.
     features, metric, landmarks, scale, normalize, weights, feature_names, n_threads
-        As for `geodim.intrinsic_dimension`.  To remove a distance feature is to measure from that point no
-        more; the point itself stays.  Features must be all there are: landmarks and directions stand for
+        As for `geodim.intrinsic_dimension`.  Removing a distance feature means no longer measuring from that
+        point; the point itself stays. The features must be complete: landmarks and directions stand for
         others, and members of a union that are divided by their diameters change with each other.
 
     Attributes
@@ -128,7 +128,7 @@ class WhatIf:
     def remove(self, *features: str | int) -> IDResult:
         """The result without some features, given by name or column.
 
-        At once for one feature; for several, features that could take their place are
+        Immediate for one feature; for several, features that could take their place are
         solved again where needed.
         """
         started = time.monotonic()

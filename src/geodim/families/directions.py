@@ -48,9 +48,9 @@ class Directions:
     random : int, default 64
         How many random directions to add.
     ascend : bool, default True
-        Move the best of them towards a larger discriminability, and add what was reached.
+        Move the best of them towards a larger discriminability, and add the ones that are reached.
     given : array-like of shape (m, n_coordinates), optional
-        Directions of any length to take besides, as those that `geodim.torch.discriminability` leads to.
+        Further directions, of any length, such as those found with `geodim.torch.discriminability`.
     rng : None, int or numpy.random.Generator, default 0
         The source of random numbers.
 

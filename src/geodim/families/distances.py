@@ -45,7 +45,7 @@ class Distances:
         "euclidean", "manhattan", "chebyshev", "minkowski" (with ``p``), "cosine" or "angle" (the angle
         between two vectors, in radians), "chord" (the Euclidean distance of the vectors divided by their
         lengths), "hamming" (share of coordinates that differ), "jaccard" (between sets: rows of zeros and
-        ones, or of a sparse matrix, lists of sets, or strings, whose tokens are meant, see
+        ones, or of a sparse matrix, lists of sets, or strings, as sets of their tokens, see
         `geodim.data.texts`), "edit" (between strings: characters to insert, delete or replace),
         "shortest_path" (between the nodes of a graph, see `geodim.families.paths`), "precomputed" (a
         symmetric matrix), or a function of two points.  1 - cos, which libraries call cosine distance, is

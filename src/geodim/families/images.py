@@ -112,7 +112,7 @@ class Pixels:
         X : array, list or path
             The images, see `geodim.data.images.images_of`.
         names : sequence of str, optional
-            Names of the features, in the place of "row 0, column 0".
+            Names of the features, instead of "row 0, column 0".
         n_threads : int, optional
             Threads to blur with.
         """
@@ -177,9 +177,9 @@ class Patches:
         X : array, list or path
             The images, see `geodim.data.images.images_of`.
         names : sequence of str, optional
-            Names of the features, in the place of "patch mean 0", which is the largest.
+            Names of the features, instead of "patch mean 0", which is the largest.
         n_threads
-            One thread does it.
+            Not used: one thread is enough.
         """
         if not isinstance(self.wrap, bool):
             raise InputTypeError(f"wrap must be True or False, got {self.wrap!r}")

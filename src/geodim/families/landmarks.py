@@ -37,7 +37,7 @@ def chosen_points(landmarks: object, n_points: int) -> NDArray[np.intp] | None:
         return None
     beyond = np.flatnonzero((array < 0) | (array >= n_points))
     if beyond.size:
-        msg = f"landmark {array[beyond[0]]} is no point: there are {n_points:,}, numbered from 0"
+        msg = f"landmark {array[beyond[0]]} is not a point: there are {n_points:,}, numbered from 0"
         raise InputValueError(msg)
     points = array.astype(np.intp)
     values, counts = np.unique(points, return_counts=True)

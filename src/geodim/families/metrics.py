@@ -125,7 +125,7 @@ def metric_of(name: object, p: object = None) -> Metric:
         msg = f"metric must be a name or a function of two points, got a {type(name).__name__}"
         raise InputTypeError(msg)
     if name in NO_METRICS:
-        msg = f"{name!r} is no metric: {NO_METRICS[name]}, or give a function to have it anyway"
+        msg = f"{name!r} is not a metric: {NO_METRICS[name]}, or give a function to use it anyway"
         raise InputValueError(msg)
     known = SYNONYMS.get(name, name)
     if p is not None and known != "minkowski":

@@ -24,12 +24,12 @@ least sum visits no node twice, h < n; and with w the shortest edge and M the gr
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 from geodim.arguments import real_number
+from geodim.data.absent import is_there
 from geodim.data.graphs import as_graph
 from geodim.errors import InputValueError, RangeOverflowError
 from geodim.families.sources import MadeColumns, digest_of_parts
@@ -181,7 +181,7 @@ class PathDistances(MadeColumns):
         if lengths[farthest] > 2.0 * self.far:
             raise InputValueError(
                 f"nodes {centre} and {farthest} are {lengths[farthest]:g} apart, and with "
-                f"disconnected={self.far:g} a way over a node of another component would be shorter, "
+                f"disconnected={self.far:g} a path through a node of another component would be shorter, "
                 f"which breaks the triangle inequality: give at least {lengths[farthest] / 2:g}, or 'beyond'"
             )
         lengths[~reached] = self.far
@@ -245,7 +245,7 @@ def _rule(disconnected: object) -> tuple[str, float | None]:
 def _graph_of(data: object, edge_weights: object, threads: int) -> Graph:
     from geodim.data.datasets import GraphDataset, list_datasets, load_dataset  # noqa: PLC0415
 
-    if isinstance(data, str) and not Path(data).exists():
+    if isinstance(data, str) and not is_there(data):
         known = [info.name for info in list_datasets()]
         if data.lower().replace("_", "-") not in [name.lower() for name in known]:
             raise InputValueError(

@@ -106,11 +106,11 @@ def described(family: Family, source: ColumnSource) -> dict[str, Any]:
     try:
         json.dumps(said, allow_nan=False)
         if not isinstance(said["family"], str):
-            raise TypeError("its name is none")
+            raise TypeError("its name is not a string")
     except (TypeError, ValueError, KeyError) as error:
         raise InputTypeError(
-            f"what {type(family).__name__}.described gives cannot be written to a result ({error}): plain "
-            "values in a dict are wanted, with a text as 'family'"
+            f"what {type(family).__name__}.described gives cannot be written to a result ({error}): a "
+            "dict of plain values is needed, with a string as 'family'"
         ) from error
     part = part_of(source)
     return said if part is None else said | {"part_of": part}

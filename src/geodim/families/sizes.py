@@ -41,8 +41,8 @@ def sizes_of(family: Family, n_points: int, n_coordinates: int) -> Sizes:
     planned = getattr(family, "planned", None)
     if planned is None:
         raise InputValueError(
-            f"nobody can tell what {type(family).__name__} takes before there is data: it has no method "
-            "planned"
+            f"there is no telling what {type(family).__name__} takes before there is data: it has no "
+            "method planned"
         )
     found: Sizes = planned(n_points, n_coordinates)
     return found

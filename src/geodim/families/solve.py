@@ -156,7 +156,7 @@ def _check_resumed(profile: Profile, ends: NDArray[np.float64]) -> None:
     if not fits or widths.max(initial=0.0) > profile.phi[-1]:
         raise DataFileError(
             "the checkpoint was edited or damaged (ranges of columns do not fit the widths): delete it to "
-            "start anew"
+            "start over"
         )
 
 

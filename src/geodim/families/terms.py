@@ -40,8 +40,8 @@ class Terms:
     least : int, default 1
         Leave out terms that occur in fewer texts.
     vectorizer : optional
-        A vectoriser of scikit-learn, or anything with its ``fit_transform``, in the place of all this; a copy
-        of it is fitted.
+        A vectoriser of scikit-learn, or anything with its ``fit_transform``, instead of all this; a copy of
+        it is fitted.
 
     Examples
     --------
@@ -71,9 +71,9 @@ class Terms:
         X : list of str, or path
             The texts, or a file with a text on every line.
         names
-            Terms have names of their own.
+            Not used: terms have names of their own.
         n_threads
-            One thread does it.
+            Not used: one thread is enough.
         """
         if names is not None:
             raise InputValueError("terms have names of their own: leave feature_names out")

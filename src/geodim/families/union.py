@@ -129,7 +129,7 @@ class Union:
             if member.source.n_points != found[0].source.n_points:
                 raise ShapeError(
                     f"{member.label} has {member.source.n_points:,} points and {found[0].label} "
-                    f"{found[0].source.n_points:,}: members of a union are about the same points"
+                    f"{found[0].source.n_points:,}: members of a union must have the same points"
                 )
         return UnionSource(found, by=self.by)
 

@@ -99,7 +99,7 @@ class Values:
         names : sequence of str, optional
             Names of the functions, or of the columns of the matrix.
         n_threads
-            One thread does it.
+            Not used: one thread is enough.
         """
         one_of(self.each, "each", CALLED_WITH)
         if (self.functions is None) == (self.matrix is None):
@@ -109,8 +109,8 @@ class Values:
             n = _count(X)
             if n is not None and n != source.n_points:
                 raise ShapeError(
-                    f"the matrix of values has {source.n_points:,} rows and the data {n:,} points: a row is "
-                    "wanted for each point"
+                    f"the matrix of values has {source.n_points:,} rows and the data {n:,} points: it "
+                    "needs one row per point"
                 )
             return source
         return self._called(X, names)
@@ -184,8 +184,8 @@ def _on_data(function: Callable[..., Any], name: str, X: object, n: int) -> NDAr
         raise InputTypeError(f"the function {name} gives a {type(found).__name__}, not numbers") from error
     if values.shape != (n,):
         raise ShapeError(
-            f"the function {name} gives values of shape {values.shape} for {n:,} points: one number for "
-            "each is wanted; give several features at once as a matrix, or call it for each='point'"
+            f"the function {name} gives values of shape {values.shape} for {n:,} points: it must give "
+            "one number per point; give several features at once as a matrix, or call it for each='point'"
         )
     column: NDArray[np.float64] = values.astype(np.float64)
     wrong = np.flatnonzero(~np.isfinite(column))

@@ -29,8 +29,8 @@ class Gauge:
     dimension, lower, upper : float
         The number and its bounds.
     marks : tuple of Mark
-        Evenly spaced, uniform, normal and Laplace columns of as many points and features; only the first
-        where the features are no columns, and that of the columns shuffled where `shuffled_reference`
+        Evenly spaced, uniform, normal and Laplace columns of the same number of points and features; only the
+        first where the features are not columns, and that of the shuffled columns where `shuffled_reference`
         measured it.
     n_points, n_features : int
         The size that the marks are for.

@@ -255,5 +255,5 @@ def _check_space(folder: Path, needed: int) -> None:
     free = shutil.disk_usage(place).free
     if free < needed:
         raise DataFileError(
-            f"{folder} lacks space: the hop features take {needed:,} bytes, {free:,} are free"
+            f"{folder} has too little space: the hop features take {needed:,} bytes, {free:,} are free"
         )

@@ -166,7 +166,7 @@ def run_grid(
             data = load_dataset(one, root, offline=offline) if isinstance(one, str) else one
             grid.train_all(data, how)
     if grid.driver.stopped:
-        more = "" if checkpoint is None else "; the same call goes on from there"
+        more = "" if checkpoint is None else "; the same call continues from there"
         warnings.warn(
             f"{grid.driver.stopped}: {len(grid.runs)} of {grid.total} runs are finished{more}",
             InterruptedWarning,

@@ -24,6 +24,8 @@ independent of their order. No result is ever ``-0.0``.
 * Section 5, graphs: :func:`normalized_adjacency`, :func:`d_max`, :func:`k_hop_features`
 * Beyond the paper, points of any mass: :func:`partial_diameter_of_mass`, :func:`phi_of_measure`,
   :func:`discriminability_of_measure`
+* A later paper by the same authors, features scored one by one: :func:`feature_resilience`,
+  :func:`resilience_bounds`
 
 >>> import numpy as np
 >>> from geodim import paper
@@ -50,6 +52,7 @@ from geodim.paper.definitions import (
 )
 from geodim.paper.graph import d_max, k_hop_features, normalized_adjacency
 from geodim.paper.measures import discriminability_of_measure, partial_diameter_of_mass, phi_of_measure
+from geodim.paper.resilience import feature_resilience, resilience_bounds
 from geodim.paper.sequences import feature_sequence, phi_all, phi_k, phi_k_per_feature, phi_kf
 from geodim.paper.support import check_support, log_scale_support
 
@@ -64,6 +67,7 @@ __all__ = [
     "d_max",
     "discriminability_by_definition",
     "discriminability_of_measure",
+    "feature_resilience",
     "feature_sequence",
     "insert_support_element",
     "intrinsic_dimension",
@@ -82,6 +86,7 @@ __all__ = [
     "phi_k_per_feature",
     "phi_kf",
     "phi_of_measure",
+    "resilience_bounds",
     "saved_costs",
     "support_bounds",
     "support_costs",

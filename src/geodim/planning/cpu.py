@@ -136,7 +136,7 @@ def plan_cpu(
     if problem.rtol > 0.0:
         notes.append("where the pilot guesses too coarsely, the columns are read once more")
         if not counted:
-            notes.append("so small a tolerance is not counted but sorted: about as slow as exact")
+            notes.append("with so small a tolerance columns are sorted, not counted: about as slow as exact")
     if passes > 1 and from_disk:
         notes.append(
             f"the points lie row by row: all of them are read {passes} times, for {width} columns each"
@@ -178,7 +178,7 @@ def _too_small(problem: Problem, threads: int, budget: int) -> str:
     fewer = [t for t in range(threads - 1, 0, -1) if column_memory(problem, t) <= budget]
     text = (
         f"{need / 1e9:.3g} GB are needed with {threads} thread{'' if threads == 1 else 's'}, "
-        f"and {budget / 1e9:.3g} GB there"
+        f"and {budget / 1e9:.3g} GB are available"
     )
     if fewer:
         return f"{text}: use {fewer[0]} thread{'' if fewer[0] == 1 else 's'}"

@@ -106,7 +106,7 @@ def plan_cuda(
         slower = 2 * problem.nbytes / DISK
         notes.append(f"from host memory; from a disk of {DISK / 1e9:g} GB/s it takes {slower:,.0f} s more")
     if problem.rtol > 0.0:
-        notes.append("a tolerance saves little here: columns are sorted all the same")
+        notes.append("a tolerance saves little here: columns are sorted anyway")
     parts = _seconds(problem, rates, widths, moved, layers, drops=way.drops)
     work = sum(parts[name] for name in ("counts", "sorting", "windows", "products"))
     # Nothing can be done before the first block is there.

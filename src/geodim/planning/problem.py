@@ -26,11 +26,11 @@ class Problem:
     itemsize : int
         4 for float32, 8 for float64.
     rtol : float
-        0 is exact, and so is what floats cannot express.
+        0 is exact, and so is a tolerance too small for floats to express.
     hops : int or None
         None for plain columns.
     stored_entries, products, scratch_itemsize, weighted
-        Of the operator of a graph: entries of the compressed rows, products per hop,
+        For the operator of a graph: entries of the compressed rows, products per hop,
         bytes of scratch per value.
     row_major, by_rows : bool
         Whether the points lie one after the other, as in most files, or the columns; and whether some rows
@@ -221,7 +221,7 @@ class Plan:
     backend : str
         "cpu", "cuda" or "dask".
     way : Way
-        What executors obey.
+        What executors follow.
     method : str
         How columns are solved, in words.
     memory : int

@@ -34,14 +34,14 @@ def subsampled(result: IDResult, data: object = None, **options: Unpack[Subsampl
     parameters = result.parameters
     if "features" in parameters:
         raise InputValueError(
-            "the features of this result are no columns: call geodim.subsampled_dimensions with the same "
+            "the features of this result are not columns: call geodim.subsampled_dimensions with the same "
             "features= instead"
         )
     if is_weighted(result) or result.stepwise:
         raise InputValueError("points with weights are not drawn from: repeat them, or leave the weights out")
     data = recall(result, "data") if data is None else data
     if data is None:
-        raise InputValueError("the data of this result is not at hand: give it, result.subsampled(data)")
+        raise InputValueError("the data of this result is not available: pass it, result.subsampled(data)")
     scale = parameters.get("scale", "global" if result.normalized else "none")
     if isinstance(scale, list) and len(scale) not in (1, result.n_features):
         raise InputValueError(

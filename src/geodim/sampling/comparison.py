@@ -242,11 +242,11 @@ def compare(
     names : sequence of str, optional
         What to call them, if ``data`` has no names.
     points : int, optional
-        How many points the parts have; by default half of those of the smallest data set.
+        How many points each part has; by default half as many as the smallest data set.
     repeats : int, default 20
-        Parts that are drawn from each.
+        How many parts to draw from each.
     seed : int
-        Which parts.
+        The seed of the parts.
     progress : bool or callable, optional
         True shows a bar; a function is called as ``progress(parts_done, parts)``, in the calling thread.
     **options
@@ -330,7 +330,7 @@ def not_comparable(results: Sequence[IDResult], names: Sequence[str], *, points:
                 return f"{short(name, 60)} has a warning ({alert.code}). {alert.message}"
     if points is None and len({one.n_points for one in results}) > 1:
         return (
-            "they have different numbers of points, and the dimension depends on that; `geodim compare` "
+            "they have different numbers of points, and the dimension depends on that; geodim compare "
             "measures the data of both at equal numbers."
         )
     if points is not None and points < FEWEST:

@@ -243,11 +243,10 @@ def subsampled_dimensions(
     Parameters
     ----------
     X : array-like of shape (n_points, n_features)
-        Points in any form that `geodim.intrinsic_dimension` takes, but for Dask collections.
+        Points in any form that `geodim.intrinsic_dimension` takes, except Dask collections.
     sizes : sequence of int, optional
-        Sizes of the samples.  By default all halves of halves down to 16, at most 8 of them: from
-        n/2 on, or from n/8 on where there are many points, so that all parts together take about as long as
-        the whole.
+        Sizes of the samples.  By default repeated halves down to 16, at most 8 of them, beginning with n/2,
+        or with n/8 where there are many points, so that all parts together take about as long as the whole.
     repeats : int, default 8
         Samples of each size.
     seed : int

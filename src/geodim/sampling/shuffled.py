@@ -76,8 +76,8 @@ def shuffled_reference(
     """
     if options.get("features", "coordinates") == "coordinates":
         raise InputValueError(
-            "columns as features have the same dimension however each is shuffled: this mark is for others, "
-            "as features='distances'"
+            "columns as features have the same dimension however each is shuffled: this baseline is for "
+            "others, such as features='distances'"
         )
     repeats = whole_number(repeats, "repeats", 1)
     rng = np.random.default_rng(whole_number(seed, "seed", 0))

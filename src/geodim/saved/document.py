@@ -108,7 +108,7 @@ def rebuilt(
         return make(fields(values, table, dict.fromkeys(("format", *derived), _anything)))
     except UnfitError as error:
         kind = expected.partition("/")[0]
-        raise DataFileError(f"this is no {kind} as it was written ({error})") from error
+        raise DataFileError(f"this is not a {kind} as it was written ({error})") from error
 
 
 def _anything(value: object) -> object:

@@ -106,6 +106,38 @@ BASELINE: dict[str, Check[object]] = {
     "versions": VERSIONS,
 }
 
+TOP: dict[str, Check[object]] = {
+    "names": list_of(text),
+    "columns": list_of(whole()),
+    "scores": list_of(AT_MOST_INFINITE),
+    "weighting": text,
+    "dropped": list_of(text),
+    "dropped_columns": list_of(whole()),
+    "partners": list_of(whole()),
+    "correlations": list_of(SHARE),
+    "n_points": whole(1),
+    "n_features": whole(1),
+    "normalized": flag,
+    "d_max": number(),
+    "seconds": number(),
+    "parameters": PARAMETERS,
+    "versions": VERSIONS,
+}
+TOP_DERIVED = ("dimensions",)
+
+
+def related_in_top(known: dict[str, Any]) -> None:
+    """Raise unless the fields of a selection by scores belong together."""
+    same_lengths(known, ("names", "columns", "scores"))
+    left = ("dropped", "dropped_columns", "partners", "correlations")
+    if any(known[name] for name in left):
+        same_lengths(known, left)
+    columns = [*known["columns"], *known["dropped_columns"]]
+    if len(set(columns)) < len(columns) or max([*columns, *known["partners"]]) >= known["n_features"]:
+        raise UnfitError("a column is named twice, or is none of the features")
+    if known["scores"] != sorted(known["scores"], reverse=True):
+        raise UnfitError("the scores do not descend")
+
 
 def same_lengths(known: dict[str, Any], names: Sequence[str]) -> None:
     """Raise unless some lists have as many entries each, and there are any."""

@@ -37,14 +37,14 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
     """The intrinsic dimension of data that comes in batches, in bounded memory, with certified bounds.
 
     Values are counted in cells; no batch is kept.  Cells depend on the values alone, so that batches may come
-    in any order, and parts of a stream may be measured apart and merged: the state is the same, to the bit.
-    Up to as many different values in a column as there are cells, each has a cell of its own.
+    in any order, and parts of a stream may be measured separately and merged: the state is the same, bit for
+    bit. While a column has no more different values than cells, each has a cell of its own.
 
     Parameters
     ----------
     rtol : float, default 1e-3
-        How close the bounds shall be, (upper - lower) / lower.  It decides how many cells a column has, and
-        is no promise: ``error_`` says what was reached.
+        How close the bounds should be, (upper - lower) / lower.  It decides how many cells a column has, and
+        is not a guarantee: ``error_`` is what was reached.
     memory : int, default 2 * 10**9
         Bytes for all of it.  With many columns there are fewer cells for each.
     scale : {"global", "none"}
@@ -98,13 +98,13 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
         self.n_threads = n_threads
 
     def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002
-        """Begin anew with a batch."""
+        """Start over with a batch."""
         for name in ("_sketches", "n_points_", "n_features_in_", "_names", "_result"):
             self.__dict__.pop(name, None)
         return self.partial_fit(X)
 
     def partial_fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002
-        """Take a batch of points; where it is refused, nothing of it was taken.
+        """Add a batch of points; if it is refused, none of it is added.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
         return sum(sketch.nbytes for sketch in getattr(self, "_sketches", []))
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """The state as JSON, also written to ``path`` (whole or not at all) if given; `from_json` goes on.
+        """The state as JSON, also written to ``path`` (whole or not at all) if given; `from_json` continues.
 
         For bounds and profile alone there is ``result_.to_json()``.
         """
@@ -216,7 +216,7 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
 
     @classmethod
     def from_json(cls, source: str | Path) -> StreamingDimension:
-        """Go on where `to_json` was called: from its text, or from the file."""
+        """Continue where `to_json` was called: from its text, or from the file."""
         state = read_state(source)
         stream = cls(state["rtol"], state["memory"], scale=state["scale"])
         if state["columns"]:
@@ -242,7 +242,7 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
     def _begin(self, n_features: int, names: Sequence[str] | None) -> None:
         most = cells_for(n_features, self.rtol, self.memory)
         if self.scale not in ("global", "none"):
-            msg = f"columns of a stream are never whole: scale is 'global' or 'none', not {self.scale!r:.60}"
+            msg = f"a stream never has whole columns: scale is 'global' or 'none', not {self.scale!r:.60}"
             raise InputValueError(msg)
         self.n_points_, self.n_features_in_ = 0, n_features
         self._names = None if names is None else list(names)

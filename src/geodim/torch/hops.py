@@ -128,9 +128,7 @@ def transposed(operator: Operator) -> tuple[Operator, NDArray[np.float64] | None
         degrees = None if operator.transition.name == "sym" else operator.transition.rows.degrees
         return operator, degrees
     if not isinstance(operator, MatrixOperator):
-        msg = (
-            f"of operators of the class {type(operator).__name__} no transpose is known: give a sparse matrix"
-        )
+        msg = f"no transpose is known for operators of class {type(operator).__name__}: give a sparse matrix"
         raise InputTypeError(msg)
     rows = operator.rows
     if rows.degrees is not None:

@@ -299,7 +299,7 @@ class LayerDimension:
     def _record(self, name: str, output: object) -> None:
         tensor = _first_tensor(output)
         if tensor is None:
-            msg = f"layer {name!r} returns no tensor but {type(output).__name__}: leave it out of layers"
+            msg = f"layer {name!r} returns a {type(output).__name__}, not a tensor: leave it out of layers"
             raise InputTypeError(msg)
         if tensor.is_complex() or tensor.layout is not torch.strided:
             msg = (
@@ -338,7 +338,7 @@ class LayerDimension:
             return "nothing was recorded: call measure inside the with block"
         which = f"layers {', '.join(map(repr, silent[:5]))}" + (" and others" if len(silent) > 5 else "")
         return (
-            f"{which} put out nothing since the last call: run the model in evaluation mode (model.eval()) "
+            f"{which} produced nothing since the last call: run the model in evaluation mode (model.eval()) "
             "before measure, or record in training mode with training=True"
         )
 

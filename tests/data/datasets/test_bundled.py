@@ -68,5 +68,5 @@ def test_written_and_read(name, tmp_path: Path):
 
 def test_another_file_in_its_place_is_refused(monkeypatch):
     monkeypatch.setitem(bundled.CHECKSUMS, "cora", hashlib.sha256(b"another").hexdigest())
-    with pytest.raises(DataFileError, match="install it anew"):
+    with pytest.raises(DataFileError, match="reinstall geodim"):
         load_dataset("cora")

@@ -82,7 +82,7 @@ def test_an_archive_is_kept_if_the_disk_was_full(
 def test_no_body_without_an_end(tmp_path: Path, server: Server) -> None:
     server.files["a"], server.endless = b"x" * 10_000, True
     with pytest.raises(
-        DataFileError, match=r"at least 1,\d\d\d,\d\d\d bytes, and no more than 1,000,000 are taken"
+        DataFileError, match=r"at least 1,\d\d\d,\d\d\d bytes, but no more than 1,000,000 are expected"
     ):
         ResumingDownloader(tmp_path / "part", limit=1_000_000)(server.url + "a", str(tmp_path / "a"))
     assert not list(tmp_path.iterdir())
@@ -90,7 +90,7 @@ def test_no_body_without_an_end(tmp_path: Path, server: Server) -> None:
 
 def test_an_announced_size_is_enough(tmp_path: Path, server: Server) -> None:
     server.files["a"] = b"x" * 5000
-    with pytest.raises(DataFileError, match="at least 5,000 bytes, and no more than 4,999 are taken"):
+    with pytest.raises(DataFileError, match="at least 5,000 bytes, but no more than 4,999 are expected"):
         ResumingDownloader(tmp_path / "part", limit=4999)(server.url + "a", str(tmp_path / "a"))
     assert not list(tmp_path.iterdir())
 
@@ -99,7 +99,7 @@ def test_an_announced_size_is_enough(tmp_path: Path, server: Server) -> None:
 def test_redirects_to_other_schemes(tmp_path: Path, server: Server, target: str) -> None:
     server.redirects["arxiv.zip"] = target
     with pytest.raises(
-        DataFileError, match=r"redirects to .*, which is not followed: it is no http"
+        DataFileError, match=r"redirects to .*, which is not followed: it is not http"
     ) as caught:
         fetch("ogbn-arxiv", tmp_path, mirror=server.url)
     assert not isinstance(caught.value, ChecksumError)

@@ -133,8 +133,8 @@ class TestText:
         [
             ("", "is empty"),
             ("\n\n", "is empty"),
-            ("x,y\n1,2\n1,2,3\n", "no table of 2 columns"),
-            ("x,y\n1,2\n1\n", "no table of 2 columns"),
+            ("x,y\n1,2\n1,2,3\n", "not a table of 2 columns"),
+            ("x,y\n1,2\n1\n", "not a table of 2 columns"),
             ("x,x\n1,2\n", "several columns named 'x'"),
         ],
     )
@@ -225,7 +225,9 @@ def test_points_with_missing_values_are_left_out_on_demand(tmp_path: Path) -> No
     file = text_file(tmp_path, "x,y\n1,2\n,3\n4,\n5,6\n")
     assert dense(read_table(file, drop_missing=True)).tolist() == [[1, 2], [5, 6]]
     note = open_table(file, drop_missing=True).note
-    assert note.endswith("2 points of 4 left out, since values are missing (in 2 of 2 columns: 'x' 1, 'y' 1)")
+    assert note.endswith(
+        "2 points of 4 left out, because values are missing (in 2 of 2 columns: 'x' 1, 'y' 1)"
+    )
     empty = text_file(tmp_path, "x,y\n1,\n,2\n")
     with pytest.raises(ShapeError, match=r"no point is left"):
         read_table(empty, drop_missing=True)

@@ -68,7 +68,7 @@ def test_one_of_several_arrays_is_named_after_a_colon(tmp_path: Path) -> None:
 class TestDamagedFiles:
     def test_missing_file_with_a_neighbour(self, tmp_path: Path) -> None:
         write(tmp_path, ".npy")
-        with pytest.raises(DataFileError, match=r"no file .*pionts\.npy; did you mean .*points\.npy\?"):
+        with pytest.raises(DataFileError, match=r"no file .*pionts\.npy: did you mean .*points\.npy\?"):
             read_table(tmp_path / "pionts.npy")
 
     def test_missing_folder(self, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ class TestDamagedFiles:
 
     @pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet"])
     def test_another_kind_of_file(self, tmp_path: Path, suffix: str) -> None:
-        with pytest.raises(DataFileError, match=f"no complete {suffix}|no complete Parquet"):
+        with pytest.raises(DataFileError, match=f"not a complete {suffix}|not a complete Parquet"):
             read_table(text_file(tmp_path, "x,y\n1,2\n" * 100, f"points{suffix}"))
 
     @pytest.mark.parametrize("suffix", [".npy", ".npz"])
@@ -112,7 +112,7 @@ class TestDamagedFiles:
     def test_a_bare_pickle_is_no_npy_file(self, tmp_path: Path) -> None:
         path = tmp_path / "points.npy"
         path.write_bytes(pickle.dumps(VALUES))
-        with pytest.raises(DataFileError, match=r"no complete \.npy file"):
+        with pytest.raises(DataFileError, match=r"not a complete \.npy file"):
             read_table(path)
 
     @pytest.mark.parametrize("shape", [(3,), (2, 3, 4), (0, 3), (3, 0), ()])

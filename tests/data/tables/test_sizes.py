@@ -50,9 +50,7 @@ class TestBombs:
     def test_text_in_gzip(self, tmp_path):
         with gzip.open(tmp_path / "zeros.csv.gz", "wb", 1) as stream:
             stream.write(b"0,0,0\n" * 4_000_000)
-        with pytest.raises(
-            MachineMemoryError, match=r"zeros\.csv\.gz, of which a part has been read, already needs"
-        ):
+        with pytest.raises(MachineMemoryError, match=r"the part of .*zeros\.csv\.gz read so far needs"):
             read_table(tmp_path / "zeros.csv.gz", header=False)
         few = read_table(tmp_path / "zeros.csv.gz", 0, header=False)  # what is not chosen takes no memory
         assert few.num_rows == 4_000_000
@@ -104,7 +102,7 @@ def test_archives_that_say_they_are_larger_than_they_are(tmp_path, shape):
     np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": shape})
     with zipfile.ZipFile(tmp_path / "lies.npz", "w") as archive:
         archive.writestr("x.npy", stream.getvalue() + bytes(480))
-    with pytest.raises(DataFileError, match=r"lies\.npz is no complete \.npz file"):
+    with pytest.raises(DataFileError, match=r"lies\.npz is not a complete \.npz file"):
         read_table(tmp_path / "lies.npz")
 
 

@@ -166,8 +166,8 @@ def _ends(edges: torch.Tensor | tuple[torch.Tensor, torch.Tensor]) -> tuple[torc
     source, target = edges
     if source.ndim != 1 or source.shape != target.shape or source.device != target.device:
         raise ShapeError(
-            f"sources and targets are as many, on one device: not {tuple(source.shape)} on {source.device} "
-            f"and {tuple(target.shape)} on {target.device}"
+            f"sources and targets must have the same length and be on one device, not {tuple(source.shape)} "
+            f"on {source.device} and {tuple(target.shape)} on {target.device}"
         )
     for ends in (source, target):
         if ends.dtype not in (torch.int32, torch.int64):
@@ -187,7 +187,7 @@ def _check_ids(
         loops += int((a == b).sum())
     if n_nodes is None:
         if most < 0:
-            raise InputValueError("there are no edges to tell the number of nodes from: pass n_nodes=")
+            raise InputValueError("there are no edges to infer the number of nodes from: pass n_nodes=")
         n_nodes = most + 1
     n_nodes = whole_number(n_nodes, "n_nodes", 1)
     if n_nodes > MOST_NODES:

@@ -185,7 +185,7 @@ class Cluster(Capacity):
             error = future.exception()
             if type(error).__name__ == "KilledWorker":
                 raise ClusterError(
-                    f"workers died again and again in the same task, probably for want of memory: {error}"
+                    f"workers died again and again in the same task, probably for lack of memory: {error}"
                 )
             raise error
         if status != "pending":  # recomputed after the death of a worker

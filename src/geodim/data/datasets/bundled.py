@@ -40,7 +40,7 @@ def load_bundled(spec: DatasetSpec) -> GraphDataset:
     with place.open("rb") as stream:
         found = hashlib.sha256(stream.read()).hexdigest()
         if found != CHECKSUMS[spec.name]:
-            raise DataFileError(f"{place}: the file is not the one that geodim came with: install it anew")
+            raise DataFileError(f"{place}: the file is not the one that geodim came with: reinstall geodim")
         stream.seek(0)
         with np.load(stream, allow_pickle=False) as arrays:
             lengths, words, low, high, y, test, sizes = (

@@ -51,7 +51,7 @@ def _check_line(path: Path, text: bytes) -> None:
     """Raise for a line that goes on for ever: few bytes of a gzip file can be gigabytes of them."""
     if len(text) >= LONGEST_LINE and not text.endswith(b"\n"):
         raise DataFileError(
-            f"{path}: has a line of more than {LONGEST_LINE:,} bytes, which is no row of numbers"
+            f"{path}: has a line of more than {LONGEST_LINE:,} bytes, which is not a row of numbers"
         )
 
 

@@ -38,7 +38,7 @@ def _check_redirect(response: requests.Response, **_settings: object) -> None:
         if scheme not in ("https", before) or scheme not in ("http", "https"):
             response.close()
             raise DataFileError(
-                f"{response.url} redirects to {target}, which is not followed: it is no {before}"
+                f"{response.url} redirects to {target}, which is not followed: it is not {before}"
             )
 
 
@@ -178,8 +178,8 @@ class ResumingDownloader:
         if size > self.limit:
             self._forget()
             raise DataFileError(
-                f"{url}: at least {size:,} bytes, and no more than {self.limit:,} "
-                "are taken: this is another file"
+                f"{url}: at least {size:,} bytes, but no more than {self.limit:,} "
+                "are expected: this is another file"
             )
 
     def _state(self, url: str) -> tuple[int, str]:

@@ -58,11 +58,11 @@ def load_dataset(
         ``ogbn-papers100M``, ``digits``, ``sbm`` or ``rmat``; case does not matter.
     root
         The folder that holds one folder per data set, in the layouts of PyTorch Geometric and ogb. By default
-        the environment variable ``GEODIM_DATA``, otherwise the user's cache folder; Cora and CiteSeer come
-        with the package where their files are not there.
+        the environment variable ``GEODIM_DATA``, otherwise the user's cache folder; without files of Cora or
+        CiteSeer there, those that come with the package are used.
     offline
-        Never download. Otherwise missing files are fetched, except those of data sets beyond 5 GB, which
-        :func:`fetch` must be asked for.
+        Never download. Otherwise missing files are fetched, except those of data sets beyond 5 GB, which need
+        an explicit call of :func:`fetch`.
     verify
         How thoroughly converted arrays are compared with their checksums at the first opening in a process:
         ``auto``, ``full`` or ``size``; see :func:`geodim.data.datasets.cache.open_cache`.

@@ -125,7 +125,7 @@ def _infer_nodes(source: EdgeSource, *, weighted: bool) -> int:
         if len(chunk.sources):
             largest = max(largest, int(chunk.sources.max()), int(chunk.targets.max()))
     if largest < 0:
-        raise InputValueError("there are no edges to tell the number of nodes from: pass n_nodes=")
+        raise InputValueError("there are no edges to infer the number of nodes from: pass n_nodes=")
     if largest >= max(FEW_NODES, MOST_ISOLATED * source.n_edges):
         raise InputValueError(
             f"the largest node number is {largest:,}, in a list of {source.n_edges:,} edges: nearly all "

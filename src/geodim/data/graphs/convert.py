@@ -33,15 +33,15 @@ def as_graph(
     """Turn `graph` into the simple undirected graph G = (V, E) of the paper.
 
     E is the set of pairs {i, j}, i != j, such that (i, j) or (j, i) is listed: directed input is symmetrised,
-    repeated edges count once, self-loops are left to the operators, which add every one of them once. What
-    had to be done is in ``graph.notes``.
+    repeated edges count once, self-loops are left to the operators, which add every one of them once.
+    ``graph.notes`` records what was done.
 
     Parameters
     ----------
     graph : array, sparse matrix, tensor, PyG Data or HeteroData, networkx graph, path or Graph
         * An array, memory map or dense tensor of whole numbers of shape (2, m), one edge to a column, or
           (m, 2), one edge to a row; also a list of pairs, or a tuple (sources, targets). **A 2 x 2 array is
-          read as (2, m)**, PyG's ``edge_index``; say ``orientation="rows"`` if it is two edges in rows.
+          read as (2, m)**, PyG's ``edge_index``; pass ``orientation="rows"`` if its rows are two edges.
         * A sparse square matrix or sparse tensor: every stored non-zero is an edge.
         * ``HeteroData``: node types numbered one after the other in the order of
           ``node_types``, edge types merged.

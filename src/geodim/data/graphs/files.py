@@ -141,7 +141,7 @@ def _lines(path: Path) -> Iterator[str]:
             if len(line) == LONGEST_LINE:
                 raise DataFileError(
                     f"{path}: line {number:,} has more than {LONGEST_LINE:,} "
-                    "characters: this is no list of edges"
+                    "characters: this is not a list of edges"
                 )
             yield line
 

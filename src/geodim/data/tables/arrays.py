@@ -105,7 +105,7 @@ def _check_members(file: Path, archive: ZipFile, names: Iterable[str]) -> dict[s
             there = archive.getinfo(f"{name}.npy").file_size - stream.tell()
         if size != there or min(shape, default=0) < 0:
             msg = (
-                f"{file} is no complete .npz file (array {name!r} says it has {size:,} "
+                f"{file} is not a complete .npz file (array {name!r} says it has {size:,} "
                 f"bytes, and there are {there:,})"
             )
             raise DataFileError(msg)

@@ -146,7 +146,7 @@ def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None
                 ),
             )
         except arrow.ArrowInvalid as error:
-            msg = f"{file} is no table of {len(names)} columns: {str(error).splitlines()[0][:300]}"
+            msg = f"{file} is not a table of {len(names)} columns: {str(error).splitlines()[0][:300]}"
             raise DataFileError(msg) from error
         finally:
             counted.close()
@@ -171,7 +171,7 @@ def _check_text(file: Path, suffix: str, n_columns: int, n_chosen: int) -> None:
             if size > CELL_BYTES * (lines + 1) * n_columns:  # no numbers, which are shorter
                 need = max(need, size)
             if need > SAFE * free:
-                raise too_large(f"{file}, of which a part has been read, already", need, ENOUGH)
+                raise too_large(f"the part of {file} read so far", need, ENOUGH)
 
 
 def _opened(file: Path, suffix: str) -> gzip.GzipFile | BufferedReader:
@@ -229,7 +229,7 @@ def _sniff(file: Path, suffix: str, header: bool | None) -> tuple[list[str], int
                 note = f"{file}: the first line is a point; columns are numbered from 0"
                 names = [str(number) for number in range(len(names))]
     except (UnicodeDecodeError, csv.Error) as error:
-        msg = f"{file} is no UTF-8 text table ({error}): convert it to UTF-8 first"
+        msg = f"{file} is not a UTF-8 text table ({error}): convert it to UTF-8 first"
         raise DataFileError(msg) from error
     return _named(names, file), skip, delimiter, comma, "" if header is not None else note
 
@@ -304,7 +304,7 @@ def _check_numbers(fields: list[pa.Field], file: Path, values_of: Callable[[str]
     example = "" if values is None else f" ({_example(values, wrong[0])})"
     msg = (
         f"{file}: no numbers in {columns} {few}{example}: "
-        f"leave out what is no feature (--exclude), {ENCODERS}"
+        f"leave out what is not a feature (--exclude), {ENCODERS}"
     )
     raise InputTypeError(msg)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,12 +42,12 @@ def read_table(
         Which columns to keep, always in the order of the file: names, numbers from 0, or in a string several
         of these and ranges with both ends included, such as ``"0-9,12,40-"``.  A name wins over a number.
     exclude : str, int or sequence of these, optional
-        Which columns to leave out, in the same words.
+        Which columns to leave out, in the same form.
     header : bool, optional
-        Whether the first line of a CSV file holds names.  By default it does unless all of it are numbers; if
-        these just count 0, 1, 2, ..., it must be said.
+        Whether the first line of a CSV file holds names.  By default it does unless it holds only numbers; if
+        these just count 0, 1, 2, ..., you have to say.
     drop_missing : bool, default False
-        Leave out points of which a value is missing, see `geodim.drop_missing`.
+        Leave out points with a missing value, see `geodim.drop_missing`.
 
     Returns
     -------
@@ -99,10 +98,10 @@ def open_table(
     suffix = next(
         (end for end in sorted(SUFFIXES, key=len, reverse=True) if file.name.lower().endswith(end)), None
     )
+    _check_file(file, may_be_folder=suffix == ".zarr")
     if suffix is None:
         msg = f"{file}: what kind of file is this? Known endings are {', '.join(SUFFIXES)}"
         raise DataFileError(msg)
-    _check_file(file, may_be_folder=suffix == ".zarr")
 
     def choose(names: Sequence[str]) -> list[int]:
         return choose_columns(names, columns, exclude, where=str(file))
@@ -129,14 +128,7 @@ def _without_missing(table: Table, path: str | Path) -> Table:
 
 
 def _check_file(file: Path, *, may_be_folder: bool) -> None:
+    check_regular(file)
     if file.is_dir() and not may_be_folder:
         msg = f"{file} is a folder: name a file in it"
         raise DataFileError(msg)
-    if not file.exists():
-        folder = file.parent
-        siblings = [other.name for other in folder.iterdir()] if folder.is_dir() else []
-        near = difflib.get_close_matches(file.name, siblings, 1)
-        hint = f"; did you mean {folder / near[0]}?" if near else ""
-        msg = f"there is no file {file}{hint}"
-        raise DataFileError(msg)
-    check_regular(file)

@@ -39,7 +39,7 @@ INDEX_BYTES = 16  # for each chunk inside of a shard
 def check_metadata(folder: Path) -> None:
     """Raise if reading an array could run code, or a single chunk does not fit memory."""
     if not folder.is_dir():
-        msg = f"{folder} is no folder: a zarr array is a folder of chunks"
+        msg = f"{folder} is not a folder: a zarr array is a folder of chunks"
         raise DataFileError(msg)
     found = [folder / name for name in FILES if (folder / name).exists()]
     if not found:
@@ -132,12 +132,12 @@ def _check_codec(path: Path, codec: object, key: str, known: frozenset[str]) -> 
     if not isinstance(name, str) or name not in known:
         msg = (
             f"{path} names the codec {name!r}, which is not among those that only decode numbers "
-            f"({', '.join(sorted(known))}): others may run any code; save the array anew with one of these"
+            f"({', '.join(sorted(known))}): others may run any code; save it again with one of these"
         )
         raise DataFileError(msg)
     settings = codec.get("configuration") or {} if key == "name" and isinstance(codec, dict) else codec
     if not isinstance(settings, dict):
-        msg = f"{path}: the configuration of codec {name!r} is no list of settings"
+        msg = f"{path}: the configuration of codec {name!r} is not a list of settings"
         raise DataFileError(msg)
     for setting in ("dtype", "astype", "encode_dtype", "decode_dtype"):
         if setting in settings:

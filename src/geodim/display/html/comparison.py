@@ -65,8 +65,8 @@ def _words(items: list[Item]) -> list[str]:
         return ["The dimensions are equal, or their bounds overlap."]
     words = (
         f"The lowest dimension is that of {low[0]} ({text.dimension_text(low[1])}), the highest that of "
-        f"{high[0]} ({text.dimension_text(high[1])}). Whether that is more than chance, geodim compare says, "
-        "from the data."
+        f"{high[0]} ({text.dimension_text(high[1])}). geodim compare tells from the data whether "
+        "that is more than chance."
     )
     return [words]
 

@@ -63,7 +63,7 @@ def report(
     title : str, optional
         The title; the name of the data by default.
     estimates : sequence of mappings
-        What other estimators say, as rows of `geodim estimators`.
+        Results of other estimators, as rows of `geodim estimators`.
     comparison : Comparison, optional
         The same results at equal numbers of points, from `geodim.compare`.
 
@@ -104,7 +104,7 @@ def render_report(
     title : str, optional
         The title; the name of the data by default.
     estimates : sequence of mappings
-        What other estimators say, as rows of `geodim estimators`.
+        Results of other estimators, as rows of `geodim estimators`.
     comparison : Comparison, optional
         The same results at equal numbers of points, from `geodim.compare`.
 

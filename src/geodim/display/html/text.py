@@ -113,9 +113,9 @@ def _meaning(result: IDResult) -> str:
     else:
         spread = f"{about}{number(result.discriminability)} in the units of the data"
     return (
-        "What is measured: every feature leaves out the same share of the points, whichever lets the others "
-        f"lie closest together; the best feature still spreads those over {spread}, on average over all "
-        "shares. This average is the discriminability Δ, and the dimension is 1/\u2060Δ²."
+        "What is measured: each feature leaves out the same share of the points, chosen so that the others "
+        f"lie as close together as possible; the best feature still spreads those over {spread}, on average "
+        "over all shares. This average is the discriminability Δ, and the dimension is 1/\u2060Δ²."
     )
 
 
@@ -178,7 +178,7 @@ def removal_words(result: IDResult) -> str:
     assert removal is not None
     costs = list(removal.costs)
     if not costs:
-        return "No single feature matters: without any one of them the dimension stays the same, others tie."
+        return "No single feature matters: without any one of them it stays the same: others tie."
     listed = ", ".join(
         [f"{number(removal.without[name])} without {feature_label(name, 60)}" for name in costs[:NAMES]]
     )
@@ -199,7 +199,7 @@ def next_steps(result: IDResult, *, hops: bool = False) -> list[str]:
         name = feature_label(shares[0][0], 60)
         steps.append(
             f"{name} carries {percent(shares[0][1])}. All features are measured against the largest range, "
-            "so look whether this one has other units or outliers; scaled alike (standardised, say), the "
+            "so check whether this one has other units or outliers; with all of them standardised, say, the "
             "others would count for more."
         )
     if not result.phi_exact:
@@ -207,7 +207,7 @@ def next_steps(result: IDResult, *, hops: bool = False) -> list[str]:
     if not hops and result.n_features > 2 and len(shares) > 1:
         steps.append(
             "geodim select chooses few features that keep most of the discriminability; "
-            "geodim.explain_dimension finds a set with exactly this dimension, none of which could go."
+            "geodim.explain_dimension finds a set with exactly this dimension, none of which can be left out."
         )
     if not hops and shares:
         steps.append(
@@ -285,9 +285,9 @@ def describe_selection(selection: FeatureSelection) -> list[str]:
         f"dimension is {number(selection.dimensions[-1])} instead of {number(selection.dimension)}."
     )
     how = (
-        "Each choice is the feature that adds most. It is certain that the best choice of as many features "
-        f"reaches at most {fine_percent(1.0 / selection.guarantee - 1.0)} more. Labels are not looked at: "
-        "whether a model can do with these features is for a validation set to say."
+        "Each choice is the feature that adds most. Provably, the best choice of the same number of "
+        f"features reaches at most {fine_percent(1.0 / selection.guarantee - 1.0)} more. Labels play no "
+        "part: whether these features are enough for a model, a validation set has to show."
     )
     words = [what, how]
     if selection.useful < len(selection.names):

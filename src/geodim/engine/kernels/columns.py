@@ -29,29 +29,37 @@ def lattice_quantum(l, n, grain):
             low = middle + 1
         else:
             high = middle
-    misses, bits = multiples(l, max(low - 512, 0), min(low + 512, n), grain)
-    for first in range(0, n, 4096):
+    sums = np.empty(4096)
+    misses, bits = multiples(l, max(low - 512, 0), min(low + 512, n), grain, sums)
+    for first in range(0, n, sums.size):
         if misses > 0:
             return 0.0
-        misses, some = multiples(l, first, min(first + 4096, n), grain)
+        misses, some = multiples(l, first, min(first + sums.size, n), grain, sums)
         bits |= some
     return 0.0 if misses > 0 else grain * np.float64(bits & -bits)
 
 
 @njit(nogil=True, cache=True)
-def multiples(l, first, stop, grain):
+def multiples(l, first, stop, grain, sums):
     """How many of the values are no multiples of ``grain``, and the bits that any of the quotients has.
 
-    ``l`` is (n,) float64; the bits are an int64.
+    Added to a number whose last place is the grain, a value is rounded to a multiple, and the last bits of
+    the sum are those of the quotient; unlike a conversion to whole numbers that is vectorised everywhere.
+
+    ``l`` is (n,) float64, less than 2**51 grains; ``sums`` (stop - first,) scratch; the bits are an int64.
     """
     misses = 0
     bits = np.int64(0)
-    for i in range(first, stop):
-        scaled = l[i] / grain
-        whole = np.int64(scaled)
-        bits |= whole
-        misses += 1 if scaled != whole else 0
-    return misses, bits
+    count = stop - first
+    values, places = l[first:stop], sums.view(np.int64)
+    anchor = 1.5 * 2.0**52 * grain
+    for i in range(count):
+        sums[i] = values[i] + anchor
+    for i in range(count):
+        misses += 1 if sums[i] - anchor != values[i] else 0
+    for i in range(count):
+        bits |= places[i]
+    return misses, bits & np.int64((1 << 50) - 1)
 
 
 @njit(nogil=True, cache=True)

@@ -21,8 +21,10 @@ CHUNK = 1024
 FINEST = 8  # cells: windows of fewer are too coarse, and values are examined instead
 MOST_ROUNDS = 512
 LOOKS = 64  # windows of values per point of the column, before it is given up
-DENSE = 8  # the first look at values takes a share of 1 / DENSE of them, the densest,
+DENSE = 8  # the first look at values takes a share of 1 / DENSE of them, the densest, and
+FEW = 1 << 14  # not more than this unless cells leave larger windows open,
 MORE = 3  # and the next one this many times as many
+TINY = 64  # points of windows that ties may settle
 SHORT_RUN = 32  # values of one cell that are sorted by insertion
 SMALLEST_CELL, LARGEST_CELL = 2.0**-900, 2.0**900
 
@@ -123,23 +125,57 @@ def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathere
         return False
     left, start, width = _settle_by_cells(before, cells, cell, span, bar, n)
     looks = 0
-    wanted = max(n // DENSE, 4 * left)
+    wanted = max(min(n // DENSE, FEW), 4 * left)
     while left >= 2:
         wanted = n if 2 * wanted > n else wanted
         start, width = _widen(before, cells, start, width, wanted)
+        if before[start + width] - before[start] > ordered.size:
+            # So long a column is not sorted here, but ties settle the smallest windows.
+            if left > TINY:
+                return False
+            start, width = _where_ties_are(before, cells, cell, first, ordered.size)
+            wanted = n
         held = before[start + width] - before[start]
-        if held > ordered.size:
-            return False
         low, high = (first + start) * cell, (first + start + width) * cell
-        if _gather(column, low, high, held, gathered) != held:
+        if held < left or _gather(column, low, high, held, gathered) != held:
             return False
         _order(gathered, held, low, high - low, starts, ordered)
         left, more = _settle_by_values(ordered, held, bar, by, index, left, LOOKS * n - looks)
         looks += more
-        if left >= 2 and (held == n or looks >= LOOKS * n):
+        if left >= 2 and (held == n or wanted == n or looks >= LOOKS * n):
             return False
-        wanted = MORE * held
+        wanted = n if held > n // (MORE * DENSE) else MORE * held
     return True
+
+
+@njit(nogil=True, cache=True)
+def _where_ties_are(before, cells, cell, first, most):
+    """Cells of at most so many points that probably hold more ties than others: their start and width.
+
+    Floats lie furthest apart just above a power of two, or below its negative; the number of pairs that tie
+    grows with the square of the points, and with that distance over the width.
+    """
+    best, start, width = 0.0, 0, 0
+    for sign in (1.0, -1.0):
+        edge = cell
+        while edge < LARGEST_CELL and edge / cell < 2.0 * (abs(first) + cells):
+            begin = int(min(max(sign * edge / cell - first, 0.0), float(cells)))
+            step = 1 if sign > 0.0 else -1
+            stop = begin
+            # Twice as many cells as long as they do not hold too many points or reach the next power of two.
+            reach = max(int(edge / cell), 1)
+            while reach > 0:
+                further = min(max(stop + step * reach, 0), cells)
+                held = abs(before[further] - before[begin])
+                if held <= most and abs(further - begin) <= edge / cell:
+                    stop = further
+                reach >>= 1
+            held = abs(before[stop] - before[begin])
+            pairs = float(held) ** 2 * edge / max(abs(stop - begin), 1)
+            if pairs > best:
+                best, start, width = pairs, min(begin, stop), abs(stop - begin)
+            edge *= 2.0
+    return start, width
 
 
 @njit(nogil=True, cache=True)
