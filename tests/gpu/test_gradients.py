@@ -1,4 +1,4 @@
-"""Gradients of tensors on the device: value and gradient are those of the processor, and stay where they were."""
+"""Gradients of tensors on the device: the same value and gradient as on the processor, and they stay there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="gradients need PyTorch")
 
-from geodim.torch import discriminability, hop_features, intrinsic_dimension_loss  # noqa: E402
+from geodim.torch import discriminability, hop_features, intrinsic_dimension_loss
 
 GRAPH = torch.stack([torch.arange(300), (torch.arange(300) + 1) % 300])  # a circle
 OPTIONS = {
