@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 SMALL = 12  # points up to which some cases are also compared with rationals
 SHARE = 0.05  # of them
+RESILIENCE_ULPS = DELTA_ULPS + 2  # every quotient by k is rounded, besides
 
 
 class Draw:
@@ -254,7 +256,15 @@ def explained(draw: Draw) -> None:
     ask(list(ranking.values()) == sorted(ranking.values(), reverse=True), "the order of the ranking", ranking)
     for name, found in ranking.items():
         ask(within(found, alone[name], DELTA_ULPS), "Delta of one feature", name, found)
-    draw.tally.add("ranking", len(alone))
+    resilient = quietly(geodim.feature_ranking, X, weighting="resilience", **options)
+    ask(set(resilient) == set(alone), "who is ranked by resilience", resilient)
+    for name, found in resilient.items():
+        widths = enumerate(truth.phi[:, int(name)].tolist(), 2)
+        score = (
+            sum((Fraction(width) / k for k, width in widths), Fraction(0)) / truth.n / Fraction(truth.scale)
+        )
+        ask(within(found, score, RESILIENCE_ULPS), "the resilience of one feature", name, found)
+    draw.tally.add("ranking", 2 * len(alone))
 
 
 def selected(draw: Draw) -> None:
