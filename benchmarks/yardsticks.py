@@ -5,8 +5,9 @@
 
 `np.sort` uses whatever instructions NumPy dispatches to, so that a ratio to it speaks of that processor only.
 Two yardsticks beside it do not depend on this: geodim's own radix sort, and the time it takes to read the
-values from memory.  Every case runs in a fresh process of either version, in turn; sorting and geodim alternate
-within it, and the best time of each counts.  The entry of a machine in ``results/yardsticks.json`` is replaced.
+values from memory.  Every case runs in a fresh process of either version, in turn; sorting and geodim
+alternate within it, and the best time of each counts.  The entry of a machine in ``results/yardsticks.json``
+is replaced.
 """
 
 from __future__ import annotations

@@ -104,8 +104,8 @@ for unit, share in list(watch.results["3"].shares.items())[:3]:
 # one end or the other, while units that single out what they have memorised leave most test images
 # close together.  No test label was needed to see that.
 #
-# Mind what is *not* shown.  Three seeds of one small network are no law.  The dimension never comes down to
-# that of the images themselves.  After five epochs the output does not tell the two apart yet.  And
+# Mind what is *not* shown.  Three seeds of one small network do not make a law.  The dimension never comes
+# down to that of the images themselves.  After five epochs the output does not tell the two apart yet.  And
 # activations are divided by their largest range, so that their growth is left out on purpose;
 # ``normalize=False`` would show little but that growth.
 

@@ -319,7 +319,7 @@ def test_nodes_are_counted_if_not_given():
         (torch.tensor([0, 1]), 2, ShapeError, "shape"),
         (torch.tensor([[0.0], [1.0]]), 2, InputTypeError, "int32 or int64"),
         (([0], [1]), 2, InputTypeError, "pair of tensors"),
-        ((torch.tensor([0]), torch.tensor([0, 1])), 2, ShapeError, "as many"),
+        ((torch.tensor([0]), torch.tensor([0, 1])), 2, ShapeError, "the same length"),
     ],
 )
 def test_wrong_edges(edges, nodes, error, message):

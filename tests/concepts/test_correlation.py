@@ -95,6 +95,9 @@ class TestDefinition:
         expected = np.concatenate([[0.0], np.cumsum(law)])[: found.size]
         assert found == pytest.approx(expected, abs=1e-15)
         assert found[-1] >= 0.75
+        whole = slopes.of_columns(q, 99)
+        assert whole == pytest.approx(np.concatenate([[0.0], np.cumsum(law)])[: whole.size], abs=1e-15)
+        assert whole[-1] == pytest.approx(1.0)
 
     @pytest.mark.parametrize(("columns", "q"), [(1, 0.5), (7, 0.3), (400, 0.5), (5000, 0.01), (10**9, 1e-3)])
     def test_equal_columns_are_binomial(self, columns, q):

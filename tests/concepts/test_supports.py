@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import warnings
 
 import numpy as np
@@ -131,6 +132,26 @@ class TestArguments:
         assert "inf" in curve.to_json()
         assert type(curve).from_json(curve.to_json()).lower == curve.lower
         curve.plot().figure.canvas.draw()
+
+    def test_ctrl_c_keeps_what_is_known(self):
+        X = np.random.default_rng(1).random((300, 40)) < 0.3
+        seen = []
+
+        def progress(*now):
+            seen.append(now)
+            if len(seen) == 45:  # with the third of the supports, of twenty sizes each
+                signal.raise_signal(signal.SIGINT)
+
+        with pytest.warns(InterruptedWarning, match="interrupted"):
+            curve = geodim.support_curve(X, progress=progress)
+        assert curve.stopped == "interrupted"
+        assert seen[0] == (1, 20 * len(curve.parameters["supports"]))
+        given = curve.parameters["supports"]
+        assert curve.supports == given[: len(curve.supports)]
+        assert 3 <= len(curve.supports) < len(given)
+        truth = geodim.binary_dimension(X).dimension
+        assert curve.lower[-1] <= truth <= curve.upper[-1]
+        assert curve.frequent_upper[-1] == curve.frequent_upper[-2]
 
     def test_out_of_time(self):
         X = np.random.default_rng(0).random((500, 40)) < 0.9

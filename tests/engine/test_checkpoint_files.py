@@ -190,10 +190,10 @@ def edited(folder, **changes):
         ({"phi1": np.zeros(1)}, "shape"),
         ({"phi1": np.zeros((N, 1))}, "shape"),
         ({"phi1": np.zeros(N, np.float32)}, "float32"),
-        ({"phi0": np.full(N, np.nan)}, "no width"),
-        ({"phi0": np.full(N, np.inf)}, "no width"),
-        ({"phi0": np.full(N, -1.0)}, "no width"),
-        ({"phi0": np.ones(N)}, "no width"),
+        ({"phi0": np.full(N, np.nan)}, "not a width"),
+        ({"phi0": np.full(N, np.inf)}, "not a width"),
+        ({"phi0": np.full(N, -1.0)}, "not a width"),
+        ({"phi0": np.ones(N)}, "not a width"),
         ({"owner0": np.full(N, D, np.int32)}, "not there"),
         ({"owner2": np.full(N, -2, np.int32)}, "not there"),
         ({"owner2": np.zeros(N, np.int64)}, "int64"),
@@ -248,7 +248,7 @@ def test_a_job_that_asks_for_all_memory(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
 def test_a_pipe_in_the_place_of_the_state_does_not_hang(tmp_path):
     os.mkfifo(tmp_path / NAME)
-    with pytest.raises(DataFileError, match="no file"):
+    with pytest.raises(DataFileError, match="not a file"):
         geodim.khop_dimensions(X, EDGES, hops=1, checkpoint=tmp_path)
 
 

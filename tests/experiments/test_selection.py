@@ -43,6 +43,7 @@ def test_order_errors():
     found = order_errors(exact, swapped)
     assert (found["wrong_pairs"], found["overlap"]) == (1 / 190, 0.5)
     assert order_errors(np.ones(20), exact)["wrong_pairs"] == 0.0
+    assert order_errors(exact, np.ones(20))["tau"] == 0.0  # all alike: JSON has no NaN
 
 
 def test_laplacian_score_literally():
@@ -115,6 +116,8 @@ def test_questions():
     assert [claim.holds for claim in claims(made(-0.2))] == [False, False, True, False]
     assert [claim.holds for claim in claims([])] == [None] * 4
     assert over(made(0.1), "resilience", "variance", binary=True).value == pytest.approx(0.1)
+    some = [row for row in made(0.1) if (row["dataset"], row.get("method")) != ("d0", "mutual information")]
+    assert over(some, "mutual information", "random", binary=False).value == pytest.approx(0.1)
     assert len(support_errors(made(0.1), 0.01)) == 6
     first, second = tables(made(0.1))
     assert first.rows[0][0] == second.rows[0][0] == "d0"

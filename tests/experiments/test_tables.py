@@ -114,6 +114,20 @@ def test_time_limit_within_a_unit(name, tmp_path):
         unit.work(Context(options, tmp_path, time.monotonic() - 1.0))
 
 
+def test_time_that_is_over_before_there_are_bounds(tmp_path, monkeypatch):
+    """On a busy machine the values are still being looked through: the unit is stopped, not failed."""
+    from geodim import khop
+    from geodim.errors import TimeLimitError
+
+    def late(*_data, **_options):
+        raise TimeLimitError("the time limit was over before there was any result")
+
+    monkeypatch.setattr(khop, "khop_dimensions", late)
+    unit = get_experiment("support").units(Options(quick=True))[-1]
+    with pytest.raises(StoppedError, match=r"stopped \(time limit\)"):
+        unit.work(Context(Options(quick=True), tmp_path, time.monotonic() + 1.0))
+
+
 @pytest.mark.slow
 def test_mle_of_cora(planetoid_root, tmp_path):
     """At k = 0 both ways give the printed digits."""

@@ -87,7 +87,7 @@ def test_giving_up_leaves_nothing(tmp_path):
 def test_a_full_disk_is_noticed_before(tmp_path):
     from geodim.gnn.inputs import _check_space
 
-    with pytest.raises(DataFileError, match="lacks space"):
+    with pytest.raises(DataFileError, match="has too little space"):
         _check_space(tmp_path / "hops", 1 << 62)
     assert hop_inputs_bytes(10, 3, 1) == 10 * 3 * 2 * 4
 

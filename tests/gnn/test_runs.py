@@ -90,7 +90,7 @@ def ctrl_c():
 @pytest.mark.parametrize("how", [raise_interrupt, lambda: signal.raise_signal(signal.SIGINT)])
 def test_interrupted_and_resumed(whole, tmp_path, how, ctrl_c):
     with pytest.warns(
-        InterruptedWarning, match="interrupted: 1 of 4 runs are finished; the same call goes on"
+        InterruptedWarning, match="interrupted: 1 of 4 runs are finished; the same call continues"
     ):
         first = grid(checkpoint=tmp_path, progress=interrupt_after(1, how))
     assert rows(first) == rows(whole)[:1]

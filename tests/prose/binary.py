@@ -102,7 +102,7 @@ def check(page: Page) -> None:
         f"{probability_error(10**6):.4f}",
     )
     page.allows("1,797 images, 64 pixels", "the data of an example")
-    page.allows("fitted at 50 radii", "a constant of the definition")
+    page.allows("line is fitted: at 50 radii", "a constant of the definition")
     page.allows("mean distances below 0.6", "a constant of the definition")
     page.allows("Up to 20,000 objects all pairs", "a constant of the program")
     page.allows("within 30 s for the data and 15 s for the shuffled", "limits that were given")

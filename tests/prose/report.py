@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def check(page: Page) -> None:
     page.says("in the file, about {} MB", size_of_a_report())
     held = "held by the tests in a browser, tests/browser"
-    page.allows("(10,000 features are no trouble)", held)
+    page.allows("(10,000 features are not a problem)", held)
     page.allows("from 360 pixels to wide screens", held)
     page.allows("a contrast of at least 4.5", held)
     page.says("a curve has at most {} vertices", f"{2 * MOST_GROUPS + 6:,}")

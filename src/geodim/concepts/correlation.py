@@ -76,7 +76,7 @@ class BinaryCorrelation(SavedResult):
     >>> X = np.random.default_rng(0).random((1000, 50)) < 0.2
     >>> found = geodim.binary_correlation_dimension(X)
     >>> round(found.dimension, 2), round(found.normalized_dimension)
-    (3.9, 50)
+    (4.02, 51)
     """
 
     dimension: float
@@ -205,10 +205,10 @@ def binary_correlation_dimension(
     --------
     >>> import numpy as np
     >>> import geodim
-    >>> columns = np.random.default_rng(0).random((1000, 8)) < 0.5
-    >>> copies = np.repeat(columns, 8, axis=1)  # 64 columns, of which eight say all
-    >>> round(geodim.binary_correlation_dimension(copies).normalized_dimension, 1)
-    5.8
+    >>> columns = np.random.default_rng(0).random((1000, 40)) < 0.5
+    >>> twice = np.hstack([columns, columns])  # 80 columns, half of which say all
+    >>> round(geodim.binary_correlation_dimension(twice).normalized_dimension)
+    38
     """
     wanted = one_of(pairs, "pairs", ("auto", "all")) if isinstance(pairs, str) else _pairs(pairs)
     seed = whole_number(seed, "seed", 0)
@@ -232,10 +232,10 @@ def binary_correlation_dimension(
     if within[1] >= QUANTILES[1]:
         _warn(float(within[1]))
     dimension, first, last = slope(within)
-    apart = of_columns(mismatch)
+    kept = _kept(last, within.size)
+    apart = of_columns(mismatch, int(kept[-1]))
     independent = slope(apart)[0]
     alike = equal_mismatch(m, independent)
-    kept = _kept(last, within.size)
     return BinaryCorrelation(
         dimension=dimension,
         normalized_dimension=equal_columns(alike, dimension),

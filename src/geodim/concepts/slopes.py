@@ -3,8 +3,9 @@ r"""The slope of a distribution of distances, and the independent columns that h
 Let Z be the number of attributes in which two objects differ that are drawn independently from the data, and
 f(r) = P(Z < r) for whole r, linear in between: f(0) = 0, f(1) = P(Z = 0).  With f(r1) = 1/4 and f(r2) = 3/4,
 Tatti, Mielikäinen, Gionis and Mannila (2006) call the slope of log f against log r between r1 and r2, by
-least squares, the correlation dimension cd.  What is at hand of their paper does not say at which radii the
-line is fitted; here it is at 50 radii evenly from r1 to r2.
+least squares, the correlation dimension cd.  What is at hand of their paper, its abstract and a summary, does
+not say at which radii the line is fitted, nor which q the independent columns below have: here it is fitted
+at 50 radii evenly from r1 to r2, and q is stated below.
 
 **Independent columns.**  If the columns are independent and a share p_i has attribute i, two objects differ
 in it with probability q_i = 2 p_i (1 - p_i), and Z is a sum of independent trials.  Of H columns that all
@@ -76,13 +77,14 @@ def _place(within: Floats, quantile: float) -> float:
     return before + float((quantile - within[before]) / (within[after] - within[before]))
 
 
-def of_columns(mismatch: Floats) -> Floats:
+def of_columns(mismatch: Floats, least: int = 0) -> Floats:
     """P(Z < r) for independent columns, each with its own probability that two objects differ in it.
 
-    From r = 0 on, as far as three quarters are reached.
+    From r = 0 on, as far as three quarters are reached, and at least so far, or to the end, where it is 1.
     """
     some = mismatch[mismatch > 0.0]
-    law = np.zeros(min(_window(float(some.sum()), float((some * (1.0 - some)).sum()))[1], some.size) + 1)
+    _, end = _window(float(some.sum()), float((some * (1.0 - some)).sum()))
+    law = np.zeros(min(max(end, least), some.size) + 1)
     law[0] = 1.0
     for q in some.tolist():
         law[1:] = law[1:] * (1.0 - q) + law[:-1] * q

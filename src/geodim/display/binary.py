@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from geodim.concepts.correlation import BinaryCorrelation
     from geodim.concepts.supports import SupportCurve
 
+LEAST_SHARE = 1e-3  # of pairs that is drawn
+
 
 def plot_support_curve(
     curve: SupportCurve, ax: Axes | None = None, *, color: str = BLUE, title: str | None = None
@@ -62,7 +64,11 @@ def plot_support_curve(
     if not ax.xaxis_inverted():
         ax.invert_xaxis()
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    ax.set_yscale("log" if wants_log([*curve.lower, *curve.upper]) else "linear")
+    ax.set_yscale(
+        "log"
+        if wants_log([*curve.lower, *curve.upper, *curve.frequent_lower, *curve.frequent_upper])
+        else "linear"
+    )
     ax.set_xlabel("minimum support (objects)")
     ax.set_ylabel("intrinsic dimension")
     add_legend(ax, loc="upper right", fontsize="small")
@@ -106,18 +112,20 @@ def plot_correlation(
         (found.probabilities, color, "data"),
     ):
         there = np.array(values)
-        some = (distances > 0) & (there > 1e-4)
+        some = (distances > 0) & (there > LEAST_SHARE)
         ax.plot(distances[some], there[some], color=shade, linewidth=1.5, label=words)
     first, last = found.radii
     ax.plot(
         [first, last], [found.quantiles[0], found.quantiles[1]], linestyle="none", marker="o", markersize=5,
         color=color, label="quartiles",
     )  # fmt: skip
-    ax.set_xscale("log")
+    ax.set_xscale("log", subs=[2, 5])
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    ax.xaxis.set_minor_formatter(lambda value, _: f"{value:,.0f}")
     ax.set_yscale("log")
     ax.set_xlabel("distance r (attributes)")
     ax.set_ylabel("share of pairs nearer than r")
-    add_legend(ax, loc="lower right", fontsize="small")
+    add_legend(ax, loc="upper left", fontsize="small")
     words = f"slope {number(found.dimension)}: as {number(found.normalized_dimension)} independent columns"
     finish(ax, words if title is None else title)
     return ax

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.display.style import BLUE, finish, new_axes, plain
+from geodim.optional import require
 from geodim.words import counted, feature_label
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def plot_top(
     >>> ax.get_xlabel()
     'score, $\\frac{1}{n}\\sum_k \\phi_k / k$'
     """
+    ticker = require("matplotlib.ticker", "plot", "plotting")
     ax = new_axes(ax)
     shown = len(top.names[:most])
     places = np.arange(shown)
@@ -54,6 +56,7 @@ def plot_top(
     ax.invert_yaxis()
     over = " / k" if top.weighting == "resilience" else ""
     ax.set_xlabel(rf"score, $\frac{{1}}{{n}}\sum_k \phi_k{over}$")
+    ax.xaxis.set_major_locator(ticker.MaxNLocator(4))  # scores have many digits
     words = f"{len(top.names):,} of {counted(top.n_features, 'feature')}"
     words += "" if shown == len(top.names) else f", the first {shown:,}"
     words += f"\n{len(top.dropped):,} dropped by correlation" if top.dropped else ""

@@ -13,7 +13,7 @@ MOST_COLUMNS = 8  # half a cache line of float32 in a row-major array: the buffe
 LONG_FROM = 1 << 17  # columns so long are worth a task each, or several
 # With at least this many columns and points, most are dropped without being sorted; longer columns would need
 # too much scratch memory.
-MANY_COLUMNS, MANY_POINTS, DROPPED_UP_TO = 64, 256, 1 << 24
+MANY_COLUMNS, MANY_POINTS, DROPPED_UP_TO = 64, 256, 1 << 21
 # Up to this many values, and squares of points times features, NumPy is done before compiled code is loaded.
 FEW_VALUES, FEW_WINDOWS = 1 << 18, 1 << 28
 EVERY_WINDOW = "every window"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from geodim.data.datasets import dataset_info, load_dataset
 from geodim.engine.parts import thread_count
-from geodim.errors import InterruptedWarning
+from geodim.errors import InterruptedWarning, TimeLimitError
 from geodim.experiments.experiment import Cost, StoppedError
 from geodim.experiments.machine import physical_memory, slowness
 from geodim.plans import NARROWEST, plan_hops
@@ -87,14 +87,17 @@ def all_hops(data: GraphDataset, hops: int, context: Context, name: str) -> KHop
         options["time_limit"] = max(0.0, context.deadline - time.monotonic())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterruptedWarning)  # said by the error below
-        result = khop_dimensions(
-            data.x,
-            data.edge_index,
-            hops,
-            n_threads=context.options.threads,
-            progress=context.progress,
-            **options,
-        )
+        try:
+            result = khop_dimensions(
+                data.x,
+                data.edge_index,
+                hops,
+                n_threads=context.options.threads,
+                progress=context.progress,
+                **options,
+            )
+        except TimeLimitError as error:  # before there were any bounds: the unit did not fail, it was stopped
+            raise StoppedError(f"stopped (time limit): {error}") from error
     stopped = result[0].stopped
     if stopped:
         raise StoppedError(f"stopped ({stopped}): {'what is done is kept' if long else 'to be done again'}")

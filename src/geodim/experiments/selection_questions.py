@@ -43,8 +43,8 @@ def over(rows: Rows, method: str, other: str, *, binary: bool | None = None) -> 
     some = [
         methods[method]["accuracy"] - methods[other]["accuracy"]
         for methods in by_dataset(rows).values()
-        if binary is None or methods[method]["binary"] is binary
         if method in methods and other in methods
+        if binary is None or methods[method]["binary"] is binary
     ]
     return resampled(some)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,8 +74,9 @@ def order_errors(exact: NDArray[np.float64], found: NDArray[np.float64]) -> dict
         other = np.sign(found[column + 1 :] - found[column])
         wrong += int(np.count_nonzero(one * other < 0))
         differ += int(np.count_nonzero(one))
+    tau = float(kendalltau(exact, found).statistic)  # NaN where all are equal, which orders nothing
     return {
-        "tau": float(kendalltau(exact, found).statistic) if differ else 1.0,
+        "tau": 0.0 if math.isnan(tau) else tau,
         "wrong_pairs": wrong / max(differ, 1),
         "overlap": len(first & second) / keep,
     }

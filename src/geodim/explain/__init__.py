@@ -3,7 +3,8 @@
 Everything public is available from `geodim` itself:
 
 * `explain_dimension`, `explain_hops`: shares of the discriminability, and the core (`shares`, `core`)
-* `feature_ranking`: discriminability of each feature on its own
+* `feature_ranking`, `top_features`: scores of each feature on its own, and the best of them (`ranking`,
+  `top`, `correlated`)
 * `select_features`, `DiscriminabilitySelector`: few features that keep most of it (`select`,
   `greedy`, `coarse`, `selector`)
 * `WhatIf`: the dimension if features were removed, rescaled, clipped or replaced (`whatif`)

@@ -133,7 +133,7 @@ def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathere
             # So long a column is not sorted here, but ties settle the smallest windows.
             if left > TINY:
                 return False
-            start, width = _where_ties_are(before, cells, cell, first, ordered.size)
+            start, width = _where_ties_are(before, cells, cell, first, ordered.size // 2)
             wanted = n
         held = before[start + width] - before[start]
         low, high = (first + start) * cell, (first + start + width) * cell
