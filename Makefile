@@ -23,7 +23,7 @@ test:
 	@+$(MAKE) --no-print-directory --jobs=3 lint types docs-check tests
 
 # The tests that are too slow for every run, too, before a release: other sizes and seeds of what the rest tests once,
-# and more examples.
+# all cases of families that take turns, and more examples.
 test-all: EVERY := -m ''
 test-all: export HYPOTHESIS_PROFILE = release
 test-all: lint types docs-check tests

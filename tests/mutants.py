@@ -153,7 +153,7 @@ def noticed_by(module: str, folder: Path, options: argparse.Namespace) -> str:
     # An empty cache: kernels are not compiled anew by themselves where one of another module
     # that they call has changed.
     with tempfile.TemporaryDirectory() as cache:
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "", *tests]
         passed = passes(command, folder, {**environment, "NUMBA_CACHE_DIR": cache}, 10 * options.timeout)
     return "" if passed else "the tests of its module"
 
