@@ -1,4 +1,4 @@
-"""Gradients of tensors on the device: the same value and gradient as on the processor, and they stay there."""
+"""Gradients of tensors on the device: value and gradient are those of the processor, and stay there."""
 
 from __future__ import annotations
 
