@@ -61,7 +61,7 @@ def test_every_command_says_so(words: list[str], tmp_path: Path, monkeypatch) ->
 
 def test_a_file_of_that_name_is_a_file(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("cora").write_text("")
+    Path("cora").write_text("", encoding="utf-8")
     with pytest.raises(DataFileError, match="what kind of file is this"):
         geodim.read_table("cora")
 

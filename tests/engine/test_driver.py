@@ -148,5 +148,5 @@ def test_an_edited_state_is_refused(tmp_path, rtol):
 def test_only_this_machine_keeps_columns(tmp_path, monkeypatch):
     pytest.importorskip("triton")
     monkeypatch.setenv("TRITON_INTERPRET", "1")
-    with pytest.raises(InputValueError, match="backend='cpu' only"):
+    with pytest.raises(InputValueError, match="need backend='cpu', not 'cuda'"):
         geodim.intrinsic_dimension(np.eye(4), backend="cuda", checkpoint=tmp_path)
