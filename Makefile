@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# A process for every core: most tests need one, and start commands that need another.
-PARALLEL := -n auto --dist worksteal
+# A process more than there are cores: some tests wait for a clock, a signal or a browser.
+PARALLEL := -n $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)') --dist worksteal
 # Modules are compiled by whoever imports them first, and kept: most of what is installed is never imported here.
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 INSTALL := $(PIP) --no-compile --constraint constraints.txt
@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.installed-plot,report,frames
 	$(BIN)/geodim demo --output demo
 
-# All at once: linters take one core while kernels are compiled on another.  There is a worker for every core, so that
+# All at once: linters take one core while kernels are compiled on another.  There are workers for all cores, so that
 # further threads of linear algebra only wait for one another; test-all has them.
 test: export OMP_NUM_THREADS = 1
 test: export OPENBLAS_NUM_THREADS = 1

@@ -144,7 +144,7 @@ def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathere
         looks += more
         if left >= 2 and (held == n or wanted == n or looks >= LOOKS * n):
             return False
-        wanted = n if held > n // (MORE * DENSE) else MORE * held
+        wanted = MORE * held if ordered.size >= n else n
     return True
 
 
