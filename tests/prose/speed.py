@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from geodim.engine.ways import MANY_COLUMNS
 from prose.sources import benchmark, between, found, section, units
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ GPU = "docs/results/gpu.log"
 
 def check(page: Page) -> None:
     speed(page)
+    processors(page)
     larger(page)
 
 
@@ -36,15 +38,6 @@ def speed(page: Page) -> None:
                 ),
             )
     page.allows("| grid + N(0, 0.3) 10^6 float32 |", "the data of the case")
-    scaling = benchmark("scaling")
-    last = scaling["rows"][-1]
-    page.says(
-        "on {} cores of an Intel Xeon {} columns of 10^7 take {} s, {} times as long as `np.sort`",
-        last["threads"],
-        scaling["features"],
-        f"{last['seconds']:.2f}",
-        f"{last['seconds'] / scaling['np_sort_seconds']:.1f}",
-    )
     slower = [1.0 / grid["ratio"] for grid in engine["float_grids"]]
     page.says("takes {} to {} times as long at 10^5 points", *between(slower, ".1f"))
     page.says(
@@ -58,6 +51,38 @@ def speed(page: Page) -> None:
     cpu = {row["what"]: row for row in benchmark("planning")["compared"]["cpu"]}
     page.says("(2.6 GB) takes {} MB of memory", f"{cpu['10^7 x 64, exact']['measured']['memory'] / 1e6:.0f}")
     page.allows("10^7 × 64 float32 values (2.6 GB)", "10^7 · 64 · 4 bytes")
+
+
+def processors(page: Page) -> None:
+    """A row for each case, a column for each machine, and what the yardsticks are."""
+    machines = list(benchmark("yardsticks").values())
+    cases = [{case["case"]: case for case in machine["cases"]} for machine in machines]
+    for name in cases[-1]:
+        found = [some[name] for some in cases if name in some]
+        page.says(
+            f"| {name} |" + " – |" * (len(cases) - len(found)) + " {} ns = {} × sort |" * len(found),
+            *(f"{case['now'][key]:.1f}" for case in found for key in ("ns", "to_sort")),
+        )
+    page.says(
+        "reading by all cores |" + " {}, {}, {} ns |" * len(machines),
+        *(
+            figure
+            for machine in machines
+            for figure in (
+                f"{machine['cases'][0]['sort_ns']:.1f}", f"{machine['radix_ns']:.1f}",
+                f"{machine['reading_ns']:.2f}",
+            )
+        ),
+    )  # fmt: skip
+    page.says("| data | {} cores of an AMD EPYC", machines[0]["machine"]["cores"])
+    page.says("| {} cores of an Intel Xeon, AVX-512 |", machines[-1]["machine"]["cores"])
+    page.says("{} times a vectorised sort for the first row", machines[0]["cases"][0]["goal"])
+    page.allows("Among 32 columns of one kind the maximum is raised", "the columns of the case")
+    page.says("H_32 ≈ {} times", round(sum(1 / k for k in range(1, 33))))
+    page.says("from {} columns on they are dropped", MANY_COLUMNS)
+    for machine in machines:
+        first = machine["cases"][0]
+        assert machine["radix_ns"] < first["now"]["ns"] / 2  # sorting is the smaller part
 
 
 def larger(page: Page) -> None:
