@@ -12,7 +12,7 @@ import geodim
 from distributions import COLUMNS, column
 from geodim.data.sources import as_source
 from geodim.engine.solve import compute_profile
-from geodim.engine.subgradient import counts_of_windows, starts_of_windows
+from geodim.engine.subgradient import counts_of_windows, order_of, starts_of_windows
 from geodim.errors import (
     DegenerateDataWarning,
     InputTypeError,
@@ -67,6 +67,15 @@ class TestStarts:
         phi = np.array([0.0, 0.0, 0.0, 1.0, 1.0])
         # Ranks are rows 1, 3, 0, 2, 4; windows of 4 and 5 points begin at rank 0.
         assert counts_of_windows(values, phi, phi > 0.0).tolist() == [0, -2, 1, 0, 1]
+
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    @pytest.mark.parametrize("distinct", [2, 5, 300, 9000])
+    def test_the_order_of_many_rows(self, distinct: int, dtype: Any) -> None:
+        rng = np.random.default_rng(distinct)
+        some = rng.standard_normal(distinct).astype(dtype)
+        some[:2] = 0.0, -0.0  # which are equal
+        values = rng.choice(some, 9000)
+        np.testing.assert_array_equal(order_of(values), np.argsort(values, kind="stable"))
 
 
 class TestValue:

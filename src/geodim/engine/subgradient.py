@@ -65,18 +65,59 @@ def counts_of_windows(
     >>> counts_of_windows(np.array([3.0, 0.0, 1.0]), phi, phi > 0.0).tolist()
     [1, -2, 1]
     """
-    from geodim.engine.kernels.ends import rank_equal_ones  # noqa: PLC0415 - imports Numba
-
     n = values.size
-    order = np.argsort(values)
-    ordered = values[order]
-    rank_equal_ones(ordered, order, *np.empty((2, n), np.int64))
-    starts = starts_of_windows(ordered, phi, wanted, off)
+    order = order_of(values)
+    starts = starts_of_windows(values[order], phi, wanted, off)
     sizes = np.flatnonzero(wanted)
     by_rank = np.bincount(starts[sizes] + sizes, minlength=n) - np.bincount(starts[sizes], minlength=n)
     counts = np.empty(n, np.int64)
     counts[order] = by_rank
     return counts
+
+
+def order_of(values: NDArray[np.floating]) -> NDArray[np.int64]:
+    """The rows by ascending value, of equal values in the order of the rows.
+
+    A few distinct values are numbered first: NumPy sorts short numbers by radix, in a fraction of the time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> order_of(np.array([2.0, 1.0, 2.0, 0.5])).tolist()
+    [3, 1, 0, 2]
+    """
+    from geodim.engine.column import FEW_FROM  # noqa: PLC0415 - imports Numba
+    from geodim.engine.kernels.ends import rank_equal_ones  # noqa: PLC0415
+    from geodim.engine.sorter import Sorter  # noqa: PLC0415
+
+    n, values = values.size, np.ascontiguousarray(values)
+    few = Sorter(n, values.dtype).few_values(values) if n >= FEW_FROM else None
+    if few is not None and few[0].size <= np.iinfo(np.uint16).max:
+        return np.argsort(_numbered(values, few[0].astype(values.dtype)), kind="stable")
+    order = np.argsort(values)
+    rank_equal_ones(values[order], order, *np.empty((2, n), np.int64))
+    return order
+
+
+def _numbered(values: NDArray[np.floating], distinct: NDArray[np.floating]) -> NDArray[np.uint16]:
+    """The place of each value among the distinct ones, which are ascending and no more than 65,535.
+
+    If some multiple of their bits begins differently for each of them, a table of these beginnings tells it;
+    else it is searched for, which takes ten times as long.
+    """
+
+    def beginnings(of: NDArray[np.floating], factor: np.uint64) -> NDArray[np.uint64]:
+        bits = (of + 0.0).view(f"u{of.itemsize}").astype(np.uint64, copy=False)  # -0.0 + 0.0 is 0.0
+        return (bits * factor) >> np.uint64(48)
+
+    apart = np.unique(distinct)  # 0.0 and -0.0 are one
+    for factor in np.random.default_rng(0).integers(1, 1 << 63, 16, np.uint64) * np.uint64(2) + np.uint64(1):
+        places = beginnings(apart, factor)
+        if np.unique(places).size == apart.size:
+            table = np.zeros(1 << 16, np.uint16)
+            table[places] = np.arange(apart.size)
+            return table[beginnings(values, factor)]
+    return np.searchsorted(apart, values).astype(np.uint16)
 
 
 def starts_of_windows(
