@@ -39,6 +39,17 @@ def visible(text: str) -> str:
     return text if text.isprintable() else _ANY.sub(_escape, text)
 
 
+def first_names(names: Sequence[str], most: int = 5) -> str:
+    """The first of some names, on one line.
+
+    Examples
+    --------
+    >>> first_names(["a", "b", "c"], 2)
+    'a, b, ...'
+    """
+    return ", ".join(map(visible, names[:most])) + (", ..." if len(names) > most else "")
+
+
 def visible_lines(text: str) -> str:
     """As `visible`, for text that has lines and tabs of its own."""
     return text if text.isprintable() else _ANY_BUT_LINES.sub(_escape, text)

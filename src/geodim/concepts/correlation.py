@@ -218,7 +218,7 @@ def binary_correlation_dimension(
     mismatch = 2.0 * shares * (1.0 - shares)
     if not mismatch.any():
         raise InputValueError(
-            f"all {n:,} objects have the same attributes: no two of them differ, and there is no dimension"
+            f"no two of {n:,} objects differ: they all have the same attributes, and there is no dimension"
         )
     if wanted == "auto":
         wanted = "all" if n <= MOST_OBJECTS else DRAWN

@@ -24,7 +24,7 @@ from geodim.progress import showing
 from geodim.result import IDResult, inverse_square, unique_names, versions
 from geodim.saved.document import Reported, SavedResult, format_of, to_json_value
 from geodim.saved.results import SELECTION, SELECTION_DERIVED, checked, related_in_selection
-from geodim.text import html_list, html_table, visible
+from geodim.text import first_names, html_list, html_table
 from geodim.waiting import waiting
 
 if TYPE_CHECKING:
@@ -180,9 +180,8 @@ class FeatureSelection(SavedResult, Reported):
         return plot_greedy(self, ax=ax, **options)
 
     def __repr__(self) -> str:
-        few = ", ".join(map(visible, self.names[:5])) + (", ..." if len(self.names) > 5 else "")
         return (
-            f"FeatureSelection({len(self.names)} of {self.n_features} features: {few}; "
+            f"FeatureSelection({len(self.names)} of {self.n_features} features: {first_names(self.names)}; "
             f"{self.fractions[-1]:.4%} of the discriminability)"
         )
 

@@ -21,7 +21,7 @@ from geodim.paper._checks import exact_multiple
 from geodim.progress import showing
 from geodim.result import inverse_square, unique_names, versions
 from geodim.saved.document import SavedResult, rebuilt, to_json_value
-from geodim.text import html_table, visible
+from geodim.text import first_names, html_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,11 +124,8 @@ class TopFeatures(SavedResult):
         return plot_top(self, ax=ax, **options)
 
     def __repr__(self) -> str:
-        few = ", ".join(map(visible, self.names[:5])) + (", ..." if len(self.names) > 5 else "")
         gone = f"; {len(self.dropped)} dropped by correlation" if self.dropped else ""
-        return (
-            f"TopFeatures({len(self.names)} of {self.n_features} features by {self.weighting}: {few}{gone})"
-        )
+        return f"TopFeatures({len(self.names)} of {self.n_features} features by {self.weighting}: {first_names(self.names)}{gone})"
 
     def _repr_html_(self) -> str:
         rows = [

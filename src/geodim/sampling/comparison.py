@@ -331,7 +331,7 @@ def not_comparable(results: Sequence[IDResult], names: Sequence[str], *, points:
     if points is None and len({one.n_points for one in results}) > 1:
         return (
             "they have different numbers of points, and the dimension depends on that; geodim compare "
-            "measures the data of both at equal numbers."
+            "measures all of them at equal numbers."
         )
     if points is not None and points < FEWEST:
         return f"parts of {points} points are too few to tell anything."
