@@ -61,6 +61,15 @@ class TestPairs:
             monkeypatch.setattr(hamming, "DENSE_SPEED", speed)
             assert hamming.all_pairs(context).tolist() == expected.tolist()
 
+    def test_attributes_that_nobody_has_cost_nothing(self):
+        """A vocabulary of a quarter of a million words, of which each text has a few."""
+        few = csr_array(RNG.random((40, 30)) < 0.1)
+        many = csr_array((few.data, few.indices * 8192, few.indptr), shape=(40, 30 * 8192))
+        expected = hamming.all_pairs(as_context(few))
+        found = hamming.all_pairs(as_context(many))
+        assert found[: expected.size].tolist() == expected.tolist()
+        assert not found[expected.size :].any()
+
     def test_a_sample_is_within_its_error(self):
         context = as_context(RNG.random((200, 30)) < 0.3)
         exact = np.cumsum(hamming.all_pairs(context)) / 200**2

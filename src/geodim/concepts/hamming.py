@@ -67,8 +67,9 @@ def _sparse(context: Context, step: int) -> Iterator[tuple[int, Counts]]:
     """
     n, m = context.rows.shape
     lengths = context.object_lengths
-    by_length = np.bincount(lengths, minlength=m + 1)
-    yield 0, np.convolve(by_length, by_length)
+    by_length = np.bincount(lengths)  # no longer than the longest: what follows grows with its square
+    apart = np.convolve(by_length, by_length)
+    yield 0, np.pad(apart, (0, 2 * m + 1 - apart.size))
     rows: Any = context.rows.astype(np.int32)
     columns = rows.T.tocsr()
     for start in range(0, n, step):

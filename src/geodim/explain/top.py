@@ -124,8 +124,11 @@ class TopFeatures(SavedResult):
         return plot_top(self, ax=ax, **options)
 
     def __repr__(self) -> str:
+        names = first_names(self.names)
         gone = f"; {len(self.dropped)} dropped by correlation" if self.dropped else ""
-        return f"TopFeatures({len(self.names)} of {self.n_features} features by {self.weighting}: {first_names(self.names)}{gone})"
+        return (
+            f"TopFeatures({len(self.names)} of {self.n_features} features by {self.weighting}: {names}{gone})"
+        )
 
     def _repr_html_(self) -> str:
         rows = [
