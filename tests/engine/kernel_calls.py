@@ -276,7 +276,7 @@ def calls():
         ("blend", (out, 0.5, x, 0.5, 0, 10), "y.1"),
         ("running_best", (np.zeros(N), np.zeros(N, np.int32), np.empty(N), np.empty(N, np.int32)), "phi"),
         ("dominated_columns", (np.ones((2, N)), np.arange(2), np.ones(N), np.zeros(N, np.int32), True, 64,
-                               np.empty(67, np.int32), np.empty(N), np.empty(N),
+                               np.empty(67, np.int32), np.empty(N), np.empty(N + PADDING),
                                np.empty(2 * N + 3, np.int32), np.empty((2, 2)), np.zeros(2, np.bool_)),
          "values"),
         ("fill_distances", (np.ones((2, 3, 16)), np.ones((2, 3, 4)), 0, 2.0, np.empty((8, 32))), "out"),

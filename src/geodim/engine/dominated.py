@@ -37,13 +37,17 @@ class Dominance:
     """
 
     def __init__(self, n_points: int) -> None:
+        from geodim.engine.kernels.dominated import dominated_columns  # noqa: PLC0415 - imports Numba
+        from geodim.engine.kernels.tiles import PADDING  # noqa: PLC0415
+
+        self._find = dominated_columns
         self.n = n_points
         self.cells = int(np.clip(1 << max(n_points.bit_length() - 2, 0), 64, MOST_CELLS))
         long = n_points > SORT_ALL_UP_TO
         most = n_points // 8 if long else n_points
         self._give_up_after = OF_LONG_ONES if long else GIVE_UP_AFTER
         self._before = np.empty(self.cells + 3, np.int32)
-        self._gathered, self._ordered = np.empty(most), np.empty(most)
+        self._gathered, self._ordered = np.empty(most), np.empty(most + PADDING)
         self._starts = np.empty(2 * most + 3, np.int32)
         self._bar = np.zeros(n_points)
         self._by = np.full(n_points, -1, np.int32)
@@ -81,11 +85,9 @@ class Dominance:
         ends : array of float64, shape (len(columns), 2)
             Least and greatest value.
         """
-        from geodim.engine.kernels.dominated import dominated_columns  # noqa: PLC0415 - imports Numba
-
         dominated, ends = np.zeros(len(columns), np.bool_), np.empty((len(columns), 2))
         worth = self.tested < self._give_up_after or WORTH * self.dropped >= self.tested
-        dominated_columns(
+        self._find(
             values, np.asarray(columns, np.int64), self._bar, self._by, worth, self.cells, self._before,
             self._gathered, self._ordered, self._starts, ends, dominated,
         )  # fmt: skip

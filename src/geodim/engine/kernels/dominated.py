@@ -14,12 +14,16 @@ import numpy as np
 
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
+from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.kernels.tiles import PADDING, evaluate_tile
 
 LANES = 64  # independent minima, so that the loops are vectorised without reassociating anything
 NEARBY = 32  # starts around the last window that held enough points are tried first
 CHUNK = 1024
 FINEST = 8  # cells: windows of fewer are too coarse, and values are examined instead
 MOST_ROUNDS = 512
+STARTS = 256  # of windows, before a look at whether they suffice
+AT_ONCE = 4  # a pass for all of the smallest sizes takes a quarter of the time of a pass for each
 LOOKS = 64  # windows of values per point of the column, before it is given up
 DENSE = 8  # the first look at values takes a share of 1 / DENSE of them, the densest, and
 FEW = 1 << 14  # not more than this unless cells leave larger windows open,
@@ -66,7 +70,7 @@ def dominated_columns(
     test : bool, False to find the extremes alone
     n_cells : int, a power of two: this many cells are counted at most, and two
     before : (n_cells + 3,) int32, scratch
-    gathered, ordered : (m,) float64, scratch: this many values of a column may be sorted
+    gathered, ordered : (m,) and (m + PADDING,) float64, scratch: m values of a column may be sorted
     starts : (2 m + 3,) int32, scratch
     ends : (c, 2) float64, the extremes of every column, written
     rejected : (c,) bool, written: True only if that is proved
@@ -76,8 +80,8 @@ def dominated_columns(
     require(bar.size >= n, "dominated_columns: bar")
     require(by.size == 0 or by.size >= n, "dominated_columns: by")
     require(n_cells > 0 and before.size >= n_cells + 3, "dominated_columns: before")
-    require(gathered.size == ordered.size, "dominated_columns: gathered")
-    require(starts.size >= 2 * ordered.size + 3, "dominated_columns: starts")
+    require(ordered.size == gathered.size + PADDING, "dominated_columns: ordered")
+    require(starts.size >= 2 * gathered.size + 3, "dominated_columns: starts")
     require(ends.shape[0] >= count and ends.shape[1] >= 2, "dominated_columns: ends")
     require(rejected.size >= count, "dominated_columns: rejected")
     for c in range(count):
@@ -129,22 +133,23 @@ def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathere
     while left >= 2:
         wanted = n if 2 * wanted > n else wanted
         start, width = _widen(before, cells, start, width, wanted)
-        if before[start + width] - before[start] > ordered.size:
+        if before[start + width] - before[start] > gathered.size:
             # So long a column is not sorted here, but ties settle the smallest windows.
             if left > TINY:
                 return False
-            start, width = _where_ties_are(before, cells, cell, first, ordered.size // 2)
+            start, width = _where_ties_are(before, cells, cell, first, gathered.size // 2)
             wanted = n
         held = before[start + width] - before[start]
         low, high = (first + start) * cell, (first + start + width) * cell
         if held < left or _gather(column, low, high, held, gathered) != held:
             return False
         _order(gathered, held, low, high - low, starts, ordered)
+        ordered[held : held + PADDING] = np.inf
         left, more = _settle_by_values(ordered, held, bar, by, index, left, LOOKS * n - looks)
         looks += more
         if left >= 2 and (held == n or wanted == n or looks >= LOOKS * n):
             return False
-        wanted = MORE * held if ordered.size >= n else n
+        wanted = MORE * held if gathered.size >= n else n
     return True
 
 
@@ -203,30 +208,43 @@ def _count(column, size, per_cell, first, before):
 
 
 @njit(nogil=True, cache=True)
-def _window(before, cells, width, points, guess):
-    """Find where a window of this many cells holds this many points; -1 if none does."""
-    last = cells - width + 1
-    for start in range(max(guess - NEARBY, 0), min(guess + NEARBY + 1, last)):
+def _most_points(before, begin, stop, width):
+    """The most points that this many cells hold, if they start in [begin, stop)."""
+    low, high = before[begin:stop], before[begin + width : stop + width]
+    most = np.int32(0)
+    for i in range(low.size):
+        held = np.int32(high[i] - low[i])
+        most = max(most, held)
+    return most
+
+
+@njit(nogil=True, cache=True)
+def _start_of(before, begin, stop, width, points):
+    """The first start in [begin, stop) from which this many cells hold so many points."""
+    for start in range(begin, stop):
         if before[start + width] - before[start] >= points:
             return start
-    for begin in range(0, last, CHUNK):
-        low = before[begin : min(begin + CHUNK, last)]
-        high = before[begin + width : begin + width + low.size]
-        most = np.int32(0)
-        for i in range(low.size):
-            held = np.int32(high[i] - low[i])
-            most = max(most, held)
-        if most >= points:
-            for i in range(low.size):
-                if high[i] - low[i] >= points:
-                    return begin + i
-    return -1
+    return begin
+
+
+@njit(nogil=True, cache=True)
+def _window_near(before, cells, width, points, centre):
+    """The start near ``centre`` from which this many cells hold most points; -1 if these are too few."""
+    starts = cells - width + 1
+    begin = max(min(centre - NEARBY, starts - 2 * NEARBY), 0)
+    stop = min(begin + 2 * NEARBY, starts)
+    most = _most_points(before, begin, stop, width)
+    return _start_of(before, begin, stop, width, most) if most >= points else -1
 
 
 @njit(nogil=True, cache=True)
 def _first_at_least(bar, stop, width):
-    """The first d with bar[d] >= width, ``stop`` if there is none below."""
-    low, high = 0, stop
+    """The first d with bar[d] >= width, ``stop`` if there is none below; looked for from ``stop`` down."""
+    high, step = stop, 1
+    while high - step >= 0 and bar[high - step] >= width:
+        high -= step
+        step *= 2
+    low = max(high - step + 1, 0)
     while low < high:
         middle = (low + high) >> 1
         if bar[middle] >= width:
@@ -238,8 +256,12 @@ def _first_at_least(bar, stop, width):
 
 @njit(nogil=True, cache=True)
 def _first_above(bar, stop, width):
-    """The first d with bar[d] > width, ``stop`` if there is none below."""
-    low, high = 0, stop
+    """The first d with bar[d] > width, ``stop`` if there is none below; looked for from ``stop`` down."""
+    high, step = stop, 1
+    while high - step >= 0 and bar[high - step] > width:
+        high -= step
+        step *= 2
+    low = max(high - step + 1, 0)
     while low < high:
         middle = (low + high) >> 1
         if bar[middle] > width:
@@ -268,13 +290,17 @@ def _settle_by_cells(before, cells, cell, span, bar, n):
         narrower = widest - (widest >> shift)
         found = -1
         if narrower < widest:
-            found = _window(before, cells, narrower, left, start)
+            found = _window_near(before, cells, narrower, left, start + ((width - narrower) >> 1))
             shift = min(shift + 1, 20) if found < 0 else max(shift - 1, 2)
         if found < 0:
             narrower = widest
-            found = _window(before, cells, widest, left, start)
+            found = _window_near(before, cells, widest, left, start + ((width - widest) >> 1))
         if found < 0:
-            break
+            stop = cells - widest + 1
+            most = _most_points(before, 0, stop, widest)
+            if most < left:
+                break
+            found = _start_of(before, 0, stop, widest, most)
         start, width = found, narrower
         left = _first_at_least(bar, left, narrower * cell)
     return left, start, width
@@ -337,9 +363,9 @@ def _order(gathered, held, low, width, starts, ordered):
 
 
 @njit(nogil=True, cache=True)
-def _narrowest(ordered, held, points):
-    """The width of the narrowest window of this many of the ascending values."""
-    best = np.full(LANES, np.inf)
+def _narrowest(ordered, held, points, best):
+    """The width of the narrowest window of so many of the ascending values; ``best`` is (LANES,) scratch."""
+    best[:] = np.inf
     count = held - points + 1
     low, high = ordered[:count], ordered[points - 1 : held]
     whole = count // LANES * LANES
@@ -348,10 +374,31 @@ def _narrowest(ordered, held, points):
         for i in range(LANES):
             width = others[i] - some[i]
             best[i] = min(best[i], width)
-    narrowest = best.min()
+    narrowest = np.inf
+    for i in range(LANES):
+        narrowest = min(narrowest, best[i])
     for i in range(whole, count):
         narrowest = min(narrowest, high[i] - low[i])
     return narrowest
+
+
+@njit(nogil=True, cache=True)
+def _smallest_windows(ordered, held, bar, left, best):
+    """Write the narrowest windows of all sizes d < ``left`` to ``best``, or some that lie below the bar.
+
+    ``left`` is at most BASE.  Returns the number of starts that were examined.
+    """
+    best[:BASE] = np.inf
+    start = np.int64(0)
+    undecided = True
+    while start < held and undecided:
+        stop = min(start + STARTS, np.int64(held))
+        evaluate_tile(ordered, start, stop, np.int64(0), best)
+        undecided = False
+        for d in range(1, left):
+            undecided = undecided or (best[d] >= bar[d] and best[d] > 0.0)
+        start = stop
+    return start
 
 
 @njit(nogil=True, cache=True)
@@ -360,11 +407,21 @@ def _settle_by_values(ordered, held, bar, by, index, left, budget):
 
     Windows of some of the points are windows of the column.  A tie with the bar settles as well if a lower
     column reached it: at whichever k >= d it still is a tie, that column attains Phi(k) too.
+    ``ordered`` is padded with infinity.
     """
     looks = 0
+    best = np.empty(LANES)
+    smallest = False  # whether ``best`` holds the narrowest windows of all sizes d < BASE
     while 2 <= left <= held and looks < budget:
-        width = _narrowest(ordered, held, left)
-        looks += held
+        if smallest:
+            width = best[left - 1]
+        elif left <= BASE:  # one pass for all of them
+            smallest = True
+            looks += _smallest_windows(ordered, held, bar, left, best) * BASE // AT_ONCE
+            width = best[left - 1]
+        else:
+            width = _narrowest(ordered, held, left, best)
+            looks += held
         if width == 0.0:  # which attains nothing
             return 0, looks
         if width < bar[left - 1]:
