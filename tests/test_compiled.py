@@ -145,3 +145,22 @@ def test_a_terminal_or_a_notebook_is_looked_at(monkeypatch):
     assert not compiled._somebody_looks()
     monkeypatch.setitem(sys.modules, "ipykernel", object())
     assert compiled._somebody_looks()
+
+
+def test_code_from_another_file_that_changed_is_not_used(tmp_path, load, monkeypatch):
+    """Numba looks at the file of a kernel alone, but what the kernel calls is compiled into it."""
+    common = tmp_path / "common"
+    common.mkdir()
+    (common / "calls.py").write_text("first")
+    monkeypatch.setattr(compiled, "COMMON", common)
+    for text, hits in [("first", 0), ("first", 1), ("second", 0), ("second", 1)]:
+        (common / "calls.py").write_text(text)
+        compiled._contents.cache_clear()
+        kernel = load()
+        assert kernel(21) == 42
+        assert sum(kernel.stats.cache_hits.values()) == hits
+    compiled._contents.cache_clear()
+
+
+def test_the_folder_that_kernels_have_in_common_is_there():
+    assert (compiled.COMMON / "gaps.py").is_file()

@@ -13,6 +13,9 @@ import sys
 import threading
 import time
 import warnings
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numba
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["njit"]
 
+COMMON = Path(__file__).parent / "engine" / "kernels"
 TELL_AFTER = 2.0  # seconds of compiling
 LOGGER = logging.getLogger("geodim")
 
@@ -57,11 +61,31 @@ def njit(**options: object) -> Callable[[Callable[..., Any]], Callable[..., Any]
             except (RuntimeError, OSError) as error:  # no folder can be written
                 _say(os.environ.get("NUMBA_CACHE_DIR") or "__pycache__", error)
             else:
-                dispatcher._cache = _Cache(dispatcher._cache)
+                dispatcher._cache = _Cache(_stamped(dispatcher._cache, function))
         made: Callable[..., Any] = dispatcher
         return made
 
     return compiled
+
+
+def _stamped(cache: Cache, function: Callable[..., Any]) -> Cache:
+    """The cache, valid only as long as the kernels and constants are the same that a kernel may be built of.
+
+    Numba looks at the file of the kernel alone, although code from other files is compiled into it.
+    """
+    index: Any = cache._cache_file
+    folder = Path(function.__code__.co_filename).parent
+    index._source_stamp = index._source_stamp, _contents(COMMON, "*.py"), _contents(folder, "_*.py")
+    return cache
+
+
+@lru_cache
+def _contents(folder: Path, pattern: str) -> str:
+    """A digest of what some files of a folder hold."""
+    digest = sha256()
+    for path in sorted(folder.glob(pattern)):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 class _Cache:
