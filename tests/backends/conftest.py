@@ -1,6 +1,8 @@
 """A cluster for the tests of the Dask backend: one for all of them, since its workers take long to start.
 
-It is closed with the last of them: with nothing to do it takes a tenth of a core.
+Its two workers are threads here, so that they need not import and load everything again, but talk by TCP: all
+that is sent is made into bytes.  `make test-all` has processes, and so have in every run the tests that lose
+workers or measure them.  It is closed with the last test: with nothing to do it takes a tenth of a core.
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ _address: list[str] = []
 
 
 @pytest.fixture(scope="module")
-def scheduler():
-    """The address of the scheduler of two worker processes; nobody is its client yet."""
+def scheduler(request):
+    """The address of the scheduler of two workers; nobody is its client yet."""
     from backends.dask_cases import local_cluster
 
     if not _address:
-        _address.append(_cluster.enter_context(local_cluster()).scheduler_address)
+        processes = not request.config.getoption("-m")
+        cluster = local_cluster(processes=processes, protocol="tcp")
+        _address.append(_cluster.enter_context(cluster).scheduler_address)
     return _address[0]
 
 
