@@ -7,7 +7,10 @@ workers or measure them.  It is closed with the last test: with nothing to do it
 
 from __future__ import annotations
 
+import inspect
 from contextlib import ExitStack
+from functools import cache
+from types import SimpleNamespace
 
 import pytest
 
@@ -41,3 +44,28 @@ def client(scheduler):
 
     with distributed.Client(scheduler) as made:
         yield made
+
+
+@pytest.fixture(scope="session", autouse=True)
+def builtins_of_triton_are_listed_once():
+    """Its interpreter looks for them at every call of a function, to replace them: a third of its time."""
+    try:
+        from triton.language.core import is_builtin
+        from triton.runtime import interpreter
+    except ImportError:
+        yield
+        return
+
+    @cache
+    def builtins(module):
+        return [(name, one) for name, one in inspect.getmembers(module) if is_builtin(one)]
+
+    def to_be_replaced(module):
+        """All of them, or none where a function is called by one for which they are replaced already."""
+        found = builtins(module)
+        return found if found and getattr(module, found[0][0]) is found[0][1] else []
+
+    with pytest.MonkeyPatch.context() as patch:
+        patched = {**vars(inspect), "getmembers": to_be_replaced}
+        patch.setattr(interpreter, "inspect", SimpleNamespace(**patched))
+        yield
