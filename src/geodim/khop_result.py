@@ -28,7 +28,7 @@ BEFORE = "geodim.KHopResult/1"  # without a plan
 
 
 def _drop(before: float, after: float) -> float:
-    """Which share of a dimension is gone; one that is too small for a float cannot fall any further."""
+    """Return by which share a dimension fell; one that is too small for a float cannot fall any further."""
     if before == after:
         return 0.0
     return 1.0 - after / before if before > 0.0 else -math.inf

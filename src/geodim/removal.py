@@ -23,7 +23,7 @@ TIE_RULE = "where several features are the widest, the first of them has the sha
 
 @dataclass(frozen=True, eq=False)
 class Removal:
-    """The dimension without each of the features that have a share; without any other it is what it is.
+    """The dimension without each feature that has a share; removing any other feature changes nothing.
 
     Attributes
     ----------
@@ -95,5 +95,5 @@ class Removal:
 
 
 def _for_json(value: float) -> float | str:
-    """Write infinity as text, since JSON has no number for it."""
+    """Return a number, or infinity as text, since JSON has no number for it."""
     return "inf" if value == math.inf else value

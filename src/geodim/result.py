@@ -128,7 +128,7 @@ class IDResult(Reported):
     attained_by: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     feature_error: float = 0.0
     plan: PlanRecord | None = None
-    mass: float = 0.0  # that of n_points which weigh 1 each, if not given
+    mass: float = 0.0  # n_points, which weigh 1 each, if not given
     stepwise: bool = False
     alerts: tuple[Alert, ...] = ()
     removal: Removal | None = None
@@ -348,7 +348,7 @@ class IDResult(Reported):
         return plot_observable_diameter(self, ax=ax, **options)
 
     def summary(self) -> list[tuple[str, str]]:
-        """Label and text of what matters most, for repr, tables and HTML."""
+        """Return labels and texts of what matters most, for repr, tables and HTML."""
         if self.stopped:  # a point estimate between such bounds would say nothing
             rows = [("intrinsic dimension", f"between {self.lower:.6g} and {self.upper:.6g} (stopped early)")]
         else:
@@ -410,7 +410,7 @@ def inverse_square(delta: float) -> float:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what the numbers depend on."""
+    """Return the versions of the packages that the numbers depend on."""
     return {
         "geodim": __version__,
         "python": platform.python_version(),
@@ -421,7 +421,7 @@ def versions() -> dict[str, str]:
 
 
 def unique_names(names: list[str] | None, columns: list[int]) -> list[str]:
-    """Names of columns, with the position where two read the same."""
+    """Return the names of columns, with the position added where two names are the same."""
     if names is None:
         return [str(i) for i in columns]
     seen = Counter(names[i] for i in columns)
