@@ -123,7 +123,7 @@ def too_wide(feature: int, x: Array, sizes: Array, first: Array, most: Array) ->
 
 
 def starts_at(sizes: Array, knots: Array, n: int) -> Array:
-    """Ranks where windows begin: on lines between knots, the last one (n, 0); constant before the first."""
+    """Return ranks where windows begin: linear between knots, the last one (n, 0); constant before all."""
     k, rank = np.append(knots[0], n), np.append(knots[1], 0)
     right = np.searchsorted(k, sizes)
     left = np.maximum(right - 1, 0)
@@ -157,7 +157,7 @@ def proved(c: dict[str, Any], h: int, error: Fraction, scale: Fraction) -> tuple
 
 
 def dimension(low: float, high: float) -> Bounds:
-    """Return an interval around 1 / Delta^2 if [low, high] holds Delta: rounded outwards, underflow included."""
+    """Return an interval that holds 1 / Delta^2 if [low, high] holds Delta, also if numbers underflow."""
     least = math.nextafter(min(1.0 / high / high, LARGEST) * (1.0 - 2.0**-51), 0.0) if high else math.inf
     return least, math.nextafter(1.0 / low / low * (1.0 + 2.0**-51), math.inf) if low else math.inf
 

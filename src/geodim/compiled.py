@@ -69,7 +69,7 @@ def njit(**options: object) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 def _stamped(cache: Cache, function: Callable[..., Any]) -> Cache:
-    """A cache that is valid only as long as no kernel or constant that may be compiled into it has changed.
+    """Return a cache that is valid only while no kernel or constant compiled into it has changed.
 
     Numba looks at the file of the kernel alone, although code from other files is compiled into it.
     """

@@ -401,7 +401,7 @@ class _Solver:
         return plan
 
     def negligible(self, step: float) -> bool:
-        """Whether the smallest windows may be left out.
+        """Return whether the smallest windows may be left out.
 
         They must be small at the first step; and before a finer one points must have been counted,
         otherwise what is left out does not shrink with the step.

@@ -83,7 +83,7 @@ class _Place:
     as_it_is: bool = False
 
     def same(self, other: _Place) -> bool:
-        """Whether both lead to one file; devices may be written to twice."""
+        """Return whether both lead to one file; devices may be written to twice."""
         if self.as_it_is or other.as_it_is:
             return False
         if self.before is None or other.before is None:

@@ -69,7 +69,7 @@ class Removal:
         return {name for name, value in self.without.items() if value == self.dimension}
 
     def ranked(self) -> list[str]:
-        """The features with a share: those whose removal changes most first, then by their shares."""
+        """Return the features with a share: those whose removal changes most first, then by their shares."""
         costs = self.costs
         return [*costs, *(name for name in self.without if name not in costs)]
 
@@ -85,7 +85,7 @@ class Removal:
         return ", ".join(listed) + (f" and {more:,} more" if more else "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, without the ties of every size."""
+        """Return plain values for JSON, without the ties of every size."""
         return {
             "dimension": _for_json(self.dimension),
             "without": {name: _for_json(value) for name, value in self.without.items()},

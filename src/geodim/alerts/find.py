@@ -39,7 +39,7 @@ def find_alerts(
     given: Ranges | None = None,
     graph: bool = False,
 ) -> tuple[Alert, ...]:
-    """What to know before the number is believed.
+    """Return what to know before trusting the number.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def without_few(result: IDResult, widths: NDArray[np.float64], most: int) -> Ite
 
 
 def outliers(view: View) -> Alert | None:
-    """A handful of points without which the dimension would be a small part of what it is."""
+    """Find a handful of points without which the dimension would be far lower."""
     result = view.result
     if not result.normalized or result.stopped or result.feature_error > 0.0 or result.d_max == 0.0:
         return None
@@ -128,7 +128,7 @@ def outliers(view: View) -> Alert | None:
 
 
 def deciding(view: View, *, tied: bool) -> Alert | None:
-    """One unit, or one column, that decides whatever the others hold; a column that ties does not."""
+    """Find a unit or column that decides alone, whatever the others hold; a column that ties does not."""
     if view.result.stopped or not view.shares:
         return None
     return _units(view) or (None if tied else _one_column(view))

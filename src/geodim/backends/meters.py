@@ -14,7 +14,7 @@ class Meter(Protocol):
     """Watches memory from when it is made."""
 
     def taken(self) -> int | None:
-        """Peak bytes since, by the measure of `Plan.memory_added`; None if nobody can tell."""
+        """Return peak bytes since, by the measure of `Plan.memory_added`; None if nobody can tell."""
 
 
 class ProcessMeter:
@@ -27,7 +27,7 @@ class ProcessMeter:
         self.held, self.peak = resident_memory(), peak_resident_memory()
 
     def taken(self) -> int | None:
-        """Peak bytes beyond those that were held."""
+        """Return peak bytes beyond those that were held."""
         peak = peak_resident_memory()
         if peak is None or self.held is None or self.peak is None or peak <= self.peak:
             return None

@@ -44,7 +44,7 @@ def experiments(incomplete: str) -> list[str]:
 
 
 def files_and_data_sets(incomplete: str) -> list[str]:
-    """Files and folders, and names of data sets."""
+    """Return files and folders, and names of data sets."""
     return [*_files(incomplete), *data_sets(incomplete)]
 
 

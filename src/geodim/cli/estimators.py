@@ -208,7 +208,7 @@ def _where(
     columns: str | None,
     exclude: str | None,
 ) -> dict[str, Any]:
-    """Where the data is: a file with its columns, two files of a graph, or a name."""
+    """Return where the data is: a file with its columns, two files of a graph, or a name."""
     from pathlib import Path
 
     from geodim.data.tables import SUFFIXES

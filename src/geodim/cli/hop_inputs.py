@@ -41,7 +41,7 @@ class OperatorName(StrEnum):
 
 
 def parse_memory(text: str, option: str = "--memory") -> int:
-    """Bytes of "8GB" (powers of 1000), "8GiB" (powers of 1024) or plain bytes.
+    """Return bytes of "8GB" (powers of 1000), "8GiB" (powers of 1024) or plain bytes.
 
     >>> parse_memory("1.5 GiB")
     1610612736

@@ -103,7 +103,7 @@ def make_trial(
 
 
 def problem_of(trial: Trial, hops: int, rtol: float) -> tuple[Problem, CoreRates]:
-    """The sizes of the pass, and rates from a trial.
+    """Return the sizes of the pass, and rates from a trial.
 
     In the trial one block goes through the operator, and a sample of it is solved.
     """
@@ -167,7 +167,7 @@ def make_plan(
 
 
 def basis_of(trial: Trial) -> str:
-    """What the times were taken on."""
+    """Return what the times were taken on."""
     if trial.loaded:
         return "this graph"
     return f"a random graph of {SYNTHETIC_NODES:,} nodes, scaled: a large graph may take longer"

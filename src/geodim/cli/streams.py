@@ -72,7 +72,7 @@ def prepare_streams() -> None:
 
 
 def _nowhere(number: int) -> TextIO:
-    """The null device, in place of a closed stream.
+    """Return the null device, in place of a closed stream.
 
     Otherwise the next file that is opened would become that stream.
     """

@@ -135,7 +135,7 @@ class BinaryCorrelation(SavedResult):
         return made
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
-        """Both curves with the quartiles and the line that was fitted, see `geodim.display.binary`."""
+        """Plot both curves with the quartiles and the fitted line, see `geodim.display.binary`."""
         from geodim.display.binary import plot_correlation  # noqa: PLC0415
 
         return plot_correlation(self, ax=ax, **options)
@@ -258,12 +258,12 @@ def binary_correlation_dimension(
 
 
 def _pairs(pairs: object) -> int:
-    """A number of pairs: so many that every part has some."""
+    """Check a number of pairs: enough for every part to have some."""
     return whole_number(pairs, "pairs", 100 * PARTS)
 
 
 def _within(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """P(Z < r) for r = 0, 1, ...: sums of whole numbers, each divided once."""
+    """Return P(Z < r) for r = 0, 1, ...: sums of whole numbers, each divided once."""
     return np.concatenate([[0], np.cumsum(counts)]) / int(counts.sum())
 
 
@@ -276,7 +276,7 @@ def _standard_error(parts: NDArray[np.int64]) -> float:
 
 
 def _kept(last: float, size: int) -> NDArray[np.int64]:
-    """Distances to keep for the picture: all up to some way beyond the third quartile, or 200 of these."""
+    """Return the distances to keep for the plot: all up to well beyond the third quartile, or 200."""
     end = min(math.ceil(1.5 * last) + 2, size)
     return np.unique(np.linspace(0, end - 1, min(end, 200)).astype(np.int64))
 

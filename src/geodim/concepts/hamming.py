@@ -80,7 +80,7 @@ def _sparse(context: Context, step: int) -> Iterator[tuple[int, Counts]]:
 
 
 def drawn_pairs(context: Context, pairs: int, parts: int, seed: int, told: Told = None) -> Counts:
-    """Distances of pairs that are drawn independently, an object with itself included, in equal parts.
+    """Return distances of pairs that are drawn independently, an object with itself included, in equal parts.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def drawn_pairs(context: Context, pairs: int, parts: int, seed: int, told: Told 
 
 
 def probability_error(pairs: int, trust: float = 0.99) -> float:
-    """How far, with this probability, all shares of so many drawn pairs are from those of all pairs, at most.
+    """Bound, with this probability, the distance of all shares of the drawn pairs from those of all pairs.
 
     The inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant: it holds for every number of
     pairs and all distances at once.

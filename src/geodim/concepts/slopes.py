@@ -46,7 +46,7 @@ MOST_COLUMNS = 2**53
 
 
 def slope(within: Floats, start: int = 0) -> tuple[float, float, float]:
-    """The slope cd, and the radii between which it is taken.
+    """Return the slope cd, and the radii between which it is taken.
 
     Parameters
     ----------
@@ -71,14 +71,14 @@ def slope(within: Floats, start: int = 0) -> tuple[float, float, float]:
 
 
 def _place(within: Floats, quantile: float) -> float:
-    """Where the function that is linear between these values, at 0, 1, ..., first attains a quantile."""
+    """Return where the function that interpolates these values at 0, 1, ... first attains a quantile."""
     after = int(np.searchsorted(within, quantile))
     before = after - 1
     return before + float((quantile - within[before]) / (within[after] - within[before]))
 
 
 def of_columns(mismatch: Floats, least: int = 0) -> Floats:
-    """P(Z < r) for independent columns, each with its own probability that two objects differ in it.
+    """Return P(Z < r) for independent columns, each with its own probability that two objects differ in it.
 
     From r = 0 on, as far as three quarters are reached, and at least so far, or to the end, where it is 1.
     """
@@ -93,7 +93,7 @@ def of_columns(mismatch: Floats, least: int = 0) -> Floats:
 
 
 def slope_of_equal_columns(columns: int, mismatch: float) -> float:
-    """The slope cd of independent columns that are all alike: Z is binomial.
+    """Return the slope cd of independent columns that are all alike: Z is binomial.
 
     Examples
     --------
@@ -110,13 +110,13 @@ def slope_of_equal_columns(columns: int, mismatch: float) -> float:
 
 
 def _window(mean: float, variance: float) -> tuple[int, int]:
-    """Distances between which both quartiles lie."""
+    """Return distances between which both quartiles lie."""
     off = SPREAD * math.sqrt(variance)
     return max(math.floor(mean - off) - 2, 0), math.ceil(mean + off) + 1
 
 
 def equal_mismatch(columns: int, wanted: float) -> float:
-    """The q with which so many columns have a cd that is wanted; 1/2, fair coins, where none is enough."""
+    """Return the q with which this many columns have the wanted cd; 1/2, fair coins, if none is enough."""
     low, high = min(FIRST_MEAN / columns, 0.5), 0.5
     if slope_of_equal_columns(columns, high) <= wanted:
         return high
@@ -128,7 +128,7 @@ def equal_mismatch(columns: int, wanted: float) -> float:
 
 
 def equal_columns(mismatch: float, wanted: float) -> float:
-    """How many columns that are all alike have a cd that is wanted, linear between whole numbers.
+    """Return how many columns that are all alike have a cd that is wanted, linear between whole numbers.
 
     Where fewer have the same cd again, below a mean distance of 0.6, the larger number counts; where even the
     fewest from there on exceed what is wanted, that number.

@@ -17,7 +17,7 @@ LOOKED_AT = 10_000  # names in the same folder, which may have millions
 
 
 def is_there(path: str | os.PathLike[str]) -> bool:
-    """Whether there is anything of this name; there is not if it cannot be a name, such as a long text."""
+    """Return whether anything of this name exists; False for what cannot be a name, such as a long text."""
     try:
         return Path(path).exists()
     except (OSError, ValueError):
@@ -25,7 +25,7 @@ def is_there(path: str | os.PathLike[str]) -> bool:
 
 
 def no_file(path: str | os.PathLike[str], hint: str = "") -> DataFileError:
-    """The error to raise for a file that is not there.
+    """Return the error to raise for a file that is not there.
 
     It suggests a file in the same folder with a similar name, or the command for a data set of that name;
     if there is neither, the ``hint``.

@@ -72,6 +72,6 @@ def boundary(file: Path | str, kind: str = "file that can be read") -> Iterator[
 
 
 def _said(error: BaseException) -> str:
-    """The first line of a message, not too much of it, or the name of the error if it says nothing."""
+    """Return the first line of a message, not too much of it, or the name of the error if it says nothing."""
     line = next(iter(str(error).strip().splitlines()), "")
     return f"{line[:300]}..." if len(line) > 300 else line or type(error).__name__

@@ -56,12 +56,12 @@ class Ranges:
         return float(max(-self.least.min(), self.greatest.max()))
 
     def read_as(self, kind: np.dtype[np.floating]) -> Ranges:
-        """Where the columns begin and end once they are rounded to another type; rounding keeps the order."""
+        """Return the least and greatest values after rounding to another type; rounding keeps the order."""
         least, greatest = (ends.astype(kind).astype(np.float64) for ends in (self.least, self.greatest))
         return replace(self, least=least, greatest=greatest)
 
     def foremost(self, columns: Sequence[int] | NDArray[np.intp]) -> list[int]:
-        """Those of some columns whose bounds `at_most` are the greatest of all, for some k.
+        """Return those columns whose bounds `at_most` are the greatest of all for some k.
 
         Bounds grow with the range and with the sum of squares, also if rounded, so that a column which
         another one exceeds in both has nothing to add.
@@ -76,7 +76,7 @@ class Ranges:
         return found
 
     def at_most(self, column: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Upper bounds on phi_k of a column that was never sorted.
+        """Return upper bounds on phi_k of a column that was never sorted.
 
         All k points fit the range.  And at most n - k of them are farther from 0 than
         r = sqrt(sum x^2 / (n - k + 1)), for n - k + 1 of them would have squares of more than the sum; so
@@ -120,7 +120,7 @@ def scan_ranges(source: ColumnSource, n_threads: int = 1) -> Ranges:
 
 
 def scan_moments(source: ColumnSource, n_threads: int = 1) -> Moments:
-    """The moments of all columns, in one pass; raises where a value is not finite."""
+    """Return the moments of all columns, in one pass; raises where a value is not finite."""
     found = Moments.nothing(source.n_features)
     chunks = source.chunks()
     with ThreadPoolExecutor(n_threads) as pool:
@@ -144,7 +144,7 @@ def scan_moments(source: ColumnSource, n_threads: int = 1) -> Moments:
 
 
 def ranges_of(source: ColumnSource, moments: Moments) -> Ranges:
-    """What the moments of all points say; raises where a range is not representable."""
+    """Return what the moments of all points say; raises where a range is not representable."""
     _, least, greatest, sums, squares = moments
     with np.errstate(invalid="ignore", over="ignore"):
         spreads = np.nan_to_num(squares / source.n_points - (sums / source.n_points) ** 2)
@@ -165,7 +165,7 @@ def ranges_of(source: ColumnSource, moments: Moments) -> Ranges:
 def _energies(
     least: NDArray[np.floating], greatest: NDArray[np.floating], squares: NDArray[np.float64], n: int
 ) -> NDArray[np.float64]:
-    """Upper bounds on sums of n squares, from the extremes and the sums as computed in float64.
+    """Return upper bounds on sums of n squares, from the extremes and the sums as computed in float64.
 
     A sum of 0 was not computed. *They are bounds:* in whichever order the squares are added, each takes part
     in at most n additions and was rounded once itself, so that with u = 2^-53 the computed sum is at least
@@ -184,7 +184,7 @@ def _energies(
 
 
 def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
-    """Least and greatest values, sums and sums of squares of one chunk.
+    """Return least and greatest values, sums and sums of squares of one chunk.
 
     Raises where a value is not finite.
     """
@@ -212,7 +212,7 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
 
 
 def _quick_moments(wide: NDArray[np.floating]) -> tuple[NDArray[np.floating], ...]:
-    """Everything in one pass, at the speed of memory."""
+    """Compute all four in one pass, at the speed of memory."""
     from geodim.engine.kernels.reading import moments  # noqa: PLC0415 - imports Numba
 
     found = wide[0].copy(), wide[0].copy(), *np.zeros((2, wide.shape[1]))
@@ -221,7 +221,7 @@ def _quick_moments(wide: NDArray[np.floating]) -> tuple[NDArray[np.floating], ..
 
 
 def _squares(values: NDArray[np.floating]) -> NDArray[np.float64]:
-    """The sum of the squares of every column, in float64.
+    """Return the sum of the squares of every column, in float64.
 
     In float32 squares would vanish or overflow, or sums would no longer grow.
     """

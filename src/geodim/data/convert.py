@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def plain_array(array: NDArray[Any]) -> NDArray[Any]:
-    """Numpy's own array behind subclasses that compute otherwise.
+    """Return numpy's own array behind subclasses that compute otherwise.
 
     These are masked arrays, and matrices, which always have two axes.
     """
@@ -40,7 +40,7 @@ def plain_array(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def array_of(data: object) -> NDArray[Any]:
-    """Lists and everything that numpy takes for an array."""
+    """Return lists and everything that numpy takes for an array."""
     explain_other_objects(data)
     try:
         return as_array(data)
@@ -55,7 +55,7 @@ def array_of(data: object) -> NDArray[Any]:
 
 
 def array_of_tensor(tensor: object) -> NDArray[Any]:
-    """The values of a torch tensor, which stay where they are if they lie in memory as numpy has them."""
+    """Return the values of a torch tensor, without a copy if they lie in memory as numpy needs them."""
     torch = require("torch", "gnn", "reading tensors")
     if not isinstance(tensor, torch.Tensor):
         msg = f"the data is a {_kind(tensor)}, not a tensor of points by features"
@@ -86,12 +86,12 @@ def array_of_tensor(tensor: object) -> NDArray[Any]:
 
 
 def narwhals() -> ModuleType:
-    """The package that knows all frames."""
+    """Return the package that knows all frames."""
     return require("narwhals.stable.v2", "frames", "reading data frames")
 
 
 def eager_frame(data: object) -> DataFrame[Any]:
-    """A pandas, polars or pyarrow frame, or one column, as narwhals sees it."""
+    """Return a pandas, polars or pyarrow frame, or one column, as narwhals sees it."""
     nw = narwhals()
     if type(data).__name__ == "RecordBatch":
         data = require("pyarrow", "frames", "reading data frames").Table.from_batches([data])

@@ -70,7 +70,7 @@ def count_indistinguishable_points(X: object, weights: object = None) -> int:
 
 
 def _count_twins(hashes: NDArray[np.uint64], counts: NDArray[np.int64], differ: Differ) -> int:
-    """Total weight of the classes of equal rows that weigh at least 2."""
+    """Return total weight of the classes of equal rows that weigh at least 2."""
     order = np.argsort(hashes, kind="stable")
     order = order[counts[order] > 0]
     heads = np.append(True, hashes[order][1:] != hashes[order][:-1])

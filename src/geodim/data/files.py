@@ -30,7 +30,7 @@ TOO_LARGE = "ours are far smaller"
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    """Rows as CSV with a heading; text that a spreadsheet would take for a formula gets a leading apostrophe.
+    """Return rows as CSV with a heading; text that a spreadsheet would run as a formula gets an apostrophe.
 
     Examples
     --------
@@ -46,12 +46,12 @@ def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
 
 
 def is_path(source: str | Path) -> bool:
-    """Whether JSON is to be read from a file of this name, rather than from the text itself."""
+    """Return whether JSON is to be read from a file of this name, rather than from the text itself."""
     return isinstance(source, Path) or not source.lstrip().startswith(("{", "["))
 
 
 def read_bytes(path: str | os.PathLike[str], times: float, what: str) -> bytes:
-    """The content of a file; refused where what is made of it, ``times`` as large, would not fit the memory.
+    """Return the content of a file; raise if what is made of it, ``times`` as large, would not fit in memory.
 
     Also of a pipe that another program fills, as in ``<(command)``; a named pipe, which
     nobody may ever fill, is none.
@@ -70,7 +70,7 @@ def read_bytes(path: str | os.PathLike[str], times: float, what: str) -> bytes:
 
 
 def _is_filled(place: Path) -> bool:
-    """Whether this is a pipe from a program.
+    """Return whether this is a pipe from a program.
 
     Such a pipe has no place among the files: what its name leads to is no path.
     """

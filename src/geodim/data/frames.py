@@ -50,7 +50,7 @@ class FrameSource:
         self.dtype: np.dtype[np.floating] = np.dtype(np.float32 if types <= small else np.float64)
 
     def measured_from(self, least: list[Any]) -> FrameSource:
-        """The same with some columns measured from their least value; None leaves a column as it is.
+        """Return the same with some columns measured from their least value; None leaves a column as it is.
 
         See `geodim.data.integers`.
         """
@@ -59,7 +59,7 @@ class FrameSource:
         return other
 
     def own_values(self, column: int) -> NDArray[Any]:
-        """The values of one column in its own type.
+        """Return the values of one column in its own type.
 
         Missing ones become NaN, which the first pass names by row and column.
         """
@@ -87,12 +87,12 @@ class FrameSource:
             out[at] = self._column(column)
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Sorted values, each once per point."""
+        """Return sorted values, each once per point."""
         values = np.sort(self._column(column).astype(np.float64))
         return values, np.ones(values.size, np.int64)
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """One column at a time, or several where they are short."""
+        """Return one column at a time, or several where they are short."""
         step = max(1, CHUNK_VALUES // self.n_points)
         every = slice(0, self.n_points)
         return [
@@ -101,20 +101,20 @@ class FrameSource:
         ]
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:  # noqa: ARG002
-        """Some columns."""
+        """Return some columns."""
         return np.column_stack([self._column(column) for column in range(columns.start, columns.stop)])
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns."""
+        """Return a few rows of a few columns."""
         return np.stack([self._column(int(column), rows).astype(np.float64) for column in columns], axis=1)
 
     def own_sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[Any]:
-        """A few rows of a few columns of one type, as they are."""
+        """Return a few rows of a few columns of one type, as they are."""
         return np.stack([self.own_values(int(column))[rows] for column in columns], axis=1)
 
 
 def is_short_and_wide(frame: nw.DataFrame[Any]) -> bool:
-    """Whether looking at each column of a pandas frame takes longer than copying all of them.
+    """Return whether looking at each column of a pandas frame takes longer than copying all of them.
 
     Then they must be of one type of numpy's.
     """
@@ -153,7 +153,7 @@ def _is_date(dtype: nw.dtypes.DType) -> bool:
 
 
 def _type_of(frame: nw.DataFrame[Any], name: str, dtype: nw.dtypes.DType) -> str:
-    """The type of a column, how many different values it has, if it is one of categories, or misses."""
+    """Describe the type of a column, with the number of categories and of missing values, if any."""
     series = frame[name]
     words = [str(dtype)]
     if len(series) and str(dtype).startswith(CATEGORIES):  # lists and other objects cannot be told apart

@@ -66,7 +66,7 @@ class Images:
 
 
 def images_of(data: object) -> Images:
-    """Images as one array.
+    """Return images as one array.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def images_of(data: object) -> Images:
 
 
 def files_of(folder: str | os.PathLike[str]) -> list[Path]:
-    """The images in a folder, in the order of their names."""
+    """Return the images in a folder, in the order of their names."""
     place = Path(folder)
     with boundary(place, "folder of images"):
         if place.is_file():
@@ -106,7 +106,7 @@ def files_of(folder: str | os.PathLike[str]) -> list[Path]:
 
 
 def read_images(files: Sequence[Path]) -> Images:
-    """Images from files, all of one size and kind; errors name the file."""
+    """Return images from files, all of one size and kind; errors name the file."""
     pillow = require("PIL.Image", "images", "reading images from files")
     stack: NDArray[Any] | None = None
     first = ""
@@ -135,7 +135,7 @@ def read_images(files: Sequence[Path]) -> Images:
 
 
 def _pixels(image: Image, file: Path) -> tuple[NDArray[Any], str]:
-    """The pixels of an image that was opened, and what kind they are."""
+    """Return the pixels of an image that was opened, and what kind they are."""
     pictures = getattr(image, "n_frames", 1)
     if pictures > 1:
         raise DataFileError(f"{file} holds {pictures} pictures: give each a file of its own")
@@ -198,7 +198,7 @@ def _size(array: NDArray[Any]) -> str:
 
 
 def whole_below(array: NDArray[Any], most: float) -> bool:
-    """Whether all values are whole numbers of magnitude at most ``most``."""
+    """Return whether all values are whole numbers of magnitude at most ``most``."""
     if array.dtype.kind == "b" or (array.dtype.kind in "iu" and array.dtype.itemsize < 4):
         return most >= 2.0**16
     least, greatest = array.min(), array.max()
@@ -208,7 +208,7 @@ def whole_below(array: NDArray[Any], most: float) -> bool:
 
 
 def as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
-    """The same values in float64, which must hold them."""
+    """Return the same values in float64, which must hold them."""
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and not whole_below(array, 2.0**53):
         raise InputValueError("some pixels are integers beyond 2^53, which float64 rounds: divide them")
     return np.asarray(array, np.float64)

@@ -31,7 +31,7 @@ HELD = 2.0**53  # below this float64 holds every integer
 def measured_exactly(
     source: ColumnSource, ranges: Ranges, scan: Callable[[ColumnSource], Ranges]
 ) -> tuple[ColumnSource, Ranges, float]:
-    """The source to solve instead, its ranges, and how far its values may be off from the data's.
+    """Return the source to solve instead, its ranges, and how far its values may be off from the data's.
 
     The last is 0 for nearly all data.
     """
@@ -44,7 +44,7 @@ def measured_exactly(
 
 
 def conversion_error(source: ColumnSource, ranges: Ranges) -> float:
-    """How far the values that a source hands out may be off from those it holds.
+    """Return how far the values that a source hands out may be off from those it holds.
 
     It is half an ulp of the largest integer.
     """
@@ -52,7 +52,7 @@ def conversion_error(source: ColumnSource, ranges: Ranges) -> float:
 
 
 def _half_ulp(magnitudes: NDArray[np.float64], source: ColumnSource) -> float:
-    """What converting the long integers of a source is off by at most.
+    """Return what converting the long integers of a source is off by at most.
 
     Given the largest of every column, itself converted.
     """
@@ -62,7 +62,7 @@ def _half_ulp(magnitudes: NDArray[np.float64], source: ColumnSource) -> float:
 
 
 def _shifted(source: ColumnSource) -> ColumnSource | None:
-    """The same data, each column of long integers measured from its least value.
+    """Return the same data, each column of long integers measured from its least value.
 
     None where that cannot be done.
     """
@@ -85,17 +85,17 @@ def _shifted(source: ColumnSource) -> ColumnSource | None:
 
 
 def is_long(dtype: np.dtype[Any]) -> bool:
-    """Whether there are integers of the type that float64 does not hold."""
+    """Return whether there are integers of the type that float64 does not hold."""
     return dtype.kind in "iu" and dtype.itemsize == 8
 
 
 def least_value(column: NDArray[Any]) -> np.uint64:
-    """The least value, modulo 2^64."""
+    """Return the least value, modulo 2^64."""
     return np.uint64(int(column.min()) % 2**64)
 
 
 def least_values(source: ArraySource) -> NDArray[np.uint64]:
-    """The least value of every column, modulo 2^64, in one pass over the data as it lies."""
+    """Return the least value of every column, modulo 2^64, in one pass over the data as it lies."""
     least = np.full(source.n_features, np.iinfo(source.array.dtype).max, source.array.dtype)
     for rows, columns in source.chunks():
         np.minimum(least[columns], source.chunk(rows, columns).min(axis=0), out=least[columns])
@@ -103,7 +103,7 @@ def least_values(source: ArraySource) -> NDArray[np.uint64]:
 
 
 def from_least(values: NDArray[Any], least: np.uint64 | NDArray[np.uint64]) -> NDArray[np.float64]:
-    """How far integers lie above their least value.
+    """Return how far integers lie above their least value.
 
     Exact modulo 2^64, which is more than any range; then rounded once.
     """

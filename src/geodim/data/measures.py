@@ -53,13 +53,13 @@ class MassSource(WeightedSource):
         self.measure = measure
 
     def read_masses(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-        """Ascending values, and the mass of each in two parts."""
+        """Return ascending values, and the mass of each in two parts."""
         values = self._column(column).astype(np.float64)
         order = np.argsort(values, kind="stable")
         return values[order], self.measure.high[order], self.measure.low[order]
 
     def read_values(self, column: int) -> NDArray[np.float64]:
-        """The values of the points in the order of their masses."""
+        """Return the values of the points in the order of their masses."""
         return self._column(column).astype(np.float64)
 
     def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:  # noqa: ARG002
@@ -71,14 +71,14 @@ class MassSource(WeightedSource):
         raise InternalError("points with masses were to be counted")
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns, as many as their masses ask for."""
+        """Return a few rows of a few columns, as many as their masses ask for."""
         masses = np.cumsum(self.weights / self.weights.max())
         at = np.searchsorted(masses, (rows + 0.5) / self.n_points * masses[-1])
         return self.source.sample(columns, self.present[np.minimum(at, self.n_points - 1)])
 
 
 def weighted_source(source: ColumnSource, weights: object) -> ColumnSource:
-    """A source with weights: `WeightedSource`, `UnitSource` or `MassSource`, whichever is quickest."""
+    """Return a source with weights, `WeightedSource`, `UnitSource` or `MassSource`: the fastest that fits."""
     from geodim.engine.masses import Measure  # noqa: PLC0415 - imports Numba
 
     masses = check_masses(weights, source.n_points)

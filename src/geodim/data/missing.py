@@ -88,7 +88,7 @@ def without_missing(data: Any, names: Sequence[str] | None = None) -> tuple[Any,
 
 
 def told_missing(source: ColumnSource) -> str:
-    """How many values are missing in which columns of data on this machine; nothing where that takes long."""
+    """Say how many values each column of data on this machine lacks; empty where counting takes long."""
     here = isinstance(source, ArraySource | FrameSource | SparseSource | WeightedSource)
     if not here or source.n_points * source.n_features > MOST_COUNTED:
         return ""
@@ -100,7 +100,7 @@ def told_missing(source: ColumnSource) -> str:
 
 
 def _by_column(counts: NDArray[np.int64], names: Sequence[str]) -> str:
-    """Counts of the columns that miss most first: "in 2 of 3 columns: 'a' 12, 'b' 3"."""
+    """Return counts of the columns that miss most first: "in 2 of 3 columns: 'a' 12, 'b' 3"."""
     some = np.flatnonzero(counts)
     order = some[np.argsort(-counts[some], kind="stable")]
     told = [f"{str(names[column])!r} {counts[column]:,}" for column in order.tolist()]

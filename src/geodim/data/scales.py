@@ -61,7 +61,7 @@ class Scale:
 
     @classmethod
     def of(cls, scale: object = None, normalize: object = None) -> Scale:
-        """What a caller means by ``scale``, or by its older alias ``normalize``."""
+        """Return what a caller means by ``scale``, or by its older alias ``normalize``."""
         if normalize is not None:
             if not isinstance(normalize, bool | np.bool_):
                 raise InputTypeError(
@@ -103,13 +103,13 @@ class Scale:
             )
 
     def identity(self) -> dict[str, Any]:
-        """What tells a job from one with other units; nothing where columns are left as they are."""
+        """Return what tells a job from one with other units; nothing where columns are left as they are."""
         if not self.own:
             return {}
         return {"scale": self.name, "units": None if self.units is None else self.units.tolist()}
 
     def told(self) -> str | float | list[float]:
-        """What a result says about it: a name, or the given units, if these are not too many."""
+        """Return what a result says about it: a name, or the given units, if these are not too many."""
         if self.units is None:
             return self.name
         if self.units.ndim == 0:
@@ -117,7 +117,7 @@ class Scale:
         return [float(unit) for unit in self.units] if self.units.size <= TOLD else "given"
 
     def applied(self, source: ColumnSource, threads: int) -> ColumnSource:
-        """The columns, divided; the source itself if each is left as it is."""
+        """Return the columns, divided; the source itself if each is left as it is."""
         if not self.own:
             return source
         if isinstance(source, WeightedSource):
@@ -143,7 +143,7 @@ class Scale:
         return made
 
     def _units_of(self, source: ColumnSource, ranges: Ranges) -> NDArray[np.float64]:
-        """The unit of every column; 1 for constant ones."""
+        """Return the unit of every column; 1 for constant ones."""
         d = source.n_features
         if self.units is not None:
             if self.units.ndim == 1 and self.units.size != d:
@@ -194,7 +194,7 @@ def _units(scale: object) -> NDArray[np.float64]:
 
 
 def _spreads(source: ColumnSource, spread: Callable[..., float]) -> NDArray[np.float64]:
-    """A spread of every column, from its values and how often each occurs."""
+    """Return a spread of every column, from its values and how often each occurs."""
     units = np.empty(source.n_features)
     if source.runs:
         for column in range(source.n_features):
@@ -212,7 +212,7 @@ def _spreads(source: ColumnSource, spread: Callable[..., float]) -> NDArray[np.f
 
 
 def _std(values: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
-    """The standard deviation, over n; scaled on the way, lest squares overflow."""
+    """Return the standard deviation, over n; scaled on the way, lest squares overflow."""
     size = float(np.abs(values).max()) or 1.0
     return float(np.sqrt(_mean((values / size - _mean(values / size, counts)) ** 2, counts))) * size
 
@@ -275,7 +275,7 @@ class ScaledSource:
             out[:] = quotients
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Ascending values, divided, and how often each occurs."""
+        """Return ascending values, divided, and how often each occurs."""
         values, counts = self.unscaled.read_runs(column)
         return values / self.units[column], counts
 
@@ -284,7 +284,7 @@ class ScaledSource:
         return self.unscaled.chunks()
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
-        """Some rows of some columns, divided."""
+        """Return some rows of some columns, divided."""
         with np.errstate(over="ignore"):
             divided: NDArray[Any] = (
                 np.asarray(self.unscaled.chunk(rows, columns), np.float64) / self.units[columns]
@@ -292,7 +292,7 @@ class ScaledSource:
         return divided
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns."""
+        """Return a few rows of a few columns."""
         divided: NDArray[np.float64] = self.unscaled.sample(columns, rows) / self.units[columns]
         return divided
 
@@ -330,14 +330,14 @@ class RankSource:
             out[at] = _mean_ranks(counts)[which]
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Ranks, ascending, and how often each occurs."""
+        """Return ranks, ascending, and how often each occurs."""
         values, counts = self.unscaled.read_runs(column)
         first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
         counts = np.add.reduceat(counts, first).astype(np.int64)
         return _mean_ranks(counts), counts
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """One column at a time: a rank needs all of it."""
+        """Return one column at a time: a rank needs all of it."""
         return column_chunks(self)
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
@@ -347,7 +347,7 @@ class RankSource:
         return values.T[rows]
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Ranks among these rows alone, stretched: samples are examined, and enter no result."""
+        """Return ranks among these rows alone, stretched: samples are examined, and enter no result."""
         values = self.unscaled.sample(columns, rows)
         order = np.argsort(np.argsort(values, axis=0, kind="stable"), axis=0, kind="stable")
         stretched: NDArray[np.float64] = order.astype(np.float64) * (self.n_points / max(rows.size, 1))
@@ -355,7 +355,7 @@ class RankSource:
 
 
 def _mean_ranks(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The mean rank of equal values, given how many there are of each, from 0 on: whole numbers or halves."""
+    """Return the mean ranks, from 0 on, of equal values, given their counts: whole numbers or halves."""
     last = np.cumsum(counts, dtype=np.int64)
     ranks: NDArray[np.float64] = 0.5 * (2 * last - counts - 1).astype(np.float64)
     return ranks

@@ -31,7 +31,7 @@ REMEMBERED = (
 
 
 def as_columns(matrix: SparseMatrix) -> csc_array | csc_matrix:
-    """The same matrix by columns, checked, entries sorted and each at most once.
+    """Return the same matrix by columns, checked, entries sorted and each at most once.
 
     What was given is left alone.
     """
@@ -49,7 +49,7 @@ def as_columns(matrix: SparseMatrix) -> csc_array | csc_matrix:
 
 
 def checked_sparse(matrix: SparseMatrix) -> SparseMatrix:
-    """The matrix, in a format of arrays.
+    """Return the matrix, in a format of arrays.
 
     Raises if these do not fit together: compiled code would read past their ends.
     """
@@ -82,7 +82,7 @@ def checked_sparse(matrix: SparseMatrix) -> SparseMatrix:
 
 
 def _from_lists(matrix: SparseMatrix) -> SparseMatrix:
-    """Lists and dictionaries as arrays, by scipy's Python code.
+    """Return lists and dictionaries as arrays, by scipy's Python code.
 
     Their lengths are compared before scipy's compiled code copies them.
     """

@@ -33,7 +33,7 @@ TIMES = 12.0  # bytes of strings made of one byte of a file: short lines are mos
 
 
 def items_of(data: object, what: str) -> list[Any]:
-    """The members of a list, tuple, array with one axis, or column of a frame, in their order.
+    """Return the members of a list, tuple, array with one axis, or column of a frame, in their order.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def check_strings(items: Sequence[Any]) -> None:
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
-    """The lines of a file in UTF-8, without their ends."""
+    """Return the lines of a file in UTF-8, without their ends."""
     place = Path(path)
     if isinstance(path, str) and not is_there(path):
         raise no_file(path, "several texts are given as a list of strings")
@@ -101,7 +101,7 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
 
 
 def names_of_texts(texts: Sequence[str]) -> list[str]:
-    """What texts are called: themselves, cut where they are long."""
+    """Return what texts are called: themselves, cut where they are long."""
     cut = NAME_LENGTH - 3
     return [
         (text if len(text) <= NAME_LENGTH else f"{text[:cut]}...") if text else "(empty)" for text in texts
@@ -109,13 +109,13 @@ def names_of_texts(texts: Sequence[str]) -> list[str]:
 
 
 def token_sets(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
-    """The tokens of each text as compressed rows: pointers, members ascending, and how many members exist."""
+    """Return the tokens of each text as compressed rows: pointers, ascending members, and their number."""
     token = re.compile(TOKEN)
     return numbered_sets([token.findall(text.lower()) for text in texts])
 
 
 def numbered_sets(sets: Sequence[Iterable[Hashable]]) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
-    """Sets of anything hashable as compressed rows; repeated members count once.
+    """Return sets of anything hashable as compressed rows; repeated members count once.
 
     >>> numbered_sets([["b", "a", "b"], [], {"a"}])
     (array([0, 2, 2, 3]), array([0, 1, 1], dtype=int32), 2)
@@ -133,7 +133,7 @@ def numbered_sets(sets: Sequence[Iterable[Hashable]]) -> tuple[NDArray[np.int64]
 
 
 def sets_of(data: object) -> tuple[tuple[NDArray[np.int64], NDArray[np.int32], int], list[str] | None]:
-    """Sets from a list of strings, whose tokens are meant, or of sets, tuples or lists of anything hashable.
+    """Return sets from a list of strings (the sets of their tokens) or of collections of hashable things.
 
     Compressed rows, see `numbered_sets`, and the names of texts.
     """
@@ -156,6 +156,6 @@ def sets_of(data: object) -> tuple[tuple[NDArray[np.int64], NDArray[np.int32], i
 
 
 def _looks_binary(items: Sequence[Sequence[Any]]) -> bool:
-    """Whether lists could be rows of a table of zeros and ones."""
+    """Return whether lists could be rows of a table of zeros and ones."""
     numbers = [member for item in items for member in item]
     return bool(numbers) and all(isinstance(x, int | float | np.number) and x in (0, 1) for x in numbers)

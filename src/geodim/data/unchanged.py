@@ -130,7 +130,7 @@ def _behind(thing: object) -> Iterator[FileState]:
 
 
 def _map_of(array: object) -> np.memmap[Any, Any] | None:
-    """The memory map of a file that an array is a view of, or None."""
+    """Return the memory map of a file that an array is a view of, or None."""
     while isinstance(array, np.ndarray):
         if isinstance(array, np.memmap) and getattr(array, "_mmap", None) is not None and array.filename:
             return array

@@ -43,7 +43,7 @@ def new_figure(width: float = 5.2, height: float = 3.4) -> Figure:
 
 
 def new_axes(ax: Axes | None, width: float = 5.2, height: float = 3.4) -> Axes:
-    """The axes given, or those of a new figure, which a notebook shows."""
+    """Return the axes given, or those of a new figure, which a notebook shows."""
     if ax is not None:
         return ax
     if not in_notebook():
@@ -69,7 +69,7 @@ def add_legend(ax: Axes, **options: object) -> None:
 
 
 def curve_style(at: int) -> dict[str, Any]:
-    """How to draw the first, second, ... of several curves: by colour and marker, then by dashes, too."""
+    """Return how to draw the first, second, ... of several curves: by colour and marker, then by dashes."""
     return {
         "color": PALETTE[at % len(PALETTE)],
         "marker": MARKERS[at % len(MARKERS)],
@@ -78,12 +78,12 @@ def curve_style(at: int) -> dict[str, Any]:
 
 
 def plain(text: str) -> str:
-    """A text that matplotlib shows as it is: dollars begin no formula, a leading underscore hides nothing."""
+    """Escape a text for matplotlib: dollars begin no formula, a leading underscore hides nothing."""
     text = text.replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text
 
 
 def wants_log(values: Sequence[float]) -> bool:
-    """Whether positive values span so much that a linear axis would hide the small ones."""
+    """Return whether positive values span so much that a linear axis would hide the small ones."""
     positive = [value for value in values if 0.0 < value < math.inf]
     return bool(positive) and max(positive) >= LOG_FROM * min(positive)

@@ -169,7 +169,7 @@ class Greedy:
         return self._best[1]
 
     def _largest_own(self) -> int:
-        """The unchosen feature with the largest Delta of its own.
+        """Return the unchosen feature with the largest Delta of its own.
 
         It is found by bounds, and made certain by exact values.
         """
@@ -189,7 +189,7 @@ class Greedy:
             self.columns.run(promising[: 4 * self.threads].tolist(), solve)
 
     def _rivals(self, most: int | None = None) -> list[int]:
-        """Features that may still win, the most promising first, with renewed bounds.
+        """Return features that may still win, the most promising first, with renewed bounds.
 
         Only some if there is no bar yet.
         """
@@ -202,7 +202,7 @@ class Greedy:
         return sorted(filter(self._may_win, rivals), key=lambda f: (-self.gains[f], f))
 
     def _may_win(self, column: int) -> bool:
-        """Whether a feature could have the best Delta, given its bound; the larger the bound, the sooner."""
+        """Return whether a feature could have the best Delta, given its bound."""
         gain = self.gains[column]
         return bool((self.delta if gain == 0.0 else (self.delta + gain) * MARGIN) >= self._best[0])
 

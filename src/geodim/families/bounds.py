@@ -77,7 +77,7 @@ class Part:
         weights: NDArray[Any] | None = None,
         solve: Callable[[ColumnSource], NDArray[np.float64] | None] | None = None,
     ) -> Part:
-        """What a profile says, whether it was solved exactly, to a tolerance, or in part."""
+        """Return what a profile proves, whether it was solved exactly, to a tolerance, or in part."""
         support, lower, upper = profile.bounds(ranges, n_threads)
         exact = lower is upper
         owners = profile.owner[1:] if exact else None
@@ -159,7 +159,7 @@ def family_bounds(source: ColumnSource, part: Part, *, normalize: bool = True) -
 
 
 def all_of_it(part: Part) -> Whole:
-    """A family that was made whole: nothing but rounding lies between."""
+    """Return the bounds of a family that was computed completely: only rounding lies between them."""
     off = up(2.0 * part.error)
     return Whole(
         np.maximum(part.lower - off, 0.0),
@@ -249,10 +249,10 @@ def _diameter(source: DirectionSource, panels: Panels) -> tuple[float, float]:
 
 
 def up(value: float) -> float:
-    """A little more, than what a few roundings may have lost."""
+    """Return a little more, to make up for what a few roundings may have lost."""
     return math.nextafter(value * (1.0 + 2.0**-50), math.inf) if value > 0.0 else value
 
 
 def down(value: float) -> float:
-    """A little less, and not below 0."""
+    """Return a little less, and not below 0."""
     return max(math.nextafter(value * (1.0 - 2.0**-50), -math.inf), 0.0)

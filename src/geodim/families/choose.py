@@ -29,7 +29,7 @@ FAMILIES: dict[str, Callable[[], Family]] = {
 
 
 def family_of(features: object, metric: object = None, landmarks: object = None) -> Family | None:
-    """The family that is meant; None for the columns themselves.
+    """Return the family that is meant; None for the columns themselves.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def family_of(features: object, metric: object = None, landmarks: object = None)
 
 
 def member_of(features: object) -> Family:
-    """A member of a union."""
+    """Return a member of a union."""
     return _named(features, {})
 
 

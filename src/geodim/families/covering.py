@@ -57,7 +57,7 @@ class Covering(MadeColumns):
         return self.source.error(greatest)
 
     def extents(self) -> NDArray[np.float64]:
-        """Those of the distances."""
+        """Return the extents of the distances."""
         return self.source.extents()
 
     @property
@@ -70,7 +70,7 @@ class Covering(MadeColumns):
         return self.source.digest()
 
     def radius(self) -> float:
-        """The greatest distance to the nearest of the centres whose columns were made, or of the first."""
+        """Return the greatest distance of a point to its nearest computed centre, or to the first centre."""
         if self.notes["nearest"][0] == np.inf:  # for want of time nothing was made
             self.fill([0], np.empty((1, self.n_points)))
         return float(self.notes["nearest"].max())
@@ -81,6 +81,6 @@ class Covering(MadeColumns):
 
 
 def covering(source: ColumnSource) -> ColumnSource:
-    """A source that tells the radius of its landmarks, if it has such."""
+    """Return a source that tells the radius of its landmarks, if it has such."""
     some = isinstance(source, MadeColumns) and source.covers and source.part_of is not None
     return Covering(source) if some and not isinstance(source, Covering) else source  # type: ignore[arg-type]

@@ -73,7 +73,7 @@ class Directions:
     def source(
         self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> DirectionSource:
-        """Columns <u, x - mean> of chosen directions u, made when they are read.
+        """Return columns <u, x - mean> of chosen directions u, made when they are read.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class Directions:
         return DirectionSource(panels, _units(found), labels)
 
     def _given(self, n_coordinates: int) -> NDArray[np.float64]:
-        """The directions that were given, of length 1."""
+        """Return the directions that were given, of length 1."""
         if self.given is None:
             return np.empty((0, n_coordinates))
         rows = np.array(self.given, np.float64)
@@ -116,14 +116,14 @@ class Directions:
         return _units(rows / np.abs(rows).max(axis=1, keepdims=True))
 
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:
-        """What a plan needs to know of this many points."""
+        """Return what a plan needs to know of this many points."""
         axes = min(n_coordinates, MOST_AXES) if self.axes is None else self.axes
         begun = max(axes + self.random + (0 if self.given is None else len(self.given)), 1)
         held = padded_bytes(n_points, n_coordinates)
         return Sizes(begun + (min(STARTS, begun) if self.ascend else 0), held, 2 * held, on_device=True)
 
     def described(self, source: ColumnSource) -> dict[str, Any]:
-        """What a result says about these features."""
+        """Return what a result says about these features."""
         return {"family": "directions", "directions": source.n_features}
 
 
@@ -187,7 +187,7 @@ class DirectionSource(MadeColumns):
 
 
 def centred(panels: Panels) -> Panels:
-    """The points less their mean: directions do not see where the origin is, but sums of squares do."""
+    """Return the points minus their mean: widths do not depend on the origin, but sums of squares do."""
     mean = panels.values.sum(axis=(0, 2)) / panels.n_points  # the last panel is filled up with zeros
     values = panels.values - mean[:, np.newaxis]
     values[-1, :, PANEL - (-panels.n_points) % PANEL :] = 0.0
@@ -195,7 +195,7 @@ def centred(panels: Panels) -> Panels:
 
 
 def scatter(panels: Panels) -> NDArray[np.float64]:
-    """Sums of products of coordinates over all points, shape (d, d)."""
+    """Return sums of products of coordinates over all points, shape (d, d)."""
     products = np.zeros((panels.n_coordinates, panels.n_coordinates))
     for some in panels.parts():
         products += some.T @ some
@@ -209,7 +209,7 @@ def _units(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _ascend(panels: Panels, starts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Directions of a larger discriminability of their own, from the best of some starts.
+    """Return directions of a larger discriminability of their own, from the best of some starts.
 
     For each of some sizes let the narrowest window of a direction end in the points p and q: the width is <u,
     q - p>, and the sum of all q - p is a subgradient (of ties the first window counts).  The sum of widths is
@@ -235,7 +235,7 @@ def _ascend(panels: Panels, starts: NDArray[np.float64]) -> NDArray[np.float64]:
 def _pull(
     rows: NDArray[np.float64], u: NDArray[np.float64], sizes: NDArray[np.int64]
 ) -> tuple[float, NDArray[np.float64]]:
-    """The sum of the narrowest widths at some sizes, and its subgradient."""
+    """Return the sum of the narrowest widths at some sizes, and its subgradient."""
     values = rows @ u
     order = np.argsort(values, kind="stable")
     l, total, pull = values[order], 0.0, np.zeros(u.size)

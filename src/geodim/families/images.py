@@ -74,7 +74,7 @@ class ImageColumns(ArraySource):
         self.names, self.off = names, off
 
     def error(self, greatest: float) -> float:  # noqa: ARG002
-        """How far any value may be off."""
+        """Return how far any value may be off."""
         return self.off
 
 
@@ -105,7 +105,7 @@ class Pixels:
     def source(
         self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> ColumnSource:
-        """The values as columns.
+        """Return the values as columns.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class Pixels:
         return source
 
     def described(self, source: ColumnSource) -> dict[str, Any]:
-        """What a result says about these features."""
+        """Return what a result says about these features."""
         return {"family": "pixels", "blur": int(self.blur), "features": source.n_features}
 
 
@@ -170,7 +170,7 @@ class Patches:
         names: Sequence[str] | None = None,
         n_threads: int | None = None,  # noqa: ARG002
     ) -> ColumnSource:
-        """The values as columns.
+        """Return the values as columns.
 
         Parameters
         ----------
@@ -194,20 +194,20 @@ class Patches:
         return source
 
     def described(self, source: ColumnSource) -> dict[str, Any]:
-        """What a result says about these features."""
+        """Return what a result says about these features."""
         return {
             "family": "patches", "size": int(self.size), "wrap": self.wrap, "features": source.n_features,
         }  # fmt: skip
 
 
 def pixels(images: object, *, blur: int = 0) -> NDArray[Any]:
-    """The pixels of images as a matrix, images by features, see `Pixels`."""
+    """Return the pixels of images as a matrix, images by features, see `Pixels`."""
     values: NDArray[Any] = Pixels(blur=blur).source(images).array  # type: ignore[attr-defined]
     return values
 
 
 def patches(images: object, *, size: int = 3, wrap: bool = False) -> NDArray[np.float64]:
-    """Means over patches, in descending order, as a matrix, images by features, see `Patches`."""
+    """Return means over patches, in descending order, as a matrix, images by features, see `Patches`."""
     values: NDArray[np.float64] = Patches(size=size, wrap=wrap).source(images).array  # type: ignore[attr-defined]
     return values
 
@@ -232,7 +232,7 @@ def _blocks(array: NDArray[Any]) -> Iterator[tuple[slice, NDArray[np.float64]]]:
 
 
 def lattice(rows: int, columns: int) -> Operator:
-    """The mean over a pixel and its neighbours above, below, left and right."""
+    """Return the mean over a pixel and its neighbours above, below, left and right."""
     number = np.arange(rows * columns).reshape(rows, columns)
     beside = np.stack([number[:, :-1].ravel(), number[:, 1:].ravel()])
     below = np.stack([number[:-1].ravel(), number[1:].ravel()])
@@ -258,7 +258,7 @@ def _blurred(
 
 
 def _patch_means(images: Images, size: int, *, wrap: bool) -> tuple[NDArray[np.float64], list[str], float]:
-    """Means over all patches, those of a channel in descending order."""
+    """Return means over all patches, those of a channel in descending order."""
     n, (rows, columns), channels = len(images.array), images.size, images.array.shape[3]
     if not wrap:
         rows, columns = rows + size - 1, columns + size - 1

@@ -21,7 +21,7 @@ CHOICES = ("farthest", "random")
 
 
 def chosen_points(landmarks: object, n_points: int) -> NDArray[np.intp] | None:
-    """The points that are named by a sequence of their numbers; None if it is something else."""
+    """Return the points that are named by a sequence of their numbers; None if it is something else."""
     try:
         array = as_array(landmarks)
     except ValueError as error:  # rows of different lengths

@@ -85,7 +85,7 @@ class Metric:
     angle: bool = False
 
     def error(self, panels: Panels, greatest: float) -> float:
-        """How far a computed distance may be off, if none is greater than ``greatest``.
+        """Return how far a computed distance may be off, if none is greater than ``greatest``.
 
         Proofs are at the top of this module.
         """
@@ -107,14 +107,14 @@ class Metric:
         return (per_unit * UNIT * greatest + lost) * (1.0 + 2.0**-20)
 
     def _exact_sums(self, panels: Panels) -> bool:
-        """Whether coordinates are whole numbers so small that differences and sums are exact."""
+        """Return whether coordinates are whole numbers so small that differences and sums are exact."""
         reach = 2.0 * panels.whole
         most = {SQUARES: panels.n_coordinates * reach * reach, MAGNITUDES: panels.n_coordinates * reach}
         return most.get(self.kind, reach if self.kind == LARGEST else math.inf) <= WHOLE
 
 
 def metric_of(name: object, p: object = None) -> Metric:
-    """The metric of a name: one that coordinates have.
+    """Return the metric of a name: one that coordinates have.
 
     >>> metric_of("cosine").name
     'angle'

@@ -64,7 +64,7 @@ def open_family(
     n_threads: int = 1,
     masses: bool = False,
 ) -> Opened:
-    """The columns of a family on these points.
+    """Return the columns of a family on these points.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def open_family(
 
 
 def scaled(opened: Opened, scale: Scale, n_threads: int) -> Opened:
-    """The columns divided by units of their own, if that is what the scale says."""
+    """Return the columns divided by units of their own, if that is what the scale says."""
     if not scale.own:
         return opened
     if is_made(opened.plain):
@@ -127,7 +127,7 @@ def open_features(
     n_threads: int = 1,
     scale: Scale | None = None,
 ) -> Opened:
-    """The columns that a caller asks for, of data on this machine."""
+    """Return the columns that a caller asks for, of data on this machine."""
     family = family_of(features, metric, landmarks)
     if family is not None:
         found = open_family(family, X, weights=weights, names=names, n_threads=n_threads)

@@ -51,7 +51,7 @@ WHOLE = 2.0**53
 
 
 def graph_space(data: object, edge_weights: object, disconnected: object, threads: int) -> Space:
-    """The nodes of a graph, or of its largest component, with the lengths of shortest paths.
+    """Return the nodes of a graph, or of its largest component, with the lengths of shortest paths.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class PathDistances(MadeColumns):
             out[at] = lengths if rows is None else lengths[rows]
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns, shape (rows, columns), measured from the rows.
+        """Return a few rows of a few columns, shape (rows, columns), measured from the rows.
 
         Many columns are asked for the same few rows, and a search costs the same, however few values are
         wanted.  Where lengths round, values may differ from those of the columns by that.
@@ -172,7 +172,7 @@ class PathDistances(MadeColumns):
         return bounds
 
     def _from(self, centre: int) -> NDArray[np.float64]:
-        """Distances from one node to all."""
+        """Return distances from one node to all."""
         lengths = _search(self.matrix, centre, weighted=self.weighted)
         if self.far is None:
             return lengths
@@ -211,7 +211,7 @@ class PathDistances(MadeColumns):
 
 
 def _search(matrix: csr_array, centre: int, *, weighted: bool) -> NDArray[np.float64]:
-    """Lengths of the shortest paths from one node, infinite where there is none."""
+    """Return lengths of the shortest paths from one node, infinite where there is none."""
     from scipy.sparse.csgraph import breadth_first_order, dijkstra  # noqa: PLC0415 - takes long to import
 
     if weighted:
@@ -266,7 +266,7 @@ def _graph_of(data: object, edge_weights: object, threads: int) -> Graph:
 
 
 def _lengths(graph: Graph) -> csr_array:
-    """The lengths of the edges as scipy's algorithms on graphs take them, in 32-bit compressed rows."""
+    """Return the edge lengths as scipy's graph algorithms take them, in 32-bit compressed rows."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - takes long to import
 
     if max(graph.n_nodes, len(graph.indices)) >= 2**31:
@@ -281,7 +281,7 @@ def _lengths(graph: Graph) -> csr_array:
 
 
 def _largest_distance(matrix: csr_array, *, weighted: bool) -> float:
-    """The largest distance of two nodes with a path between them."""
+    """Return the largest distance of two nodes with a path between them."""
     largest = 0.0
     for node in range(matrix.shape[0]):
         lengths = _search(matrix, node, weighted=weighted)

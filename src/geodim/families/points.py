@@ -53,7 +53,7 @@ class Panels:
         return int(self.values.shape[1])
 
     def rows(self, points: Sequence[int] | NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """Some of the points, shape (len(points), coordinates)."""
+        """Return some of the points, shape (len(points), coordinates)."""
         panel, at = np.divmod(np.asarray(points, np.intp), PANEL)
         some: NDArray[np.float64] = self.values[panel, :, at]
         return some
@@ -65,17 +65,17 @@ class Panels:
             yield self.rows(np.arange(first, min(first + step, self.n_points)))
 
     def some(self, points: NDArray[np.intp]) -> Panels:
-        """The same for some of the points."""
+        """Return the same for some of the points."""
         return Panels(packed(self.rows(points), PANEL), points.size, self.exponent, self.whole)
 
 
 def padded_bytes(n_points: int, n_coordinates: int) -> int:
-    """Bytes of this many points in panels."""
+    """Return bytes of this many points in panels."""
     return -(-n_points // PANEL) * PANEL * n_coordinates * 8
 
 
 def packed(rows: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """Rows in packs of ``size``, shape (packs, coordinates, size), the last one filled up with zeros."""
+    """Return rows in packs of ``size``, shape (packs, coordinates, size), the last padded with zeros."""
     packs = -(-len(rows) // size)
     filled = np.zeros((packs * size, rows.shape[1]))
     filled[: len(rows)] = rows
@@ -119,7 +119,7 @@ def panels_of(data: object, n_threads: int = 1, *, unit: bool = False) -> Panels
 def points_like(
     data: object, panels: Panels, n_threads: int = 1, *, unit: bool = False
 ) -> NDArray[np.float64]:
-    """Other points of the same space, scaled as ``panels`` are, shape (points, coordinates)."""
+    """Return other points of the same space, scaled as ``panels`` are, shape (points, coordinates)."""
     other = panels_of(data, n_threads, unit=unit)
     if other.n_coordinates != panels.n_coordinates:
         msg = (

@@ -27,7 +27,7 @@ FAULTS = {
 
 
 def distance_matrix(data: object, n_threads: int = 1) -> NDArray[Any]:
-    """The matrix, if it is one of distances: square, finite, not negative, symmetric, 0 on the diagonal.
+    """Return the matrix if it holds distances: square, finite, not negative, symmetric, diagonal 0.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ class Family(Protocol):
     def source(
         self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> ColumnSource:
-        """The functions' values on these points, as columns.
+        """Return the functions' values on these points, as columns.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class Family(Protocol):
 def opened(
     family: Family, X: object, names: Sequence[str] | None = None, n_threads: int | None = None
 ) -> ColumnSource:
-    """The columns of a family on these points, with an error where that is none."""
+    """Return the columns of a family on these points, with an error where that is none."""
     made: Any = family.source(X, names=names, n_threads=n_threads)
     source: ColumnSource = made if hasattr(made, "read") else as_source(made)
     missing = [name for name in WANTED if not hasattr(source, name)]
@@ -100,7 +100,7 @@ def opened(
 
 
 def described(family: Family, source: ColumnSource) -> dict[str, Any]:
-    """What a result says about its features: plain values."""
+    """Return what a result says about its features: plain values."""
     say = getattr(family, "described", None)
     said: dict[str, Any] = {"family": type(family).__name__.lower()} if say is None else say(source)
     try:
@@ -117,24 +117,24 @@ def described(family: Family, source: ColumnSource) -> dict[str, Any]:
 
 
 def label_of(family: Family) -> str:
-    """The name of a family, for messages and to tell members of a union apart."""
+    """Return the name of a family, for messages and to tell members of a union apart."""
     label: str = getattr(family, "label", type(family).__name__.lower())
     return label
 
 
 def is_made(source: ColumnSource) -> bool:
-    """Whether columns are made again whenever they are read, so that they should be read but once."""
+    """Return whether columns are made again whenever they are read, so that they should be read but once."""
     return bool(getattr(source, "made", False))
 
 
 def part_of(source: ColumnSource) -> str | None:
-    """Which larger family these are a part of, that bounds are wanted for; None if they are all."""
+    """Return which larger family these are a part of, that bounds are wanted for; None if they are all."""
     found: str | None = getattr(source, "part_of", None)
     return found
 
 
 def error_of(source: ColumnSource, ranges: Ranges) -> float:
-    """How far any value may be off, given the ranges of the columns."""
+    """Return how far any value may be off, given the ranges of the columns."""
     within = getattr(source, "error_within", None)  # knows the columns one by one
     if within is not None:
         return float(within(ranges))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def set_space(data: object) -> Space:
-    """Sets with their Jaccard distances.
+    """Return sets with their Jaccard distances.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class SetDistances(MadeColumns):
             out[:] = values[:, rows]
 
     def error(self, greatest: float) -> float:
-        """Counts are exact, and one quotient of at most 1 is rounded: half a unit of 2^-53."""
+        """Return half a unit of 2^-53: counts are exact, and one quotient of at most 1 is rounded."""
         return 0.0 if greatest == 0.0 else 2.0**-54
 
     @property

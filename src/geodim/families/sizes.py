@@ -37,7 +37,7 @@ class Sizes:
 
 
 def sizes_of(family: Family, n_points: int, n_coordinates: int) -> Sizes:
-    """The sizes of a family that knows them."""
+    """Return the sizes of a family that knows them."""
     planned = getattr(family, "planned", None)
     if planned is None:
         raise InputValueError(
@@ -57,7 +57,7 @@ def family_problem(
     rtol: float = 0.0,
     held: bool = True,
 ) -> Problem:
-    """What is to be computed, by sizes alone: the same problem that a computation plans for.
+    """Return what is to be computed, by sizes alone: the same problem that a computation plans for.
 
     Parameters
     ----------

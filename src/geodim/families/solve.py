@@ -115,7 +115,7 @@ def family_profile(
 
 
 def leading(source: Made, threads: int) -> list[int]:
-    """Columns to solve first, where there are enough to make a difference."""
+    """Return columns to solve first, where there are enough to make a difference."""
     if min(source.n_points, source.n_features) < LEADERS_FROM or source.at_once == 1:
         return []
     return leaders(source, threads)

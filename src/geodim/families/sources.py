@@ -85,7 +85,7 @@ class MadeColumns(ABC):
 
     @abstractmethod
     def error(self, greatest: float) -> float:
-        """How far any value may be off, given the greatest of all values."""
+        """Return how far any value may be off, given the greatest of all values."""
 
     @property
     def part_of(self) -> str | None:
@@ -104,7 +104,7 @@ class MadeColumns(ABC):
         return 0
 
     def digest(self) -> bytes:
-        """What tells the values from others.
+        """Return what tells the values from others.
 
         Where what they are made from cannot be hashed, values of all columns at some points, and of some
         columns at all points.
@@ -132,13 +132,13 @@ class MadeColumns(ABC):
         self.fill(columns, out)
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Sorted values, each once per point."""
+        """Return sorted values, each once per point."""
         values = np.empty((1, self.n_points))
         self.fill([column], values)
         return np.sort(values[0]), np.ones(self.n_points, np.int64)
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """Blocks of columns."""
+        """Return blocks of columns."""
         every = slice(0, self.n_points)
         step = max(1, min(self.at_once, BLOCK_BYTES // (8 * self.n_points)))
         return [
@@ -147,21 +147,21 @@ class MadeColumns(ABC):
         ]
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[np.float64]:
-        """One block, shape (points, columns)."""
+        """Return one block, shape (points, columns)."""
         some = range(columns.start, columns.stop)
         values = np.empty((len(some), self.n_points))
         self.fill(some, values)
         return values.T[rows]
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns, shape (rows, columns)."""
+        """Return a few rows of a few columns, shape (rows, columns)."""
         values = np.empty((columns.size, rows.size))
         self.fill(columns.tolist(), values, rows)
         return values.T
 
 
 def digest_of_parts(*parts: object) -> bytes:
-    """One digest of arrays, texts and numbers; bits and shapes of arrays count, not their layout."""
+    """Return one digest of arrays, texts and numbers; bits and shapes of arrays count, not their layout."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         if isinstance(part, np.ndarray):
@@ -249,7 +249,7 @@ class CoordinateDistances(MadeColumns):
                 np.copyto(some, np.subtract(math.pi, others, out=others), where=wide)
 
     def _part(self, rows: NDArray[np.intp]) -> Panels:
-        """Some of the points, kept while the same are asked for again, as samples do."""
+        """Return some of the points, kept while the same are asked for again, as samples do."""
         kept = self._some
         if kept is None or not np.array_equal(kept[0], rows):
             kept = self._some = rows, self.panels.some(rows)
@@ -297,7 +297,7 @@ class CalledDistances(MadeColumns):
                     out[at, to] = self.distance(column, row)
 
     def distance(self, column: int, row: int) -> float:
-        """One distance, or an error that names the pair."""
+        """Return one distance, or an error that names the pair."""
         centre = column if self.points is None else int(self.points[column])
         where = f"{'landmark' if self.points is None else 'point'} {centre} and point {row}"
         try:

@@ -35,7 +35,7 @@ UNIT = 2.0**-53
 
 
 def chain_bound(s: int, k: NDArray[np.int64], squares: float) -> NDArray[np.float64]:
-    """The widest that the narrowest window of k of s values can be, if their sum of squares is so large.
+    """Bound from above the width of the narrowest window of k of s values, given their sum of squares.
 
     ``squares`` is about any point; k at most s, shape (m,), of at least 2.
 
@@ -56,7 +56,7 @@ def spread_bound(
     weights: NDArray[np.int64] | None = None,
     sizes: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
-    """Upper bounds on Phi(k) over all directions, for k from 2 to n, shape (n - 1,), or for some k.
+    """Return upper bounds on Phi(k) over all directions, for k from 2 to n, shape (n - 1,), or for some k.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def spread_bound(
 
 
 def _squares_apart(rows: NDArray[np.float64], counts: NDArray[np.integer]) -> float:
-    """More than the sum of squares of the rows' products with any unit vector, about the mean.
+    """Return more than the sum of squares of the rows' products with any unit vector, about the mean.
 
     Rows count several times, and are overwritten.
     """
@@ -105,7 +105,7 @@ def _squares_apart(rows: NDArray[np.float64], counts: NDArray[np.integer]) -> fl
 
 
 def largest_squares(rows: NDArray[np.float64]) -> float:
-    """More than the sum of squares of the rows' products with any unit vector.
+    """Return more than the sum of squares of the rows' products with any unit vector.
 
     That is the largest eigenvalue of M = rows' rows.  Computed sums of products are off by less than (s + 2)
     u times those of the magnitudes, so that M is off by less than that times the sum of all squares, T.  And

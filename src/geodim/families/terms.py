@@ -64,7 +64,7 @@ class Terms:
         names: Sequence[str] | None = None,
         n_threads: int | None = None,  # noqa: ARG002
     ) -> ColumnSource:
-        """The values as columns, named by their terms.
+        """Return the values as columns, named by their terms.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Terms:
         return source
 
     def described(self, source: ColumnSource) -> dict[str, Any]:
-        """What a result says about these features."""
+        """Return what a result says about these features."""
         said: dict[str, Any] = {"family": "terms", "terms": source.n_features}
         if self.vectorizer is not None:
             return said | {"vectorizer": type(self.vectorizer).__name__}
@@ -125,6 +125,6 @@ class Terms:
 
 
 def terms(texts: object, *, weighting: str = "tfidf", words: int = 1, least: int = 1) -> object:
-    """Terms of texts as a sparse matrix, texts by terms, see `Terms`."""
+    """Return terms of texts as a sparse matrix, texts by terms, see `Terms`."""
     source: Any = Terms(weighting=weighting, words=words, least=least).source(texts)
     return source.csc.tocsr()

@@ -81,7 +81,7 @@ class Union:
         return all(getattr(family, "takes_tables", True) for family in self.families())
 
     def families(self) -> list[Family]:
-        """The members, members of members included where nothing is divided."""
+        """Return the members, members of members included where nothing is divided."""
         from geodim.families.choose import member_of  # noqa: PLC0415 - they know each other
 
         if self.by not in BY:
@@ -102,7 +102,7 @@ class Union:
     def source(
         self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> ColumnSource:
-        """The columns of all members, one member after the other.
+        """Return the columns of all members, one member after the other.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class Union:
         return UnionSource(found, by=self.by)
 
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:
-        """What a plan needs to know of this many points."""
+        """Return what a plan needs to know of this many points."""
         found = [sizes_of(family, n_points, n_coordinates) for family in self.families()]
         made = [one.made_from for one in found if one.made_from is not None]
         parts = [one.part for one in found if one.part is not None]
@@ -143,7 +143,7 @@ class Union:
         )
 
     def described(self, source: ColumnSource) -> dict[str, Any]:
-        """What a result says about these features."""
+        """Return what a result says about these features."""
         assert isinstance(source, UnionSource)
         said: dict[str, Any] = {"family": "union", "members": [member.said for member in source.members]}
         return said if self.by is None else said | {"by": self.by}
@@ -190,11 +190,11 @@ class Member:
         return cls(label, source, said, ranges, off, divided, divisor(ranges.d_max, divided))
 
     def stated(self, ranges: Ranges) -> float:
-        """How far values are off before they are divided, given their ranges."""
+        """Return how far values are off before they are divided, given their ranges."""
         return self.off + error_of(self.source, ranges)
 
     def error(self, ranges: Ranges) -> float:
-        """How far values are off, see the top of this module; ranges are those of the divided values."""
+        """Return how far values may be off, see the top of this module; ranges are of the divided values."""
         if not self.divided:
             return self.stated(ranges)
         assert self.ranges is not None
@@ -205,7 +205,7 @@ class Member:
         return up(2.0 * e / least + self._rounding() / self.scale) if e > 0.0 or self.scale != 1.0 else 0.0
 
     def _rounding(self) -> float:
-        """What dividing takes away, in the units of the member; dividing by 1 takes nothing."""
+        """Return what dividing takes away, in the units of the member; dividing by 1 takes nothing."""
         if self.scale == 1.0:
             return 0.0
         assert self.ranges is not None
@@ -318,12 +318,12 @@ class UnionSource(MadeColumns):
             self.members[at].read(wanted[start:stop] - self.first[at], out[start:stop], rows)
 
     def error(self, greatest: float) -> float:
-        """The greatest of the members', if no value of any exceeds ``greatest``."""
+        """Return the greatest of the members', if no value of any exceeds ``greatest``."""
         ends = np.full(self.n_features, greatest)
         return self.error_within(Ranges(-ends, ends, np.zeros_like(ends), np.zeros_like(ends), self.n_points))
 
     def error_within(self, ranges: Ranges) -> float:
-        """The greatest of the members', each by the magnitude of its own values."""
+        """Return the greatest of the members', each by the magnitude of its own values."""
         return max(member.error(own) for member, own in self._ranges(ranges))
 
     def _ranges(self, ranges: Ranges) -> list[tuple[Member, Ranges]]:
@@ -334,7 +334,7 @@ class UnionSource(MadeColumns):
         ]
 
     def _own(self) -> list[tuple[Member, slice]]:
-        """Every member with its columns."""
+        """Return every member with its columns."""
         return list(zip(self.members, map(slice, self.first[:-1], self.first[1:]), strict=True))
 
     def extents(self) -> NDArray[np.float64]:
@@ -373,7 +373,7 @@ class UnionSource(MadeColumns):
 
 
 def is_divided(source: ColumnSource) -> bool:
-    """Whether some of these columns were divided by the diameter of their family."""
+    """Return whether some of these columns were divided by the diameter of their family."""
     if not isinstance(source, UnionSource):
         return False
     return source.by is not None or any(is_divided(member.source) for member in source.members)

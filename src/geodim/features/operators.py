@@ -360,7 +360,7 @@ def _degrees(graph: Graph) -> NDArray[np.float64]:
 
 
 def _sum_of(graph: Graph, node: int) -> float:
-    """The degree of one node, infinite where float64 does not hold it."""
+    """Return the degree of one node, infinite where float64 does not hold it."""
     assert graph.weights is not None
     own = 1.0 if graph.loop_weights is None else float(graph.loop_weights[node])
     try:

@@ -22,7 +22,7 @@ __all__ = ["hop_ranges"]
 def hop_ranges(
     ranges: Ranges, operator: Operator, sums: Sequence[float], errors: Sequence[FeatureError]
 ) -> list[Ranges]:
-    r"""Ranges and sums of squares of the attributes and their hops 1, ..., k, for k = 0, 1, ...
+    r"""Return ranges and sums of squares of the attributes and their hops 1, ..., k, for k = 0, 1, ...
 
     * A feature of hop m is at most s_m times as large as its attribute, s_m being the largest row sum of
       :math:`|A|^m`. If no entry of A is negative, as in all operators made from graphs, the least value is at

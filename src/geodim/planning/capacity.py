@@ -83,11 +83,11 @@ class Capacity:
         return AT_WORK * min(worker.usable for worker in self.workers)
 
     def slots(self, bytes_per_task: float) -> int:
-        """Tasks of that size that every worker may have in work at the same time; 0 if not even one fits."""
+        """Return how many tasks of that size each worker may run at the same time; 0 if not even one fits."""
         return int(min(self.workroom / bytes_per_task, *(worker.threads for worker in self.workers)))
 
     def threads_each(self, slots: int) -> int:
-        """Threads for each of so many tasks in work, so that no worker has more of them than it was given."""
+        """Return the threads for each of this many running tasks, so that no worker exceeds its threads."""
         return max(1, min(worker.threads for worker in self.workers) // max(slots, 1))
 
     def columns_per_task(self, n_columns: int) -> int:
@@ -95,13 +95,13 @@ class Capacity:
         return -(-n_columns // (2 * self.threads))
 
     def columns_per_block(self, n_columns: int, bytes_per_column: int) -> int:
-        """Columns that travel together: enough blocks for every thread, none too large or too small."""
+        """Return the columns that travel together: enough blocks for all threads, of a sensible size."""
         share = -(-n_columns // (BLOCKS_PER_THREAD * self.threads))
         most = min(BLOCK_BYTES, self.room / (4 * self.threads))  # it is twice in memory while it travels
         return max(1, int(min(max(share, LEAST_BYTES // bytes_per_column), most // bytes_per_column)))
 
     def columns_at_rest(self, bytes_per_column: int) -> int:
-        """Columns that the workers can hold together, at least one."""
+        """Return columns that the workers can hold together, at least one."""
         return max(int(self.room // bytes_per_column), 1)
 
     def waves(self, n_points: int, n_features: int, n_steps: int) -> Waves:
@@ -112,5 +112,5 @@ class Capacity:
         return Waves(width, max(1, together // width))
 
     def share_of_room(self, n_cells: float) -> float:
-        """What share of the room counts in this many cells take."""
+        """Return what share of the room counts in this many cells take."""
         return LIVE * BYTES_PER_CELL * n_cells / self.room

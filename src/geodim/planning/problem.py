@@ -202,7 +202,7 @@ def normal_spread(n_points: int, n_features: int) -> float:
 
 
 def reachable_rtol(steps: float, spread: float) -> float:
-    """The smallest tolerance that this many steps certify for sure.
+    """Return the smallest tolerance that this many steps certify for sure.
 
     A step is a power of two, so half of it may do.
 

@@ -55,7 +55,7 @@ def unfit(what: str, value: object) -> NoReturn:
 
 
 def _too_long(value: object) -> bool:
-    """Whether Python would refuse to write the number out."""
+    """Return whether Python would refuse to write the number out."""
     return isinstance(value, int) and value.bit_length() > 1000
 
 
@@ -71,7 +71,7 @@ def whole(least: int = 0, most: int = MOST_WHOLE) -> Check[int]:
 
 
 def number(least: float = 0.0, most: float = math.inf, *, infinite: bool = False) -> Check[float]:
-    """A finite number within limits; also infinity, which is written "inf", where that is possible."""
+    """Return a finite number within limits; also infinity, which is written "inf", where that is possible."""
 
     def check(value: object) -> float:
         if infinite and value == "inf":
@@ -113,7 +113,7 @@ def optional(check: Check[T]) -> Check[T | None]:
 
 
 def list_of(check: Check[T]) -> Check[list[T]]:
-    """A list, every entry of which is such a value."""
+    """Return a list, every entry of which is such a value."""
 
     def each(value: object) -> list[T]:
         if not isinstance(value, list):
@@ -130,19 +130,19 @@ def sequence_of(check: Check[T]) -> Check[tuple[T, ...]]:
 
 
 def wholes(least: int, most: int = MOST_WHOLE) -> Check[NDArray[np.int64]]:
-    """A list of whole numbers within limits, as an array."""
+    """Return a list of whole numbers within limits, as an array."""
     each = list_of(whole(least, most))
     return lambda value: np.array(each(value), np.int64)
 
 
 def numbers(least: float = 0.0, *, infinite: bool = False) -> Check[NDArray[np.float64]]:
-    """A list of numbers, as an array."""
+    """Return a list of numbers, as an array."""
     each = list_of(number(least, infinite=infinite))
     return lambda value: np.array(each(value), np.float64)
 
 
 def sizes_or_masses(least: int) -> Check[NDArray[np.generic]]:
-    """Sizes, whole numbers from ``least`` on; or, if all are written as floats, masses.
+    """Return sizes, whole numbers from ``least`` on; or, if all are written as floats, masses.
 
     As an array of the one or the other.
     """
@@ -155,7 +155,7 @@ def sizes_or_masses(least: int) -> Check[NDArray[np.generic]]:
 
 
 def mapping_of(check: Check[object], **known: Check[object]) -> Check[dict[str, object]]:
-    """An object of such values; those of some names may have checks of their own."""
+    """Return an object of such values; those of some names may have checks of their own."""
 
     def each(value: object) -> dict[str, object]:
         if not isinstance(value, dict):
@@ -166,7 +166,7 @@ def mapping_of(check: Check[object], **known: Check[object]) -> Check[dict[str, 
 
 
 def plain(value: object, depth: int = DEEPEST) -> object:
-    """What a parameter may be.
+    """Return what a parameter may be.
 
     Text, a number, true or false, nothing, and few levels of lists and objects of these.
     """
@@ -193,7 +193,7 @@ def _within(where: str, check: Check[T], value: object) -> T:
 def fields(
     values: Mapping[str, object], table: Mapping[str, Check[object]], others: Mapping[str, Check[object]]
 ) -> dict[str, Any]:
-    """The fields of the table, checked; all must be there.
+    """Return the fields of the table, checked; all must be there.
 
     ``others`` may be there, and nothing else.
     """
@@ -210,7 +210,7 @@ def fields(
 
 
 def record(table: Mapping[str, Check[object]]) -> Check[dict[str, Any]]:
-    """A mapping with just these fields."""
+    """Return a mapping with just these fields."""
 
     def check(value: object) -> dict[str, Any]:
         if not isinstance(value, dict):

@@ -57,7 +57,7 @@ def discriminability(
     scale: object = "global",
     n_threads: int | None = None,
 ) -> torch.Tensor:
-    r"""The discriminability of points, :math:`\Delta = \frac1n \sum_{k=2}^n \Phi(k)`, to be differentiated.
+    r"""Compute the discriminability of points, :math:`\Delta = \frac1n \sum_{k=2}^n \Phi(k)`, differentiably.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def discriminability(
 
 
 def intrinsic_dimension_loss(X: torch.Tensor, *, log: bool = False, **options: Any) -> torch.Tensor:  # noqa: ANN401
-    r"""The intrinsic dimension, :math:`1/\Delta^2`, as a loss: to minimise it is to tell points apart.
+    r"""Compute the intrinsic dimension, :math:`1/\Delta^2`, as a loss: minimising it tells points apart.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def intrinsic_dimension_loss(X: torch.Tensor, *, log: bool = False, **options: A
 
 
 def _unit(scale: object) -> tuple[bool, float]:
-    """Whether to divide by the largest range, and what else to divide by."""
+    """Return whether to divide by the largest range, and what else to divide by."""
     if isinstance(scale, str):
         return one_of(scale, "scale", ("global", "none")) == "global", 1.0
     hint = "'global', 'none' or a positive number; divide columns by units of their own before"

@@ -28,12 +28,12 @@ CHECKSUMS = {
 
 
 def is_bundled(name: str) -> bool:
-    """Whether a data set comes with the package."""
+    """Return whether a data set comes with the package."""
     return name in CHECKSUMS
 
 
 def load_bundled(spec: DatasetSpec) -> GraphDataset:
-    """A data set that comes with the package, the same as from its published files."""
+    """Return a data set that comes with the package, the same as from its published files."""
     from scipy import sparse  # noqa: PLC0415 - scipy.sparse only when it is needed
 
     place = files("geodim.data.datasets") / "files" / f"{spec.name}.npz"

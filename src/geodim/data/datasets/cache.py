@@ -255,7 +255,7 @@ def build(
 
 
 def _temporary_folder(places: Sequence[Path], stack: ExitStack) -> tuple[Path, Path]:
-    """The first place that can be written, and a folder beside it that is gone afterwards, also on Ctrl-C."""
+    """Return the first writable place, and a folder beside it that is removed afterwards, even on Ctrl-C."""
     refusals = []
     for place in places:
         try:

@@ -121,7 +121,7 @@ def _is_there(remote: Remote, folder: Path) -> bool:
 
 
 def most_bytes(spec: DatasetSpec) -> int:
-    """The most that one download of a data set may be: its size is known roughly."""
+    """Return the most that one download of a data set may be: its size is known roughly."""
     return max(2 * spec.download_bytes, SMALLEST_LIMIT)
 
 

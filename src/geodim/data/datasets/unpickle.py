@@ -54,7 +54,7 @@ _TIMES = 20  # bytes of Python objects made of one byte of a pickle
 
 
 def _shown(value: object) -> str:
-    """A value in a message: never more than a few characters, and never what it consists of."""
+    """Return a value in a message: never more than a few characters, and never what it consists of."""
     short = (
         value is None
         or isinstance(value, str | float)
@@ -241,7 +241,7 @@ _GET = frozenset({"GET", "BINGET", "LONG_BINGET"})
 
 
 def _taken(stack: list[tuple[int, int] | None], instruction: pickletools.OpcodeInfo) -> list[tuple[int, int]]:
-    """What an instruction takes from the stack."""
+    """Return what an instruction takes from the stack."""
     taken = []
     wanted = list(instruction.stack_before)
     if pickletools.markobject in wanted:  # all values down to the mark

@@ -114,7 +114,7 @@ def build_graph(
 
 
 def _digest(ends: NDArray[np.int64]) -> bytes:
-    """What tells the ends of all rows from others, so that not a second array of them need be kept."""
+    """Return what tells the ends of all rows from others, so that not a second array of them need be kept."""
     return blake2b(np.ascontiguousarray(ends).data, digest_size=16).digest()
 
 

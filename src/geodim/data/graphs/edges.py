@@ -193,7 +193,7 @@ def checked_chunks(source: EdgeSource, n_nodes: int | None, *, weighted: bool) -
 
 
 def _shifted(ids: NDArray[Any], by: int) -> NDArray[Any]:
-    """Ids counted through; short types would wrap around, and what is no whole number is refused later."""
+    """Shift ids, with short types widened so as not to wrap around; fractions are refused later."""
     return ids.astype(np.int64) + by if ids.dtype.kind in "iu" and ids.dtype.itemsize < 8 else ids + by
 
 

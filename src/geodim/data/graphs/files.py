@@ -88,7 +88,7 @@ def _open_npz(path: Path, weights: bool | str, orientation: Orientation) -> Open
 
 
 def _declared(archive: NpzFile, name: str) -> int:
-    """Bytes that an array of an archive says it takes: a small file may hold many zeros."""
+    """Return bytes that an array of an archive says it takes: a small file may hold many zeros."""
     assert archive.zip is not None  # as long as it is open
     member = name if name in archive.zip.namelist() else f"{name}.npy"
     return int(archive.zip.getinfo(member).file_size)
@@ -160,7 +160,7 @@ def _first_fields(path: Path, suffix: str) -> tuple[list[str] | None, str | None
 
 
 def _header(path: Path, fields: list[str]) -> list[str] | None:
-    """The fields of the first line if they are names, None if they are the first edge.
+    """Return the fields of the first line if they are names, None if they are the first edge.
 
     A line that is half of each is neither.
     """

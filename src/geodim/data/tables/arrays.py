@@ -65,7 +65,7 @@ def open_npz(file: Path, key: str) -> NDArray[Any] | SparseMatrix:
 
 
 def _open_sparse(file: Path, archive: ZipFile, keys: list[str]) -> SparseMatrix:
-    """A matrix that compiled code can take: positions are integers, and none is out of range."""
+    """Return a matrix that compiled code can take: positions are integers, and none is out of range."""
     import scipy.sparse  # noqa: PLC0415
 
     kinds = _check_members(file, archive, keys)
@@ -83,7 +83,7 @@ def _open_sparse(file: Path, archive: ZipFile, keys: list[str]) -> SparseMatrix:
 
 
 def _check_members(file: Path, archive: ZipFile, names: Iterable[str]) -> dict[str, np.dtype[Any]]:
-    """The types of some arrays, by what they say of themselves.
+    """Return the types of some arrays, by what they say of themselves.
 
     Raises if they are not as large as they say, or too large.
     """

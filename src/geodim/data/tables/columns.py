@@ -38,7 +38,7 @@ class Table:
 def choose_columns(
     names: Sequence[str], columns: Columns | None, exclude: Columns | None = None, *, where: str = "the data"
 ) -> list[int]:
-    """Numbers of the chosen columns, ascending, each once."""
+    """Return numbers of the chosen columns, ascending, each once."""
     chosen = range(len(names)) if columns is None else sorted(set(_numbers(names, columns, where)))
     left_out = set() if exclude is None else set(_numbers(names, exclude, where))
     kept = [number for number in chosen if number not in left_out]

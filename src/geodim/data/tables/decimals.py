@@ -23,7 +23,7 @@ THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2},\d{3}\s*")
 
 
 def has_decimal_commas(rows: Iterable[Sequence[str]], delimiter: str) -> bool:
-    r"""Whether commas within the cells of some lines are decimal points.
+    r"""Return whether commas within the cells of some lines are decimal points.
 
     Between tabs 1,234 alone may as well be a thousand and more: only another number tells.
 
@@ -43,5 +43,5 @@ def has_decimal_commas(rows: Iterable[Sequence[str]], delimiter: str) -> bool:
 
 
 def with_points(cells: Sequence[str]) -> list[str]:
-    """Cells whose decimal commas are points."""
+    """Return cells whose decimal commas are points."""
     return [cell.replace(",", ".") if COMMA.fullmatch(cell) else cell for cell in cells]

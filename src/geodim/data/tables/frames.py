@@ -67,7 +67,7 @@ def read_parquet(file: Path, choose: Choose) -> Table:
 
 
 def _groups(opened: ParquetFile, names: list[str], file: Path) -> pa.Table:
-    """All groups of rows, one after the other: that is as far as it can be told how far it is."""
+    """Return all groups of rows, one after the other: that is as far as it can be told how far it is."""
     count = opened.metadata.num_row_groups
     if count < 2:
         return opened.read(columns=names)
@@ -83,7 +83,7 @@ def _rows_of_groups(metadata: FileMetaData) -> int:
 
 
 def _example_of(opened: ParquetFile, column: int) -> pa.Array | None:
-    """The first values of a column of a Parquet file, or None if it is not known how large they are."""
+    """Return the first values of a column of a Parquet file, or None if their size is not known."""
     metadata = opened.metadata
     if column < 0 or not metadata.num_row_groups or metadata.num_columns != len(opened.schema_arrow):
         return None
@@ -235,7 +235,7 @@ def _sniff(file: Path, suffix: str, header: bool | None) -> tuple[list[str], int
 
 
 def _is_header(cells: list[str], file: Path) -> bool:
-    """Whether the cells of the first line are names, that is, not all of them numbers.
+    """Return whether the cells of the first line are names, that is, not all of them numbers.
 
     Raises where that cannot be told.  pandas names columns without a name 0, 1, 2, ..., after an index
     without a name; but so may a point begin.
@@ -310,7 +310,7 @@ def _check_numbers(fields: list[pa.Field], file: Path, values_of: Callable[[str]
 
 
 def _example(values: Values, name: str) -> str:
-    """Where a column shows that it is not numeric."""
+    """Return where a column shows that it is not numeric."""
     first: tuple[int, object] | None = None
     for row, scalar in enumerate(values):
         if scalar.is_valid:

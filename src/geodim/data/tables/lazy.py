@@ -57,7 +57,7 @@ def _values(array: Array[Any], columns: list[int]) -> NDArray[Any]:
 
 
 def open_zarr(folder: Path) -> Array[Any]:
-    """A table of numbers whose metadata names nothing that runs code; nothing of it is read yet.
+    """Return a table of numbers whose metadata names nothing that runs code; nothing of it is read yet.
 
     It is opened in the folder itself: zarr would take some names for addresses or archives.
     """
@@ -73,7 +73,7 @@ def open_zarr(folder: Path) -> Array[Any]:
 def open_lazily(
     path: str | Path, columns: Columns | None = None, *, exclude: Columns | None = None
 ) -> Table | None:
-    """The file for a cluster whose workers see the same path; None if it is of a kind that is read whole."""
+    """Return the file for workers that see the same path; None for kinds of files that are read whole."""
     file = Path(path)
     if file.suffix not in (".parquet", ".zarr") or not file.exists():
         return None

@@ -56,7 +56,7 @@ def check_metadata(folder: Path) -> None:
 
 
 def _count_files(folder: Path) -> int:
-    """How many files there are; raises if something is none: a pipe among the chunks would never end."""
+    """Count the files; raise if something else is there: a pipe among the chunks would never end."""
     count = 0
     for where, _, names in os.walk(folder):
         for name in names:
@@ -151,7 +151,7 @@ def _check_codec(path: Path, codec: object, key: str, known: frozenset[str]) -> 
 
 
 def _check_sizes(path: Path, document: dict[str, Any], chunks: object, dtype: np.dtype[Any]) -> int:
-    """The number of chunks; raises if one of them does not fit memory."""
+    """Return the number of chunks; raises if one of them does not fit memory."""
     shape, chunk = _sizes(path, "shape", document.get("shape")), _sizes(path, "chunks", chunks)
     if len(shape) != len(chunk) or 0 in chunk:
         msg = f"{path}: chunks of shape {chunk} do not fit an array of shape {shape}"
@@ -186,7 +186,7 @@ def _member(path: Path, document: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    """The metadata, as zarr will parse it.
+    """Return the metadata, as zarr will parse it.
 
     It is strictly UTF-8, so that no other reading of the same bytes exists.
     """

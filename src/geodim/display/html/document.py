@@ -95,7 +95,7 @@ def render_report(
     estimates: Sequence[Mapping[str, Any]] = (),
     comparison: Comparison | None = None,
 ) -> str:
-    """The report as text; the same results give the same text.
+    """Return the report as text; the same results give the same text.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def render_report(
 
 
 def _title(names: list[str]) -> str:
-    """What the page is about: its data, by name.
+    """Return what the page is about: its data, by name.
 
     >>> _title(["a"]), _title(["a", "b"]), _title(["a", "b", "c", "d"])
     ('a', 'a and b', 'a and 3 others')
