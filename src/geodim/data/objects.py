@@ -1,4 +1,4 @@
-"""Things that people hold and that are no table: what they are, and where they belong.
+"""Objects that are not tables: what they are, and which function takes them.
 
 Optional packages are never imported here: an object of theirs can only exist if its package has been imported
 already, so looking into ``sys.modules`` is enough.
@@ -53,7 +53,7 @@ def is_attributes_and_edges(value: object) -> TypeGuard[tuple[Any, Any]]:
 
 
 def explain_other_objects(data: object) -> None:
-    """Raise for what is no table of points by features, with the function that takes it."""
+    """Raise if the data is not a table of points by features, naming the function that takes it."""
     refuse_dask(data)
     if is_data(data) or is_hetero_data(data):
         own = "data.x" if is_data(data) else "data[node_type].x"

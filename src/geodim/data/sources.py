@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from geodim.data.sparse import SparseMatrix
 
-LET_GO_BYTES = 1 << 26  # so much of a mapped file may be resident at a time
+LET_GO_BYTES = 1 << 26  # bytes of a mapped file that may be resident at a time
 CHUNK_BYTES = 1 << 16  # row chunks of this size stay in the cache while they are transposed
-SCAN_BYTES = 8 << 20  # a first pass takes as much at a time, or more: in less, threads would queue for Python
+SCAN_BYTES = 8 << 20  # a first pass reads at least this much at a time: else threads would queue for Python
 
 
 __all__ = [
@@ -42,7 +42,7 @@ __all__ = [
 
 
 class ColumnSource(Protocol):
-    """What the engine needs to know about data."""
+    """The interface through which the engine reads data."""
 
     n_points: int
     n_features: int
@@ -96,7 +96,7 @@ class ArraySource:
         self._map: mmap.mmap | None = array._mmap if mapped else None  # type: ignore[attr-defined]
 
     def over(self, array: object) -> ArraySource:
-        """Return the same with other values, of the same layout."""
+        """Return a source like this one with other values of the same layout."""
         other = copy(self)
         other.array, other.long_integers = array, False
         return other
@@ -105,7 +105,7 @@ class ArraySource:
         return max(512, CHUNK_BYTES // max(width * int(self.array.itemsize), 1) // 512 * 512)
 
     def let_go(self) -> None:
-        """Give pages of a mapped file back: they would count as memory of this process."""
+        """Give pages of a mapped file back, which would count as memory of this process."""
         if self._map is not None and sys.platform != "win32":
             with contextlib.suppress(OSError, ValueError):
                 self._map.madvise(mmap.MADV_DONTNEED)
@@ -119,7 +119,7 @@ class ArraySource:
 
         They are transposed by chunks, so that each cache line is fetched once.
         """
-        self.watch.check()  # before, since to read past the end of a map ends the process, and after
+        self.watch.check()  # before, since reading past the end of a map kills the process, and after
         if not self.row_major:
             for at, column in enumerate(columns):
                 out[at, rows] = self.array[rows, column]
@@ -175,7 +175,7 @@ class ArraySource:
     def own_sample(
         self, columns: NDArray[np.intp], rows: NDArray[np.intp], dtype: np.dtype[Any] | None = None
     ) -> NDArray[Any]:
-        """Return a few rows of a few columns as they are; pages of a mapped file are let go on the way."""
+        """Return a few rows of a few columns as they are; pages of a mapped file are released on the way."""
         out = np.empty((rows.size, columns.size), dtype or self.array.dtype)
         for at in range(0, rows.size, 256):
             out[at : at + 256] = self.array[np.ix_(rows[at : at + 256], columns)]
@@ -241,7 +241,7 @@ class SparseSource:
         return some
 
     def row_sums(self) -> NDArray[np.float64]:
-        """Return what the values of every point add up to."""
+        """Return the sum of the values of every point."""
         sums = np.asarray(self.csc.sum(axis=1, dtype=np.float64)).ravel()
         self.watch.check()
         return sums
@@ -305,7 +305,7 @@ def column_chunks(source: ColumnSource) -> list[tuple[slice, slice]]:
 
 
 def as_source(data: object, *, weights: object = None, names: Sequence[str] | None = None) -> ColumnSource:
-    """Wrap whatever holds points by features: the one place that looks at types.
+    """Wrap any kind of data that holds points by features; only this function looks at types.
 
     Parameters
     ----------

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TOKEN = r"(?u)\w+"
-NAME_LENGTH = 60  # characters of a text that stand for it in names
-TIMES = 12.0  # bytes of strings made of one byte of a file: short lines are mostly overhead
+NAME_LENGTH = 60  # characters of a text that serve as its name
+TIMES = 12.0  # bytes of memory for one byte of a file: short lines are mostly overhead
 
 
 def items_of(data: object, what: str) -> list[Any]:
@@ -38,9 +38,9 @@ def items_of(data: object, what: str) -> list[Any]:
     Parameters
     ----------
     data
-        What was given.
+        The argument as given.
     what : str
-        What is wanted, for messages: "a list of strings".
+        What is expected, for messages: "a list of strings".
     """
     refuse_dask(data)
     shape = getattr(data, "shape", None)
@@ -58,7 +58,7 @@ def items_of(data: object, what: str) -> list[Any]:
 
 
 def texts_of(data: object) -> list[str]:
-    """Strings: those of a list, or the lines of a file, if ``data`` is its path.
+    """Return the strings of a list, or the lines of a file if ``data`` is its path.
 
     >>> texts_of(("a text", ""))
     ['a text', '']
@@ -101,7 +101,7 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
 
 
 def names_of_texts(texts: Sequence[str]) -> list[str]:
-    """Return what texts are called: themselves, cut where they are long."""
+    """Return names for texts: the texts themselves, cut if they are long."""
     cut = NAME_LENGTH - 3
     return [
         (text if len(text) <= NAME_LENGTH else f"{text[:cut]}...") if text else "(empty)" for text in texts
@@ -135,7 +135,7 @@ def numbered_sets(sets: Sequence[Iterable[Hashable]]) -> tuple[NDArray[np.int64]
 def sets_of(data: object) -> tuple[tuple[NDArray[np.int64], NDArray[np.int32], int], list[str] | None]:
     """Return sets from a list of strings (the sets of their tokens) or of collections of hashable things.
 
-    Compressed rows, see `numbered_sets`, and the names of texts.
+    They are returned as compressed rows, see `numbered_sets`, with the names of texts.
     """
     items = [] if isinstance(data, str | os.PathLike) else items_of(data, "a list of strings or of sets")
     if not items or isinstance(items[0], str):

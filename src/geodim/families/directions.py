@@ -1,4 +1,4 @@
-"""The family of directions: {<u, .> : u a unit vector}, some of them, and bounds for all.
+"""The family of directions, {<u, .> : u a unit vector}: some of them, and bounds for all.
 
 Linear functions of length 1 are 1-Lipschitz, and the family of all of them does not change if points are
 rotated or shifted.  It is infinite: some directions give a lower bound on Delta, and `spread_bound` an upper
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 PRODUCTS = 5  # as in `geodim.families._kernels`
 UNIT = 2.0**-53
-SIZES = 48  # at which windows pull a direction
-ROUNDS = 24  # of ascent at most
-STARTS = 8  # of directions that ascend
+SIZES = 48  # sizes whose windows determine an ascent
+ROUNDS = 24  # the most steps of an ascent
+STARTS = 8  # directions that ascend
 MOST_AXES = 256
 
 
@@ -116,7 +116,7 @@ class Directions:
         return _units(rows / np.abs(rows).max(axis=1, keepdims=True))
 
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:
-        """Return what a plan needs to know of this many points."""
+        """Return the sizes for a plan, for this many points."""
         axes = min(n_coordinates, MOST_AXES) if self.axes is None else self.axes
         begun = max(axes + self.random + (0 if self.given is None else len(self.given)), 1)
         held = padded_bytes(n_points, n_coordinates)
@@ -148,7 +148,7 @@ class DirectionSource(MadeColumns):
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
-        """One pass over the points for all directions together."""
+        """Compute all directions together, in one pass over the points."""
         from geodim.families._kernels import fill_distances  # noqa: PLC0415 - imports Numba
 
         panels = self.panels if rows is None else self.panels.some(rows)
@@ -158,31 +158,31 @@ class DirectionSource(MadeColumns):
             np.ldexp(out, panels.exponent, out=out)
 
     def extents(self) -> NDArray[np.float64]:
-        """No product with a unit vector exceeds the length of a point."""
+        """Return bounds on the values: no product with a unit vector exceeds the length of a point."""
         reach = float(np.ldexp(self.reach, self.panels.exponent)) + self.error(0.0)
         return np.tile([-reach, reach], (self.n_features, 1))
 
     def error(self, greatest: float) -> float:  # noqa: ARG002
-        """See above; it depends on the lengths of the points, not on the values."""
+        """Return the error, see above; it depends on the lengths of the points, not on the values."""
         error = (1.5 * self.panels.n_coordinates + 8.0) * UNIT * self.reach * (1.0 + 2.0**-20)
         return float(np.ldexp(error, self.panels.exponent))
 
     @property
     def held(self) -> int:
-        """The points in panels."""
+        """Bytes of the points in panels."""
         return self.panels.values.nbytes
 
     @property
     def held_for_bounds(self) -> int:
-        """Two copies of the points, in rows."""
+        """Bytes of two copies of the points, in rows."""
         return 2 * self.held
 
     def digest(self) -> bytes:
-        """Of the points and the directions."""
+        """Return a digest of the points and the directions."""
         return digest_of_parts("directions", self.panels.exponent, self.panels.values, self.vectors)
 
     def whole(self, part: Part) -> Whole:
-        """Bounds for all directions: below, any of them will do, and above see `geodim.families.spread`."""
+        """Return bounds for all directions: below, from any of them; above, see `geodim.families.spread`."""
         return direction_bounds(self, part)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from geodim.data.sources import ColumnSource
 
-SYMMETRY_PAIRS = 64  # of a function, that are tried both ways round
+SYMMETRY_PAIRS = 64  # pairs for which a function is called both ways round
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +88,7 @@ class Distances:
 
     @property
     def takes_tables(self) -> bool:
-        """Whether points are rows of numbers, whatever they are."""
+        """Whether points may be any rows of numbers."""
         return isinstance(self.metric, str) and self.metric not in ("edit", "jaccard", "shortest_path")
 
     def source(
@@ -133,7 +133,7 @@ class Distances:
         return found | getattr(source, "details", {})
 
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:
-        """Return what a plan needs to know of this many points."""
+        """Return the sizes for a plan, for this many points."""
         held = padded_bytes(n_points, n_coordinates) if self.metric != "precomputed" else 0
         there = self.metric not in ("precomputed", "jaccard", "minkowski") and isinstance(self.metric, str)
         if self.landmarks is None:
@@ -186,7 +186,7 @@ class Distances:
 
     def _called(self, X: object) -> Space:
         given = X if isinstance(X, np.ndarray) else list(cast("Iterable[object]", X))
-        items = cast("Sequence[object]", given)  # an array is one as far as it goes here
+        items = cast("Sequence[object]", given)  # an array behaves like one here
         if len(items) == 0:
             msg = "there are no points"
             raise ShapeError(msg)
@@ -209,7 +209,7 @@ class Distances:
 
 
 def _check_symmetric(made: CalledDistances) -> None:
-    """Try some pairs both ways round; all of them would take twice as long."""
+    """Check the symmetry on some pairs; checking all of them would take twice as long."""
     n = made.n_points
     pairs = np.random.default_rng(0).integers(n, size=(SYMMETRY_PAIRS, 2)).tolist()
     for i, j in pairs:

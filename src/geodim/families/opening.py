@@ -1,4 +1,4 @@
-"""From what a caller types to columns: the family, its source, and points that count several times."""
+"""From a caller's arguments to columns: the family, its source, and points that count several times."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Opened:
     Attributes
     ----------
     source : ColumnSource
-        The columns, of points as often as they count.
+        The columns, with points repeated as often as they count.
     plain : ColumnSource
         The same, each point once.
     said : dict or None
@@ -69,7 +69,7 @@ def open_family(
     Parameters
     ----------
     family : Family
-        What makes them.
+        The family that computes them.
     X, weights, names
         As for `geodim.intrinsic_dimension`.
     n_threads : int
@@ -97,7 +97,7 @@ def open_family(
 
 
 def scaled(opened: Opened, scale: Scale, n_threads: int) -> Opened:
-    """Return the columns divided by units of their own, if that is what the scale says."""
+    """Return the columns divided by units of their own, if the scale says so."""
     if not scale.own:
         return opened
     if is_made(opened.plain):

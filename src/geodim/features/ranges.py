@@ -1,4 +1,4 @@
-"""What is known of the columns of hops without looking at them, for the bounds of a pass that was stopped."""
+"""What is known about the columns of hops without computing them, for bounds of a stopped pass."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def hop_ranges(
     Parameters
     ----------
     ranges : Ranges
-        Of the attributes.
+        The ranges of the attributes.
     operator : Operator
         What one hop does.
     sums : sequence of float
@@ -71,9 +71,9 @@ def _joined(parts: list[Ranges]) -> Ranges:
 
 
 def _after(ranges: Ranges, arithmetic: Arithmetic, total: float, *, within: bool) -> Ranges:
-    """In real arithmetic, after some hops whose row sums are at most ``total``.
+    """Return the ranges in real arithmetic, after some hops whose row sums are at most ``total``.
 
-    ``within`` the range if they are 1.
+    If row sums are 1, values stay ``within`` the range.
     """
     least, greatest = ranges.least, ranges.greatest
     if not (arithmetic.means or arithmetic.contracts):  # entries of any sign

@@ -97,9 +97,9 @@ class Arithmetic:
     contracts : bool
         Whether no entry is negative and the spectral norm is 1 at most.
     order : int or None
-        Of a series the number of products; None for a matrix.
+        The number of products of a series; None for a matrix.
     first : float
-        Of a series the coefficient that Horner's rule begins with.
+        The coefficient of a series with which Horner's rule begins.
     """
 
     terms: int
@@ -133,7 +133,7 @@ class FeatureError:
     Attributes
     ----------
     largest : float
-        Whichever feature.
+        The bound for any feature.
     relative, lost : float
         A feature that is a sum of terms which are not negative is off by at most ``relative``
         times itself, plus ``lost``.
@@ -197,13 +197,13 @@ def feature_errors(
     exact_attributes: bool = True,
     divided: bool = False,
 ) -> list[FeatureError]:
-    """Bounds on the error of computed features, over all hops up to m, for m = 0, 1, ...
+    """Return bounds on the error of computed features, over all hops up to m, for m = 0, 1, ...
 
     Parameters
     ----------
     operator : Operator
-        What one hop does. One that states no arithmetic is taken at its word: what it
-        computes is the definition.
+        What one hop does. If it states no arithmetic, what it computes is correct by
+        definition.
     sums : sequence of float
         From :func:`growth`, one for each m.
     magnitude : float
@@ -213,7 +213,7 @@ def feature_errors(
     exact_attributes : bool
         Whether this type holds all attributes exactly, or rounds them first.
     divided : bool
-        Whether what is rounded first are quotients, rounded to float64 before.
+        Whether the attributes are quotients that were already rounded to float64.
 
     Examples
     --------

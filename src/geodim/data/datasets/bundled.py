@@ -1,7 +1,7 @@
 """Cora and CiteSeer as they come with the package: small files of numbers, in which no code can hide.
 
 They were written by `write_bundled` from the files that Planetoid publishes, whose checksums
-`geodim.data.datasets.registry` knows; a test compares them with those files wherever these are at hand, and
+`geodim.data.datasets.registry` knows; a test compares them with those files wherever these exist, and
 with the checksums below everywhere.
 """
 

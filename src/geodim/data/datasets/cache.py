@@ -169,7 +169,7 @@ def _open_folder(place: Path, recipe: str, base: Path, sources: Sequence[Path], 
     except _DamagedError:
         raise
     except Exception as error:
-        # Whatever a manifest that was cut or edited makes of these lines: the folder is built again.
+        # If a manifest that was cut or edited makes these lines fail, the folder is built again.
         raise _DamagedError(f"{type(error).__name__}: {error!s:.200}") from error
 
 

@@ -1,4 +1,4 @@
-"""Which columns of a file: names, numbers and ranges."""
+"""The choice of columns of a file by names, numbers and ranges."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Table:
 
     data: TableData
     names: list[str]
-    note: str = ""  # what was decided on the way, where it might have been decided otherwise
+    note: str = ""  # what was decided while reading, where it was in doubt
 
 
 def choose_columns(
