@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from geodim.alerts.view import View
 
 MATTERS = 0.01  # a column that counts rows does no harm with a smaller share, unless it sets d_max
-ENOUGH = 8  # rows, to tell a pattern from chance
+ENOUGH = 8  # rows that distinguish a pattern from chance
 MANY = 0.1  # of the rows
-TELLING = 8  # different values of a row or column: fewer are alike by chance
+TELLING = 8  # different values of a row or column: fewer may be equal by chance
 NAMED = 20  # columns that the evidence names
 ID_NAME = re.compile(
     r"(^|[^a-z])(id|ids|idx|uuid|guid|rowid|rownum|row[ _-]?(id|nr|no|num|number)?)$|^(unnamed: 0|index)$"
@@ -164,7 +164,7 @@ def equal_columns(view: View) -> Alert | None:
 
 
 def equal_rows(view: View) -> Alert | None:
-    """Many points that nothing tells apart."""
+    """Find many points that no feature tells apart."""
     sample, result = view.sample, view.result
     if view.weighted or sample.rows.size < ENOUGH or result.discriminability_upper == 0.0:
         return None

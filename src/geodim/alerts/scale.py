@@ -1,6 +1,6 @@
 r"""Findings about what everything is divided by: outliers, units, and columns that decide alone.
 
-**The dimension without a few points, from the profile at hand.**  Let :math:`\Phi(k)` be the profile of n
+**The dimension without a few points, from the given profile.**  Let :math:`\Phi(k)` be the profile of n
 points, S the s columns with the largest ranges, and :math:`T = \max(\Phi(n - j), w)`, with w the largest
 range of the other columns.  For every column in S leave out the j points outside of its narrowest
 window of n - j points, and where these are fewer than m = j s in all, any others with them.  What is left is
@@ -49,11 +49,11 @@ ROUNDING = 2.0**-40  # more than sums of widths are ever off by
 
 
 class Without(NamedTuple):
-    """What is known of the dimension without the points that set d_max."""
+    """What is known about the dimension without the points that determine d_max."""
 
     points: int  # this many are left out
     columns: int  # because of the largest ranges of this many
-    d_max: float  # at most what it is then
+    d_max: float  # an upper bound on it
     lower: float
     upper: float
 

@@ -50,7 +50,7 @@ class Windows(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """Everything at hand.
+    """Everything that alerts are found from.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ def shares_by_column(result: IDResult, names: list[str] | None) -> dict[int, flo
 
 
 def draw(source: ColumnSource, ranges: Ranges, leading: list[int]) -> Sample:
-    """Look at the rows that the pilot looks at, which a cluster has at hand since the first pass."""
+    """Return the rows that the pilot examines, which a cluster holds since the first pass."""
     rows = sample_rows(source)
     columns = np.arange(source.n_features)
     if columns.size > MOST_COLUMNS:

@@ -1,6 +1,6 @@
 """Where the engine runs: on this machine's cores, on a GPU, on a Dask cluster.  Same data in, same bits out.
 
-`choose_backend` is the one place that decides where; what it returns opens the data, plans, and obeys plans.
+`choose_backend` alone decides where; the backend that it returns opens the data, plans, and follows plans.
 """
 
 from __future__ import annotations

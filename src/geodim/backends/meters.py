@@ -14,13 +14,13 @@ class Meter(Protocol):
     """Watches memory from when it is made."""
 
     def taken(self) -> int | None:
-        """Return peak bytes since, by the measure of `Plan.memory_added`; None if nobody can tell."""
+        """Return peak bytes since, by the measure of `Plan.memory_added`; None if unknown."""
 
 
 class ProcessMeter:
     """What this process took beyond what it held.
 
-    Nobody can tell, in bytes, where an earlier peak was higher.
+    The bytes are unknown if an earlier peak was higher.
     """
 
     def __init__(self) -> None:

@@ -69,7 +69,7 @@ def skdim_estimate(
     n_threads : int, optional
         Threads of the linear algebra and searches underneath; all available cores by default.
     **parameters
-        Of the class, see the documentation of scikit-dimension.
+        Parameters of the class, see the documentation of scikit-dimension.
 
     Returns
     -------

@@ -95,7 +95,7 @@ class Certificate:
             The intervals proved for the dimension, for 0, 1, ... hops.
         """
         columns: Iterable[Any]
-        # Of these nothing of geodim comes in between.
+        # For these, no code of geodim comes in between.
         if isinstance(data, np.ndarray) and type(data) in (np.ndarray, np.memmap):
             columns, shape = checker.columns_of(data), data.shape
         else:

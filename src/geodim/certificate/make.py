@@ -150,7 +150,7 @@ def _mean(curve: Floats) -> float:
 
 
 def _sizes(curves: list[Floats], budgets: list[float]) -> Ints:
-    """Return sizes that do for all layers; those of many hops are often alike, and one set does for them."""
+    """Return sizes that serve all layers; those of many hops are often similar, and one set is enough."""
     chosen = np.array([curves[0].size] if curves[0].size > 1 else [], np.int64)
     for curve, budget in zip(curves[::-1], budgets[::-1], strict=True):
         unit = max(float(curve[-1]), 5e-324)  # sums of widths could overflow
@@ -242,20 +242,20 @@ def _document(
 
 
 def _unit(widths: list[float], largest: float) -> int:
-    """Return the exponent of a unit small enough for all layers, of which 2^53 reach the largest width."""
+    """Return the exponent of a unit that is small enough for all layers; 2^53 units cover all widths."""
     smallest = UNIT * min(widths, default=1.0)
     exponent = math.frexp(smallest)[1] - 1 if smallest > 0.0 else -1074
     return min(max(exponent, math.frexp(largest)[1] - 52, -1074), 971)
 
 
 def _down(value: Fraction) -> float:
-    """Return the largest float64 that is no greater."""
+    """Return the largest float64 that is not greater."""
     near = float(min(value, LARGEST))
     return near if near <= value else math.nextafter(near, -math.inf)
 
 
 def _up(value: Fraction) -> float:
-    """Return the smallest float64 that is no less."""
+    """Return the smallest float64 that is not less."""
     if value > LARGEST:
         msg = "the bounds on Delta exceed what a float64 holds: rescale the data"
         raise RangeOverflowError(msg)

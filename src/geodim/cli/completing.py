@@ -1,4 +1,4 @@
-"""What the shell offers when Tab is pressed: names of data sets, families, metrics and experiments.
+"""Shell completion: names of data sets, families, metrics and experiments.
 
 Asked with every key, so that nothing heavy is imported.  ``geodim --install-completion`` sets it up.
 """

@@ -68,7 +68,7 @@ def print_error(message: str) -> None:
     """Print one message, never broken into lines, so that paths can be copied."""
     from rich.text import Text
 
-    with suppress(OSError):  # where nobody listens, the exit code has to do
+    with suppress(OSError):  # if nobody listens, the exit code must suffice
         err().print(Text.assemble(("error: ", "bold red"), visible(as_typed(message))), soft_wrap=True)
 
 

@@ -127,7 +127,7 @@ def demo(
 
 
 def _program() -> str:
-    """Return what to type: where it lies, if the shell would not find it."""
+    """Return the command to type: with its path, if the shell would not find it."""
     started = Path(sys.argv[0])
     return "geodim" if shutil.which("geodim") or started.stem != "geodim" else shlex.quote(str(started))
 

@@ -107,7 +107,7 @@ def _compiler_cache() -> dict[str, Any]:
 
 
 def _gpu() -> str | None:
-    """Name of the first CUDA device, as far as an installed torch sees one."""
+    """Return the name of the first CUDA device, if an installed torch sees one."""
     if importlib.util.find_spec("torch") is None:
         return None
     cuda = importlib.import_module("torch").cuda

@@ -354,7 +354,7 @@ def _document(job: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Any]:
-    """Say which estimator runs, where somebody is looking."""
+    """Say which estimator runs, if there is a terminal."""
     console = err()
     if quiet or not console.is_terminal:
         with nullcontext():

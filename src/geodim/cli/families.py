@@ -59,7 +59,7 @@ By = Annotated[
 
 
 def named_features(text: str, by: str | None, option: str) -> str | list[str] | None:
-    """Return the features of these names; None if it is none.
+    """Return the features of these names; None if there are none.
 
     One name stands for itself, several are a union.
     """
@@ -94,7 +94,7 @@ def chosen_family(
 
 
 def table_features(features: str, metric: str | None, landmarks: int | None) -> Family | str:
-    """Return what a command on tables alone measures: the columns, or families of features made from them."""
+    """Return what a command for tables measures: the columns, or families of features made from them."""
     from geodim.families import choose
 
     named = named_features(features, None, "--features")

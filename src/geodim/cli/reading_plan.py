@@ -1,4 +1,4 @@
-"""How long a file takes to be read, and how much of it a plan has to look at.
+"""How long it takes to read a file, and how much of it a plan has to examine.
 
 A long text is tried by its beginning, which is read as the whole would be; so is the first group of rows of
 a Parquet file.  Other files are mapped, or read whole.

@@ -278,7 +278,7 @@ def _show_plan(plans: Sequence[Schedule]) -> None:
 def _watched(
     plans: Sequence[Schedule], console: Console, *, quiet: bool
 ) -> Iterator[Callable[[Experiment, Unit, float], None] | None]:
-    """Bar over all units, weighted by their costs; absent where nobody is looking."""
+    """Show a bar over all units, weighted by their costs; absent unless there is a terminal."""
     if quiet or not console.is_terminal:
         yield None
         return

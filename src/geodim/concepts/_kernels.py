@@ -322,7 +322,7 @@ def search(
     floor : int
         Rows that a set must have more than; it may rise from call to call.
     budget : int
-        Words to look at before it pauses.
+        Words to examine before it pauses.
 
     Returns
     -------

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["BinaryCorrelation", "binary_correlation_dimension"]
 
 FORMAT = "geodim.BinaryCorrelation/1"
-MOST_OBJECTS = 20_000  # of which all pairs are compared, unless it is said otherwise
+MOST_OBJECTS = 20_000  # up to this many, all pairs are compared by default
 DRAWN = 1_000_000  # pairs, where there are more objects
 PARTS = 16  # of a sample, for its standard error
 LISTS = ("distances", "probabilities", "independent_probabilities")
@@ -51,11 +51,11 @@ class BinaryCorrelation(SavedResult):
     dimension : float
         cd: the slope of log P(Z < r) against log r between the quartiles of the distance Z.
     normalized_dimension : float
-        How many independent columns, all alike, have this slope.
+        How many independent, identically distributed columns have this slope.
     independent : float
         The slope of the same columns if they were independent.
     mismatch : float
-        The probability q that two objects differ in one of these columns that are all alike.
+        The probability q that two objects differ in one of these identically distributed columns.
     n_objects, n_attributes, n_pairs : int
         Size of the data; pairs that were compared.
     exact : bool
@@ -268,7 +268,7 @@ def _within(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _standard_error(parts: NDArray[np.int64]) -> float:
-    """Of the slope, from those of equal parts of the sample, which are independent."""
+    """Return the standard error of the slope, from the slopes of equal, independent parts of the sample."""
     if len(parts) == 1:
         return 0.0
     slopes = [slope(_within(part))[0] for part in parts]

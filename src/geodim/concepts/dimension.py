@@ -129,7 +129,7 @@ def check_min_support(min_support: object) -> None:
 
 
 def least_support(min_support: float, n_objects: int) -> int:
-    """Return the smallest number of objects, 1 or more, that is so large a share, or number, of them.
+    """Return the minimum support as a number of objects, 1 or more, from a share or a number.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def _summarise(
 def delta_bounds(
     lower: NDArray[np.int64], upper: NDArray[np.int64], m: int, scale: int
 ) -> tuple[float, float]:
-    """Bounds on Delta of m attributes, from supports at t = 1, 2, ... on; index 0 is not looked at.
+    """Return bounds on Delta of m attributes, from supports at t = 1, 2, ...; index 0 is not used.
 
     Whole numbers are added up, and rounded once: where both agree, this is the float64 nearest to the
     definition's Delta.

@@ -33,7 +33,7 @@ WAY_OUT = "give pairs=, a number of pairs that are drawn at random"
 
 
 def all_pairs(context: Context, told: Told = None) -> Counts:
-    """Of all ordered pairs of objects, each with itself included: how many differ in 0, 1, ... attributes."""
+    """Count how many ordered pairs of objects, also with themselves, differ in 0, 1, ... attributes."""
     n, m = context.rows.shape
     sparse_work = float(np.sum(context.attribute_counts.astype(float) ** 2))
     dense = m < MOST_DENSE and 4 * n * m <= DENSE_BYTES and float(n) * n * m < DENSE_SPEED * sparse_work

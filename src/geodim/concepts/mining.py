@@ -23,7 +23,7 @@ closure (an attribute that was dropped is in at most f < |A| rows of A).
 
 **Pairs.**  Where crosses are few, branches of one attribute are made from lists, and pairs of candidates are
 counted in one pass over the rows.  A set of t - |S| candidates in more than f rows has every two of them in
-so many, so that candidates that go with fewer than t - |S| - 1 others are dropped, again and again.
+so many, so that candidates that go with fewer than t - |S| - 1 others are dropped, repeatedly.
 
 **Each closed set once.**  Children of a node add its candidates one after the other; a later one must not
 use an earlier one, whose branch has gone through all sets with it.  If all rows of a child have an attribute
@@ -65,10 +65,10 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-BUDGET = 20_000_000  # words between two looks at the clock: some hundredths of a second
+BUDGET = 20_000_000  # words between two checks of the clock: some hundredths of a second
 MOST_PEELS = 8  # rounds of cutting down before a search
 SPARSE = 1 / 8  # share of crosses below which a search begins with lists
-MOST_PAIRED = 1024  # attributes of which pairs are counted
+MOST_PAIRED = 1024  # attributes up to which pairs are counted
 PACK_BYTES = 1 << 26  # of the columns that are packed at a time
 ENOUGH = "raise min_support, which leaves out attributes of few objects, or take fewer attributes"
 

@@ -3,7 +3,7 @@ r"""The slope of a distribution of distances, and the independent columns that h
 Let Z be the number of attributes in which two objects differ that are drawn independently from the data, and
 f(r) = P(Z < r) for whole r, linear in between: f(0) = 0, f(1) = P(Z = 0).  With f(r1) = 1/4 and f(r2) = 3/4,
 Tatti, Mielikäinen, Gionis and Mannila (2006) call the slope of log f against log r between r1 and r2, by
-least squares, the correlation dimension cd.  What is at hand of their paper, its abstract and a summary, does
+least squares, the correlation dimension cd.  What we have of their paper, its abstract and a summary, does
 not say at which radii the line is fitted, nor which q the independent columns below have: here it is fitted
 at 50 radii evenly from r1 to r2, and q is stated below.
 
@@ -93,7 +93,7 @@ def of_columns(mismatch: Floats, least: int = 0) -> Floats:
 
 
 def slope_of_equal_columns(columns: int, mismatch: float) -> float:
-    """Return the slope cd of independent columns that are all alike: Z is binomial.
+    """Return the slope cd of independent, identically distributed columns: Z is binomial.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def equal_mismatch(columns: int, wanted: float) -> float:
 
 
 def equal_columns(mismatch: float, wanted: float) -> float:
-    """Return how many columns that are all alike have a cd that is wanted, linear between whole numbers.
+    """Return how many identically distributed columns have the wanted cd, linear between whole numbers.
 
     Where fewer have the same cd again, below a mean distance of 0.6, the larger number counts; where even the
     fewest from there on exceed what is wanted, that number.

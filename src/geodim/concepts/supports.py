@@ -7,7 +7,7 @@ support, s or more, of a concept with t <= |B| <= m - t, or 0 if there is none, 
 
     Q_s(t) <= Q(t) <= max(Q_s(t), s - 1),
 
-which is told beside the closer bounds that counts and flows add.
+which is reported beside the closer bounds that counts and flows add.
 """
 
 from __future__ import annotations
@@ -308,7 +308,7 @@ def _add(
         frequent = np.where(front.lower >= least, front.lower, 0)
         low, high = delta_bounds(frequent, np.maximum(frequent, least - 1), m, scale)
         bounds = inverse_square(high), inverse_square(low)
-    else:  # the support before says all that is known of frequent concepts
+    else:  # the support before gives all that is known about frequent concepts
         before = points["frequent_lower"], points["frequent_upper"]
         bounds = (before[0][-1], before[1][-1]) if before[0] else (0.0, np.inf)
     points["frequent_lower"].append(float(bounds[0]))

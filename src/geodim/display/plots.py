@@ -54,7 +54,7 @@ __all__ = [
     "step_owners",
 ]
 
-# With what matplotlib notes in each unless told not to: versions and dates.
+# With the versions and dates that matplotlib adds to each file unless disabled.
 FORMATS = {
     ".png": ("Software",),
     ".pdf": ("Creator", "Producer", "CreationDate"),
@@ -100,7 +100,7 @@ def plot_observable_diameter(
     label : str, optional
         Name of the curve in the legend, for several results in the same axes.
     color : str, optional
-        One colour for the curve and the area; blue where features are not told apart.
+        One colour for the curve and the area; blue if features are not distinguished by colour.
     title : str, optional
         Title instead of the dimension and the size of the data.
     by_feature : bool, optional

@@ -29,13 +29,13 @@ BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = (
 )
 PALETTE = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY)
 GREY, OTHERS, INK = "#595959", "#B8B8B8", "#222222"
-MARKERS = ("o", "s", "^", "D", "v", "P")  # told apart without colours
+MARKERS = ("o", "s", "^", "D", "v", "P")  # distinguishable without colours
 NOTEBOOK_DPI = 120
 LOG_FROM = 20.0  # the ratio of largest to smallest value from which a linear axis would hide the small ones
 
 
 def new_figure(width: float = 5.2, height: float = 3.4) -> Figure:
-    """Make a figure that belongs to nobody: pyplot does not know it."""
+    """Make a figure that pyplot does not manage."""
     figure: Figure = require("matplotlib.figure", "plot", "plotting").Figure(
         figsize=(width, height), dpi=200, layout="constrained"
     )

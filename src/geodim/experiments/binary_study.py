@@ -169,7 +169,7 @@ def agreement_beyond_density(rows: Rows) -> float:
 
 
 def notes(rows: Rows) -> list[str]:
-    """Return what the rows say of both dimensions."""
+    """Return what the rows say about both dimensions."""
     some = summary(rows)
     if len(some) < FEWEST:
         return []

@@ -5,7 +5,7 @@ the MLE, with the printed numbers and with those computed here.  Five pairs are 
 probability of 1/120 by chance, and nothing below 0.9 is significant at the level of 5 % (one-sided).
 
 Beside both stands what needs no data at all: gains shrink from hop to hop, so -k has a rank correlation
-with them, too.  An indicator that does not beat it tells nothing that the number of hops does not.
+with them, too.  An indicator that does not beat it says nothing that the number of hops does not.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Curves:
 class Correlation:
     """One rank correlation, and the number of its pairs.
 
-    It says of which numbers ("printed" or "ours"), estimator and data set.  ``p`` is the probability of a
+    It names the numbers ("printed" or "ours"), estimator and data set.  ``p`` is the probability of a
     correlation at least as high if the pairs were matched at random.
     """
 

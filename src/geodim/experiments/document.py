@@ -66,7 +66,7 @@ class Document:
 
 
 def to_html(document: Document) -> str:
-    """Return one file that asks nobody for anything: figures are in it, and there is no script.
+    """Return one self-contained file: figures are in it, and there is no script.
 
     Examples
     --------

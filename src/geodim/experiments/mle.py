@@ -28,7 +28,7 @@ __all__ = ["EXPERIMENT", "estimates"]
 
 NAME = "mle"
 NEIGHBOURS = 5
-SAMPLE = 169_343  # points that the paper looks at in larger data sets
+SAMPLE = 169_343  # points that the paper uses in larger data sets
 SECONDS = 0.6e-10  # per pair of points and feature, soundly; several times that with the paper's arithmetic
 PUBLISHED = 3.0
 QUICK = (("Cora", 0), ("Cora", 1), ("Cora", 2), ("CiteSeer", 0), ("PubMed", 0))

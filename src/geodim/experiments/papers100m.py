@@ -53,7 +53,7 @@ def bounds_of_hops(data: GraphDataset, length: int, context: Context) -> Rows:
     data : GraphDataset
         The graph.
     length : int
-        Of the geometric sequence behind the support sequence.
+        The length of the geometric sequence behind the support sequence.
     context : Context
         Threads, memory, deadline, progress.
     """
@@ -90,7 +90,7 @@ def compare(rows: Rows) -> list[Comparison]:
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """Return the sentence on telling the k apart."""
+    """Return the sentence on whether the bounds tell the k apart."""
     found = sorted(rows, key=lambda row: row["k"])
     apart = [before["lower"] > after["upper"] for before, after in pairwise(found)]
     return [

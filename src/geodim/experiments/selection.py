@@ -174,7 +174,7 @@ def selections(
 
 
 def variances(x: Any) -> NDArray[np.float64]:  # noqa: ANN401 - dense or sparse
-    """Of every column."""
+    """Return the variance of every column."""
     from sklearn.utils.sparsefuncs import mean_variance_axis  # noqa: PLC0415 - slow to import
 
     found: NDArray[np.float64] = mean_variance_axis(x, 0)[1] if hasattr(x, "tocsr") else x.var(axis=0)

@@ -1,7 +1,7 @@
 """The data of the selection study: tables with classes and at least fifty features, without a download.
 
 Two tables of scikit-learn with products of their columns, its digits, three generated ones, and the
-attributes of graphs, of which those of two come with the package.  Large ones are thinned out.
+attributes of graphs, two of which come with the package.  Large ones are thinned out.
 """
 
 from __future__ import annotations

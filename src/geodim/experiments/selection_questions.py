@@ -61,7 +61,7 @@ def support_errors(rows: Rows, size: float, kind: str = "towards n") -> list[dic
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """Return sentences that the data sets at hand decide; differences are in points of accuracy."""
+    """Return sentences that the available data sets decide; differences are in points of accuracy."""
     texts = (
         "Selection: features kept by resilience classify better than random ones, unless all are 0 or 1.",
         "Selection: they classify better than those of the largest variance.",

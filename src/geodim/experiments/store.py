@@ -116,7 +116,7 @@ class Store:
         self.entries = [entry for entry in self.entries if entry["key"] not in keys] + new
         try:
             self._use()
-        except Exception as error:  # whatever a row that is none of this experiment's makes its code raise
+        except Exception as error:  # a row of another experiment may make the code raise anything
             self.entries = before
             msg = (
                 f"{other.path} holds rows that the experiment {self.experiment.name} "

@@ -213,7 +213,7 @@ def by_dataset(rows: Rows) -> dict[str, Rows]:
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """Return the sentences on relative support sizes near 0.015, on every data set at hand.
+    """Return the sentences on relative support sizes near 0.015, on every available data set.
 
     None is left out of the count.
     """

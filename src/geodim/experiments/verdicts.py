@@ -95,7 +95,7 @@ class Comparison:
 class Claim:
     """A sentence of the paper, whether the rows bear it out, and the evidence.
 
-    None where there is nothing at hand to test it with.  ``words`` says it more exactly than yes or no.
+    None if there is nothing to test it with.  ``words`` says it more exactly than yes or no.
     """
 
     text: str

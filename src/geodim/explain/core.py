@@ -89,7 +89,7 @@ class CoreFinder:
             spare.sort(key=lambda column: (owners[column], -column))
             fixed = [column for column in core if column not in spare]
             kept = self._reduce(spare, self._raised(np.zeros(self.source.n_points), fixed))
-            if len(kept) == len(spare):  # each could go alone but for the rounding of a sum: take the first
+            if len(kept) == len(spare):  # only the rounding of a sum kept each: take the first
                 kept = spare[1:]
             core = sorted(fixed + kept)
 

@@ -1,7 +1,7 @@
 """Greedy choice of features, lazily and certified: the feature that adds most to Delta, one after the other.
 
 Delta of a set of features is monotone and submodular, so what a feature would have added earlier
-bounds what it adds now.  Three levels of knowledge about a feature, each dearer than the one before,
+bounds what it adds now.  Three levels of knowledge about a feature, each costlier than the one before,
 bound its gain from above:
 
 1. its coarse profile (`geodim.explain.coarse`), one counting pass;
@@ -45,7 +45,7 @@ MARGIN = 1.0 + 2.0**-49  # more than the rounding of Delta
 
 
 class Greedy:
-    """The state of a selection: what was chosen, Phi of it, and what is known of the others.
+    """The state of a selection: what was chosen, its Phi, and what is known about the others.
 
     Parameters
     ----------

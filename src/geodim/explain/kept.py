@@ -1,6 +1,6 @@
 """What is kept of a feature once the engine has solved it.
 
-It is enough to bound, or to tell exactly, what the feature adds later.  Only the sizes count at which the
+It is enough to bound, or to compute exactly, what the feature adds later.  Only the sizes count at which the
 feature exceeds the features chosen so far, since their phi never falls.  If these are few, phi is kept there
 as it is, and the feature need not be solved again; otherwise lines above it are kept, one for several sizes.
 """

@@ -63,7 +63,7 @@ class Raised:
         return self.out if self.touched else self.phi
 
     def begin(self, column: int, pieces: dict[Piece, Sizes]) -> None:
-        """Pieces of a column are not told apart here."""
+        """Do nothing: pieces of a column are not distinguished here."""
 
     def merge(self, solved: Solved) -> None:
         """Take the maximum with the column's phi."""

@@ -1,4 +1,4 @@
-"""`top_features`: the features with the highest scores of their own, much alike ones dropped first."""
+"""`top_features`: the features with the highest scores of their own, after dropping correlated ones."""
 
 from __future__ import annotations
 

@@ -210,7 +210,7 @@ class WhatIf:
         unknown = best_gone & second_gone
         if not unknown.any():
             return phi, owner
-        # What smaller k reached is reached here, too; and whoever attains it comes before nobody.
+        # What smaller k reached is reached here, too; and its column takes precedence over no other.
         phi = np.maximum.accumulate(np.where(unknown, 0.0, phi))
         owner = np.where(unknown, NOBODY, owner).astype(np.int32)
         profile = self._profile(phi, owner)
@@ -218,7 +218,7 @@ class WhatIf:
         following = np.minimum.accumulate(np.where(unknown, sizes, phi.size)[::-1])[::-1]
         if self._coarse is None:
             self._coarse = CoarseProfiles(self.columns, self.ranges)
-        before = phi.copy()  # a bar that does not move: ties must be found, whoever comes first
+        before = phi.copy()  # a bar that does not move: ties must be found in any order
         coarse = self._coarse
         some = [
             f
@@ -265,7 +265,7 @@ class WhatIf:
 
 
 def _check_whole(opened: Opened) -> None:
-    """Refuse features of which one cannot be changed alone, or that stand for others."""
+    """Refuse features that cannot be changed one at a time, or that stand for others."""
     part = part_of(opened.plain)
     if part is not None:
         raise InputValueError(

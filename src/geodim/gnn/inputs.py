@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["HopInputs", "hop_inputs", "hop_inputs_bytes"]
 
 RECIPE = "sign-inputs/1"
-# Of the two buffers in flight: the wider a block, the fewer passes over the graph and the files.
+# Bytes of the two buffers in flight: the wider a block, the fewer passes over the graph and the files.
 BLOCK_BYTES = 1 << 28
 
 

@@ -1,4 +1,4 @@
-"""What the workers of a cluster can hold and have in work at the same time, whether they are there or not."""
+"""What the workers of a cluster, real or planned, can hold and process at the same time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 PROCESS_BYTES = 200 << 20  # Python with NumPy, Numba, Dask and the compiled kernels
 AT_REST = 0.35  # of a worker's memory for columns and results that wait,
-AT_WORK = 0.35  # for those in work; the rest is left to Dask, which spills and pauses near the limit
+AT_WORK = 0.35  # for running tasks; the rest is left to Dask, which spills and pauses near the limit
 
 # Bytes per point of a column in work, by the bytes of a value: the solver (see docs/architecture.md), a
 # profile, the worker's bar, and a result.
@@ -20,7 +20,7 @@ BYTES_IN_WORK = {4: 25 + 12 + 8 + 12 + 4, 8: 33 + 12 + 8 + 12 + 8}
 BYTES_PER_STEP = 8 + 33 + 12 + 8 + 12  # counts, solver, profile, bar and result
 BYTES_PER_CELL = 8
 LIVE = 10  # histograms of one column that wait on a worker at the same time, about
-COUNTED_BYTES = 16 << 20  # counts of a task are at most about so large
+COUNTED_BYTES = 16 << 20  # about the largest size of the counts of a task
 
 BLOCK_BYTES = 256 << 20  # columns travel in blocks of at most about this size,
 LEAST_BYTES = 1 << 20  # and of at least this one, where there are enough columns
@@ -79,7 +79,7 @@ class Capacity:
 
     @property
     def workroom(self) -> float:
-        """Bytes that may be in work on any worker."""
+        """Bytes that running tasks may take on any worker."""
         return AT_WORK * min(worker.usable for worker in self.workers)
 
     def slots(self, bytes_per_task: float) -> int:
@@ -91,7 +91,7 @@ class Capacity:
         return max(1, min(worker.threads for worker in self.workers) // max(slots, 1))
 
     def columns_per_task(self, n_columns: int) -> int:
-        """So many that every thread has two tasks: one alone would wait for the slowest."""
+        """Return enough tasks for two per thread: with one each, all would wait for the slowest."""
         return -(-n_columns // (2 * self.threads))
 
     def columns_per_block(self, n_columns: int, bytes_per_column: int) -> int:

@@ -34,7 +34,7 @@ MOST_SIZES = 1 << 21  # at which Phi is bounded by counts in cells
 MANY_TASKS = 200_000  # beyond this the scheduler is what one waits for
 MADE_TASKS = 4  # per thread, where workers make columns,
 MADE_RESULT = 36  # and bytes per point that the result of each takes: as found, sent and merged
-AHEAD = 2  # tasks of a pass over hops that wait for each one in work
+AHEAD = 2  # tasks of a pass over hops that wait for each running one
 
 
 def workers_of(count: int, threads: int, memory: float) -> list[Worker]:

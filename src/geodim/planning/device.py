@@ -101,7 +101,7 @@ def dense_room(n_points: int) -> int:
 
 
 def is_short(n_points: int, n_features: int) -> bool:
-    """Return whether columns are so many and so short that they are dropped by counts."""
+    """Return whether columns are many and short enough to be dropped by counts."""
     return n_features >= SHORT_FROM and SHORT_POINTS[0] <= n_points <= SHORT_POINTS[1]
 
 

@@ -139,7 +139,7 @@ def columns_for(
 
 
 def default_columns(n_nodes: int, attributes: int) -> int:
-    """Return columns in flight when nobody asks: a cache line of float32, more where columns are short."""
+    """Return the default columns in flight: a cache line of float32, more where columns are short."""
     return min(attributes, max(16, (1 << 22) // n_nodes // 16 * 16))
 
 

@@ -27,7 +27,7 @@ class CoreRates:
         most of which need not be searched; of a column that is counted in steps; in cells, whose size is
         not the same everywhere.
     window : float
-        Per window, where NumPy looks at every one.
+        Per window, where NumPy examines every one.
     made, making : float
         Per value of a column among many that are made, most of which are dropped by counts; and besides, per
         value and coordinate of the points, of making it.

@@ -48,14 +48,14 @@ SURE = 0.95  # of the draws
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of two data sets.
+    """What is known about two data sets.
 
     Attributes
     ----------
     first, second : str
         Their names.
     word : {"lower", "higher", "not distinguishable", "not comparable"}
-        Of the first against the second.
+        The first data set compared with the second.
     why : str
         What it rests on.
     """

@@ -38,7 +38,7 @@ class Options(TypedDict, total=False):
 
 
 class Points:
-    """Data of which some points can be taken.
+    """Data from which some points can be taken.
 
     Parameters
     ----------

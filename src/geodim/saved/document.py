@@ -1,4 +1,4 @@
-"""What all results have in common: plain values, JSON and back, and a page to look at."""
+"""What all results have in common: plain values, JSON and back, and an HTML page."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Reported:
 
 
 def format_of(values: object) -> str:
-    """Return which kind of document this says it is; what it is instead, where it says nothing."""
+    """Return which kind of document this declares itself to be, or else what it looks like."""
     found = values.get("format") if isinstance(values, dict) else None
     return found[:80] if isinstance(found, str) else type(values).__name__
 

@@ -1,6 +1,6 @@
 """Kinds of values that a saved document may hold.
 
-Each turns what JSON gave into what it was, or says why it is none.  A check is a function of a value.  It
+Each turns a JSON value into what it was, or says why it is not valid.  A check is a function of a value.  It
 returns the value, as an array where the result has one, and raises `UnfitError` for anything else; `fields`
 applies a table of checks to a JSON object and names the field at fault.
 """
@@ -49,7 +49,7 @@ class UnfitError(ValueError):
 
 
 def unfit(what: str, value: object) -> NoReturn:
-    """Refuse a value, which is shown as far as it can be read."""
+    """Raise for a value, of which the message shows as much as is readable."""
     shown = "a very long number" if _too_long(value) else repr(value)
     raise UnfitError(f"{what}, not {shown[:80]}{'...' if len(shown) > 80 else ''}")
 
@@ -124,7 +124,7 @@ def list_of(check: Check[T]) -> Check[list[T]]:
 
 
 def sequence_of(check: Check[T]) -> Check[tuple[T, ...]]:
-    """As `list_of`, but nobody can add to it."""
+    """Check like `list_of`, but return a tuple."""
     each = list_of(check)
     return lambda value: tuple(each(value))
 
@@ -195,7 +195,7 @@ def fields(
 ) -> dict[str, Any]:
     """Return the fields of the table, checked; all must be there.
 
-    ``others`` may be there, and nothing else.
+    ``others`` may be present, and nothing else.
     """
     for name in table:
         if name not in values:

@@ -220,7 +220,7 @@ def checked(
 ) -> T:
     """Check the fields, make the result, and check how its fields are related.
 
-    What it says of itself must be what the file says of it.
+    Its computed properties must agree with those in the file.
     """
     try:
         result = make(fields(values, table, derived))

@@ -36,7 +36,7 @@ def phi_bounds(sketches: Sequence[Sketch], rtol: float) -> tuple[CellProfile, Ra
     sketches : sequence of Sketch
         One for each column, of the same number of values.
     rtol : float
-        How close bounds on the dimension are to be; more sizes than that asks for are not looked at.
+        How close bounds on the dimension must be; no more sizes than that requires are examined.
     """
     ranges = ranges_of(sketches)
     n = ranges.n_points

@@ -169,7 +169,7 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
 
     @property
     def result_(self) -> IDResult:
-        """Everything that is known of all points so far."""
+        """The result for all points so far."""
         if not hasattr(self, "_sketches"):
             msg = "there is no result yet: give a batch to partial_fit first"
             raise InputValueError(msg)

@@ -70,7 +70,7 @@ def discriminability(
     metric : {"euclidean", "manhattan", "chebyshev"}
         For distances.
     landmarks : int or sequence of int, optional
-        For distances: so many points to measure from, or which.  The value is that of these features alone,
+        For distances: how many points to measure from, or which.  The value is that of these features alone,
         which is at most that of all.
     graph, hops, operator
         For hops, see `hop_features`.
@@ -156,7 +156,7 @@ def _unit(scale: object) -> tuple[bool, float]:
 
 @dataclass(frozen=True)
 class _Solved:
-    """A profile, and what its gradient needs besides.
+    """A profile, and what else its gradient needs.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ class _Solved:
 
 
 class _OfColumns(torch.autograd.Function):
-    """Delta of the columns of a tensor, the first ``own`` of which tell the largest range."""
+    """Delta of the columns of a tensor, the first ``own`` of which determine the largest range."""
 
     @staticmethod
     def forward(ctx: Any, X: torch.Tensor, own: int, normalize: bool, threads: int) -> torch.Tensor:  # noqa: ANN401
@@ -235,7 +235,7 @@ class _OfColumns(torch.autograd.Function):
 
 
 class _OfDistances(torch.autograd.Function):
-    """Delta of the distances between points, of which only those that attain Phi are made again."""
+    """Delta of the distances between points; only those that attain Phi are computed again."""
 
     @staticmethod
     def forward(

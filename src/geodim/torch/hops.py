@@ -53,7 +53,7 @@ def hop_features(
     n_threads : int, optional
         Threads to use; all available cores by default.
     **parameters
-        Of the operator.
+        Parameters of the operator.
 
     Returns
     -------

@@ -87,7 +87,7 @@ class LayerDimension:
     training : bool, default False
         Record in training mode, too.
     seed : int, default 0
-        Of the sample.
+        The seed of the sample.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class LayerDimension:
         return self
 
     def detach(self) -> None:
-        """Remove the hooks and let go of what they recorded; rows and results are kept.
+        """Remove the hooks and free what they recorded; rows and results are kept.
 
         The end of ``with`` does the same.
         """

@@ -157,7 +157,7 @@ class DimensionMetric(_class_of("Metric", "torchmetrics")):  # type: ignore[misc
 
     @property
     def result(self) -> IDResult:
-        """Everything that is known of them."""
+        """The result for all of them."""
         return self.stream.result_
 
     def reset(self) -> None:

@@ -63,7 +63,7 @@ class DaskBackend(LocalBackend):
         return as_source(X, weights=weights, names=names)
 
     def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
-        """First pass over the data, where it lies."""
+        """Make the first pass over the data, where it lies."""
         return source.scan() if isinstance(source, DaskSource) else scan_ranges(source, threads)
 
     def problem(self, source: ColumnSource, rtol: float) -> Problem:

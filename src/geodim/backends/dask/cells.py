@@ -152,7 +152,7 @@ class CellPass:
         )
 
     def run(self, step: float) -> CellProfile:
-        """Count once, where what is known so far does not tell Delta to within one step."""
+        """Count once, if what is known so far does not determine Delta to within one step."""
         self.step = self.profile.step = step or 1.0
         with self.driver.heeding():
             if self.ranges.d_max > 0.0:

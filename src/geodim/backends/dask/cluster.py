@@ -115,8 +115,8 @@ class Cluster(Capacity):
         return future
 
     def highest(self) -> int | None:
-        """Return peak bytes of the worker that took most so far; None if nobody can tell."""
-        with suppress(Exception, CancelledError):  # it is only told, nothing depends on it
+        """Return the peak bytes of the worker that took most so far; None if unknown."""
+        with suppress(Exception, CancelledError):  # it is only reported, nothing depends on it
             found = [size for size in self.client.run(process_memory, "VmHWM").values() if size is not None]
             return max(found, default=None)
         return None
@@ -155,7 +155,7 @@ class Cluster(Capacity):
                     yield future
                     wait_for(more())
         finally:
-            for future in waiting:  # what nobody wants is not begun
+            for future in waiting:  # tasks whose results are not needed any more are not begun
                 future.release()
 
     def results(self, futures: list[Future[T]]) -> list[T]:

@@ -40,7 +40,7 @@ class WholePass:
     source : ColumnSource
         A `DaskSource`, or data of this process, which travels to the workers block by block.
     way : Way
-        How columns are cut into blocks, and how many are in work at a time.
+        How columns are cut into blocks, and how many are processed at a time.
     job : Job
         What is computed.
     ranges : Ranges

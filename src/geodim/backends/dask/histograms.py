@@ -48,7 +48,7 @@ def count_chunk(
         for column in reading.turned(*chunk, some):
             first = float(first_steps[at])
             if weights is not None:
-                present = weights > 0  # the first pass did not look at the others
+                present = weights > 0  # the first pass skipped the others
                 where = np.floor(column[present].astype(np.float64) / step) - first
                 if not np.all((where >= 0) & (where < n_steps)):
                     raise DataChangedError(OUTSIDE)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from geodim.features.operators import Operator
     from geodim.planning.problem import Plan
 
-TAKE_HOME = 1.0  # seconds between two looks at the layers, or ten times as long as a look takes
+TAKE_HOME = 1.0  # seconds between two readings of the layers, or ten times as long as one takes
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Reading on the workers: a look at a chunk, its columns cut out, and whole columns put together.
+"""Reading on the workers: examining a chunk, cutting out its columns, and joining whole columns.
 
 A chunk is a part of some rows and some columns, as the Dask array or frame has it.  A block holds whole
 columns, in pieces as the chunks have them, each of shape (columns, points): by rows of chunks, and in each
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Look:
-    """What a first look at a chunk tells: moments and a sample, or the first value that is not finite."""
+    """What a first look at a chunk finds: moments and a sample, or the first value that is not finite."""
 
     n_rows: int
     moments: Moments | None
@@ -44,7 +44,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Declared:
-    """What a Dask array or frame says of one of its chunks, which its tasks need not keep to."""
+    """What a Dask array or frame declares about one of its chunks, which may turn out to be wrong."""
 
     where: str
     rows: int | None  # unknown, in a frame that was not counted
@@ -52,7 +52,7 @@ class Declared:
     dtype: np.dtype[np.floating]  # in which the values are read
 
     def of_columns(self, count: int) -> Declared:
-        """Return what it says of some of the columns."""
+        """Return what it declares about some of the columns."""
         return replace(self, columns=count)
 
 
@@ -215,6 +215,6 @@ def put_together(pieces: Pieces) -> NDArray[np.floating]:
 
 
 def digest(chunk: Chunk, declared: Declared) -> bytes:
-    """Return what tells the values of one chunk from others."""
+    """Return a digest of the values of one chunk."""
     values = np.ascontiguousarray(as_numbers(chunk, declared))
     return blake2b(values.tobytes(), digest_size=16).digest()

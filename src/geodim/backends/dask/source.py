@@ -112,7 +112,7 @@ class DaskSource:
         if frame.ndim == 1:
             frame = frame.to_frame()
         self._frame = frame
-        refuse_other_columns(eager_frame(frame._meta))  # by their types: what is below holds values of nobody
+        refuse_other_columns(eager_frame(frame._meta))  # by their types: the meta frame holds no values
         like = as_source(
             require("dask.dataframe.utils", "dask", "reading Dask frames").meta_nonempty(frame._meta)
         )
@@ -125,7 +125,7 @@ class DaskSource:
         if counted:
             tasks = [self._delayed(len)(row[0]) for row in self.parts]
             self.first_rows = _edges(self.cluster.results(self.cluster.compute(tasks)))
-        else:  # about: one column of the first partition tells how large the others are
+        else:  # approximate: one column of the first partition shows how large the others are
             self.first_rows = None
             some = frame[[frame.columns[0]]].partitions[0].to_delayed()
             tasks = [self._delayed(len)(part) for part in some]
@@ -311,7 +311,7 @@ class DaskSource:
             level = [self._delayed(add)(level[at : at + fan_in]) for at in range(0, len(level), fan_in)]
         return level[0]
 
-    # What else a source can tell.
+    # What else a source can state.
 
     def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
         """Bring some columns here."""
@@ -365,7 +365,7 @@ class DaskSource:
         return self._laid_out(self.cluster.results(self.cluster.compute(tasks)))
 
     def digest(self) -> bytes:
-        """Return what tells this data, chunked like this, from other data; computed where it lies."""
+        """Return a digest of this data and its chunks, computed where it lies."""
         tasks = [
             self._delayed(reading.digest)(part, self._declared(i, j))
             for i, row in enumerate(self.parts)
@@ -386,7 +386,7 @@ class DaskSource:
         return rows[first:stop] - self.first_rows[i]
 
     def _declared(self, i: int, j: int) -> reading.Declared:
-        """Return what is known of the j-th chunk in the i-th row of chunks before it is read."""
+        """Return what is known about the j-th chunk in the i-th row of chunks before it is read."""
         chunk = f"partition {i} of the Dask frame"
         if self._frame is None:
             chunk = f"chunk ({i}, {j}) of the Dask array"

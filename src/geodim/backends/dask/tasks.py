@@ -248,7 +248,7 @@ def solve_block(
 
 
 def take_up(profile: Profile, before: Part, columns: list[int]) -> None:
-    """Enter what columns of the same block added, where nobody reached more since."""
+    """Enter what columns of the same block added, where no other column has reached more since."""
     profile.work += before.work
     profile.bytes_read += before.bytes_read
     local = np.full(max(columns) + 2, -1, np.int32)  # the last for those that have no owner, -1

@@ -36,7 +36,7 @@ class Label:
 
 @dataclass(frozen=True)
 class GaugePicture:
-    """Where everything lies, for the template; the label says it to those who do not see it."""
+    """Positions for the template; the label describes the picture to those who do not see it."""
 
     label: str
     height: float

@@ -1,4 +1,4 @@
-"""What the page says of each result, as plain values for its template.
+"""What the page says about each result, as plain values for its template.
 
 Words, pictures, tables, and how it was made.
 """
@@ -30,7 +30,7 @@ ROWS = 25  # of a table without scripts; the scripts page through all of them
 
 
 def result_values(item: Item, key: str, names: Names) -> dict[str, Any]:
-    """Return everything about one result; what its scripts are told is under ``data``."""
+    """Return everything about one result; the values for its scripts are under ``data``."""
     if isinstance(item.result, KHopResult):
         found = _hops(item.result, names)
     elif isinstance(item.result, IDResult):
@@ -215,7 +215,7 @@ def _value(value: object) -> str:
 
 
 def estimates_table(rows: Sequence[Mapping[str, Any]]) -> ReportTable:
-    """Return what other estimators say of the same data, as `geodim estimators` found it."""
+    """Return what other estimators say about the same data, as `geodim estimators` found it."""
     cells = []
     for row in rows:
         error, seconds, memory = row.get("error"), row.get("seconds"), row.get("peak_bytes")

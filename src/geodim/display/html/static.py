@@ -19,7 +19,7 @@ __all__ = ["Picture", "curve_picture", "line_picture"]
 
 @dataclass(frozen=True)
 class Picture:
-    """Where everything lies, for the template: ticks with their texts, paths and dots.
+    """Positions for the template: ticks with their texts, paths and dots.
 
     The label says what is seen, to those who do not see it.
     """

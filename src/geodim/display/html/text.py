@@ -233,7 +233,7 @@ def hop_sentence(result: KHopResult, k: int) -> str:
 
 
 def hops_label(result: KHopResult, k: int) -> str:
-    """Of which hops the headline speaks."""
+    """Return the number of hops that the headline is about."""
     hops = "no hop" if k == 0 else counted(k, "hop")
     return hops if k == result.hops else f"{hops}, which is what we advise"
 
