@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.alike import Alike, Bent, Straight
+from geodim.engine.alike import Alike
 from geodim.engine.changed import changed
 from geodim.engine.kernels import columns, gaps, lines, pyramid, runs
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
+from geodim.engine.patterns import line_or_pattern, pattern_or_bent
 from geodim.engine.rounding import LATTICE_BITS, SLACK_BITS
 from geodim.engine.sorter import HANDFUL, Sorter
 from geodim.engine.target import Solved
@@ -311,8 +312,8 @@ class ColumnSolver:
         bar = quantum if quantum > 0.0 else -slack
         # Exact grids have no spread: there the lines of the recursion meet.
         if 4 * pyramid.BASE <= n < MOST_STRAIGHT and 0.0 < lines.spread_around_line(l, n) < GRID_SPREAD:
-            return _Alike(self, Straight.of, l, n, known, skip, top).solve
-        alike = _Alike(self, Bent.of, l, n, known, skip, top)
+            return _Alike(self, line_or_pattern, l, n, known, skip, top, slack == 0.0).solve
+        alike = _Alike(self, pattern_or_bent, l, n, known, skip, top, slack == 0.0)
         if self.records is None:
             self.records = np.empty((self.layout.total, pyramid.RECORD))
         records = self.records
@@ -378,10 +379,10 @@ class _Alike:
     """Solves pieces of a column whose windows are all alike; what that needs is made when it is needed."""
 
     def __init__(
-        self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int], Alike], l: NDArray[np.float64],
-        n: int, known: NDArray[np.float64], skip: bool, top: int,
+        self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int, bool], Alike],
+        l: NDArray[np.float64], n: int, known: NDArray[np.float64], skip: bool, top: int, exact: bool,
     ) -> None:  # fmt: skip
-        self.make = make
+        self.make, self.exact = make, exact  # whether differences are
         self.solver, self.l, self.n, self.known, self.skip, self.top = solver, l, n, known, skip, top
         self.column: Alike | None = None
         self.lock = threading.Lock()
@@ -395,7 +396,7 @@ class _Alike:
         """Solve one piece."""
         with self.lock:
             if self.column is None:
-                self.column = self.make(self.l, self.n)
+                self.column = self.make(self.l, self.n, self.exact)
         first, last = max(piece[0] << self.top, 1), min(piece[1] << self.top, self.n)
         return self.column.solve(self.l, self.n, first, last, self.known, self.skip, self.solver.phi, work)
 
