@@ -24,7 +24,7 @@ from geodim.engine.dominated import Dominance
 from geodim.engine.driver import Driver
 from geodim.engine.helpers import Helpers
 from geodim.engine.parts import thread_count
-from geodim.engine.profile import Profile
+from geodim.engine.profile import LOOSE, Profile
 from geodim.engine.steps import steps_needed
 from geodim.engine.ways import MOST_COLUMNS, local_way
 from geodim.engine.windows import solve_every_window
@@ -58,6 +58,7 @@ def compute_profile(
     driver: Driver | None = None,
     profile: Profile | None = None,
     ends: NDArray[np.float64] | None = None,
+    relaxed: bool = False,
 ) -> Profile:
     """Solve every column of ``source``.
 
@@ -82,6 +83,8 @@ def compute_profile(
     ends
         Array of shape (n_features, 2) for the extremes of the columns that are read, where no first pass
         found them.
+    relaxed
+        Whether widths of hard columns may be off by a few roundings, see `geodim.engine.hard`.
 
     Returns
     -------
@@ -100,6 +103,8 @@ def compute_profile(
         check_points(n, PROFILE_BYTES + 8 + 2 * source.dtype.itemsize)
     if profile is None:
         profile = Profile.empty(n, d, step, way.steps if way.counted else None, way.left_out, threads)
+        if relaxed and step == 0.0:
+            profile.relax()
         driver.resume([profile])
     if way.compiled:
         import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
@@ -317,6 +322,7 @@ class _Run:
             # Threads begin at different sizes: what one has reached, the next one mostly need not solve.
             solver.turn = next(self.solvers) % self.threads / self.threads
             solver.ranges = self.ranges
+            solver.relaxed = LOOSE in self.profile.notes
             solver.scratch = self.scratch  # a thread that helps several solvers needs one pair of lists
             self.local.solver = solver
         return solver

@@ -12,8 +12,11 @@ import numpy as np
 
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
+from geodim.engine.kernels.alike import seed
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.kernels.tiles import PADDING, evaluate_tile
+
+CHUNK = 2048  # sizes whose widths stay in the cache
 
 
 @njit(nogil=True, cache=True)
@@ -74,3 +77,52 @@ def fill_by_period(l, n, p, base, tail, d_first, d_stop, phi):
     step = l[p] - l[0]
     for d in range(d_first, d_stop):
         phi[d] = base[d % p] + (d // p) * step if n - d >= p else tail[d - (n - p)]
+
+
+@njit(nogil=True, cache=True)
+def spread_by_period(u, first, stop, most, spreads):
+    """For every p <= most, by how much departures of one phase differ at most, over the places [first, stop).
+
+    Parameters
+    ----------
+    u : (stop or more,) float64, departures
+    first, stop, most : int
+    spreads : (most + 1,) float64, by p, written
+    """
+    require(0 <= first <= stop <= u.size, "spread_by_period: u")
+    require(most > 0 and spreads.size > most, "spread_by_period: spreads")
+    low, high = np.empty(most), np.empty(most)
+    spreads[: most + 1] = 0.0
+    for p in range(1, most + 1):
+        low[:p] = np.inf
+        high[:p] = -np.inf
+        phase = 0
+        for i in range(first, stop):
+            low[phase] = min(low[phase], u[i])
+            high[phase] = max(high[phase], u[i])
+            phase = phase + 1 if phase + 1 < p else 0
+        for phase in range(min(p, stop - first)):
+            spreads[p] = max(spreads[p], high[phase] - low[phase])
+
+
+@njit(nogil=True, cache=True)
+def narrowest_of_some(l, mirrored, n, starts, ends, widths):
+    """For every size d the narrowest of the windows that begin at some places or end at others.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, ascending
+    mirrored : (n,) float64, the values times -1 in reverse order
+    n : int, points
+    starts, ends : (m,) int64, positions; ends count from the last value
+    widths : (n,) float64 over d, written
+    """
+    require(0 < n <= min(l.size, mirrored.size, widths.size), "narrowest_of_some: l")
+    for positions in (starts, ends):
+        for at in range(positions.size):
+            require(0 <= positions[at] < n, "narrowest_of_some: a position")
+    widths[:n] = np.inf
+    for d in range(0, n, CHUNK):
+        sizes = min(CHUNK, n - d)
+        seed(l, n, d, sizes, starts, widths[d : d + sizes])
+        seed(mirrored, n, d, sizes, ends, widths[d : d + sizes])
