@@ -244,9 +244,10 @@ class ColumnSolver:
         skip = self.skip_smallest and cut == 0  # a column that was cut has its smallest windows elsewhere
         self.near = margin(l, n) if self.relaxed else 0.0
         self.loose = 0.0
-        below = np.maximum(known - self.near, 0.0) if self.near > 0.0 else known
-        if self._open_gaps(l, n, layout.top_shift, target, below, skip, is_open) == 0:
+        bar = np.maximum(known - self.near, 0.0) if self.near > 0.0 else known
+        if self._open_gaps(l, n, layout.top_shift, target, bar, skip, is_open) == 0:
             return True
+        del bar
         solve = self._piece_solver(l, n, layout, known, skip)
         pieces = pieces_of(is_open, GAPS_PER_PIECE if n < LONG and executor is None else 1)
         begin = int(self.turn * len(pieces))

@@ -87,7 +87,7 @@ class Relaxed:
         widths = np.empty(n)
         patterns.narrowest_of_some(l, line.mirrored, n, starts, ends, widths)
         # Phi never falls, so that what bounds it further on bounds it here.
-        widths = np.minimum.accumulate(widths[::-1])[::-1]
+        np.minimum.accumulate(widths[::-1], out=widths[::-1])
         return cls(widths, loose, period)
 
     def solve(

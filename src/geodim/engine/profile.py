@@ -92,9 +92,10 @@ class Profile:
             if solved.piece is not None:
                 del self.unsolved[solved.column][solved.piece]
 
-    def relax(self) -> None:
-        """From now on widths of columns may be off, by what is noted of each."""
-        self.notes.setdefault(LOOSE, np.zeros(self.done.size))
+    def relax(self, relaxed: bool) -> None:
+        """If so, widths of columns may be off from now on, by what is noted of each."""
+        if relaxed and self.step == 0.0:
+            self.notes.setdefault(LOOSE, np.zeros(self.done.size))
 
     @property
     def loose(self) -> float:

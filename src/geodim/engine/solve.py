@@ -58,7 +58,6 @@ def compute_profile(
     driver: Driver | None = None,
     profile: Profile | None = None,
     ends: NDArray[np.float64] | None = None,
-    relaxed: bool = False,
 ) -> Profile:
     """Solve every column of ``source``.
 
@@ -83,8 +82,6 @@ def compute_profile(
     ends
         Array of shape (n_features, 2) for the extremes of the columns that are read, where no first pass
         found them.
-    relaxed
-        Whether widths of hard columns may be off by a few roundings, see `geodim.engine.hard`.
 
     Returns
     -------
@@ -103,9 +100,10 @@ def compute_profile(
         check_points(n, PROFILE_BYTES + 8 + 2 * source.dtype.itemsize)
     if profile is None:
         profile = Profile.empty(n, d, step, way.steps if way.counted else None, way.left_out, threads)
-        if relaxed and step == 0.0:
-            profile.relax()
+        profile.relax(way.relaxed)
         driver.resume([profile])
+    else:
+        profile.relax(way.relaxed)
     if way.compiled:
         import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
         run = _Run(source, way, profile, driver, threads, first_steps, ranges, ends)
