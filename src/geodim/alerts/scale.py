@@ -173,7 +173,8 @@ def _one_column(view: View) -> Alert | None:
     column, share = next(iter(view.shares.items()))
     if share < ALONE or int(np.count_nonzero(view.ranges.widths > 0.0)) < 2:
         return None
-    spreads = view.windows.widths.mean(axis=0)
+    widths = view.windows.widths
+    spreads = (widths / (widths.max(initial=0.0) or 1.0)).mean(axis=0)  # sums of the widest would overflow
     leads = view.windows.columns == column
     first, second = (float(spreads[which].max(initial=0.0)) for which in (leads, ~leads))
     if not first > 0.0 or not second <= CLOSE * first:

@@ -68,32 +68,41 @@ def build_base(l, n, records, count, grain, span):
     require(count == (n + BASE - 1) >> BASE_SHIFT, "build_base: count")
     require(records.shape[0] >= count + 2 and records.shape[1] >= RECORD, "build_base: records")
     limit = span / BASE
+    residuals = np.empty(BASE)
     for block in range(count):
         start = block << BASE_SHIFT
         size = min(BASE, n - start)
         slope = local_slope(l, n, start, BASE, grain, limit)
         high = l[start]
         low = l[start]
-        if size == BASE:
+        peak = 0
+        tied = start > 0 and l[start] == l[start - 1]
+        if size == BASE and not tied:  # three loops, each of which is vectorised
+            values = l[start : start + BASE]
             for t in range(BASE):
-                residual = l[start + t] - slope * t
-                high = max(high, residual)
-                low = min(low, residual)
+                residuals[t] = values[t] - slope * t
+            for t in range(BASE):
+                high = max(high, residuals[t])
+                low = min(low, residuals[t])
+            first = np.float64(BASE)
+            for t in range(BASE):
+                first = min(first, np.float64(t) if residuals[t] >= high else np.float64(BASE))
+            peak = int(first)
+            top = high
         else:
             for t in range(size):
                 residual = l[start + t] - slope * t
                 high = max(high, residual)
                 low = min(low, residual)
-        peak = 0
-        top = high
-        if start > 0 and l[start] == l[start - 1]:
-            while peak < size and l[start + peak] == l[start - 1]:
+            top = high
+            if tied:
+                while peak < size and l[start + peak] == l[start - 1]:
+                    peak += 1
+                top = -np.inf
+                for t in range(peak, size):
+                    top = max(top, l[start + t] - slope * t)
+            while peak < size - 1 and l[start + peak] - slope * peak < top:
                 peak += 1
-            top = -np.inf
-            for t in range(peak, size):
-                top = max(top, l[start + t] - slope * t)
-        while peak < size - 1 and l[start + peak] - slope * peak < top:
-            peak += 1
         row = records[block]
         row[S0] = top
         row[S1] = top + slope * (BASE - 1)
