@@ -158,18 +158,12 @@ def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathere
 
 @njit(nogil=True, cache=True)
 def _is_even(before, cells):
-    """Whether the points before each cell stay so close to a line that the values might, too.
-
-    If every 32nd of the values lies within 24 spacings around a line, the number of points up to any place
-    lies within 24 + 32 around one.
-    """
-    if cells < 3:
-        return False
-    rise = (before[cells - 1] - before[1]) / (cells - 2)
+    """Whether points up to each cell are within 24 + 32 around a line: if values are within 24 spacings."""
+    rise = (before[cells - 1] - before[1]) / max(cells - 2, 1)
     c = 1
     while c < cells and abs(before[c] - before[1] - rise * (c - 1)) <= EVEN:
         c += 1
-    return c == cells
+    return 2 < cells == c
 
 
 @njit(nogil=True, cache=True)
