@@ -16,6 +16,7 @@ else:
     torch = require("torch", "gpu", "the CUDA backend")
 
 
+MUCH = 1 << 25  # values
 FETCHING = 4  # threads with pinned buffers, while the device copies into those of others
 
 
@@ -41,7 +42,7 @@ def release(device: torch.device) -> None:
 def fetch(values: torch.Tensor, out: NDArray[Any], n_threads: int) -> None:
     """Copy to the host; where it is much, through pinned buffers, in a third of the time."""
     target = torch.from_numpy(out)
-    if values.device.type != "cuda" or values.numel() <= PART:
+    if values.device.type != "cuda" or values.numel() <= MUCH:
         target.copy_(values)
         return
     own = threading.local()

@@ -41,16 +41,15 @@ def local_slope(l, n, start, ok, size, reach, limit, grain):
     return snapped(middle, limit, grain)
 
 
-@triton.jit
-def lattice_bits(l, n, grains, off, lowest, PER: tl.constexpr, TILE: tl.constexpr):
+@triton.jit(do_not_specialize=["first"])
+def lattice_bits(l, n, first, grains, off, lowest, PER: tl.constexpr, TILE: tl.constexpr):
     """Whether some value is no multiple of the column's grain, and the lowest bit of the multiples.
 
-    Values near 0 have the lowest bits: programs take values from the first on and from the middle on in turn,
-    where these usually are, and once one of them is no multiple, nobody looks at the others.
+    Of PER values per program, from the ``first`` such part on.  Once a value is no multiple, nobody looks at
+    the others: so those near 0, which have the lowest bits, should be looked at before.
     """
     column = tl.program_id(1).to(tl.int64)
-    turn = tl.program_id(0).to(tl.int64)
-    at = PER * (turn // 2 + (turn % 2) * ((tl.num_programs(0).to(tl.int64) + 1) // 2))
+    at = PER * (first + tl.program_id(0).to(tl.int64))
     stop = tl.minimum(at + PER, n)
     while (at < stop) & (tl.load(off + column) == 0):
         i = at + tl.arange(0, TILE)

@@ -29,12 +29,13 @@ else:
 
 TOP_BLOCKS = 64
 HUGE = 2.0**1000  # past this the trend arithmetic could overflow
+LATTICE_PER = 1 << 16  # values that one program examines for a common grain
 LEVELS = 4  # of the pyramid that are made at once
 PIECE = 128  # list entries that one program looks at
 SAMPLES = 4096  # blocks that choose the first trend
 NARROW = 128  # windows of fewer steps are evaluated, all of them: blocks of 32 tell them apart too rarely
-PER = 256  # starts that one program takes for that,
-SAMPLED = 1024  # and programs whose starts are evaluated first
+PER = 128  # starts that one program takes for that,
+SAMPLED = 512  # and programs whose starts are evaluated first
 RAISED = 1024  # sizes of a column that are raised together, if any was evaluated
 MOST_ENTRIES = 1 << 28  # list entries of a wave; beyond that it is cut in two
 COMMON: dict[str, Any] = {"N_SCALARS": SCALARS, "BASE": BASE}
@@ -320,9 +321,12 @@ class DeviceSolver:
         grains, slacks, widths = torch.tensor(numbers, dtype=torch.float64, device=l.device).T.contiguous()
         off = torch.zeros(len(l), dtype=torch.int32, device=l.device)
         lowest = torch.full((len(l),), torch.iinfo(torch.int64).max, dtype=torch.int64, device=l.device)
-        pyramid_kernels.lattice_bits[(-(-self.n // (1 << 16)), len(l))](
-            l, self.n, grains, off, lowest, PER=1 << 16, TILE=4096
-        )
+        parts = -(-self.n // LATTICE_PER)
+        middle = max(parts // 2 - 8, 0)
+        for first, stop in ((middle, min(middle + 16, parts)), (0, parts)):
+            pyramid_kernels.lattice_bits[(stop - first, len(l))](
+                l, self.n, first, grains, off, lowest, PER=LATTICE_PER, TILE=4096
+            )
         rough = off > 0
         nothing = torch.zeros_like(grains)
         margins = torch.maximum(slacks, self.phi[layer, -1] * 2.0**-SLACK_BITS)
