@@ -68,6 +68,7 @@ class Batches:
         stop: Callable[[], bool],
         done: Callable[[list[int]], None],
         order: list[int] | None = None,
+        ends: NDArray[np.float64] | None = None,
     ) -> bool:
         """Raise phi by some rows, which may be overwritten; False if ``stop`` ended it early.
 
@@ -83,6 +84,8 @@ class Batches:
             Says when to stop; hears which columns are done.
         order : list of int, optional
             In which row each of these columns is; otherwise one after the other.
+        ends : array of shape (n_features, 2), optional
+            The least and greatest value of each column as it comes, where a first pass found them.
         """
         order = list(range(len(columns))) if order is None else order
         at = 0
@@ -95,7 +98,7 @@ class Batches:
                 with self.timing("sorting"):
                     values = self._sorted(some(rows, order[at : at + size]))
                 with self.timing("windows"):
-                    self.solver.solve(values, part, layer)
+                    self.solver.solve(values, part, layer, None if ends is None else ends[part])
                 if layer == 0:
                     self.ends.append((part, values[:, [0, -1]]))
             except torch.OutOfMemoryError as error:
@@ -166,6 +169,9 @@ def compute_profile(
     feed = Feed(source, device, source.dtype, n_threads)
     batches = Batches(n, device, layers=1, batch=way.solvers, step=step)
     finished = np.zeros(d, np.bool_)
+    ends = None
+    if ranges is not None and step == 0.0:
+        ends = np.stack([ranges.least, ranges.greatest], axis=1)
 
     def done(columns: list[int]) -> None:
         finished[columns] = True
@@ -181,7 +187,7 @@ def compute_profile(
                 order = list(range(len(group)))
                 if batches.solved[0] < way.solvers:  # else they are solved all at once
                     order.sort(key=lambda at: group[at] not in leaders)
-                if not batches.solve(rows, [group[at] for at in order], 0, driver.late, done, order):
+                if not batches.solve(rows, [group[at] for at in order], 0, driver.late, done, order, ends):
                     break
         profile = coming.result()
         profile.sizes = numbered.result()

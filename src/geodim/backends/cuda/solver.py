@@ -24,6 +24,7 @@ from geodim.planning.device import BASE, solver_bytes
 
 if TYPE_CHECKING:
     import torch
+    from numpy.typing import NDArray
 else:
     torch = require("torch", "gpu", "the CUDA backend")
 
@@ -54,12 +55,20 @@ class Wave:
     first: bool = False  # trends are still to be chosen
 
     @classmethod
-    def cut(cls, nodes: torch.Tensor, lines: torch.Tensor, blocks: torch.Tensor, *, first: bool) -> Wave:
-        """A wave of these nodes, which are given their pieces."""
+    def cut(
+        cls,
+        nodes: torch.Tensor,
+        lines: torch.Tensor,
+        blocks: torch.Tensor,
+        *,
+        first: bool,
+        totals: tuple[int, int] | None = None,
+    ) -> Wave:
+        """A wave of these nodes, which are given their pieces; ``totals`` says how many, and the entries."""
         lengths = nodes[:, 4] - nodes[:, 3]
         counts = torch.div(lengths + (PIECE - 1), PIECE, rounding_mode="floor")
         ends, flags = torch.cumsum(counts, 0), torch.cumsum(lengths, 0)
-        total, entries = torch.stack([ends[-1], flags[-1]]).tolist()
+        total, entries = totals or torch.stack([ends[-1], flags[-1]]).tolist()
         nodes = torch.cat([nodes[:, :5], (ends - counts)[:, None], ends[:, None]], dim=1)
         which = torch.repeat_interleave(
             torch.arange(len(nodes), device=nodes.device), counts, output_size=total
@@ -134,7 +143,12 @@ class Layout:
             seeds = [(column, *node[:2], 0, node[2]) for column in columns for node in self.nodes]
             nodes = torch.tensor(seeds, dtype=torch.int64, device=self.device)
             lines = torch.empty((len(seeds), 2), dtype=torch.float64, device=self.device)
-            self._first = known = (columns, Wave.cut(nodes, lines, self.blocks, first=True))
+            lengths = [node[2] for node in self.nodes]
+            totals = (
+                len(columns) * sum(-(-length // PIECE) for length in lengths),
+                len(columns) * sum(lengths),
+            )
+            self._first = known = (columns, Wave.cut(nodes, lines, self.blocks, first=True, totals=totals))
         return known[1]
 
 
@@ -188,9 +202,18 @@ class DeviceSolver:
         """Memory of a solver, without columns and waves."""
         return solver_bytes(n_points, layers, batch)
 
-    def solve(self, l: torch.Tensor, columns: list[int], layer: int = 0) -> None:
-        """Raise phi by columns, given as rows of ascending float32 or float64 values."""
-        ends = l[:, [0, self.n - 1]].double().cpu().numpy()
+    def solve(
+        self,
+        l: torch.Tensor,
+        columns: list[int],
+        layer: int = 0,
+        ends: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Raise phi by columns, given as rows of ascending float32 or float64 values.
+
+        Where their first and last values are known already, shape (columns, 2), nobody waits for the sort.
+        """
+        ends = l[:, [0, self.n - 1]].double().cpu().numpy() if ends is None else ends.copy()
         varying = np.flatnonzero(ends[:, 0] < ends[:, 1])
         if varying.size == 0:
             return
@@ -244,11 +267,9 @@ class DeviceSolver:
                 l, n, least, stride, NARROW=NARROW, PER=PER, num_warps=1
             )
         few = min(NARROW, n)
-        self.raised[searched, 0] = 1
-        if len(searched) == rows:
-            self.own[:rows, 1:few] = least[:, 1:few]
-        else:
-            self.own[searched, 1:few] = least[searched, 1:few]
+        which = slice(rows) if len(searched) == rows else searched
+        self.raised[which, 0] = 1
+        self.own[which, 1:few] = least[which, 1:few]
 
     def _advance(self, wave: Wave, l: torch.Tensor, scalars: torch.Tensor, layer: int) -> Wave | None:
         """Filter all nodes of a wave, evaluate the leaves that stay, and return the children of the rest."""
