@@ -67,6 +67,7 @@ def intrinsic_dimension(
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
     time_limit: float | None = None,
+    last_bit: bool = False,
     count_indistinguishable: bool = False,
     removal: bool = False,
     backend: str = "auto",
@@ -117,6 +118,11 @@ def intrinsic_dimension(
     time_limit : float, optional
         Seconds after which the bounds known by then are returned, with a warning; if there are none yet,
         because not all values have been read, a `TimeLimitError` is raised.
+    last_bit : bool, default False
+        On this machine's cores, columns of 16,384 points or more that are a line or repeat but for roundings,
+        and of which every window would have to be looked at, are solved to within a few units in the last
+        place of their largest value; then ``exact`` is False, and ``error`` about 1e-14.  True looks at every
+        window where needed, which may take time in proportion to the square of the points.
     count_indistinguishable : bool, default False
         Also count the points that no feature tells apart from another point; not for Dask collections.
     removal : bool, default False
@@ -178,7 +184,7 @@ def intrinsic_dimension(
             raise InputValueError(f"checkpoints of columns need backend='cpu', not {place.name!r}")
         if removal:
             _refuse_removal(place, rtol, checkpoint, opened)
-        run = _Run(place, opened, rtol, threads, chosen, started, removal=removal)
+        run = _Run(place, opened, rtol, threads, chosen, started, removal=removal, last_bit=bool(last_bit))
     with checkpoint_for(checkpoint, run.job) as store, showing(progress, "features") as told:
         deadline = deadline_of(started, time_limit, run.source.n_points)
         driver = Driver(deadline, told, store, save_every)
@@ -262,12 +268,13 @@ class _Run:
 
     def __init__(
         self, place: Executor, opened: Opened, rtol: float, threads: int, scale: Scale, started: float,
-        *, removal: bool = False,
+        *, removal: bool = False, last_bit: bool = False,
     ) -> None:  # fmt: skip
         self.place, self.opened, self.rtol, self.threads = place, opened, rtol, threads
         self.chosen, self.normalize, self.started = scale, scale.normalize, started
         self.two = TopTwo.of(opened.source.n_points, opened.source.n_features) if removal else None
         self.source, self.off, self.attempts = opened.source, 0.0, 1
+        self.last_bit = last_bit
         self.once = is_made(self.source) and tolerance(rtol) == 0.0
         self.plan: Plan
         self.profile: Profile
@@ -280,8 +287,12 @@ class _Run:
 
     def job(self) -> dict[str, Any]:
         """Describe the job that a checkpoint belongs to."""
+        return {"rtol": self.rtol, **self.said(), **digest_of(self.source)}
+
+    def said(self) -> dict[str, Any]:
+        """Return what the caller asked for besides the tolerance."""
         said = {} if self.opened.said is None else {"features": self.opened.said}
-        return {"rtol": self.rtol, **said, **digest_of(self.source)}
+        return said | {"last_bit": True} if self.last_bit else said
 
     def result(self, driver: Driver) -> IDResult:
         """Compute the result; plan and profile are kept."""
@@ -300,7 +311,7 @@ class _Run:
         else:
             solver = _Solver(
                 self.place, self.source, self.ranges, tolerance(self.rtol), self.threads, driver,
-                self.summary, self.two,
+                self.summary, self.two, last_bit=self.last_bit,
             )  # fmt: skip
             result = solver.run()
             self.profile, self.plan, self.attempts = solver.profile, solver.plan, solver.attempts
@@ -337,11 +348,11 @@ class _Run:
         """Turn a profile into a result about the features as computed."""
         found = summarise(
             profile, ranges or self.ranges, normalize=self.normalize, names=self.source.names, rtol=self.rtol,
-            seconds=time.monotonic() - self.started, n_threads=self.threads, feature_error=self.off,
+            seconds=time.monotonic() - self.started, n_threads=self.threads,
+            feature_error=self.off + 0.5 * profile.loose,  # each width is the difference of two values
             d_max_error=2.0 * self.off if d_max_error is None else d_max_error,
         )  # fmt: skip
-        said = {} if self.opened.said is None else {"features": self.opened.said}
-        return replace(found, parameters=found.parameters | {"scale": self.chosen.told(), **said})
+        return replace(found, parameters=found.parameters | {"scale": self.chosen.told(), **self.said()})
 
 
 class _Solver:
@@ -360,11 +371,13 @@ class _Solver:
         driver: Driver,
         summary: Callable[[Profile], IDResult],
         two: TopTwo | None = None,
+        *,
+        last_bit: bool = False,
     ) -> None:
         self.place, self.source, self.ranges, self.rtol = place, source, ranges, rtol
         self.threads, self.driver, self.summary = threads, driver, summary
         self.two = two
-        self.problem = replace(place.problem(source, rtol), removal=two is not None)
+        self.problem = replace(place.problem(source, rtol), removal=two is not None, last_bit=last_bit)
         self.attempts = 0
         self._plans: dict[tuple[float, bool, bool], Plan] = {}
         self.plan: Plan

@@ -75,6 +75,8 @@ class IntrinsicDimension(DataEstimator):
         Threads to use; all available cores by default.  The result does not depend on it.
     time_limit : float, optional
         Seconds after which the bounds known by then are taken, with a warning.
+    last_bit : bool, default False
+        Whether hard columns are solved to the last bit, see `intrinsic_dimension`.
 
     Attributes
     ----------
@@ -110,6 +112,7 @@ class IntrinsicDimension(DataEstimator):
         normalize: bool | None = None,
         n_threads: int | None = None,
         time_limit: float | None = None,
+        last_bit: bool = False,
     ) -> None:
         self.features = features
         self.metric = metric
@@ -119,6 +122,7 @@ class IntrinsicDimension(DataEstimator):
         self.normalize = normalize
         self.n_threads = n_threads
         self.time_limit = time_limit
+        self.last_bit = last_bit
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:  # noqa: ARG002
         """Measure the data.

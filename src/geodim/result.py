@@ -79,7 +79,8 @@ class IDResult(Reported):
         Bounds on Phi(k) of the features as computed, in the data's own units; one array if ``phi_exact``.
     feature_error : float
         How far a computed feature may lie from its definition, in the data's own units: 0 for columns
-        (except for integers whose range is beyond 2^53), the rounding of the sums for hops.  Phi of the
+        (except for integers whose range is beyond 2^53, and for hard columns: half of what their widths may
+        be off by, see ``last_bit`` of `intrinsic_dimension`), the rounding of the sums for hops.  Phi of the
         definition is within twice this of what is held here; bounds on Delta and the dimension include it.
     shares : dict
         For every feature that attains Phi somewhere, the share of the discriminability at the k it attains

@@ -76,6 +76,16 @@ Rtol = Annotated[
         help="How close the bounds must be: 0.01 is 1 %, 0 is exact.",
     ),
 ]
+LastBit = Annotated[
+    bool,
+    typer.Option(
+        "--last-bit",
+        rich_help_panel=SCALING,
+        help="Look at every window where needed, instead of bounds some 1e-14 apart for columns that are "
+        "lines or patterns but for roundings: about a minute for each such column of 10^6 points, and "
+        "a hundred times as long for ten times as many.",
+    ),
+]
 ScaleOption = Annotated[
     str | None,
     typer.Option(

@@ -15,6 +15,7 @@ masses have constants of their own.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from geodim.engine.dominated import SORT_ALL_UP_TO
 from geodim.engine.steps import MOST_STEPS
@@ -48,12 +49,14 @@ def column_way(problem: Problem, threads: int) -> Way:
         return mass_way(
             problem.n_points, problem.n_features, threads, steps=steps, leave_out=problem.negligible
         )
-    return local_way(
+    way = local_way(
         problem.n_points, problem.n_features, problem.itemsize, threads,
         row_major=problem.row_major and problem.n_features > 1, by_rows=problem.by_rows,
         runs=problem.runs is not None, at_once=problem.at_once,
         steps=steps, leave_out=problem.negligible,
     )  # fmt: skip
+    # Columns of values with multiplicities hold ties, and are no lines.
+    return replace(way, relaxed=not problem.last_bit and problem.rtol == 0.0 and problem.runs is None)
 
 
 def column_memory(problem: Problem, threads: int) -> int:

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from geodim.errors import DeviceMemoryError
 
 BASE = 32  # values of the finest block of a pyramid
-PER = 512  # starts per program for the smallest windows
 BATCH = 16  # columns that are solved together
 WIDEST = 32  # columns that are copied to the device together: two of the host's cache lines per row
 WAVES = (
@@ -46,7 +45,7 @@ class Widths(NamedTuple):
 def solver_bytes(n_points: int, layers: int, batch: int) -> int:
     """Return the memory of a solver, without columns and waves."""
     pyramid = n_points // BASE * 2 * 40
-    return 12 * n_points * layers + (8 * n_points + pyramid + n_points // PER * BASE * 8) * batch + pyramid
+    return 12 * n_points * layers + (8 * n_points + pyramid) * batch + pyramid
 
 
 def bytes_for(n_points: int, itemsize: int, layers: int, batch: int) -> int:

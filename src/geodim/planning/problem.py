@@ -78,6 +78,8 @@ class Problem:
         Whether windows of the fewest points hardly matter at this tolerance, judging by a sample.
     removal : bool
         Whether the two best columns of every size are kept, for what the removal of a feature costs.
+    last_bit : bool
+        Whether widths of hard columns must not be off by a few roundings.
     kernels : bool
         Whether compiled code is loaded already, as it is in a process that solved something larger before;
         otherwise a few windows are examined without it.
@@ -121,6 +123,7 @@ class Problem:
     again: bool = False
     negligible: bool = False
     removal: bool = False
+    last_bit: bool = False
     kernels: bool = False
 
     def __post_init__(self) -> None:

@@ -77,14 +77,22 @@ WAY: dict[str, Check[object]] = {
     "by_chunk": flag,
     "resident": flag,
     "drops": flag,
+    "relaxed": flag,
 }
 COST: dict[str, Check[object]] = {
     "memory": optional(whole()),
     "seconds": optional(number()),
     "passes": whole(),
 }
+
+
+def way_record(value: object) -> dict[str, Any]:
+    """How columns were solved; files of a time when none was ever relaxed do not say so."""
+    return record(WAY)({"relaxed": False, **value} if isinstance(value, dict) else value)
+
+
 PLAN: dict[str, Check[object]] = {
-    "backend": text, "method": text, "way": record(WAY), "predicted": record(COST), "happened": record(COST)
+    "backend": text, "method": text, "way": way_record, "predicted": record(COST), "happened": record(COST)
 }  # fmt: skip
 
 

@@ -78,7 +78,7 @@ def describe_dimension(result: IDResult) -> list[str]:
     elif result.one_number:
         first = (
             f"These {size} have intrinsic dimension {number(result.dimension)}. Its relative error is at "
-            f"most {at_most(result.error)}: the features were rounded, all else is exact."
+            f"most {at_most(result.error)}: features, or their widths, were rounded, all else is exact."
         )
     elif result.upper == math.inf:
         first = (
