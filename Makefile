@@ -5,8 +5,6 @@ BIN := $(VENV)/bin
 # A process more than there are cores: some tests wait for a clock, a signal or a browser.
 PARALLEL := -n $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)') --dist worksteal
 # Modules are compiled by whoever imports them first, and kept: most of what is installed is never imported here.
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
-INSTALL := $(PIP) --no-compile --constraint constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-all lint types prepare tests faults fuzz browser docs docs-check oracle coverage mutants test-lowest bench clean
@@ -114,11 +112,10 @@ bench: $(VENV)/.installed-dev
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --upgrade pip  # the one that came with Python may take three times as long
 
 # One stamp per set of extras, renewed when the requirements change.
 $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) --editable '.[$*]'
+	$(BIN)/python .ci/install.py '$*'
 	touch $@
 
 clean:

@@ -64,6 +64,10 @@ def quantile_transformed(output: str, n_quantiles: int = 1000) -> Make:
     return make
 
 
+def pattern(n: int) -> np.ndarray:
+    return (np.arange(n) // 3 * 7 + np.array([0, 1, 5])[np.arange(n) % 3]).astype(np.float64)
+
+
 SLOW_ONCE: dict[str, tuple[int, Make]] = {
     "ranks / n": (1, one(lambda _rng, n: np.arange(1, n + 1) / n)),
     "ranks / (n - 1), float32": (1, one(lambda _rng, n: (np.arange(n) / (n - 1)).astype(np.float32))),
@@ -83,6 +87,22 @@ SLOW_ONCE: dict[str, tuple[int, Make]] = {
     "tenths, rounded from text": (1, one(lambda _rng, n: np.round(0.1 * np.arange(n), 1))),
     "10 Hz with gaps": (1, one(lambda _rng, n: 0.1 * np.arange(n) + 100.3 * (7 * np.arange(n) // n))),
     "two grids": (1, one(lambda _rng, n: np.where(np.arange(n) % 2, 0.1, 0.3) * np.arange(n))),
+    "tenths by three": (1, one(lambda _rng, n: np.arange(n) * 0.1 / 3.0)),
+    "from -1 to 2": (1, one(lambda _rng, n: np.linspace(-1.0, 2.0, n))),
+    "weekdays": (1, one(lambda _rng, n: (np.arange(n) // 5 * 7 + np.arange(n) % 5).astype(np.float64))),
+    "months": (1, one(lambda _rng, n: np.arange(n).astype("M8[M]").astype("M8[D]").astype(np.float64))),
+    "a pattern of three": (1, one(lambda _rng, n: pattern(n))),
+    "a pattern of three, in tenths": (1, one(lambda _rng, n: pattern(n) * 0.1)),
+    "eight angles": (8, eight(lambda _rng, n: 2.0 * np.pi * np.arange(n) / n)),
+    "angles in float32": (
+        1, one(lambda _rng, n: np.float32(2.0 * np.pi) * np.arange(n, dtype=np.float32) / np.float32(n))
+    ),
+    "two slopes": (
+        1, one(lambda _rng, n: np.where(np.arange(n) < n // 2, 0.1 / 3.0, 0.3 / 7.0) * np.arange(n))
+    ),
+    "weekdays with jitter": (
+        1, one(lambda rng, n: np.arange(n) // 5 * 7 + np.arange(n) % 5 + 0.01 * rng.normal(size=n))
+    ),
     "logarithms of whole numbers": (1, one(lambda _rng, n: np.log(np.arange(1, n + 1)))),
     "square roots": (1, one(lambda _rng, n: np.sqrt(np.arange(n)))),
 }  # fmt: skip

@@ -7,6 +7,8 @@ statistics) has seeds of its own.
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import os
 import signal
@@ -80,6 +82,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Turns(), "turns")
     if INTERPRETED:  # machine code makes infinities and wraps around without a word
         config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")
+
+
+gc.disable()  # until all tests are known: until then next to nothing is garbage
+
+
+def pytest_collection_finish() -> None:
+    """Modules and cases stay to the end: to look for garbage among them takes a third of a second."""
+    gc.freeze()
+    gc.enable()
+    atexit.register(gc.unfreeze)  # what is never freed, some libraries tell
 
 
 def pytest_report_header(config: pytest.Config) -> str:

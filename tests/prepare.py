@@ -1,15 +1,19 @@
 """Make what is kept on disk for all workers, before several of them would make it at the same time.
 
 Not necessary: whoever finds nothing makes it.  But in a fresh clone that is a minute of every worker: the
-machine code of the kernels that most tests call, the byte-code of large packages, the list of fonts.
+machine code of the kernels that most tests call; the byte-code of large packages and of the tests, and the
+list of fonts.  Another process makes the latter meanwhile.
 """
 
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 from contextlib import suppress
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 import geodim
@@ -50,8 +54,18 @@ def compile_kernels() -> None:
         geodim.binary_dimension(X[:, :12] > least)
 
 
-if __name__ == "__main__":
+def compile_modules() -> None:
+    """Import what is imported anywhere; tests among it, whose assertions are rewritten first."""
     for package in PACKAGES:
         with suppress(ImportError):  # then its tests are skipped
             importlib.import_module(package)
-    compile_kernels()
+    pytest.main(["--collect-only", "-qq", "-m", ""])
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["modules"]:
+        compile_modules()
+    else:
+        modules = subprocess.Popen([sys.executable, __file__, "modules"], stdout=subprocess.DEVNULL)
+        compile_kernels()
+        modules.wait()

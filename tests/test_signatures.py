@@ -56,7 +56,10 @@ def public():
                         yield f"{module.__name__}.{name}.{method}", function
 
 
-PUBLIC = dict(public())
+@pytest.fixture(scope="module")
+def everything():
+    """What is imported for it takes long, and other tests need not wait for that."""
+    return dict(public())
 
 
 def parameters_of(one):
@@ -66,28 +69,30 @@ def parameters_of(one):
         return {}
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_names_mean_the_same_everywhere(name):
-    for parameter in parameters_of(PUBLIC[name]).values():
-        assert parameter.name not in NOT_THESE, f"call it {NOT_THESE.get(parameter.name)}"
-        if parameter.name in MEANINGS:
-            said = str(parameter.annotation).strip("'")
-            assert said in MEANINGS[parameter.name][0], f"{parameter.name}: {said}"
+def test_names_mean_the_same_everywhere(everything):
+    assert len(everything) > 300
+    for name, one in everything.items():
+        for parameter in parameters_of(one).values():
+            where = f"{parameter.name} of {name}"
+            assert parameter.name not in NOT_THESE, f"{where}: call it {NOT_THESE.get(parameter.name)}"
+            if parameter.name in MEANINGS:
+                said = str(parameter.annotation).strip("'")
+                assert said in MEANINGS[parameter.name][0], f"{where}: {said}"
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_docstrings_say_the_same(name):
+def test_docstrings_say_the_same(everything):
     """An entry of its own begins as those of the others do; "as for ..." refers to one that does."""
-    text = inspect.getdoc(PUBLIC[name]) or ""
-    for parameter in parameters_of(PUBLIC[name]):
-        entry = re.search(rf"^{parameter} : .*\n((?:    .*\n?)+)", text, re.MULTILINE)
-        if entry and parameter in MEANINGS:
-            assert re.search(MEANINGS[parameter][1], entry[0]), f"{parameter}: {entry[0]}"
+    for name, one in everything.items():
+        text = inspect.getdoc(one) or ""
+        for parameter in parameters_of(one):
+            entry = re.search(rf"^{parameter} : .*\n((?:    .*\n?)+)", text, re.MULTILINE)
+            if entry and parameter in MEANINGS:
+                assert re.search(MEANINGS[parameter][1], entry[0]), f"{parameter} of {name}: {entry[0]}"
 
 
-def test_the_table_is_used():
+def test_the_table_is_used(everything):
     """Every name of the table occurs, most of them in several functions."""
-    seen = [parameter for one in PUBLIC.values() for parameter in parameters_of(one)]
+    seen = [parameter for one in everything.values() for parameter in parameters_of(one)]
     assert all(seen.count(name) >= 1 for name in MEANINGS)
     assert seen.count("n_threads") > 10
     assert seen.count("progress") > 5

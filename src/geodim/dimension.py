@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from geodim.progress import Progress
     from geodim.result import IDResult
 
-PILOT_FROM = 1 << 15  # fewer points are solved faster than examined,
-FEW_COLUMNS = 8  # and among so few columns the widest are soon found
-FIRST_GUESS = 1 / 64  # of the range: Delta, where a sample shows points that are all alike
+PILOT_FROM = 1 << 15  # solving fewer points is faster than a pilot,
+FEW_COLUMNS = 8  # and among this few columns the widest are soon found
+FIRST_GUESS = 1 / 64  # Delta as a part of the range, if all points of a sample are equal
 
 
 def intrinsic_dimension(
@@ -67,6 +67,7 @@ def intrinsic_dimension(
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
     time_limit: float | None = None,
+    last_bit: bool = False,
     count_indistinguishable: bool = False,
     removal: bool = False,
     backend: str = "auto",
@@ -117,6 +118,11 @@ def intrinsic_dimension(
     time_limit : float, optional
         Seconds after which the bounds known by then are returned, with a warning; if there are none yet,
         because not all values have been read, a `TimeLimitError` is raised.
+    last_bit : bool, default False
+        On this machine's cores, columns of 16,384 points or more that are a line or repeat but for roundings,
+        and of which every window would have to be looked at, are solved to within a few units in the last
+        place of their largest value; then ``exact`` is False, and ``error`` about 1e-14.  True looks at every
+        window where needed, which may take time in proportion to the square of the points.
     count_indistinguishable : bool, default False
         Also count the points that no feature tells apart from another point; not for Dask collections.
     removal : bool, default False
@@ -178,7 +184,7 @@ def intrinsic_dimension(
             raise InputValueError(f"checkpoints of columns need backend='cpu', not {place.name!r}")
         if removal:
             _refuse_removal(place, rtol, checkpoint, opened)
-        run = _Run(place, opened, rtol, threads, chosen, started, removal=removal)
+        run = _Run(place, opened, rtol, threads, chosen, started, removal=removal, last_bit=bool(last_bit))
     with checkpoint_for(checkpoint, run.job) as store, showing(progress, "features") as told:
         deadline = deadline_of(started, time_limit, run.source.n_points)
         driver = Driver(deadline, told, store, save_every)
@@ -195,7 +201,7 @@ def intrinsic_dimension(
 
 
 def _refuse(place: Executor, X: object, weights: object, rtol: float, equal_rows: bool) -> None:
-    """What families of features do not do."""
+    """Raise for options that families of features do not support."""
     there = place.name == "dask"
     for given, why in (
         (
@@ -213,7 +219,7 @@ def _refuse(place: Executor, X: object, weights: object, rtol: float, equal_rows
 
 
 def _refuse_removal(place: Executor, rtol: float, checkpoint: object, opened: Opened) -> None:
-    """What the costs of removals are not found with."""
+    """Raise for options with which the costs of removals cannot be found."""
     for given, what in (
         (place.name != "cpu", f"backend={place.name!r}"),
         (tolerance(rtol) > 0.0, "rtol"),
@@ -245,7 +251,7 @@ def _warn(profile: Profile, result: IDResult, off: float) -> None:
 
 
 def check_arguments(rtol: object, n_threads: object, time_limit: object) -> tuple[float, int, float | None]:
-    """The tolerance, the number of threads and the seconds at most, or an error where they make no sense."""
+    """Return the tolerance, the number of threads and the time limit, or raise where they make no sense."""
     return (
         real_number(rtol, "rtol", least=0.0, below=math.inf, hint="0 means exact"),
         thread_count(n_threads),
@@ -254,19 +260,21 @@ def check_arguments(rtol: object, n_threads: object, time_limit: object) -> tupl
 
 
 class _Run:
-    """From columns to a result.
+    """Computes a result from columns.
 
-    Those that are made are made once if they are solved exactly; others are examined first.
+    Columns that have to be computed are computed only once if they are solved exactly; others are examined
+    in a first pass.
     """
 
     def __init__(
         self, place: Executor, opened: Opened, rtol: float, threads: int, scale: Scale, started: float,
-        *, removal: bool = False,
+        *, removal: bool = False, last_bit: bool = False,
     ) -> None:  # fmt: skip
         self.place, self.opened, self.rtol, self.threads = place, opened, rtol, threads
         self.chosen, self.normalize, self.started = scale, scale.normalize, started
         self.two = TopTwo.of(opened.source.n_points, opened.source.n_features) if removal else None
         self.source, self.off, self.attempts = opened.source, 0.0, 1
+        self.last_bit = last_bit
         self.once = is_made(self.source) and tolerance(rtol) == 0.0
         self.plan: Plan
         self.profile: Profile
@@ -278,12 +286,16 @@ class _Run:
             self.off = off + error_of(opened.plain, self.ranges)
 
     def job(self) -> dict[str, Any]:
-        """Describe what a checkpoint belongs to."""
+        """Describe the job that a checkpoint belongs to."""
+        return {"rtol": self.rtol, **self.said(), **digest_of(self.source)}
+
+    def said(self) -> dict[str, Any]:
+        """Return what the caller asked for besides the tolerance."""
         said = {} if self.opened.said is None else {"features": self.opened.said}
-        return {"rtol": self.rtol, **said, **digest_of(self.source)}
+        return said | {"last_bit": True} if self.last_bit else said
 
     def result(self, driver: Driver) -> IDResult:
-        """The result; plan and profile are kept."""
+        """Compute the result; plan and profile are kept."""
         if self.once:
             solved = family_profile(
                 self.source, n_threads=self.threads, driver=driver, solve=self.place.solve_made
@@ -291,7 +303,7 @@ class _Run:
             self.profile, self.off, part = solved.profile, solved.feature_error, solved.part
             self.plan = self.place.plan(self.place.problem(self.source, 0.0), self.threads)
             result = self.summary(solved.profile, solved.ranges, solved.d_max_error)
-            if self.two is not None and solved.profile.stopped is None:  # they are made a second time
+            if self.two is not None and solved.profile.stopped is None:  # columns are computed a second time
                 compute_profile(
                     solved.source, leaders=leading(solved.source, self.threads), n_threads=self.threads,
                     driver=driver, profile=self.two,
@@ -299,7 +311,7 @@ class _Run:
         else:
             solver = _Solver(
                 self.place, self.source, self.ranges, tolerance(self.rtol), self.threads, driver,
-                self.summary, self.two,
+                self.summary, self.two, last_bit=self.last_bit,
             )  # fmt: skip
             result = solver.run()
             self.profile, self.plan, self.attempts = solver.profile, solver.plan, solver.attempts
@@ -325,7 +337,7 @@ class _Run:
         )  # fmt: skip
 
     def alerts(self, result: IDResult) -> tuple[Alert, ...]:
-        """What to know before the result is believed; of features that are no columns, only what it says."""
+        """Return the alerts; for features that are not columns, only those that the result itself gives."""
         if self.once or self.opened.said is not None or self.chosen.name == "rank":  # each is a row number
             return find_alerts(result)
         return find_alerts(result, self.source, self.ranges, given=self.given)
@@ -333,20 +345,20 @@ class _Run:
     def summary(
         self, profile: Profile, ranges: Ranges | None = None, d_max_error: float | None = None
     ) -> IDResult:
-        """What a profile says of the features as they were made."""
+        """Turn a profile into a result about the features as computed."""
         found = summarise(
             profile, ranges or self.ranges, normalize=self.normalize, names=self.source.names, rtol=self.rtol,
-            seconds=time.monotonic() - self.started, n_threads=self.threads, feature_error=self.off,
+            seconds=time.monotonic() - self.started, n_threads=self.threads,
+            feature_error=self.off + 0.5 * profile.loose,  # each width is the difference of two values
             d_max_error=2.0 * self.off if d_max_error is None else d_max_error,
         )  # fmt: skip
-        said = {} if self.opened.said is None else {"features": self.opened.said}
-        return replace(found, parameters=found.parameters | {"scale": self.chosen.told(), **said})
+        return replace(found, parameters=found.parameters | {"scale": self.chosen.told(), **self.said()})
 
 
 class _Solver:
     """Solves columns exactly, or at a resolution that reaches rtol.
 
-    Where the pilot guessed too coarsely, once more and finer.
+    If the pilot's guess was too coarse, a finer pass follows.
     """
 
     def __init__(
@@ -359,18 +371,20 @@ class _Solver:
         driver: Driver,
         summary: Callable[[Profile], IDResult],
         two: TopTwo | None = None,
+        *,
+        last_bit: bool = False,
     ) -> None:
         self.place, self.source, self.ranges, self.rtol = place, source, ranges, rtol
         self.threads, self.driver, self.summary = threads, driver, summary
         self.two = two
-        self.problem = replace(place.problem(source, rtol), removal=two is not None)
+        self.problem = replace(place.problem(source, rtol), removal=two is not None, last_bit=last_bit)
         self.attempts = 0
         self._plans: dict[tuple[float, bool, bool], Plan] = {}
         self.plan: Plan
         self.profile: Profile
 
     def run(self) -> IDResult:
-        """The first result that is close enough, that was stopped, or that is exact."""
+        """Return the first result that is close enough, was stopped, or is exact."""
         source, ranges, rtol = self.source, self.ranges, self.rtol
         if rtol > 0.0 or (source.n_points >= PILOT_FROM and source.n_features > FEW_COLUMNS):
             self.pilot = look_ahead(source, ranges)
@@ -386,7 +400,7 @@ class _Solver:
         return made.results[0]
 
     def plan_at(self, step: float, *, negligible: bool = False) -> Plan:
-        """The plan of a pass with this step."""
+        """Return the plan of a pass with this step."""
         known = self._plans.get((step, negligible, self.attempts > 0))
         if known is not None:
             return known
@@ -400,10 +414,10 @@ class _Solver:
         return plan
 
     def negligible(self, step: float) -> bool:
-        """Whether the smallest windows may be left out.
+        """Return whether the smallest windows may be left out.
 
-        They must be small at the first step; and at a finer one points must have been counted before, or
-        else what is left out does not shrink with the step.
+        They must be small at the first step; and before a finer one points must have been counted,
+        otherwise what is left out does not shrink with the step.
         """
         if not (step > 0.0 and self.pilot.smallest > 128 * self.first):
             return False
@@ -412,7 +426,7 @@ class _Solver:
     def attempt(self, step: float) -> Attempt:
         """Make one pass over the columns."""
         self.plan = self.plan_at(step, negligible=self.negligible(step))
-        if self.two is not None:  # on these cores only
+        if self.two is not None:  # on this machine's cores only
             compute_profile(
                 self.source, self.plan.way, ranges=self.ranges, leaders=self.pilot.leaders,
                 n_threads=self.plan.threads, driver=self.driver, profile=self.two,

@@ -23,7 +23,7 @@ FRAMES = ("pandas", "polars", "pyarrow", "torch")  # read in place, column by co
 
 
 class DataEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
-    """What all estimators of geodim do with data."""
+    """How all estimators of geodim check their data."""
 
     def _validated(self, X: object) -> object:
         """Let scikit-learn check the form and note names, but hand on what geodim reads without a copy."""
@@ -43,7 +43,7 @@ class DataEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has no 
 
 
 def _is_table(X: object) -> bool:
-    """Whether it has rows and columns of numbers; functions may be of any other things, too."""
+    """Return whether the data has rows and columns of numbers; features may also be of other things."""
     if hasattr(X, "shape"):
         return len(X.shape) == 2
     try:
@@ -75,6 +75,8 @@ class IntrinsicDimension(DataEstimator):
         Threads to use; all available cores by default.  The result does not depend on it.
     time_limit : float, optional
         Seconds after which the bounds known by then are taken, with a warning.
+    last_bit : bool, default False
+        Whether hard columns are solved to the last bit, see `intrinsic_dimension`.
 
     Attributes
     ----------
@@ -110,6 +112,7 @@ class IntrinsicDimension(DataEstimator):
         normalize: bool | None = None,
         n_threads: int | None = None,
         time_limit: float | None = None,
+        last_bit: bool = False,
     ) -> None:
         self.features = features
         self.metric = metric
@@ -119,6 +122,7 @@ class IntrinsicDimension(DataEstimator):
         self.normalize = normalize
         self.n_threads = n_threads
         self.time_limit = time_limit
+        self.last_bit = last_bit
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:  # noqa: ARG002
         """Measure the data.
@@ -138,7 +142,7 @@ class IntrinsicDimension(DataEstimator):
             The estimator itself.
         """
         family = family_of(self.features, self.metric, self.landmarks)
-        # Of texts, images and graphs scikit-learn knows no form.
+        # scikit-learn cannot check the form of texts, images and graphs.
         data = X if family is not None and not _is_table(X) else self._validated(X)
         result = intrinsic_dimension(data, weights=sample_weight, **self.get_params(deep=False))
         self.result_ = result

@@ -295,6 +295,13 @@ def test_any_data_is_looked_at_without_an_error(shape, seed, kinds, options):
         assert {alert.code for alert in result.alerts} <= set(CODES)
 
 
+def test_columns_whose_widths_have_no_finite_sum():
+    """Two that are equally wide: neither decides alone."""
+    X = np.array([[1e300, -8e307], [-8e307, 1e300]])
+    result = geodim.intrinsic_dimension(X)
+    assert [alert.code for alert in result.alerts] == ["few-points"]
+
+
 def test_codes_are_known_and_sentences_are_whole():
     found: list[Alert] = []
     for X in (

@@ -1,11 +1,16 @@
 """A cluster for the tests of the Dask backend: one for all of them, since its workers take long to start.
 
-It is closed with the last of them: with nothing to do it takes a tenth of a core.
+Its two workers are threads here, so that they need not import and load everything again, but talk by TCP: all
+that is sent is made into bytes.  `make test-all` has processes, and so have in every run the tests that lose
+workers or measure them.  It is closed with the last test: with nothing to do it takes a tenth of a core.
 """
 
 from __future__ import annotations
 
+import inspect
 from contextlib import ExitStack
+from functools import cache
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,12 +19,14 @@ _address: list[str] = []
 
 
 @pytest.fixture(scope="module")
-def scheduler():
-    """The address of the scheduler of two worker processes; nobody is its client yet."""
+def scheduler(request):
+    """The address of the scheduler of two workers; nobody is its client yet."""
     from backends.dask_cases import local_cluster
 
     if not _address:
-        _address.append(_cluster.enter_context(local_cluster()).scheduler_address)
+        processes = not request.config.getoption("-m")
+        cluster = local_cluster(processes=processes, protocol="tcp")
+        _address.append(_cluster.enter_context(cluster).scheduler_address)
     return _address[0]
 
 
@@ -37,3 +44,28 @@ def client(scheduler):
 
     with distributed.Client(scheduler) as made:
         yield made
+
+
+@pytest.fixture(scope="session", autouse=True)
+def builtins_of_triton_are_listed_once():
+    """Its interpreter looks for them at every call of a function, to replace them: a third of its time."""
+    try:
+        from triton.language.core import is_builtin
+        from triton.runtime import interpreter
+    except ImportError:
+        yield
+        return
+
+    @cache
+    def builtins(module):
+        return [(name, one) for name, one in inspect.getmembers(module) if is_builtin(one)]
+
+    def to_be_replaced(module):
+        """All of them, or none where a function is called by one for which they are replaced already."""
+        found = builtins(module)
+        return found if found and getattr(module, found[0][0]) is found[0][1] else []
+
+    with pytest.MonkeyPatch.context() as patch:
+        patched = {**vars(inspect), "getmembers": to_be_replaced}
+        patch.setattr(interpreter, "inspect", SimpleNamespace(**patched))
+        yield

@@ -153,6 +153,8 @@ for kernel, arguments in [
         ("solve_straight", "ends", [-1, 3]),
         ("solve_straight", "firsts", [-1, 3]),
         ("solve_straight", "lasts", [3, N]),
+        ("narrowest_of_some", "starts", [3, N]),
+        ("narrowest_of_some", "ends", [-1, 3]),
         ("solve_alike", "counts", [BLOCKS + 1, 2, 1]),
         ("enter_branch", "column_rows", [0, 2, 0, 1]),
         ("add_masses", "at", [0, 2, 1]),

@@ -68,6 +68,7 @@ from geodim.cli.tables import (
     DropMissing,
     Exclude,
     Header,
+    LastBit,
     NoNormalize,
     Rtol,
     SaveEvery,
@@ -127,6 +128,7 @@ def compute(
         ),
     ] = None,
     rtol: Rtol = 0.0,
+    last_bit: LastBit = False,
     scale: ScaleOption = None,
     no_normalize: NoNormalize = False,
     columns: Columns = None,
@@ -287,6 +289,11 @@ def compute(
         return
     assert file is not None
     where = place(backend, scheduler)
+    if last_bit and console.is_terminal and not quiet:
+        console.print(
+            "note: --last-bit may look at about n\N{SUPERSCRIPT TWO} / 2 windows of a column of n points: a "
+            "minute for 10^6, a hundred times as long for 10^7"
+        )
     with notes(console, quiet=quiet):
         result = _measure(
             file,
@@ -305,6 +312,7 @@ def compute(
             **where,
             features=family or "coordinates",
             rtol=rtol,
+            last_bit=last_bit,
             removal=_finds_removal(where, scheduler, family, rtol, checkpoint),
             scale=by_unit,
             n_threads=threads,
@@ -337,7 +345,7 @@ def compute(
 def _finds_removal(
     where: dict[str, Any], scheduler: str | None, family: object, rtol: float, checkpoint: Path | None
 ) -> bool:
-    """Whether what removals of features cost comes at little more: of columns, exactly, on these cores."""
+    """Return whether removal costs come almost for free: for columns, exactly, on this machine's cores."""
     from geodim.engine.steps import tolerance
 
     here = where.get("backend", "auto") in ("auto", "cpu") and scheduler is None

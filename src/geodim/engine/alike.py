@@ -28,6 +28,10 @@ ASTRAY = 4.0  # blocks whose residuals are this many times those of most blocks 
 class Alike(Protocol):
     """A column whose windows are all alike, ready to be solved."""
 
+    @property
+    def loose(self) -> float:
+        """By how much the widths may exceed phi; 0 is exact."""
+
     def solve(
         self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
         phi: NDArray[np.float64], work: NDArray[np.int64],
@@ -56,6 +60,7 @@ class Straight:
     firsts: NDArray[np.int64]
     lasts: NDArray[np.int64]
     outside: float
+    loose: float = 0.0
 
     @classmethod
     def of(cls, l: NDArray[np.float64], n: int) -> Straight:
@@ -107,6 +112,7 @@ class Bent:
     quanta: NDArray[np.int32]
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
+    loose: float = 0.0
 
     @classmethod
     def of(cls, l: NDArray[np.float64], n: int) -> Bent:

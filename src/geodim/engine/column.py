@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.alike import Alike, Bent, Straight
 from geodim.engine.changed import changed
+from geodim.engine.hard import margin
 from geodim.engine.kernels import columns, gaps, lines, pyramid, runs
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
+from geodim.engine.patterns import InPieces, line_or_pattern, pattern_or_bent
 from geodim.engine.rounding import LATTICE_BITS, SLACK_BITS
 from geodim.engine.sorter import HANDFUL, Sorter
 from geodim.engine.target import Solved
@@ -77,6 +78,8 @@ class ColumnSolver:
         self.slope = 0.0  # only counted columns have one
         self.skip_smallest = skip_smallest
         self.ranges: Ranges | None = None  # what a first pass found, by index of the column, if that is known
+        self.relaxed = False  # whether widths of hard columns may be off by a few roundings:
+        self.near, self.loose = 0.0, 0.0  # by this at most, and by this for the column at hand
         self.turn = 0.0  # where among its pieces a column begins, as a share of them
         self.records: NDArray[np.float64] | None = None
         self.scratch = threading.local()  # candidate lists, one pair per thread that solves pieces
@@ -239,8 +242,12 @@ class ColumnSolver:
         known = self._known(target, cut)
         is_open = np.zeros(layout.counts[-1], np.bool_)
         skip = self.skip_smallest and cut == 0  # a column that was cut has its smallest windows elsewhere
-        if self._open_gaps(l, n, layout.top_shift, target, known, skip, is_open) == 0:
+        self.near = margin(l, n) if self.relaxed else 0.0
+        self.loose = 0.0
+        bar = np.maximum(known - self.near, 0.0) if self.near > 0.0 else known
+        if self._open_gaps(l, n, layout.top_shift, target, bar, skip, is_open) == 0:
             return True
+        del bar
         solve = self._piece_solver(l, n, layout, known, skip)
         pieces = pieces_of(is_open, GAPS_PER_PIECE if n < LONG and executor is None else 1)
         begin = int(self.turn * len(pieces))
@@ -254,7 +261,7 @@ class ColumnSolver:
             work = np.zeros(N_COUNTERS, np.int64)
             self._look_again(target, piece[0] << top, min(piece[1] << top, n))
             ranges, n_ranges = solve(piece, work)
-            self._merge(target, Solved(self.phi, ranges[:n_ranges], index, cut, work, piece))
+            self._merge(target, Solved(self.phi, ranges[:n_ranges], index, cut, work, piece, self.loose))
             return True
 
         if executor is None:
@@ -311,8 +318,10 @@ class ColumnSolver:
         bar = quantum if quantum > 0.0 else -slack
         # Exact grids have no spread: there the lines of the recursion meet.
         if 4 * pyramid.BASE <= n < MOST_STRAIGHT and 0.0 < lines.spread_around_line(l, n) < GRID_SPREAD:
-            return _Alike(self, Straight.of, l, n, known, skip, top).solve
-        alike = _Alike(self, Bent.of, l, n, known, skip, top)
+            return InPieces(
+                self, line_or_pattern, l, n, known, skip, top, slack == 0.0, self.near > 0.0
+            ).solve
+        alike = InPieces(self, pattern_or_bent, l, n, known, skip, top, slack == 0.0, False)
         if self.records is None:
             self.records = np.empty((self.layout.total, pyramid.RECORD))
         records = self.records
@@ -372,32 +381,6 @@ class ColumnSolver:
             lists = np.empty(self.layout.total, np.int32), np.empty(self.layout.total)
             self.scratch.lists = lists
         return lists
-
-
-class _Alike:
-    """Solves pieces of a column whose windows are all alike; what that needs is made when it is needed."""
-
-    def __init__(
-        self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int], Alike], l: NDArray[np.float64],
-        n: int, known: NDArray[np.float64], skip: bool, top: int,
-    ) -> None:  # fmt: skip
-        self.make = make
-        self.solver, self.l, self.n, self.known, self.skip, self.top = solver, l, n, known, skip, top
-        self.column: Alike | None = None
-        self.lock = threading.Lock()
-
-    @property
-    def used(self) -> bool:
-        """Whether a piece was solved this way already."""
-        return self.column is not None
-
-    def solve(self, piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-        """Solve one piece."""
-        with self.lock:
-            if self.column is None:
-                self.column = self.make(self.l, self.n)
-        first, last = max(piece[0] << self.top, 1), min(piece[1] << self.top, self.n)
-        return self.column.solve(self.l, self.n, first, last, self.known, self.skip, self.solver.phi, work)
 
 
 class PyramidLayout:

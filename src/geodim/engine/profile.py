@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     Bounds = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]
     Steps = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]
 
+LOOSE = "loose"  # the note of how far each column's widths may be off, see `geodim.engine.hard`
+
 
 @dataclass
 class Profile:
@@ -48,6 +50,7 @@ class Profile:
     stopped: str | None = None
     unsolved: dict[int, dict[Piece, Sizes]] = field(default_factory=dict, repr=False)
     notes: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)  # kept in checkpoints
+    sizes: NDArray[np.int64] | None = field(default=None, repr=False)  # all k from 2 on, if written ahead
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
@@ -85,8 +88,23 @@ class Profile:
         with self.lock:
             columns.merge(solved.phi, solved.ranges, len(solved.ranges), solved.column, phi, owner)
             self.work += solved.work
+            if solved.loose > 0.0:
+                self.notes[LOOSE][solved.column] = solved.loose
             if solved.piece is not None:
                 del self.unsolved[solved.column][solved.piece]
+
+    def relax(self, relaxed: bool) -> None:
+        """If so, widths of columns may be off from now on, by what is noted of each."""
+        if relaxed and self.step == 0.0:
+            self.notes.setdefault(LOOSE, np.zeros(self.done.size))
+
+    @property
+    def loose(self) -> float:
+        """By how much Phi may be less than what is held here at most; 0 is exact."""
+        loose = self.notes.get(LOOSE)
+        if loose is None or not loose.any():
+            return 0.0
+        return float(loose[np.unique(self.owner[self.owner >= 0])].max(initial=0.0))
 
     def merge_whole(self, phi: NDArray[np.float64], column: int) -> None:
         """Merge a whole column's phi by NumPy alone, as `merge` does with compiled code."""
@@ -124,7 +142,8 @@ class Profile:
 
     def everywhere(self, n_threads: int = 1) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """All k from 2 on and Phi there, once every column was solved without a step."""
-        return whole_numbers(2, self.n_points + 1, n_threads), self.phi[1:]
+        sizes = whole_numbers(2, self.n_points + 1, n_threads) if self.sizes is None else self.sizes
+        return sizes, self.phi[1:]
 
     def mean(
         self, support: NDArray[Any], widths: NDArray[np.float64], scale: float, n_threads: int = 1

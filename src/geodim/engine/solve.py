@@ -24,7 +24,7 @@ from geodim.engine.dominated import Dominance
 from geodim.engine.driver import Driver
 from geodim.engine.helpers import Helpers
 from geodim.engine.parts import thread_count
-from geodim.engine.profile import Profile
+from geodim.engine.profile import LOOSE, Profile
 from geodim.engine.steps import steps_needed
 from geodim.engine.ways import MOST_COLUMNS, local_way
 from geodim.engine.windows import solve_every_window
@@ -100,7 +100,10 @@ def compute_profile(
         check_points(n, PROFILE_BYTES + 8 + 2 * source.dtype.itemsize)
     if profile is None:
         profile = Profile.empty(n, d, step, way.steps if way.counted else None, way.left_out, threads)
+        profile.relax(way.relaxed)
         driver.resume([profile])
+    else:
+        profile.relax(way.relaxed)
     if way.compiled:
         import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
         run = _Run(source, way, profile, driver, threads, first_steps, ranges, ends)
@@ -317,6 +320,7 @@ class _Run:
             # Threads begin at different sizes: what one has reached, the next one mostly need not solve.
             solver.turn = next(self.solvers) % self.threads / self.threads
             solver.ranges = self.ranges
+            solver.relaxed = LOOSE in self.profile.notes
             solver.scratch = self.scratch  # a thread that helps several solvers needs one pair of lists
             self.local.solver = solver
         return solver

@@ -37,6 +37,8 @@ class Solved:
         What it took, see `geodim.engine.kernels.counters`.
     piece : pair of int, optional
         Which of the announced pieces this is; None for a whole column.
+    loose : float
+        By how much ``phi`` may exceed what it stands for, see `geodim.engine.hard`; 0 is exact.
     """
 
     phi: NDArray[np.float64]
@@ -45,6 +47,7 @@ class Solved:
     cut: int
     work: NDArray[np.int64]
     piece: Piece | None = None
+    loose: float = 0.0
 
 
 class Target(Protocol):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.engine.parts import divisor, exact_sum, mean_of
-from geodim.engine.profile import Profile
+from geodim.engine.profile import LOOSE, Profile
 from geodim.memory import PROFILE_BYTES, check_points
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ class TopTwo(Profile):
         with self.lock:
             merge_two(solved.phi, solved.ranges, len(solved.ranges), solved.column, *held)
             self.work += solved.work
+            if solved.loose > 0.0:
+                self.notes[LOOSE][solved.column] = solved.loose
             if solved.piece is not None:
                 del self.unsolved[solved.column][solved.piece]
 
@@ -105,6 +107,7 @@ class TopTwo(Profile):
         return Profile(
             phi=self.best, owner=self.holder, step=0.0, done=self.done, n_points=self.n_points,
             work=self.work, bytes_read=self.bytes_read, stopped=self.stopped, unsolved=self.unsolved,
+            notes=self.notes,
         )  # fmt: skip
 
     def without(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:

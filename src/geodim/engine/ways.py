@@ -52,6 +52,8 @@ class Way:
         Whether workers hold all columns; of hops on a GPU, whether the graph stays there.
     drops : bool
         Whether columns are tested by counts before they are sorted: among many, nearly all attain nothing.
+    relaxed : bool
+        Whether widths of hard columns may be off by a few roundings, see `geodim.engine.hard`.
     """
 
     method: str = "sorted"
@@ -66,6 +68,7 @@ class Way:
     by_chunk: bool = False
     resident: bool = False
     drops: bool = False
+    relaxed: bool = False
 
     @property
     def counted(self) -> bool:

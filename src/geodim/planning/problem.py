@@ -78,6 +78,8 @@ class Problem:
         Whether windows of the fewest points hardly matter at this tolerance, as a sample tells.
     removal : bool
         Whether the two best columns of every size are kept, for what the removal of a feature costs.
+    last_bit : bool
+        Whether widths of hard columns must not be off by a few roundings.
     kernels : bool
         Whether compiled code is loaded already, as it is in a process that solved something larger before;
         otherwise a few windows are examined without it.
@@ -121,6 +123,7 @@ class Problem:
     again: bool = False
     negligible: bool = False
     removal: bool = False
+    last_bit: bool = False
     kernels: bool = False
 
     def __post_init__(self) -> None:
@@ -144,12 +147,12 @@ class Problem:
 
     @property
     def made_once(self) -> bool:
-        """Whether columns are made, and solved without a first look at them."""
+        """Whether columns are computed, and solved without a first pass over them."""
         return self.made_from is not None and self.rtol == 0.0 and self.n_rows is None
 
     @property
     def every_window(self) -> bool:
-        """Whether NumPy looks at every window, and nothing compiled is loaded: the one rule.
+        """Whether NumPy examines every window, and nothing compiled is loaded.
 
         Only of plain columns, solved exactly.
         """
@@ -202,7 +205,7 @@ def normal_spread(n_points: int, n_features: int) -> float:
 
 
 def reachable_rtol(steps: float, spread: float) -> float:
-    """The smallest tolerance that this many steps certify for sure.
+    """Return the smallest tolerance that this many steps are sure to certify.
 
     A step is a power of two, so half of it may do.
 

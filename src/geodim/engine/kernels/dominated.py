@@ -30,6 +30,7 @@ FEW = 1 << 14  # not more than this unless cells leave larger windows open,
 MORE = 3  # and the next one this many times as many
 TINY = 64  # points of windows that ties may settle
 SHORT_RUN = 32  # values of one cell that are sorted by insertion
+EVEN_FROM, EVEN = 1 << 14, 60.0  # points of a column that may be hard (`geodim.engine.hard`), and for a line
 SMALLEST_CELL, LARGEST_CELL = 2.0**-900, 2.0**900
 
 
@@ -127,6 +128,8 @@ def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathere
     cells = int(np.floor(greatest / cell) - first) + 1
     if cells > n_cells + 2 or not _count(column, n, 1.0 / cell, first, before[: cells + 1]):
         return False
+    if n >= EVEN_FROM and _is_even(before, cells):  # perhaps solved to within roundings only
+        return False
     left, start, width = _settle_by_cells(before, cells, cell, span, bar, n)
     looks = 0
     wanted = max(min(n // DENSE, FEW), 4 * left)
@@ -151,6 +154,16 @@ def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathere
             return False
         wanted = MORE * held if gathered.size >= n else n
     return True
+
+
+@njit(nogil=True, cache=True)
+def _is_even(before, cells):
+    """Whether points up to each cell are within 24 + 32 around a line: if values are within 24 spacings."""
+    rise = (before[cells - 1] - before[1]) / max(cells - 2, 1)
+    c = 1
+    while c < cells and abs(before[c] - before[1] - rise * (c - 1)) <= EVEN:
+        c += 1
+    return 2 < cells == c
 
 
 @njit(nogil=True, cache=True)

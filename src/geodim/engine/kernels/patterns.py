@@ -1,0 +1,128 @@
+"""Columns that repeat: every p-th value is one and the same step further.
+
+Weekdays, lengths of months, shifts; and with p = 1 evenly spaced values.  Windows that begin p apart are then
+equally wide, so the p starts from 0 on tell everything (F23 in docs/mathematics.md): for n - d >= p, with
+d = q p + r, phi(d) = q step + phi(r), and the largest sizes have fewer than p windows.  That is so if
+differences are exact, as on a lattice (section 4 of docs/numerics.md).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from geodim.compiled import njit
+from geodim.engine.kernels._bounds import require
+from geodim.engine.kernels.alike import seed
+from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.kernels.tiles import PADDING, evaluate_tile
+
+CHUNK = 2048  # sizes whose widths stay in the cache
+
+
+@njit(nogil=True, cache=True)
+def exact_period(l, n, most, looks):
+    """The least p <= most with which all l[i + p] - l[i] are equal; 0 if none is found in so many looks.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, ascending
+    n : int, points
+    most, looks : int
+    """
+    require(0 < n <= l.size, "exact_period: l")
+    for p in range(1, min(most, n - 1) + 1):
+        step = l[p] - l[0]
+        i = 1
+        while i + p < n and l[i + p] - l[i] == step:
+            i += 1
+        if i + p == n:
+            return p
+        looks -= i
+        if looks < 0:
+            return 0
+    return 0
+
+
+@njit(nogil=True, cache=True)
+def narrowest_of_period(l, n, p, base, tail):
+    """The narrowest widths of d < p, over p starts, and those of the p - 1 largest d, over all starts.
+
+    Parameters
+    ----------
+    l : (n + PADDING,) float64, ascending, then infinite
+    n : int, points
+    p : int, the period, at most n / 4
+    base : (p + BASE or more,) float64 over d, written
+    tail : (p + BASE or more,) float64 over d - (n - p), written
+    """
+    require(l.size >= n + PADDING, "narrowest_of_period: l")
+    require(0 < p <= n // 4, "narrowest_of_period: p")
+    require(min(base.size, tail.size) >= p + BASE, "narrowest_of_period: base, tail")
+    base[: p + BASE] = np.inf
+    tail[: p + BASE] = np.inf
+    for d in range(0, p, BASE):
+        evaluate_tile(l, 0, p, d, base[d : d + BASE])
+        evaluate_tile(l, 0, p - d, n - p + d, tail[d : d + BASE])
+
+
+@njit(nogil=True, cache=True)
+def fill_by_period(l, n, p, base, tail, d_first, d_stop, phi):
+    """Phi of a column with an exact period for the sizes [d_first, d_stop).
+
+    ``base`` and ``tail`` are as `narrowest_of_period` fills them, ``phi`` is (n,) float64, written.
+    """
+    require(0 < p <= n // 4 and n <= l.size, "fill_by_period: l")
+    require(min(base.size, tail.size) >= p, "fill_by_period: base, tail")
+    require(d_first > 0 and d_stop <= min(n, phi.size), "fill_by_period: the sizes")
+    step = l[p] - l[0]
+    for d in range(d_first, d_stop):
+        phi[d] = base[d % p] + (d // p) * step if n - d >= p else tail[d - (n - p)]
+
+
+@njit(nogil=True, cache=True)
+def spread_by_period(u, first, stop, most, spreads):
+    """For every p <= most, by how much departures of one phase differ at most, over the places [first, stop).
+
+    Parameters
+    ----------
+    u : (stop or more,) float64, departures
+    first, stop, most : int
+    spreads : (most + 1,) float64, by p, written
+    """
+    require(0 <= first <= stop <= u.size, "spread_by_period: u")
+    require(most > 0 and spreads.size > most, "spread_by_period: spreads")
+    low, high = np.empty(most), np.empty(most)
+    spreads[: most + 1] = 0.0
+    for p in range(1, most + 1):
+        low[:p] = np.inf
+        high[:p] = -np.inf
+        phase = 0
+        for i in range(first, stop):
+            low[phase] = min(low[phase], u[i])
+            high[phase] = max(high[phase], u[i])
+            phase = phase + 1 if phase + 1 < p else 0
+        for phase in range(min(p, stop - first)):
+            spreads[p] = max(spreads[p], high[phase] - low[phase])
+
+
+@njit(nogil=True, cache=True)
+def narrowest_of_some(l, mirrored, n, starts, ends, widths):
+    """For every size d the narrowest of the windows that begin at some places or end at others.
+
+    Parameters
+    ----------
+    l : (n or more,) float64, ascending
+    mirrored : (n,) float64, the values times -1 in reverse order
+    n : int, points
+    starts, ends : (m,) int64, positions; ends count from the last value
+    widths : (n,) float64 over d, written
+    """
+    require(0 < n <= min(l.size, mirrored.size, widths.size), "narrowest_of_some: l")
+    for positions in (starts, ends):
+        for at in range(positions.size):
+            require(0 <= positions[at] < n, "narrowest_of_some: a position")
+    widths[:n] = np.inf
+    for d in range(0, n, CHUNK):
+        sizes = min(CHUNK, n - d)
+        seed(l, n, d, sizes, starts, widths[d : d + sizes])
+        seed(mirrored, n, d, sizes, ends, widths[d : d + sizes])

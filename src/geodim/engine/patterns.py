@@ -1,0 +1,103 @@
+"""Columns that repeat, and the choice of a way for columns whose windows are all alike."""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geodim.engine.alike import Bent, Straight
+from geodim.engine.hard import Relaxed, is_dear
+from geodim.engine.kernels import patterns
+from geodim.engine.kernels.counters import WINDOWS
+from geodim.engine.kernels.pyramid import BASE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from geodim.engine.alike import Alike
+    from geodim.engine.column import ColumnSolver
+
+LONGEST = 32.0  # times the root of n: the longest period, whose square is the work that it takes
+PERIOD_LOOKS = 16  # for each value, while a period is sought
+
+
+@dataclass(frozen=True)
+class Periodic:
+    """One that repeats exactly, see `geodim.engine.kernels.patterns.narrowest_of_period`."""
+
+    period: int
+    base: NDArray[np.float64]
+    tail: NDArray[np.float64]
+    loose: float = 0.0
+
+    @classmethod
+    def of(cls, l: NDArray[np.float64], n: int) -> Periodic | None:
+        """Of n ascending values whose differences are exact, then infinite; None if they do not repeat."""
+        most = min(int(LONGEST * math.sqrt(n)), n // 4)
+        period = patterns.exact_period(l, n, most, PERIOD_LOOKS * n)
+        if period == 0:
+            return None
+        base, tail = np.empty(period + BASE), np.empty(period + BASE)
+        patterns.narrowest_of_period(l, n, period, base, tail)
+        return cls(period, base, tail)
+
+    def solve(
+        self, l: NDArray[np.float64], n: int, first: int, stop: int,
+        known: NDArray[np.float64], skip: bool,  # noqa: ARG002 - it costs nothing to solve all sizes
+        phi: NDArray[np.float64], work: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
+        """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
+        patterns.fill_by_period(l, n, self.period, self.base, self.tail, first, stop, phi)
+        work[WINDOWS] += stop - first
+        return np.array([[first, stop]], np.int64), 1
+
+
+def line_or_pattern(l: NDArray[np.float64], n: int, exact: bool, relaxed: bool) -> Alike:
+    """The way for a column that stays close to a line.
+
+    ``exact`` says whether its differences are, ``relaxed`` whether its widths may be off by a few roundings.
+    """
+    found: Alike | None = Periodic.of(l, n) if exact else None
+    if found is None:
+        line = Straight.of(l, n)
+        found = (Relaxed.of(l, n, line) if relaxed and is_dear(l, n, line) else None) or line
+    return found
+
+
+def pattern_or_bent(l: NDArray[np.float64], n: int, exact: bool, relaxed: bool) -> Alike:  # noqa: ARG001
+    """The way for any other whose windows are all alike; whether it is taken depends on other columns."""
+    return (Periodic.of(l, n) if exact else None) or Bent.of(l, n)
+
+
+class InPieces:
+    """Solves pieces of a column whose windows are all alike; what that needs is made when it is needed."""
+
+    def __init__(
+        self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int, bool, bool], Alike],
+        l: NDArray[np.float64], n: int, known: NDArray[np.float64], skip: bool, top: int,
+        exact: bool, relaxed: bool,
+    ) -> None:  # fmt: skip
+        self.make, self.exact, self.relaxed = make, exact, relaxed  # whether differences are exact, and so on
+        self.solver, self.l, self.n, self.known, self.skip, self.top = solver, l, n, known, skip, top
+        self.column: Alike | None = None
+        self.lock = threading.Lock()
+
+    @property
+    def used(self) -> bool:
+        """Whether a piece was solved this way already."""
+        return self.column is not None
+
+    def solve(self, piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+        """Solve one piece."""
+        with self.lock:
+            if self.column is None:
+                self.column = self.make(self.l, self.n, self.exact, self.relaxed)
+                self.solver.loose = self.column.loose
+        first, last = max(piece[0] << self.top, 1), min(piece[1] << self.top, self.n)
+        return self.column.solve(self.l, self.n, first, last, self.known, self.skip, self.solver.phi, work)

@@ -1,0 +1,224 @@
+"""Hard columns: bounds that hold, the same bits in whatever order, and the last bit where it is asked for."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import geodim
+from distributions import COLUMNS, column
+from engine.oracle import assert_same_bits, padded, phi as brute_force
+from geodim import paper
+from geodim.data.sources import as_source
+from geodim.engine import hard
+from geodim.engine.alike import Straight
+from geodim.engine.column import ColumnSolver
+from geodim.engine.dominated import is_dominated
+from geodim.engine.hard import Relaxed, is_dear, margin, nearly_a_period
+from geodim.engine.solve import compute_profile, way_of
+from geodim.engine.ways import Way
+from geodim.errors import DataFileError
+from geodim.result import IDResult
+
+PATTERN = np.array([0, 1, 5])
+
+
+def pattern(n):
+    return (np.arange(n) // 3 * 7 + PATTERN[np.arange(n) % 3]).astype(np.float64)
+
+
+HARD = {  # periods and values
+    "angles": (1, lambda n: (2.0 * np.pi * np.arange(n)) / n),
+    "thirds of tenths": (1, lambda n: np.arange(n) * 0.1 / 3.0),
+    "from below 0": (1, lambda n: np.linspace(-1.0, 2.0, n)),
+    "below 0": (1, lambda n: -np.arange(n) * 0.7 / 3.0),
+    "from far away": (1, lambda n: 1e6 + np.arange(n) * 0.7 / 3.0),
+    "pattern in tenths": (3, lambda n: pattern(n) * 0.1),
+    "pattern in thirds of tenths": (3, lambda n: pattern(n) * 0.1 / 3.0),
+    "tiny": (1, lambda n: np.arange(n) / 7.0 * 1e-200 / 3.0),
+    "large": (1, lambda n: np.arange(n) / 7.0 * 1e200 / 3.0),
+}
+
+
+@pytest.fixture
+def all_hard(monkeypatch):
+    """Whatever is a line or repeats but for roundings counts as hard, however short it is."""
+    monkeypatch.setattr(hard, "HARD_FROM", 200)
+    monkeypatch.setattr(hard, "DEAR", 0)
+
+
+def relaxed_profile(X, n_threads=1, width=None):
+    source = as_source(X)
+    way = way_of(source, None, 0.0, n_threads)
+    way = Way(**{**vars(way), "relaxed": True, "width": width or way.width})
+    return compute_profile(source, way, n_threads=n_threads)
+
+
+@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize("n", [700, 1601])
+def test_widths_exceed_phi_by_less_than_they_say(name, n):
+    period, make = HARD[name]
+    l = padded(np.sort(make(n)))
+    made = Relaxed.of(l, n, Straight.of(l, n))
+    assert made is not None
+    assert made.period % period == 0  # what rounding adds to it may repeat as well
+    exact = brute_force(l, n)
+    assert np.all(made.widths[1:] >= exact[1:])
+    assert np.all(made.widths[1:] - exact[1:] <= made.loose)
+    assert np.all(np.diff(made.widths[1:]) >= 0.0)
+    assert made.widths[n - 1] == l[n - 1] - l[0]
+    assert made.loose <= 64 * np.spacing(np.abs(l[:n]).max())
+
+
+@pytest.mark.parametrize("name", sorted(name for name in COLUMNS if "signed_zeros" not in name))
+def test_what_is_told_apart_by_more_than_roundings_stays_exact(name, all_hard):
+    n = 1000
+    values = column(name, n).astype(np.float64)
+    X = np.random.default_rng(1).permutation(values)[:, np.newaxis]
+    profile = relaxed_profile(X)
+    exact = brute_force(np.sort(values), n)
+    if profile.loose == 0.0:
+        assert_same_bits(profile.phi[1:], exact[1:])
+    else:
+        assert name.startswith(("linspace", "tenths")), name
+        assert np.all(np.abs(profile.phi[1:] - exact[1:]) <= profile.loose)
+
+
+def test_exact_as_long_as_that_costs_little():
+    n = 30_000
+    for values, dear in ((np.arange(1, n + 1) / n, False), (pattern(n) * 0.1, True)):
+        l = padded(values)
+        assert margin(l, n) > 0.0
+        assert is_dear(l, n, Straight.of(l, n)) is dear
+    normal = padded(np.sort(np.random.default_rng(0).normal(size=n)))
+    assert margin(normal, n) == 0.0
+    assert margin(padded(values), n // 2) == 0.0  # as few as that are looked at in any case
+
+
+def test_periods_are_the_least():
+    rng = np.random.default_rng(3)
+    noise = 1e-9 * rng.random(8192)
+    for period in (1, 2, 5, 12):
+        u = rng.random(period)[np.arange(8192) % period] + noise
+        assert nearly_a_period(u) == period
+
+
+# ---------------------------------------------------------------- whatever the order
+
+
+def alike_columns(n):
+    """Near ties among hard columns and with others: closer together than they are known."""
+    rng = np.random.default_rng(5)
+    angles = HARD["angles"][1](n)
+    some = [
+        angles,
+        angles * (1.0 + 2.0**-50),
+        angles[::-1] * (1.0 - 2.0**-51),
+        np.linspace(-1.0, 2.0 * np.pi - 1.0, n),
+        rng.normal(size=n),
+        2.0 * np.pi * np.arange(n) / (n - 1),
+    ]
+    return np.stack([rng.permutation(values) for values in some], axis=1)
+
+
+def test_the_same_bits_for_every_order_thread_and_block(all_hard):
+    n = 900
+    X = alike_columns(n)
+    reference = relaxed_profile(X)
+    assert reference.loose > 0.0
+    exact = np.max([brute_force(np.sort(values), n) for values in X.T], axis=0)
+    assert np.all(reference.phi[1:] >= exact[1:])
+    assert np.all(reference.phi[1:] - exact[1:] <= reference.loose)
+    for n_threads, width in itertools.product((1, 2, 3), (1, 3)):
+        found = relaxed_profile(X, n_threads, width)
+        assert_same_bits(found.phi, reference.phi)
+        assert np.array_equal(found.owner, reference.owner)
+        assert found.loose == reference.loose
+    for order in ([5, 4, 3, 2, 1, 0], [3, 1, 4, 0, 5, 2], [2, 5, 0, 4, 1, 3]):
+        assert_same_bits(relaxed_profile(X[:, order]).phi, reference.phi)
+
+
+def test_columns_are_rejected_only_below_what_they_may_be_taken_for(all_hard):
+    """What others reached lies above phi, by less than phi is known."""
+    n = 900
+    values = HARD["angles"][1](n)
+    alone = relaxed_profile(values[:, np.newaxis])
+    exact = brute_force(values, n)
+    profile = relaxed_profile(values[:, np.newaxis])
+    profile.phi[:] = np.append(0.0, np.nextafter(exact[1:], np.inf))
+    profile.owner[:] = 1
+    others = profile.phi.copy()
+    solver = ColumnSolver(n, np.dtype(np.float64))
+    solver.relaxed = True
+    assert solver.solve(values, 0, profile, lambda: False)
+    assert np.any(alone.phi > others)
+    assert_same_bits(profile.phi, np.maximum(others, alone.phi))
+
+
+def test_what_may_be_hard_is_not_dropped_by_counts():
+    n = 1 << 14
+    line = np.random.default_rng(0).permutation(pattern(n))
+    square = (line / line.max()) ** 2
+    for values, dropped in ((line, False), (square, True), (line[1:], True)):
+        bar = np.linspace(0.0, 10.0 * values.max(), values.size)
+        assert is_dominated(values, values.min(), values.max(), bar) == dropped
+
+
+def test_the_same_bits_where_columns_are_dropped_by_counts():
+    """From 64 columns on; here hard ones lie below others by less than they are known."""
+    n = 1 << 14
+    rng = np.random.default_rng(6)
+    line = pattern(n) * 0.1
+    X = np.stack([rng.permutation(line * (1.0 - k * 2.0**-53)) for k in range(6)], axis=1)
+    X = np.concatenate([X, rng.integers(0, 3, (n, 60)).astype(np.float64)], axis=1)
+    reference = relaxed_profile(X)
+    assert reference.loose > 0.0
+    for order in (np.arange(66)[::-1], rng.permutation(66)):
+        assert_same_bits(relaxed_profile(X[:, order], 2).phi, reference.phi)
+
+
+# ---------------------------------------------------------------- what results say
+
+
+def test_results_say_so_and_hold_the_exact_value(all_hard):
+    X = alike_columns(900)
+    found, exact = geodim.intrinsic_dimension(X), geodim.intrinsic_dimension(X, last_bit=True)
+    assert exact.exact
+    assert_same_bits(exact.phi, paper.phi_all(X))
+    assert exact.parameters["last_bit"] is True
+    assert not found.exact
+    assert 0.0 < found.error < 1e-12
+    assert found.lower < exact.dimension < found.upper
+    assert found.discriminability_lower < exact.discriminability < found.discriminability_upper
+    assert np.all(np.abs(found.phi - exact.phi) <= 2.0 * found.feature_error)
+    assert found.one_number
+    again = IDResult.from_dict(found.to_dict())
+    assert (again.exact, again.error, again.feature_error) == (False, found.error, found.feature_error)
+    older = found.to_dict()
+    assert older["plan"]["way"].pop("relaxed")
+    assert IDResult.from_dict(older).error == found.error
+    removal = geodim.intrinsic_dimension(X, removal=True)
+    assert (removal.lower, removal.upper) == (found.lower, found.upper)
+    certificate = found.certificate(X)
+    assert certificate is not None
+
+
+def test_a_pass_that_is_continued_knows_what_was_loose(all_hard, tmp_path):
+    X = alike_columns(900)
+    reference = geodim.intrinsic_dimension(X)
+    for _ in range(2):  # the second time all is read from the checkpoint
+        found = geodim.intrinsic_dimension(X, checkpoint=tmp_path)
+        assert (found.lower, found.upper, found.exact) == (reference.lower, reference.upper, False)
+    with pytest.raises(DataFileError, match="another computation"):
+        geodim.intrinsic_dimension(X, checkpoint=tmp_path, last_bit=True)
+
+
+def test_tolerances_are_met_as_before(all_hard):
+    X = alike_columns(900)
+    exact = geodim.intrinsic_dimension(X, last_bit=True)
+    for rtol in (1e-3, 1e-12):
+        found = geodim.intrinsic_dimension(X, rtol=rtol)
+        assert found.lower <= exact.dimension <= found.upper
+        assert found.error <= rtol

@@ -1,0 +1,63 @@
+"""Columns that repeat: exact periods, and what is solved by them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.oracle import assert_same_bits, padded, phi as brute_force
+from geodim.data.sources import as_source
+from geodim.engine.kernels.counters import N_COUNTERS
+from geodim.engine.kernels.patterns import exact_period
+from geodim.engine.patterns import Periodic
+from geodim.engine.solve import compute_profile
+
+
+def weekdays(n):
+    return (np.arange(n) // 5 * 7 + np.arange(n) % 5).astype(np.float64)
+
+
+PATTERNS = {
+    "even": (1, lambda n: 3.0 * np.arange(n)),
+    "weekdays": (5, weekdays),
+    "weekdays of negative dates": (5, lambda n: weekdays(n) - 4000.0),
+    "in quarters": (3, lambda n: 0.25 * (np.arange(n) // 3 * 7 + np.array([0, 1, 5])[np.arange(n) % 3])),
+    "with ties": (4, lambda n: 10.0 * (np.arange(n) // 4) + np.array([0, 0, 0, 3])[np.arange(n) % 4]),
+    "months": (48, lambda n: np.arange(n).astype("M8[M]").astype("M8[D]").astype(np.float64)),
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+@pytest.mark.parametrize("n", [193, 700, 1200])
+def test_windows_of_one_period_tell_all(name, n):
+    period, make = PATTERNS[name]
+    l = padded(np.sort(make(n)))
+    made = Periodic.of(l, n)
+    assert made is not None
+    assert made.period == period
+    phi = np.zeros(n)
+    for first, stop in ((1, 64), (64, n - 40), (n - 40, n)):
+        ranges, count = made.solve(l, n, first, stop, np.zeros(n), False, phi, np.zeros(N_COUNTERS, np.int64))
+        assert ranges[:count].tolist() == [[first, stop]]
+    assert_same_bits(phi, brute_force(l, n))
+
+
+def test_a_period_must_hold_to_the_end_and_be_short():
+    l = padded(weekdays(500))
+    assert exact_period(l, 500, 9, 5000) == 5
+    assert exact_period(l, 500, 4, 5000) == 0
+    assert exact_period(l, 500, 9, 3) == 0  # after so many looks
+    l[499] += 1.0
+    assert exact_period(l, 500, 9, 5000) == 0
+    assert Periodic.of(padded(np.sort(np.random.default_rng(0).normal(size=500))), 500) is None
+
+
+@pytest.mark.parametrize("name", ["weekdays", "in quarters"])
+def test_the_whole_way_takes_a_look_at_each_size_alone(name):
+    """In any order of the points, not in time that goes with the square of n."""
+    n = 3000
+    values = PATTERNS[name][1](n)
+    X = np.random.default_rng(1).permutation(values)[:, np.newaxis]
+    profile = compute_profile(as_source(X), n_threads=1)
+    assert_same_bits(profile.phi[1:], brute_force(np.sort(values), n)[1:])
+    assert profile.work[:2].sum() <= 2 * n
