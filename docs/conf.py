@@ -6,6 +6,7 @@ formulas all lie in the folder that it writes.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tomllib
@@ -19,6 +20,8 @@ from gallery_order import place_of
 from sphinx_gallery.sorting import FunctionSortKey
 
 from geodim import __version__
+
+gc.disable()  # whatever is made is kept to the end of the build, and looking for garbage a fifth of its time
 
 # What the examples and tutorials may look for stays within this folder, and nothing is downloaded.
 os.environ["GEODIM_OFFLINE"] = "1"

@@ -1,6 +1,6 @@
-"""The one check of every number that a caller hands over: its kind, and the limits that it must keep to.
+"""Checks of every number that a caller passes: its type, and the limits it must keep to.
 
-A slip of the hand is refused by its size, before anything is allocated or counted up to.
+An absurdly large number, such as a typing error, is refused before anything is allocated for it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ MOST_REPETITIONS = 10_000
 MOST_SIZE = 10**15  # points, features, nodes or edges
 MOST_SECONDS = 1e9  # thirty years
 
-HOP_BYTES = 4096  # what is kept of every hop besides arrays: profiles, results, names
+HOP_BYTES = 4096  # per hop, besides the arrays: profiles, results, names
 
 
 def whole_number(value: object, name: str, least: int | None = None, most: int | None = None) -> int:
-    """Return a whole number as an int, NumPy's too, or raise; True and False are none.
+    """Return a whole number (also one of NumPy's) as an int, or raise; True and False are not accepted.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def whole_number(value: object, name: str, least: int | None = None, most: int |
     ...
     geodim.errors.InputValueError: n_threads must be at most 4,096, got a number of more than 30 digits
     """
-    # NumPy's bool has an index as well before 2.3; both types are called bool, or bool_.
+    # Before NumPy 2.3 its bool has an index as well; the types are called bool and bool_.
     index: Any = None if type(value).__name__ in ("bool", "bool_") else value
     try:
         number = operator.index(index)
@@ -64,7 +64,7 @@ def real_number(
 ) -> float:
     """Return a number as a float, or raise.
 
-    NaN, True and False are none; ``below=math.inf`` asks for a finite one.
+    NaN, True and False are not accepted; ``below=math.inf`` requires a finite number.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def real_number(
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InputTypeError(f"{name} must be a number, got {value!r}")
     try:
-        number = float(value) + 0.0  # of two zeros the positive one
+        number = float(value) + 0.0  # turns -0.0 into 0.0
     except OverflowError:
         raise InputValueError(f"{name} must be a number that a float64 holds, got {_shown(value)}") from None
     limits = (
@@ -101,20 +101,20 @@ def real_number(
 
 
 def one_of(value: object, name: str, known: Sequence[str]) -> str:
-    """Return one of the names, or raise."""
+    """Return the value if it is one of the known names, else raise."""
     if value not in known:
         raise InputValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
     return known[known.index(value)]
 
 
 def _shown(number: object) -> str:
-    """A number in words; it may be too long to be written out."""
+    """Return a number as text for a message, without digits where it is too long to write out."""
     if isinstance(number, int):
         return f"{number:,}" if abs(number) < 10**30 else "a number of more than 30 digits"
     return str(number)
 
 
 def check_hops(hops: int, n_points: int, n_features: int, bytes_per_point: float) -> None:
-    """Raise where this many hops need more memory than there is."""
+    """Raise if this many hops need more memory than there is."""
     need = int((hops + 1) * (bytes_per_point * n_points + 100 * n_features + HOP_BYTES))
     check_bytes(need, f"{hops:,} hops over {n_points:,} nodes", "take fewer hops")

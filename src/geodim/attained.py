@@ -25,18 +25,18 @@ MOST_RUNS = 2048
 def attained_runs(
     profile: Profile, steps: Steps | None = None, most: int = MOST_RUNS, n_threads: int = 1
 ) -> Runs:
-    """First k of each run and the column that attains Phi there, -1 where none is known.
+    """Return the first k of each run and the column that attains Phi there, -1 where none is known.
 
     Parameters
     ----------
     profile : Profile
         A finished profile.  A stopped one has no runs: the columns not seen might attain more.
     steps : tuple of arrays, optional
-        What `Profile.steps` returns, if it is known already.
+        The return value of `Profile.steps`, if it is already known.
     most : int
         The most runs to return.
     n_threads : int
-        Threads that look for them.
+        Threads to use.
     """
     if profile.stopped is not None or profile.n_points < 2:
         return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -55,7 +55,7 @@ def attained_runs(
 
 
 def _runs(owner: NDArray[np.int32], first: int, n_threads: int) -> Runs:
-    """Where each run of equal values begins, from index ``first`` on, and the values."""
+    """Return where each run of equal values begins, from index ``first`` on, and the values."""
     later, earlier = owner[first + 1 :], owner[first:-1]
 
     def changes(part: slice) -> NDArray[np.int64]:
@@ -67,14 +67,14 @@ def _runs(owner: NDArray[np.int32], first: int, n_threads: int) -> Runs:
 
 
 def shortened(starts: NDArray[Any], owners: NDArray[np.int64], end: float, most: int) -> Runs:
-    """At most ``most`` runs: equal parts, each for the column that attains most of it.
+    """Return at most ``most`` runs: equal parts, each given to the column that attains most of it.
 
     Parameters
     ----------
     starts, owners : array
         Where runs begin, in k or in mass, and their columns.
     end : float
-        Where the last one ends: n + 1, or the mass of all points.
+        Where the last run ends: n + 1, or the mass of all points.
     most : int
         The most runs to return.
     """
@@ -82,7 +82,7 @@ def shortened(starts: NDArray[Any], owners: NDArray[np.int64], end: float, most:
     ends = np.append(starts[1:], end)
     first = np.searchsorted(ends, edges[:-1], side="right")  # the first run that reaches into each part
     stop = np.searchsorted(starts, edges[1:], side="left")
-    winners = owners[first]  # of the many parts that lie within one run
+    winners = owners[first]  # right for the many parts that lie within one run
     for part in np.flatnonzero(stop - first > 1).tolist():
         a, b = first[part], stop[part]
         lengths = np.minimum(ends[a:b], edges[part + 1]) - np.maximum(starts[a:b], edges[part])

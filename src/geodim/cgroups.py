@@ -1,8 +1,8 @@
-"""What the control groups of this process allow: limits of containers, batch systems and services on Linux.
+"""Memory limits set by the control groups of this process: containers, batch systems and services on Linux.
 
 A process is in one group of every hierarchy, and the limits of all groups above count as well.  Version 2 has
 one hierarchy, version 1 one for memory; some machines have both.  Within a container the paths in
-``/proc/self/cgroup`` may be those of the host, which are not there: then the top of the mount is the
+``/proc/self/cgroup`` may be those of the host, which do not exist there: then the top of the mount is the
 container's own group.
 """
 
@@ -22,27 +22,27 @@ MEMBERSHIP = Path("/proc/self/cgroup")
 
 @dataclass(frozen=True)
 class _Version:
-    """Where one version of control groups says what."""
+    """Where one version of control groups keeps its numbers."""
 
-    folders: tuple[str, ...]  # below the mount; the first that fits
+    folders: tuple[str, ...]  # below the mount; the first that exists is used
     limits: tuple[str, ...]
     usage: str
-    cache: str  # in memory.stat: pages of files, which the system lets go when memory is needed
+    cache: str  # in memory.stat: cached pages of files, which the system frees when memory is needed
 
 
 ONE = _Version(("memory",), ("memory.limit_in_bytes",), "memory.usage_in_bytes", "total_inactive_file")
-# From "high" on the system slows a process down until it stands still: as good as a limit.
+# Above "high" the system slows a process down until it stands still: in effect a limit.
 TWO = _Version(("", "unified"), ("memory.max", "memory.high"), "memory.current", "inactive_file")
 
 
 def memory_limit(mount: Path | None = None, membership: Path | None = None) -> int | None:
-    """Bytes that the process and those beside it in its groups may hold; None if nothing limits them."""
+    """Return the bytes that all processes of these groups together may hold; None if there is no limit."""
     found = (_limit(folder, version) for folder, version in _groups(mount or MOUNT, membership or MEMBERSHIP))
     return min((limit for limit in found if limit is not None), default=None)
 
 
 def memory_left(mount: Path | None = None, membership: Path | None = None) -> int | None:
-    """Bytes that the groups still allow; None if nothing limits them, or nobody counts."""
+    """Return the bytes that the groups still allow; None if there is no limit, or usage is not counted."""
     left: list[int] = []
     for folder, version in _groups(mount or MOUNT, membership or MEMBERSHIP):
         limit, used = _limit(folder, version), _number(folder / version.usage)
@@ -53,7 +53,7 @@ def memory_left(mount: Path | None = None, membership: Path | None = None) -> in
 
 @cache
 def _groups(mount: Path, membership: Path) -> list[tuple[Path, _Version]]:
-    """The groups of this process, and those above, as far as they limit memory; looked up once."""
+    """Return the groups of this process and those above that limit memory; looked up once."""
     return [
         (folder, version)
         for folder, version in _folders(mount, membership)
@@ -72,7 +72,7 @@ def _folders(mount: Path, membership: Path) -> Iterator[tuple[Path, _Version]]:
             top = mount / below
             own = top / path.lstrip("/")
             for folder in (own, *own.parents):
-                if ".." not in folder.parts:  # of a group outside of what is mounted here
+                if ".." not in folder.parts:  # ".." leads to a group outside of what is mounted here
                     yield folder, version
                 if folder == top:
                     break
@@ -89,7 +89,7 @@ def _cached(folder: Path, version: _Version) -> int:
 
 
 def _number(file: Path) -> int | None:
-    """The number in a file; None for the word "max", and where there is no such file."""
+    """Return the number in a file; None if it says "max", or if there is no such file."""
     text = _text(file).strip()
     return int(text) if text.isdecimal() else None
 

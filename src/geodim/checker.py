@@ -17,7 +17,7 @@ in the graph of the edges, which is undirected and simple, and deg_i counts the 
 Feature m * n_features + j is column j of A^m X.
 
 **How it is proved.**  The certificate lists sizes k_1 < ... < k_s = n and says, with whole numbers l_i, u_i
-and a unit 2^e, that l_i 2^e <= Phi(k_i) <= u_i 2^e.  All of that is checked; the rest only tells where to
+and a unit 2^e, that l_i 2^e <= Phi(k_i) <= u_i 2^e.  All of that is checked; the rest only says where to
 look and cannot deceive.
 
 1. *Upper side* (`too_wide`).  Any window of k points is at least phi_k wide.  For every feature and size the
@@ -79,9 +79,9 @@ def require(condition: object, otherwise: str) -> None:
 # The proof.
 
 
-@np.errstate(over="ignore", invalid="ignore")  # infinite widths are found wrong like others
+@np.errstate(over="ignore", invalid="ignore")  # infinite widths are refuted like others
 def verify(text: bytes | str, columns: Iterable[Array], shape: object, edges: object = None) -> list[Bounds]:
-    """Check everything; return the claims, which follow: intervals for Delta after 0, 1, ... hops.
+    """Check everything; return the proved claims: intervals for Delta after 0, 1, ... hops.
 
     ``text`` is the JSON document, ``columns`` are those of the data in order, ``edges`` two rows of nodes.
     """
@@ -115,7 +115,7 @@ def verify(text: bytes | str, columns: Iterable[Array], shape: object, edges: ob
 
 
 def too_wide(feature: int, x: Array, sizes: Array, first: Array, most: Array) -> None:
-    """Upper side: refute unless the windows that start at the ranks ``first`` are no wider than ``most``."""
+    """Upper side: raise unless the windows that start at the ranks ``first`` are no wider than ``most``."""
     widths = x[first + sizes - 1] - x[first]
     for i in np.flatnonzero(widths > most)[:1]:
         said = f"Phi({sizes[i]}) is said to be at most {most[i]}, but the window named for feature {feature}"
@@ -123,16 +123,16 @@ def too_wide(feature: int, x: Array, sizes: Array, first: Array, most: Array) ->
 
 
 def starts_at(sizes: Array, knots: Array, n: int) -> Array:
-    """Ranks where windows begin: on lines between knots, the last one (n, 0); before the first as there."""
+    """Return ranks where windows begin: linear between knots, the last one (n, 0); constant before all."""
     k, rank = np.append(knots[0], n), np.append(knots[1], 0)
     right = np.searchsorted(k, sizes)
     left = np.maximum(right - 1, 0)
     rise = (rank[right] - rank[left]) * (sizes - k[left]) // np.maximum(k[right] - k[left], 1)
-    return np.asarray(np.clip(rank[left] + rise, 0, n - sizes))  # some window, whatever the knots are
+    return np.asarray(np.clip(rank[left] + rise, 0, n - sizes))  # a valid window, whatever the knots are
 
 
 def too_narrow(feature: int, x: Array, sizes: Array, least: Array, allowed: int) -> int:
-    """Lower side: refute unless at every size all windows are at least ``least`` wide; count comparisons."""
+    """Lower side: raise unless at every size all windows are at least ``least`` wide; count comparisons."""
     todo, work = [np.array([np.zeros_like(sizes), x.size - sizes, np.arange(sizes.size)])], 0
     while todo:
         p, q, i = ranges = todo.pop()  # windows of sizes[i] points that start at the ranks p to q
@@ -148,7 +148,7 @@ def too_narrow(feature: int, x: Array, sizes: Array, least: Array, allowed: int)
 
 
 def proved(c: dict[str, Any], h: int, error: Fraction, scale: Fraction) -> tuple[Fraction, Fraction]:
-    """The interval for Delta that bounds on Phi at some sizes prove, values being off by ``error``."""
+    """Return the interval for Delta proved by bounds on Phi at some sizes, if values are off by ``error``."""
     n, unit, sizes = c["n_points"], Fraction(2) ** c["unit"], c["sizes"]
     least = sum(map(int.__mul__, c["lower"][h].tolist(), np.diff(sizes, append=n + 1).tolist())) * unit
     most = sum(map(int.__mul__, c["upper"][h].tolist(), np.diff(sizes, prepend=1).tolist())) * unit
@@ -157,13 +157,13 @@ def proved(c: dict[str, Any], h: int, error: Fraction, scale: Fraction) -> tuple
 
 
 def dimension(low: float, high: float) -> Bounds:
-    """An interval that holds 1 / Delta^2 if [low, high] holds Delta: rounded outwards, underflow included."""
+    """Return an interval that holds 1 / Delta^2 if [low, high] holds Delta, also if numbers underflow."""
     least = math.nextafter(min(1.0 / high / high, LARGEST) * (1.0 - 2.0**-51), 0.0) if high else math.inf
     return least, math.nextafter(1.0 / low / low * (1.0 + 2.0**-51), math.inf) if low else math.inf
 
 
 def hop_function(edges: object, n: int, operator: str) -> tuple[Callable[[Array], Array], int]:
-    """One hop as a function of a column, and the largest degree."""
+    """Return one hop as a function of a column, and the largest degree."""
     pairs = np.asarray(edges)
     require(pairs.shape[:-1] == (2,) and pairs.dtype.kind in "iu", "hops need edges: two rows of nodes")
     require(np.all((pairs >= 0) & (pairs < n)), f"an edge leads to a node that is not one of 0, ..., {n - 1}")
@@ -176,15 +176,15 @@ def hop_function(edges: object, n: int, operator: str) -> tuple[Callable[[Array]
 
 
 def hop_error(hops: int, degree: int, magnitude: float) -> float:
-    """How far values computed after this many hops may be off, at most: see 5. above."""
+    """Return a bound on the error of values computed after this many hops: see 5. above."""
     return 1.02 * hops * math.sqrt(degree) * (degree + 8) * (1.02 * 2.0**-53 * magnitude + 5e-324)
 
 
-# Reading: what is malformed is refused.  Beyond that, nothing below decides what is true.
+# Reading: malformed input is refused.  Beyond that, nothing below decides what is true.
 
 
 def checked_column(column: object, n: int, j: int) -> Array:
-    """A column of real numbers that float64 holds exactly."""
+    """Return a column, checked to consist of real numbers that float64 holds exactly."""
     values = np.asarray(column)
     floats = values.astype(np.float64) if values.dtype.kind in "biu" else values
     exact = floats.dtype.char in "efd" and (floats is values or np.abs(floats).max(initial=0) < MOST_WHOLE)
@@ -194,7 +194,7 @@ def checked_column(column: object, n: int, j: int) -> Array:
 
 
 def parsed(text: bytes | str) -> dict[str, Any]:
-    """The certificate in a JSON document, tables as arrays, all of the right shape and within limits."""
+    """Return the certificate in a JSON document, tables as arrays of the right shape and within limits."""
     try:
         pairs = json.loads(text, object_pairs_hook=tuple)  # not a dict, in which every name occurs once
         c = dict(pairs) if ("format", FORMAT) in pairs else {}
@@ -218,7 +218,7 @@ def parsed(text: bytes | str) -> dict[str, Any]:
 
 
 def checked(c: dict[str, Any], name: str, shape: tuple[int, ...], least: float, most: float | Array) -> Array:
-    """A number or table, put in place of what was read: int64 or float64, as ``least`` is, if it is valid."""
+    """Replace what was read by a valid number or table, int64 or float64 as ``least`` is, and return it."""
     values = np.array(c[name], np.int64 if isinstance(least, int) else np.float64)
     fits = values.shape == shape and np.all((values >= least) & (values <= most))
     as_written = repr(values.tolist()) == repr(c[name])  # and not made from 1.5, true, null or "1"
@@ -228,7 +228,7 @@ def checked(c: dict[str, Any], name: str, shape: tuple[int, ...], least: float, 
 
 
 def columns_of(array: Array) -> Iterator[Array]:
-    """The columns of an array, which may be a mapped file, read by blocks."""
+    """Yield the columns of an array, which may be a mapped file, read by blocks."""
     step = max(1, min(8, 2**28 // max(array.itemsize * array.shape[0], 1)))
     for j in range(0, array.shape[1], step):
         yield from np.ascontiguousarray(array[:, j : j + step].T)

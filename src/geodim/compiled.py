@@ -1,8 +1,8 @@
-"""The one way to Numba's compiler, with machine code kept on disk.
+"""Access to Numba's compiler, for all of geodim, with machine code cached on disk.
 
-A cache that is damaged or cannot be written is done without.  Where compiling takes long, as it does once on
-every machine, whoever looks at a terminal or a notebook is told.  Import this module inside functions, or in
-modules of kernels, only: Numba takes longer to import than everything else together.
+A cache that is damaged or cannot be written is simply not used.  When compiling takes long, as it does once
+on every machine, a message says so on a terminal or in a notebook.  Import this module only inside functions
+or in modules of kernels: Numba takes longer to import than everything else together.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _lock = threading.Lock()
 
 
 def njit(**options: object) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """As `numba.njit`, with ``cache=True`` meaning: if possible.
+    """Compile like `numba.njit`, except that ``cache=True`` means: if possible.
 
     Examples
     --------
@@ -50,12 +50,12 @@ def njit(**options: object) -> Callable[[Callable[..., Any]], Callable[..., Any]
     42
     """
     wanted = options.pop("cache", False)
-    compiler: Callable[..., Callable[..., Any]] = numba.njit  # its types want every option by its name
+    compiler: Callable[..., Callable[..., Any]] = numba.njit  # its type stubs require every option by name
     decorate = compiler(**options)
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         dispatcher: Any = decorate(function)
-        if wanted and dispatcher is not function:  # as it is where Numba only interprets
+        if wanted and dispatcher is not function:  # they are the same where Numba only interprets
             try:
                 dispatcher.enable_caching()
             except (RuntimeError, OSError) as error:  # no folder can be written
@@ -69,7 +69,7 @@ def njit(**options: object) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 def _stamped(cache: Cache, function: Callable[..., Any]) -> Cache:
-    """The cache, valid only as long as the kernels and constants are the same that a kernel may be built of.
+    """Return a cache that is valid only while no kernel or constant compiled into it has changed.
 
     Numba looks at the file of the kernel alone, although code from other files is compiled into it.
     """
@@ -81,7 +81,7 @@ def _stamped(cache: Cache, function: Callable[..., Any]) -> Cache:
 
 @lru_cache
 def _contents(folder: Path, pattern: str) -> str:
-    """A digest of what some files of a folder hold."""
+    """Return a digest of the contents of some files of a folder."""
     digest = sha256()
     for path in sorted(folder.glob(pattern)):
         digest.update(path.read_bytes())
@@ -89,9 +89,9 @@ def _contents(folder: Path, pattern: str) -> str:
 
 
 class _Cache:
-    """A cache of Numba's that never fails.
+    """A wrapper around Numba's cache that never fails.
 
-    What cannot be read is compiled again; what cannot be written is not kept.
+    Code that cannot be read is compiled again; code that cannot be written is not kept.
     """
 
     def __init__(self, cache: Cache | NullCache) -> None:
@@ -124,14 +124,14 @@ class _Cache:
 
 
 class _Compiling:
-    """How long this process has been compiling; tells it once, where that is long and somebody looks."""
+    """Measures how long this process has been compiling; says so once, if it is long and shown."""
 
     def __init__(self) -> None:
         self.spent, self.told = 0.0, False
         self._outermost: tuple[object, float] | None = None  # a kernel compiles those it calls on the way
 
     def begin(self, kernel: object) -> None:
-        """A kernel is not in the cache."""
+        """Note that a kernel is not in the cache and is now compiled."""
         now = time.monotonic()
         if self._outermost is None:
             self._outermost = kernel, now
@@ -140,7 +140,7 @@ class _Compiling:
             LOGGER.warning("geodim is compiling for this machine, once: this takes about ten seconds")
 
     def end(self, kernel: object) -> None:
-        """It is compiled."""
+        """Note that the kernel is compiled."""
         if self._outermost is not None and self._outermost[0] is kernel:
             self.spent += time.monotonic() - self._outermost[1]
             self._outermost = None
@@ -150,7 +150,7 @@ _compiling = _Compiling()
 
 
 def _somebody_looks() -> bool:
-    """Whether messages go to a terminal or a notebook."""
+    """Return whether messages go to a terminal or a notebook."""
     return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
 
 

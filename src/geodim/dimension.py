@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from geodim.progress import Progress
     from geodim.result import IDResult
 
-PILOT_FROM = 1 << 15  # fewer points are solved faster than examined,
-FEW_COLUMNS = 8  # and among so few columns the widest are soon found
-FIRST_GUESS = 1 / 64  # of the range: Delta, where a sample shows points that are all alike
+PILOT_FROM = 1 << 15  # solving fewer points is faster than a pilot,
+FEW_COLUMNS = 8  # and among this few columns the widest are soon found
+FIRST_GUESS = 1 / 64  # Delta as a part of the range, if all points of a sample are equal
 
 
 def intrinsic_dimension(
@@ -201,7 +201,7 @@ def intrinsic_dimension(
 
 
 def _refuse(place: Executor, X: object, weights: object, rtol: float, equal_rows: bool) -> None:
-    """What families of features do not do."""
+    """Raise for options that families of features do not support."""
     there = place.name == "dask"
     for given, why in (
         (
@@ -219,7 +219,7 @@ def _refuse(place: Executor, X: object, weights: object, rtol: float, equal_rows
 
 
 def _refuse_removal(place: Executor, rtol: float, checkpoint: object, opened: Opened) -> None:
-    """What the costs of removals are not found with."""
+    """Raise for options with which the costs of removals cannot be found."""
     for given, what in (
         (place.name != "cpu", f"backend={place.name!r}"),
         (tolerance(rtol) > 0.0, "rtol"),
@@ -251,7 +251,7 @@ def _warn(profile: Profile, result: IDResult, off: float) -> None:
 
 
 def check_arguments(rtol: object, n_threads: object, time_limit: object) -> tuple[float, int, float | None]:
-    """The tolerance, the number of threads and the seconds at most, or an error where they make no sense."""
+    """Return the tolerance, the number of threads and the time limit, or raise where they make no sense."""
     return (
         real_number(rtol, "rtol", least=0.0, below=math.inf, hint="0 means exact"),
         thread_count(n_threads),
@@ -260,9 +260,10 @@ def check_arguments(rtol: object, n_threads: object, time_limit: object) -> tupl
 
 
 class _Run:
-    """From columns to a result.
+    """Computes a result from columns.
 
-    Those that are made are made once if they are solved exactly; others are examined first.
+    Columns that have to be computed are computed only once if they are solved exactly; others are examined
+    in a first pass.
     """
 
     def __init__(
@@ -285,16 +286,16 @@ class _Run:
             self.off = off + error_of(opened.plain, self.ranges)
 
     def job(self) -> dict[str, Any]:
-        """Describe what a checkpoint belongs to."""
+        """Describe the job that a checkpoint belongs to."""
         return {"rtol": self.rtol, **self.said(), **digest_of(self.source)}
 
     def said(self) -> dict[str, Any]:
-        """What was asked for besides the tolerance."""
+        """Return what the caller asked for besides the tolerance."""
         said = {} if self.opened.said is None else {"features": self.opened.said}
         return said | {"last_bit": True} if self.last_bit else said
 
     def result(self, driver: Driver) -> IDResult:
-        """The result; plan and profile are kept."""
+        """Compute the result; plan and profile are kept."""
         if self.once:
             solved = family_profile(
                 self.source, n_threads=self.threads, driver=driver, solve=self.place.solve_made
@@ -302,7 +303,7 @@ class _Run:
             self.profile, self.off, part = solved.profile, solved.feature_error, solved.part
             self.plan = self.place.plan(self.place.problem(self.source, 0.0), self.threads)
             result = self.summary(solved.profile, solved.ranges, solved.d_max_error)
-            if self.two is not None and solved.profile.stopped is None:  # they are made a second time
+            if self.two is not None and solved.profile.stopped is None:  # columns are computed a second time
                 compute_profile(
                     solved.source, leaders=leading(solved.source, self.threads), n_threads=self.threads,
                     driver=driver, profile=self.two,
@@ -336,7 +337,7 @@ class _Run:
         )  # fmt: skip
 
     def alerts(self, result: IDResult) -> tuple[Alert, ...]:
-        """What to know before the result is believed; of features that are no columns, only what it says."""
+        """Return the alerts; for features that are not columns, only those that the result itself gives."""
         if self.once or self.opened.said is not None or self.chosen.name == "rank":  # each is a row number
             return find_alerts(result)
         return find_alerts(result, self.source, self.ranges, given=self.given)
@@ -344,7 +345,7 @@ class _Run:
     def summary(
         self, profile: Profile, ranges: Ranges | None = None, d_max_error: float | None = None
     ) -> IDResult:
-        """What a profile says of the features as they were made."""
+        """Turn a profile into a result about the features as computed."""
         found = summarise(
             profile, ranges or self.ranges, normalize=self.normalize, names=self.source.names, rtol=self.rtol,
             seconds=time.monotonic() - self.started, n_threads=self.threads,
@@ -357,7 +358,7 @@ class _Run:
 class _Solver:
     """Solves columns exactly, or at a resolution that reaches rtol.
 
-    Where the pilot guessed too coarsely, once more and finer.
+    If the pilot's guess was too coarse, a finer pass follows.
     """
 
     def __init__(
@@ -383,7 +384,7 @@ class _Solver:
         self.profile: Profile
 
     def run(self) -> IDResult:
-        """The first result that is close enough, that was stopped, or that is exact."""
+        """Return the first result that is close enough, was stopped, or is exact."""
         source, ranges, rtol = self.source, self.ranges, self.rtol
         if rtol > 0.0 or (source.n_points >= PILOT_FROM and source.n_features > FEW_COLUMNS):
             self.pilot = look_ahead(source, ranges)
@@ -399,7 +400,7 @@ class _Solver:
         return made.results[0]
 
     def plan_at(self, step: float, *, negligible: bool = False) -> Plan:
-        """The plan of a pass with this step."""
+        """Return the plan of a pass with this step."""
         known = self._plans.get((step, negligible, self.attempts > 0))
         if known is not None:
             return known
@@ -413,10 +414,10 @@ class _Solver:
         return plan
 
     def negligible(self, step: float) -> bool:
-        """Whether the smallest windows may be left out.
+        """Return whether the smallest windows may be left out.
 
-        They must be small at the first step; and at a finer one points must have been counted before, or
-        else what is left out does not shrink with the step.
+        They must be small at the first step; and before a finer one points must have been counted,
+        otherwise what is left out does not shrink with the step.
         """
         if not (step > 0.0 and self.pilot.smallest > 128 * self.first):
             return False
@@ -425,7 +426,7 @@ class _Solver:
     def attempt(self, step: float) -> Attempt:
         """Make one pass over the columns."""
         self.plan = self.plan_at(step, negligible=self.negligible(step))
-        if self.two is not None:  # on these cores only
+        if self.two is not None:  # on this machine's cores only
             compute_profile(
                 self.source, self.plan.way, ranges=self.ranges, leaders=self.pilot.leaders,
                 n_threads=self.plan.threads, driver=self.driver, profile=self.two,

@@ -229,7 +229,7 @@ class MachineMemoryError(InputValueError, MemoryError):
 class DeviceMemoryError(BackendError, MemoryError):
     """The data does not fit the memory of the device, even in the smallest blocks.
 
-    The message names what would.
+    The message says what would fit.
 
     Examples
     --------
@@ -242,7 +242,7 @@ class DeviceMemoryError(BackendError, MemoryError):
 class TimeLimitError(GeodimError, RuntimeError):
     """The time limit was over before there were any bounds to give.
 
-    No `TimeoutError`, which is an error of the system: readers of files take those for damaged files.
+    Not a `TimeoutError`, which is an OSError: code that reads files would take it for a damaged file.
 
     Examples
     --------

@@ -23,7 +23,7 @@ FRAMES = ("pandas", "polars", "pyarrow", "torch")  # read in place, column by co
 
 
 class DataEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
-    """What all estimators of geodim do with data."""
+    """How all estimators of geodim check their data."""
 
     def _validated(self, X: object) -> object:
         """Let scikit-learn check the form and note names, but hand on what geodim reads without a copy."""
@@ -43,7 +43,7 @@ class DataEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has no 
 
 
 def _is_table(X: object) -> bool:
-    """Whether it has rows and columns of numbers; functions may be of any other things, too."""
+    """Return whether the data has rows and columns of numbers; features may also be of other things."""
     if hasattr(X, "shape"):
         return len(X.shape) == 2
     try:
@@ -142,7 +142,7 @@ class IntrinsicDimension(DataEstimator):
             The estimator itself.
         """
         family = family_of(self.features, self.metric, self.landmarks)
-        # Of texts, images and graphs scikit-learn knows no form.
+        # scikit-learn cannot check the form of texts, images and graphs.
         data = X if family is not None and not _is_table(X) else self._validated(X)
         result = intrinsic_dimension(data, weights=sample_weight, **self.get_params(deep=False))
         self.result_ = result

@@ -247,9 +247,9 @@ def khop_dimensions(
 
 
 def fingerprint(source: ColumnSource, kind: np.dtype[np.floating], operator: Operator) -> dict[str, Any]:
-    """What tells one job from another.
+    """Return what distinguishes this job from others.
 
-    Sizes and type, all values of the attributes, one product of the operator.
+    It covers sizes and type, all values of the attributes, and one product of the operator.
     """
     probe = np.zeros((source.n_points, 8), np.float32)
     probe[:, 0] = np.sin(np.arange(source.n_points))
@@ -315,7 +315,7 @@ def _summaries(
 
 
 def _divided(given: ColumnSource, scale: Scale, threads: int) -> ColumnSource:
-    """The attributes by their units, before the first hop: hops mix rows, never columns."""
+    """Divide the attributes by their units before the first hop: hops mix rows, never columns."""
     source = scale.applied(given, threads)
     if scale.own and getattr(source, "unscaled", None) is not given:
         raise InputValueError(
@@ -326,13 +326,13 @@ def _divided(given: ColumnSource, scale: Scale, threads: int) -> ColumnSource:
 
 
 def _conversion_error(source: ColumnSource, ranges: Ranges) -> float:
-    """How far attributes may be off from what they stand for, before hops round them."""
-    stated = getattr(source, "error", None)  # of quotients
+    """Return how far attributes may be from what they stand for, before hops round them."""
+    stated = getattr(source, "error", None)  # sources of quotients have one
     return conversion_error(source, ranges) if stated is None else float(stated(ranges.magnitude))
 
 
 def _check_size(ranges: Ranges, kind: np.dtype[np.floating]) -> None:
-    """Raise unless the type of the features reaches as far as the attributes."""
+    """Raise unless the type of the features can hold the largest attributes."""
     if ranges.magnitude > float(np.finfo(kind).max):
         msg = (
             f"attributes reach up to {ranges.magnitude:.6g}, too large for {kind}: use "
@@ -342,12 +342,12 @@ def _check_size(ranges: Ranges, kind: np.dtype[np.floating]) -> None:
 
 
 def _root_mean_square(source: ColumnSource, ranges: Ranges, operator: Operator) -> float:
-    """A bound on that of every column of every hop, if no value is negative; infinite where there is none."""
+    """Return a bound for every column of every hop, if no value is negative; infinite where there is none."""
     arithmetic = operator.arithmetic()
     if arithmetic is None or not arithmetic.contracts or ranges.least.min() < 0.0:
         return math.inf
     largest = float(ranges.energies.max())
-    if source.runs:  # of which the first pass knows the extremes alone
+    if source.runs:  # the first pass knows only the extremes of these
         largest = 0.0
         for rows, columns in source.chunks():
             part = source.chunk(rows, columns).astype(np.float64)

@@ -28,7 +28,7 @@ BEFORE = "geodim.KHopResult/1"  # without a plan
 
 
 def _drop(before: float, after: float) -> float:
-    """Which share of a dimension is gone; one that is too small for a float cannot fall any further."""
+    """Return by which share a dimension fell; one that is too small for a float cannot fall any further."""
     if before == after:
         return 0.0
     return 1.0 - after / before if before > 0.0 else -math.inf
@@ -91,7 +91,7 @@ class KHopResult(Reported):
         return tuple(found.values())
 
     def rows(self) -> list[dict[str, Any]]:
-        """One plain row per k, for tables and CSV."""
+        """Return one plain row per k, for tables and CSV."""
         drops = [None, *self.drops]
         return [
             {
@@ -119,7 +119,7 @@ class KHopResult(Reported):
         return len(self.results)
 
     def to_dict(self, *, max_support: int | None = JSON_SUPPORT) -> dict[str, Any]:
-        """Plain values for JSON; at most ``max_support`` points of every Phi (None: all)."""
+        """Return plain values for JSON; at most ``max_support`` points of every Phi (None: all)."""
         return {
             "format": FORMAT,
             "dimensions": [to_json_value(value) for value in self.dimensions],
@@ -131,7 +131,7 @@ class KHopResult(Reported):
         }
 
     def to_json(self, path: str | Path | None = None, *, max_support: int | None = JSON_SUPPORT) -> str:
-        """JSON text, also written to ``path`` (whole or not at all) if given."""
+        """Return JSON text, also written to ``path`` (whole or not at all) if given."""
         from geodim.output import json_text  # noqa: PLC0415
 
         return json_text(self.to_dict(max_support=max_support), path)

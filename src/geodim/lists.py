@@ -1,7 +1,7 @@
 """Lists of numbers as arrays, without a silent loss.
 
-Numpy rounds integers that stand among floats, or that do not fit one type; and it computes what lies on a
-cluster, and brings all of it here.
+Numpy rounds integers that are mixed with floats, or that do not fit one type; and it computes data that lies
+on a cluster, and copies all of it here.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ HELD = 2.0**53  # up to here float64 holds every integer
 
 
 def is_dask(data: object) -> bool:
-    """Whether this is a Dask collection.  Nothing is imported: it has brought its package along."""
+    """Return whether this is a Dask collection; Dask is not imported, as whoever made one has done so."""
     return any(kind.__module__.partition(".")[0] in ("dask", "dask_expr") for kind in type(data).__mro__)
 
 
 def refuse_dask(data: object, what: str = "the data") -> None:
-    """Raise for a Dask collection, where it would have to be brought here: only its owner does that."""
+    """Raise for a Dask collection that would have to be copied here: only the caller may do that."""
     if is_dask(data):
         kind = type(data).__name__
         raise InputTypeError(
@@ -33,7 +33,7 @@ def refuse_dask(data: object, what: str = "the data") -> None:
 
 
 def as_array(data: object) -> np.ndarray[Any, Any]:
-    """`numpy.asarray`; raises where it would turn an integer of a list into another number.
+    """Call `numpy.asarray`, but raise where it would turn an integer of a list into another number.
 
     Data on a cluster is refused.
     """

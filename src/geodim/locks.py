@@ -1,8 +1,8 @@
 """Locks that vanish with the process that holds them, however it ends.
 
-They are locks of the system: ``flock`` on whole files, and on Windows on a byte far behind the end, since
-others cannot read what is locked there.  Where there are none, as on some network disks, nothing is locked,
-and nothing that belongs to others is ever taken for abandoned.
+They are locks of the operating system: ``flock`` on whole files, and on Windows on a byte far beyond the end,
+since other processes cannot read locked bytes there.  Where there are no locks, as on some network disks,
+nothing is locked, and nothing that belongs to others is ever treated as abandoned.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _FAR = 1 << 30  # the byte that is locked on Windows
 
 
 def try_lock(descriptor: int) -> bool | None:
-    """Lock an open file.
+    """Try to lock an open file.
 
-    True if it is ours now, False if another process has it, None if it cannot be locked here.
+    Returns True if it is ours now, False if another process holds it, None if it cannot be locked here.
     """
     busy: type[OSError] = PermissionError if sys.platform == "win32" else BlockingIOError
     try:
@@ -58,7 +58,7 @@ def try_lock(descriptor: int) -> bool | None:
 
 
 def still_at(descriptor: int, path: Path) -> bool:
-    """Whether the open file is the one that has this name.
+    """Return whether the open file is still the one with this name.
 
     Another process may have removed it before it was locked.
     """
@@ -69,14 +69,14 @@ def still_at(descriptor: int, path: Path) -> bool:
 
 
 class FolderLock:
-    """Keep a folder to one run at a time.
+    """Reserve a folder for one run at a time.
 
     Parameters
     ----------
     folder
-        It must exist.
+        The folder; it must exist.
     purpose
-        What the folder is, for messages: "checkpoint folder".
+        What the folder is for, in messages: "checkpoint folder".
     name
         The file that is locked.
 
@@ -123,7 +123,7 @@ class FolderLock:
                     GeodimWarning,
                     stacklevel=4,
                 )
-            with contextlib.suppress(OSError):  # it is for messages only; the disk may be full
+            with contextlib.suppress(OSError):  # it only serves messages; the disk may be full
                 os.ftruncate(descriptor, 0)
                 os.write(descriptor, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode())
         except BaseException:
@@ -136,17 +136,17 @@ class FolderLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._descriptor is not None:
-            if BUSY_FILES_STAY:  # and so does this one, if somebody else has opened it meanwhile
+            if BUSY_FILES_STAY:  # the file stays if another process has opened it meanwhile
                 os.close(self._descriptor)
             with contextlib.suppress(OSError):
-                self.path.unlink()  # before it is let go: whoever waits for it sees that it is gone
+                self.path.unlink()  # before it is unlocked: a process that waits for it sees that it is gone
             if not BUSY_FILES_STAY:
                 os.close(self._descriptor)
             self._descriptor = None
 
 
 def _holder(descriptor: int) -> str:
-    for _ in range(20):  # it may be about to write it
+    for _ in range(20):  # the holder may be about to write it
         try:
             os.lseek(descriptor, 0, os.SEEK_SET)
             values = json.loads(os.read(descriptor, 4096))

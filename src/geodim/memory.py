@@ -1,4 +1,4 @@
-"""How much memory there is, and a clear word where points, or what a file declares, need more."""
+"""How much memory there is, and clear errors where points, or the sizes a file declares, need more."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 from geodim.cgroups import memory_left, memory_limit
 from geodim.errors import MachineMemoryError
 
-PROFILE_BYTES = 20  # per point: Phi, its owner, and the size, whoever solves the columns
-GUESS = 8 << 30  # where nobody says
+PROFILE_BYTES = 20  # per point: Phi, its owner, and the size, on every backend
+GUESS = 8 << 30  # where the system does not say
 
 
 def machine_memory() -> int | None:
-    """Bytes of memory of the machine, or of its control group (a container, a job) if that allows less.
+    """Return the bytes of memory of the machine, or of its control group (container, job) if less.
 
-    None where nobody says.
+    None where the system does not say.
     """
     if sys.platform == "win32":
         return _windows_memory("total")
@@ -25,21 +25,21 @@ def machine_memory() -> int | None:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on every system
         return None
-    limit = memory_limit()  # version 1 writes a number larger than any memory where there is none
+    limit = memory_limit()  # without a limit, version 1 gives a number larger than any memory
     return total if limit is None else min(total, limit)
 
 
 def free_memory() -> int | None:
-    """Bytes that this process may still take; None if unknown.
+    """Return the bytes that this process may still take; None if unknown.
 
-    What the machine has to spare, what control groups allow, and the process's own limit (``ulimit -v``).
+    The least of what is free, what control groups allow, and the process's own limit (``ulimit -v``).
     """
     known = [machine_memory(), _spare(), memory_left(), _unmapped()]
     return min((size for size in known if size is not None), default=None)
 
 
 def _spare() -> int | None:
-    """Memory that can be had without taking any from other programs, and room to swap."""
+    """Return the memory that is available without taking any from other programs, and free swap space."""
     if sys.platform == "win32":
         return _windows_memory("left_to_commit")
     try:
@@ -53,7 +53,7 @@ def _spare() -> int | None:
 
 
 class _WindowsMemory(ctypes.Structure):
-    """What Windows calls MEMORYSTATUSEX."""
+    """The structure MEMORYSTATUSEX of Windows."""
 
     _fields_ = (
         ("size", ctypes.c_uint32),
@@ -77,7 +77,7 @@ def _windows_memory(field: str) -> int | None:
 
 
 def _unmapped() -> int | None:
-    """What the limit on the address space leaves."""
+    """Return the bytes left by the limit on the address space."""
     if sys.platform == "win32":
         return None
     try:
@@ -93,7 +93,7 @@ def _unmapped() -> int | None:
 
 
 def resident_memory() -> int | None:
-    """Bytes of memory that this process holds now; None where nobody says."""
+    """Return the bytes of memory that this process holds now; None where the system does not say."""
     if sys.platform == "win32":
         return None
     try:
@@ -104,7 +104,7 @@ def resident_memory() -> int | None:
 
 
 def peak_resident_memory() -> int | None:
-    """The most bytes of memory that this process ever held; None where nobody says."""
+    """Return the most bytes of memory that this process ever held; None where the system does not say."""
     if sys.platform == "win32":
         return None
     try:
@@ -116,7 +116,7 @@ def peak_resident_memory() -> int | None:
 
 
 def process_memory(field: str) -> int | None:
-    """A field of what Linux says about this process, such as VmRSS or VmHWM, in bytes; None elsewhere."""
+    """Return a field of Linux's status of this process, such as VmRSS or VmHWM, in bytes; None elsewhere."""
     try:
         lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
@@ -127,9 +127,9 @@ def process_memory(field: str) -> int | None:
 def check_bytes(
     need: int, what: str, way_out: str = "take fewer columns, or a machine with more memory"
 ) -> None:
-    """Raise where something of a declared size cannot fit, before it is allocated.
+    """Raise if something of a declared size cannot fit, before it is allocated.
 
-    ``what`` names the file.
+    ``what`` names it in the message.
     """
     have = free_memory()
     if have is not None and need > have:
@@ -137,14 +137,14 @@ def check_bytes(
 
 
 def too_large(what: str, need: int, way_out: str) -> MachineMemoryError:
-    """What to say about something that needs more memory than there is."""
+    """Return the error for something that needs more memory than there is."""
     have = free_memory()
     free = "" if have is None else f", and {in_bytes(have)} are free"
     return MachineMemoryError(f"{what} needs {in_bytes(need)} of memory{free}: {way_out}")
 
 
 def in_bytes(size: int) -> str:
-    """A size as people say it.
+    """Return a size in bytes as people write it.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def in_bytes(size: int) -> str:
 
 
 def check_points(n_points: int, bytes_each: float = PROFILE_BYTES) -> None:
-    """Raise where arrays over all points, weights counted, cannot fit: before they are allocated."""
+    """Raise, before anything is allocated, if arrays over all points (weights counted) cannot fit."""
     have = machine_memory()
     need = n_points * bytes_each
     if have is not None and need > have:

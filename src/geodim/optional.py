@@ -1,4 +1,4 @@
-"""Packages that are imported late or not at all: with an error that names the extra, or for their version."""
+"""Optional packages: imported late, with an error that names the extra, or asked for their version only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["installed_version", "require"]
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import ``module``, or say which extra of geodim brings it.
+    """Import ``module``, or raise an error that names the extra of geodim that installs it.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
     extra
         The extra of geodim that installs its package.
     purpose
-        The start of the error's sentence: what needs the package.
+        The start of the error message: what needs the package.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
 
 @cache
 def installed_version(package: str) -> str:
-    """The version of a package, without importing it: few points are solved without Numba and SciPy."""
+    """Return the version of a package without importing it: few points are solved without Numba and SciPy."""
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - not needed by most
 
     try:

@@ -1,13 +1,11 @@
-"""The one writer: every file that geodim writes is whole or not there.
-
-Nothing else is harmed by writing it.
+"""Writes all files of geodim: each is written completely or not at all, and nothing else is harmed.
 
 * A regular file is written under a temporary name in the same folder and renamed.  It keeps its mode and,
-  where that is allowed, its owner; symbolic links are followed; a file that is read-only is left alone, also
+  where that is allowed, its owner; symbolic links are followed; a read-only file is left alone, even
   by root.  Of a file with several hard links only this name gets the new content: the other names keep the
   old one, as snapshots need it.
 * Devices and pipes are written to as they are.
-* Whatever goes wrong is a `DataFileError` that names the path, and the old file is kept.
+* Every failure is a `DataFileError` that names the path, and the old file is kept.
 """
 
 from __future__ import annotations
@@ -47,7 +45,7 @@ REASONS = {
 
 @contextlib.contextmanager
 def naming(path: str | Path, verb: str = "write") -> Iterator[None]:
-    """Errors of the system become errors that name the path."""
+    """Turn errors of the operating system into errors that name the path."""
     try:
         yield
     except GeodimError:
@@ -65,7 +63,7 @@ def _cannot(path: str | Path, reason: str, verb: str = "write") -> DataFileError
 
 
 def make_folder(folder: Path, way_out: str = "choose another") -> None:
-    """Make a folder, and those above it, unless it is there."""
+    """Make a folder, and those above it, unless it exists."""
     try:
         with naming(folder, "make the folder"):
             folder.mkdir(parents=True, exist_ok=True)
@@ -78,14 +76,14 @@ def make_folder(folder: Path, way_out: str = "choose another") -> None:
 
 @dataclass(frozen=True)
 class _Place:
-    """A file to replace, which may not be there yet, or something to write to as it is."""
+    """A file to replace, which may not exist yet, or a device or pipe to write to as it is."""
 
     path: Path
     before: os.stat_result | None
     as_it_is: bool = False
 
     def same(self, other: _Place) -> bool:
-        """Whether both lead to one file; devices may be written to twice."""
+        """Return whether both lead to one file; devices may be written to twice."""
         if self.as_it_is or other.as_it_is:
             return False
         if self.before is None or other.before is None:
@@ -122,7 +120,7 @@ def _look(path: str | Path) -> _Place:
 
 
 def _stream(found: os.stat_result) -> int | None:
-    """The standard stream that is this file, if one is."""
+    """Return the standard stream that is this file, if one is."""
     for descriptor in (1, 2):
         with contextlib.suppress(OSError):
             if os.path.samestat(found, os.fstat(descriptor)):
@@ -143,7 +141,7 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[str | Pat
     Parameters
     ----------
     outputs
-        Paths by the name of their option; None is no output.
+        Paths by the names of their options; None means no output.
     inputs
         Files and folders that are read.  They need not exist; ``points.npz:key`` is
         the file before the colon.
@@ -197,9 +195,9 @@ class _File(io.FileIO):
 
 @contextlib.contextmanager
 def writing(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file to write.
+    """Open a file for writing.
 
-    What is written takes the place of the old content at the end, if nothing went wrong.
+    The new content replaces the old at the end, if nothing went wrong.
 
     Examples
     --------
@@ -227,7 +225,7 @@ def writing(path: str | Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _opened(place: _Place) -> Iterator[_File]:
-    """A device or pipe; a standard stream is continued, not opened a second time at its beginning."""
+    """Open a device or pipe; a standard stream is continued, not opened again at its beginning."""
     assert place.before is not None
     stream = _stream(place.before)
     if stream is None:
@@ -242,7 +240,7 @@ def _opened(place: _Place) -> Iterator[_File]:
 
 @contextlib.contextmanager
 def _filling(raw: _File) -> Iterator[IO[bytes]]:
-    """A buffer before the file; if it cannot be written, that is the error, whatever was raised after it."""
+    """Put a buffer before the file; if it cannot be written, that error is raised instead of later ones."""
     buffer = io.BufferedWriter(raw, 1 << 18)
     try:
         yield buffer
@@ -257,7 +255,7 @@ def _filling(raw: _File) -> Iterator[IO[bytes]]:
 
 def _keep_rights(descriptor: int, before: os.stat_result | None) -> None:
     """Give the new file the owner, as far as that is allowed, and the mode of the old one."""
-    if sys.platform == "win32" or before is None:  # its files have neither
+    if sys.platform == "win32" or before is None:  # files on Windows have neither
         return
     mode = stat.S_IMODE(before.st_mode)
     new = os.fstat(descriptor)
@@ -272,7 +270,7 @@ def _keep_rights(descriptor: int, before: os.stat_result | None) -> None:
 
 
 def json_text(values: object, path: str | Path | None = None) -> str:
-    """JSON text with one value to a line, also written to ``path`` (whole or not at all) if given."""
+    """Return JSON text with one value per line; also write it to ``path`` (whole or not at all) if given."""
     text = json.dumps(values, indent=1, allow_nan=False) + "\n"
     if path is not None:
         write_text(path, text)
@@ -280,6 +278,6 @@ def json_text(values: object, path: str | Path | None = None) -> str:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text file in UTF-8; what is no character, as in names of other encodings, is written out."""
+    """Write a text file in UTF-8; bytes of other encodings, as names may contain them, are escaped."""
     with writing(path) as stream:
         stream.write(text.encode("utf-8", "backslashreplace"))

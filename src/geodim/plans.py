@@ -78,11 +78,11 @@ __all__ = [
 
 SAMPLE = 200_000  # points of a sample that is solved to learn how long a column takes
 TRIED = 16  # columns of it
-COARSE = 0.05  # a tolerance at which counting is all there is
+COARSE = 0.05  # a tolerance at which points are only counted
 
 
 def normal_sample(n_points: int, n_features: int, itemsize: int) -> NDArray[Any]:
-    """Normal columns for a trial where there is no data: all alike, so that none is dropped for free."""
+    """Return normal columns for a trial without data: all of one law, so that none is dropped for free."""
     kind = np.float32 if itemsize == 4 else np.float64
     shape = min(n_points, SAMPLE), min(n_features, TRIED)
     return np.random.default_rng(0).standard_normal(shape, kind)
@@ -94,7 +94,7 @@ def calibrate(sample: NDArray[Any], basis: str, rates: CoreRates = CORE) -> Core
     A sample of the data, or of data like it, is solved exactly and by counting.  What is not tried (storage,
     network, tasks, products) stays as it is in ``rates``.
     """
-    import_module("geodim.engine.column")  # lest a small sample is solved without compiled code
+    import_module("geodim.engine.column")  # else a small sample would be solved without compiled code
     n, d = sample.shape
     few = np.sort(sample[:1000, :4].T.astype(np.float64), axis=1)
     window = best_of(lambda: narrowest(few)) / (0.5 * few.size * few.shape[1])
@@ -134,7 +134,7 @@ def calibrate_family(sample: Sized, family: Family, basis: str, rates: CoreRates
 
 
 def best_of(work: Callable[[], object], times: int = 3) -> float:
-    """The least of some times; the first may compile."""
+    """Return the shortest of some times; the first may include compiling."""
     seconds = []
     for _ in range(times):
         started = time.perf_counter()

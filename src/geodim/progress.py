@@ -1,6 +1,6 @@
-"""How far a computation is: a function that is called, or, with ``progress=True``, a bar.
+"""Progress of a computation: a function that is called, or, with ``progress=True``, a bar.
 
-In a notebook the bar is one of the browser's, below the cell; elsewhere it is on the terminal, and gone when
+In a notebook the browser draws the bar below the cell; elsewhere it is on the terminal, and disappears when
 done.
 """
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 
 __all__ = ["in_notebook", "showing"]
 
-BETWEEN = 0.1  # seconds between two looks of the bar in a notebook
+BETWEEN = 0.1  # seconds between two updates of the bar in a notebook
 
 
 def in_notebook() -> bool:
-    """Whether this process is the kernel of a notebook; nothing is imported to find out."""
+    """Return whether this process is the kernel of a notebook; nothing is imported to find out."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell is not None and getattr(shell, "kernel", None) is not None
 
 
 @contextmanager
 def showing(progress: Progress, noun: str) -> Iterator[Told | None]:
-    """What to call as ``told(done, total)`` within; nothing where nobody wants to know.
+    """Provide a function to call as ``told(done, total)``; it does nothing where no progress was asked for.
 
     Parameters
     ----------
     progress : bool, callable or None
-        As public functions take it: True shows a bar.
+        The argument of public functions: True shows a bar.
     noun : str
         What is counted.
     """
@@ -75,7 +75,7 @@ def _terminal_bar(noun: str) -> Iterator[Told]:
 
 @contextmanager
 def _notebook_bar(noun: str) -> Iterator[Told]:
-    here: Any = import_module("IPython.display")  # it is there, or there would be no kernel
+    here: Any = import_module("IPython.display")  # it is installed, or there would be no kernel
     shown = here.display(here.HTML(_bar(0, 0, noun)), display_id=True)
     last, latest = time.monotonic(), (0, 0)
 
@@ -93,7 +93,7 @@ def _notebook_bar(noun: str) -> Iterator[Told]:
 
 
 def _bar(done: int, total: int, noun: str) -> str:
-    """A bar as browsers draw it; without a value while nothing is known."""
+    """Return the HTML of a bar; without a value while nothing is known."""
     value = f'value="{done}" max="{total}"' if total else ""
     count = f"{done:,}/{total:,} " if total else ""
     return f'<progress {value} style="width: 20em"></progress> {count}{escape(noun)}'

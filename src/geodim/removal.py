@@ -23,7 +23,7 @@ TIE_RULE = "where several features are the widest, the first of them has the sha
 
 @dataclass(frozen=True, eq=False)
 class Removal:
-    """The dimension without each of the features that have a share; without any other it is what it is.
+    """The dimension without each feature that has a share; removing any other feature changes nothing.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Removal:
         return {name for name, value in self.without.items() if value == self.dimension}
 
     def ranked(self) -> list[str]:
-        """The features with a share: those whose removal changes most first, then by their shares."""
+        """Return the features with a share: those whose removal changes most first, then by their shares."""
         costs = self.costs
         return [*costs, *(name for name in self.without if name not in costs)]
 
@@ -85,7 +85,7 @@ class Removal:
         return ", ".join(listed) + (f" and {more:,} more" if more else "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, without the ties of every size."""
+        """Return plain values for JSON, without the ties of every size."""
         return {
             "dimension": _for_json(self.dimension),
             "without": {name: _for_json(value) for name, value in self.without.items()},
@@ -95,5 +95,5 @@ class Removal:
 
 
 def _for_json(value: float) -> float | str:
-    """Write infinity as text, since JSON has no number for it."""
+    """Return a number, or infinity as text, since JSON has no number for it."""
     return "inf" if value == math.inf else value

@@ -129,7 +129,7 @@ class IDResult(Reported):
     attained_by: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     feature_error: float = 0.0
     plan: PlanRecord | None = None
-    mass: float = 0.0  # that of n_points which weigh 1 each, if not given
+    mass: float = 0.0  # n_points, which weigh 1 each, if not given
     stepwise: bool = False
     alerts: tuple[Alert, ...] = ()
     removal: Removal | None = None
@@ -232,7 +232,7 @@ class IDResult(Reported):
         return low / self.scale, float(self.phi_upper[above]) / self.scale
 
     def observable_diameter(self, alpha: float) -> float:
-        """Observable diameter for mass 1 - alpha: how wide the best feature spreads that share of the points.
+        """Return the observable diameter for mass 1 - alpha: how wide the best feature spreads these points.
 
         Exact where Phi was evaluated, otherwise half way between its bounds.
         """
@@ -240,7 +240,7 @@ class IDResult(Reported):
         return low if low == high else 0.5 * (low + high)
 
     def support_bounds(self, support: Sequence[int]) -> tuple[float, float]:
-        """The paper's lower and upper ID for a support sequence, from the exact Phi held here."""
+        """Return the paper's lower and upper ID for a support sequence, from the exact Phi held here."""
         from geodim.paper import check_support, support_bounds  # noqa: PLC0415
 
         if self.measured:
@@ -258,7 +258,7 @@ class IDResult(Reported):
         return inverse_square(bounds.delta_upper), inverse_square(bounds.delta_lower)
 
     def to_dict(self, *, max_support: int | None = JSON_SUPPORT) -> dict[str, Any]:
-        """Plain values for JSON; at most ``max_support`` points of Phi (None: all)."""
+        """Return plain values for JSON; at most ``max_support`` points of Phi (None: all)."""
         keep = slice(None)
         size = self.support.size
         if max_support is not None and size > max_support:
@@ -285,7 +285,7 @@ class IDResult(Reported):
         return {name: to_json_value(value) for name, value in values.items()}
 
     def to_json(self, path: str | Path | None = None, *, max_support: int | None = JSON_SUPPORT) -> str:
-        """JSON text, also written to ``path`` (whole or not at all) if given.
+        """Return JSON text, also written to ``path`` (whole or not at all) if given.
 
         Infinity is the string "inf".
         """
@@ -349,7 +349,7 @@ class IDResult(Reported):
         return plot_observable_diameter(self, ax=ax, **options)
 
     def summary(self) -> list[tuple[str, str]]:
-        """Label and text of what matters most, for repr, tables and HTML."""
+        """Return labels and texts of what matters most, for repr, tables and HTML."""
         if self.stopped:  # a point estimate between such bounds would say nothing
             rows = [("intrinsic dimension", f"between {self.lower:.6g} and {self.upper:.6g} (stopped early)")]
         else:
@@ -411,7 +411,7 @@ def inverse_square(delta: float) -> float:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what the numbers depend on."""
+    """Return the versions of the packages that the numbers depend on."""
     return {
         "geodim": __version__,
         "python": platform.python_version(),
@@ -422,7 +422,7 @@ def versions() -> dict[str, str]:
 
 
 def unique_names(names: list[str] | None, columns: list[int]) -> list[str]:
-    """Names of columns, with the position where two read the same."""
+    """Return the names of columns, with the position added where two names are the same."""
     if names is None:
         return [str(i) for i in columns]
     seen = Counter(names[i] for i in columns)

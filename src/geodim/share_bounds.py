@@ -1,8 +1,8 @@
-"""Within what range a share may lie, where Phi is known between bounds only.
+"""The range in which a share may lie, where Phi is only known between bounds.
 
-Features whose windows differ by less than the tolerance have each other's share.  What is certain follows
-from what the first pass found of every column: a column that cannot be as wide as Phi certainly is, at some
-size, has no share there; and where one column alone can, it has all.
+Features whose windows differ by less than the tolerance cannot be told apart.  What is certain follows from
+what the first pass found about every column: a column that at some size is certainly narrower than Phi has no
+share there; and where only one column can be as wide, it has all of it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from geodim.data.checks import Ranges
 
-GROUPS = 64  # of neighbouring sizes, which are examined together
-MOST = 1 << 24  # columns times groups; of more nothing is known but that shares are shares
+GROUPS = 64  # groups of neighbouring sizes, each examined as one
+MOST = 1 << 24  # columns times groups; beyond this, shares are only bounded by 0 and 1
 
 
 def share_bounds(
@@ -28,22 +28,22 @@ def share_bounds(
     ranges: Ranges,
     columns: list[int],
 ) -> list[tuple[float, float]]:
-    """The least and the greatest share that each of some columns may have.
+    """Return the least and the greatest share that each of some columns may have.
 
     Parameters
     ----------
     support : array
-        Sizes k, ascending to n; bounds at one of them hold for all sizes since the one before.  Of masses in
-        their place nothing is known.
+        Sizes k, ascending to n; bounds at one of them hold for all sizes after the one before.  If these are
+        masses, nothing is known.
     lower, upper : array
         Bounds on Phi there.
     ranges : Ranges
-        Of all columns.
+        The ranges of all columns.
     columns : list of int
-        Those in question.
+        The columns in question.
     """
     n_columns = ranges.least.size
-    masses = support.dtype.kind == "f"  # of points that weigh no whole numbers
+    masses = support.dtype.kind == "f"  # of points whose weights are not whole numbers
     unknown = masses or not support.size or not np.all(np.isfinite(upper))
     if unknown or GROUPS * n_columns > MOST:
         return [(0.0, 1.0)] * len(columns)
@@ -72,7 +72,7 @@ def share_bounds(
 
 
 def _widest(ranges: Ranges, k: int) -> NDArray[np.float64]:
-    """Upper bounds on phi_k of every column; see `geodim.data.checks.Ranges.at_most`."""
+    """Return upper bounds on phi_k of every column; see `geodim.data.checks.Ranges.at_most`."""
     with np.errstate(over="ignore"):
         around_zero = 2.0 * np.sqrt(ranges.energies / (ranges.n_points - k + 1)) * (1.0 + 2.0**-50)
     widest: NDArray[np.float64] = np.minimum(around_zero, ranges.widths)

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def _above(delta: float, widths: NDArray[np.float64]) -> float:
-    """More than what a rounded sum of widths may have been.
+    """Return an upper bound on the sum of widths that was rounded to this.
 
-    The smallest floats have no 2^-50th part, but a next one.
+    The smallest floats have no 2^-50th part, so they are raised to the next float.
     """
     if delta == 0.0 and not widths.any():
         return 0.0
@@ -34,7 +34,7 @@ def _above(delta: float, widths: NDArray[np.float64]) -> float:
 
 
 def _below(delta: float) -> float:
-    """Less than what a rounded sum may have been, and not below 0."""
+    """Return a lower bound on the sum that was rounded to this, and not below 0."""
     return max(math.nextafter(delta * (1.0 - 2.0**-50), -math.inf), 0.0)
 
 
@@ -55,9 +55,9 @@ def summarise(
 ) -> IDResult:
     """Turn a profile into a result: the only place where widths are added up and divided by d_max.
 
-    ``feature_error`` is how far values may be off from those of the data, and ``d_max_error`` how far d_max
-    is.  ``delta_error`` says how far the unscaled Delta of such features may be off itself, where that is
-    less than twice as much as they are.
+    ``feature_error`` is how far values may be from those of the data, and ``d_max_error`` how far d_max may
+    be.  ``delta_error`` bounds the error of the unscaled Delta of such features, where that is less than
+    twice the error of the features.
     """
     n = profile.n_points
     solved = profile.step == 0.0 and profile.stopped is None
@@ -137,18 +137,18 @@ def summarise(
 def removal_of(
     two: TopTwo, names: list[str] | None, *, normalize: bool, scale: float | None = None, n_threads: int = 1
 ) -> Removal:
-    """What the removal of each feature costs, given the two best columns at every size.
+    """Return what the removal of each feature costs, given the two best columns at every size.
 
     Parameters
     ----------
     two : TopTwo
-        All columns were merged into it.
+        The two best columns at every size; all columns were merged into it.
     names : list of str, optional
         Their names.
     normalize : bool
         Whether features are divided by the largest range among those that are there.
     scale : float, optional
-        What they are divided by instead, whichever are there.
+        What they are divided by instead, whatever features remain.
     n_threads : int
         Threads to use.
     """
@@ -168,11 +168,11 @@ def removal_of(
 def _shares(
     profile: Profile, steps: Steps | None, names: list[str] | None, n_threads: int
 ) -> tuple[list[int], dict[str, float]]:
-    """The columns that attain Phi somewhere, the largest share first, and the shares by name.
+    """Return the columns that attain Phi somewhere, the largest share first, and the shares by name.
 
     A share may be too small for a float.
     """
-    if steps is not None:  # the same sums over k, by steps of equal width
+    if steps is not None:  # the same sums over k, grouped by steps of equal width
         sizes, owners, widths = steps
         sums = np.zeros(profile.done.size)
         known = (owners >= 0) & (widths > 0.0)
@@ -192,7 +192,7 @@ def _shares(
 
 
 def _positions(columns: NDArray[np.int64], order: list[int]) -> NDArray[np.int64]:
-    """Where each column stands in ``order``, -1 for one that does not."""
+    """Return the position of each column in ``order``, -1 if it has none."""
     places = np.full(max([*order, *columns.tolist()], default=0) + 2, -1)  # the last for column -1
     places[order] = np.arange(len(order))
     return places[columns].astype(np.int64)

@@ -30,7 +30,7 @@ __all__ = ["TemporaryFile", "new_name", "sweep", "sweep_once", "temporary_file",
 
 PREFIX = ".geodim-"
 _CLOSED_ON_EXEC = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0)
-_NO_TRANSLATION = getattr(os, "O_BINARY", 0)  # of line ends, by Windows
+_NO_TRANSLATION = getattr(os, "O_BINARY", 0)  # Windows translates line ends unless told not to
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _swept: set[str] = set()
 
@@ -40,20 +40,20 @@ def _machine() -> str:
 
 
 def new_name() -> str:
-    """A name for a temporary of this process."""
+    """Return a name for a temporary file or folder of this process."""
     return f"{PREFIX}{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
 @dataclass
 class TemporaryFile:
-    """An open file, and its name."""
+    """An open temporary file, and its name."""
 
     descriptor: int
     path: Path
     is_open: bool = True
 
     def replace(self, target: Path) -> None:
-        """Give the file its name for good, in place of what has it now."""
+        """Rename the file to its final name, replacing what has that name now."""
         if BUSY_FILES_STAY:
             self.close()
         self.path.replace(target)
@@ -67,7 +67,7 @@ class TemporaryFile:
 
 @contextmanager
 def temporary_file(folder: Path) -> Iterator[TemporaryFile]:
-    """An empty file, as readable as others are, open for writing; gone afterwards unless it was renamed."""
+    """Open an empty file with the usual permissions for writing; it is removed at the end unless renamed."""
     sweep_once(folder)
     while True:
         path = folder / new_name()
@@ -76,26 +76,26 @@ def temporary_file(folder: Path) -> Iterator[TemporaryFile]:
         try_lock(file.descriptor)
         if still_at(file.descriptor, path):
             break
-        file.close()  # swept away by another process before it was locked
+        file.close()  # removed by another process before it was locked
     try:
         yield file
     finally:
         if BUSY_FILES_STAY:
             file.close()
         with contextlib.suppress(OSError):
-            path.unlink()  # before it is let go
+            path.unlink()  # before it is unlocked
         file.close()
 
 
 @contextmanager
 def temporary_folder(folder: Path, mode: int = 0o777) -> Iterator[Path]:
-    """An empty folder, as readable as others are; gone afterwards unless it was renamed."""
+    """Make an empty folder with the usual permissions; it is removed at the end unless renamed."""
     sweep_once(folder)
     descriptor: int | None = None
     while True:
         path = folder / new_name()
         path.mkdir(mode)
-        if not hasattr(os, "O_DIRECTORY"):  # folders cannot be opened, and so not be locked
+        if not hasattr(os, "O_DIRECTORY"):  # folders cannot be opened, and so cannot be locked
             break
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _CLOSED_ON_EXEC)

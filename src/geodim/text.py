@@ -1,7 +1,7 @@
-r"""Names from untrusted sources, made safe to show: what a terminal would obey is written out, never sent.
+r"""Names from untrusted sources, made safe to show: what a terminal would obey is escaped, never sent.
 
 Control characters, overrides of the writing direction and separators of lines in a file name, a column name
-or a message can move the cursor, recolour, retitle or forge lines.  Everything that geodim says passes
+or a message can move the cursor, recolour, retitle or forge lines.  Everything that geodim prints passes
 through `visible`: errors and warnings by their ``str``, the command line by its consoles.
 """
 
@@ -23,11 +23,11 @@ _ANY = re.compile(f"[{_OBEYED}]")
 _ANY_BUT_LINES = re.compile(f"(?![\n\t])[{_OBEYED}]")
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 LEFT = "style='text-align:left'"
-FORMULA = ("=", "+", "-", "@")  # and a tab or the end of a line, which are written out
+FORMULA = ("=", "+", "-", "@")  # a tab or the end of a line would count too, but are escaped
 
 
 def visible(text: str) -> str:
-    r"""The text on one line, with everything that a terminal obeys written out.
+    r"""Return the text on one line, with everything that a terminal would obey escaped.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def visible(text: str) -> str:
 
 
 def first_names(names: Sequence[str], most: int = 5) -> str:
-    """The first of some names, on one line.
+    """Return the first of some names, on one line.
 
     Examples
     --------
@@ -51,12 +51,12 @@ def first_names(names: Sequence[str], most: int = 5) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """As `visible`, for text that has lines and tabs of its own."""
+    """Do the same as `visible`, but keep line ends and tabs."""
     return text if text.isprintable() else _ANY_BUT_LINES.sub(_escape, text)
 
 
 def boxed(text: str) -> str:
-    """As `visible_lines`, for pages: a box stands for each such character.
+    """Do the same as `visible_lines` for HTML pages: a box replaces each such character.
 
     HTML allows none of them, and escapes would be taken for text.
     """
@@ -64,7 +64,7 @@ def boxed(text: str) -> str:
 
 
 def html_table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
-    """A table for a notebook, which needs no package: all texts are escaped.
+    """Return an HTML table for a notebook, with all texts escaped; no package is needed.
 
     Without a head, the first cell of every row is its heading.
 
@@ -85,7 +85,7 @@ def html_table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] 
 
 
 def html_list(lines: Iterable[str]) -> str:
-    """A list for a notebook, all texts escaped; nothing where there are none.
+    """Return an HTML list for a notebook, with all texts escaped; empty if there are none.
 
     Examples
     --------
@@ -103,10 +103,10 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def spreadsheet_cell(value: object) -> object:
-    """A cell of a CSV file, its text made visible.
+    """Return a cell of a CSV file, its text made visible.
 
     It gets a leading apostrophe where a spreadsheet would run it as a formula.  Numbers
-    stay numbers, also as text.
+    stay numbers, even as text.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def spreadsheet_cell(value: object) -> object:
 
 
 def is_number(text: str) -> bool:
-    """Whether text says a number, as Python reads them."""
+    """Return whether a text is a number as Python reads it."""
     try:
         float(text)
     except ValueError:

@@ -1,9 +1,9 @@
-"""Whoever waits before there is any result: told how far things are, and free to give up.
+"""Progress and time limits before there is any result.
 
-Reading a file and looking through its values come before the first bounds, and may take long.  Whoever waits
-says so with `waiting`; readers and first passes say with `report` how far they are, which raises once the
-time is over.  It is a context variable, so that the many functions in between need not hand it on; what runs
-in other threads asks `current` beforehand.
+Reading a file and examining its values come before the first bounds, and may take long.  A caller who waits
+enters `waiting`; readers and first passes call `report` with their progress, which raises once the time is
+over.  The wait is held in a context variable, so that the many functions in between need not pass it on; code
+that runs in other threads calls `current` beforehand.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from geodim.errors import TimeLimitError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-GRACE = 0.4  # seconds that a first pass may take whatever the limit: without it there is nothing to give
+GRACE = 0.4  # seconds that a first pass may take whatever the limit: without it there is no result at all
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """Somebody who waits.
+    """A caller who waits for a result.
 
     Attributes
     ----------
     told : callable or None
         Called as ``told(doing, done, of)``, from any thread.
     deadline : float
-        `time.monotonic` value at which they give up.
+        `time.monotonic` value at which the caller gives up.
     limit : float
-        The seconds that they gave, for the message.
+        The time limit in seconds, for the message.
     """
 
     told: Callable[[str, int, int], None] | None = None
@@ -44,7 +44,7 @@ class Waiting:
     limit: float = math.inf
 
     def check(self, doing: str, begun: float = -math.inf) -> None:
-        """Raise if it is too late, and more than a moment has passed since it was begun."""
+        """Raise if the time is over, and more than a moment has passed since this step began."""
         if time.monotonic() > max(self.deadline, begun + GRACE):
             raise TimeLimitError(
                 f"the time limit of {self.limit:g} s ran out before there was any result, while {doing}: "
@@ -52,7 +52,7 @@ class Waiting:
             )
 
     def report(self, doing: str, done: int, of: int, begun: float = -math.inf) -> None:
-        """Say how far it is; raise if it is too late."""
+        """Report progress; raise if the time is over."""
         if done < of:
             self.check(f"{doing} ({done / of:.0%} of it)", begun)
         if self.told is not None:
@@ -68,9 +68,9 @@ def current() -> Waiting:
 
 
 def report(doing: str, done: int, of: int) -> None:
-    """Say how far it is; raise if it is too late.
+    """Report progress; raise if the time is over.
 
-    What is done needs no more time: of what comes in one piece, nothing is given up.
+    Work that is complete never raises: what arrives in one piece is not thrown away.
     """
     _current.get().report(doing, done, of)
 
@@ -82,7 +82,7 @@ def waiting(
     started: float | None = None,
     told: Callable[[str, int, int], None] | None = None,
 ) -> Iterator[None]:
-    """Wait this many seconds from ``started``; whoever waits already does so as well."""
+    """Wait this many seconds from ``started``; a wait already in progress stays in force as well."""
     outer = _current.get()
     limit, deadline = outer.limit, outer.deadline
     if time_limit is not None:
@@ -97,7 +97,7 @@ def waiting(
 
 
 class Counted(io.BufferedReader):
-    """A file that says how much of it was read, from whichever thread; it may be read in any order.
+    """A file that reports how much of it was read, from any thread; it may be read in any order.
 
     Parameters
     ----------

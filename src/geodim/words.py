@@ -14,12 +14,12 @@ __all__ = [
     "scale_words", "short",
 ]  # fmt: skip
 
-NAME_LENGTH = 24  # of a name in a plot
+NAME_LENGTH = 24  # characters of a name in a plot
 MOST_LISTED = 8  # items of a list in a message
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number for people: a few digits, commas in large ones, ∞.
+    """Return a number as text for people: a few digits, commas in large ones, ∞.
 
     >>> number(45780.4), number(3.90918), number(float("inf"))
     ('45,780', '3.909', '∞')
@@ -35,7 +35,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as people write it.
+    """Return a share in percent as people write it.
 
     >>> percent(0.4284), percent(0.00002), percent(0.0)
     ('42.8 %', '< 0.1 %', '0 %')
@@ -48,7 +48,7 @@ def percent(share: float) -> str:
 
 
 def fine_percent(share: float) -> str:
-    """A share with two digits behind the point.
+    """Return a share in percent with two digits after the point.
 
     >>> fine_percent(0.125774), fine_percent(0.00001), fine_percent(0.0)
     ('12.58 %', '< 0.01 %', '0 %')
@@ -59,7 +59,7 @@ def fine_percent(share: float) -> str:
 
 
 def at_most(value: float) -> str:
-    """A bound in one digit, rounded upwards: what is shown must hold, too.
+    """Return a bound with one digit, rounded up: what is shown must hold as well.
 
     >>> at_most(1.42e-06), at_most(0.0123), at_most(0.0), at_most(math.inf)
     ('2e-06', '0.02', '0', 'inf')
@@ -71,7 +71,7 @@ def at_most(value: float) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A count with its noun.
+    """Return a count with its noun.
 
     >>> counted(1, "point"), counted(1797, "point")
     ('1 point', '1,797 points')
@@ -80,7 +80,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def listed(items: Sequence[str], *, of: int | None = None) -> str:
-    """The first of some items, and how many more there are; ``of`` says how many, if these are the first.
+    """List the first of some items and how many more there are, out of ``of`` if these are not all.
 
     >>> listed(["a", "b"]), listed(["a"], of=3)
     ('a, b', 'a and 2 more')
@@ -91,7 +91,7 @@ def listed(items: Sequence[str], *, of: int | None = None) -> str:
 
 
 def short(name: str, length: int = NAME_LENGTH) -> str:
-    """A name from the data on one line of at most ``length`` characters, for labels in a plot.
+    """Return a name from the data on one line of at most ``length`` characters, for labels in a plot.
 
     >>> short("a very long name of a column in some table")
     'a very long na…some table'
@@ -106,7 +106,7 @@ def short(name: str, length: int = NAME_LENGTH) -> str:
 
 
 def feature_label(name: str, length: int = NAME_LENGTH) -> str:
-    """What a plot calls a feature: its name, or its number where it has none.
+    """Return what a plot calls a feature: its name, or its number if it has none.
 
     >>> feature_label("12"), feature_label("age")
     ('feature 12', 'age')
@@ -115,7 +115,7 @@ def feature_label(name: str, length: int = NAME_LENGTH) -> str:
 
 
 def scale_words(scale: object) -> str:
-    """What columns were divided by, in words; the scale as parameters of a result have it."""
+    """Say what columns were divided by; ``scale`` is as in the parameters of a result."""
     words = {
         "global": "all columns by the largest range",
         "none": "columns as they are",

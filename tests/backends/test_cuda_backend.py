@@ -38,11 +38,9 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 @pytest.fixture(autouse=True)
 def short_programs(monkeypatch):
-    """Shorten the programs, since each takes all its starts, past the last point as well.
-
-    Interpreted, 512 of them are most of the time.
-    """
+    """Several programs per column, and a search even where there are few points."""
     monkeypatch.setattr(solver, "PER", 32)
+    monkeypatch.setattr(solver, "NARROW", 32)
 
 
 @pytest.fixture

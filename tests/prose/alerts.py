@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def check(page: Page) -> None:
-    page.says("upper bound more than {} % above the lower one", f"{100 * trust.APART:.0f}")
+    page.says("upper bound is more than {} % above the lower one", f"{100 * trust.APART:.0f}")
     page.says("({} at most, and one in {})", scale.HANDFUL, scale.PART)
     page.says("a column with a share of {} %", f"{100 * columns.MATTERS:.0f}")
     page.says("carry less than {} % together", f"{100 * scale.NOTHING:.0f}")

@@ -131,7 +131,7 @@ def unions(page: Page) -> None:
     page.allows("| 1,797 images of digits | dimension |", "the data")
     pixels = load_digits().data
     page.says("they are up to {} and pixels up to {}.", f"{pdist(pixels).max():.0f}", f"{pixels.max():.0f}")
-    page.allows('"distances: 17", and where there are two of a kind "distances 1: 17"', "a name")
+    page.allows('such as "distances: 17", or "distances 1: 17" where there are two of a kind', "a name")
     page.says(
         "one well-chosen point reaches {} % of the discriminability of all {}, three points {} %, ten {} %.",
         f"{100 * FOUND['chosen']['1']:.2f}",

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def check(page: Page) -> None:
-    page.says("in the file, about {} MB", size_of_a_report())
+    page.says("one file of about {} MB", size_of_a_report())
     held = "held by the tests in a browser, tests/browser"
     page.allows("(10,000 features are not a problem)", held)
-    page.allows("from 360 pixels to wide screens", held)
+    page.allows("screens from 360 pixels to wide ones", held)
     page.allows("a contrast of at least 4.5", held)
     page.says("a curve has at most {} vertices", f"{2 * MOST_GROUPS + 6:,}")
     page.says("changes by more than 1/{}", MOST_GROUPS // 2)

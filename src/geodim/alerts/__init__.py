@@ -1,6 +1,6 @@
-"""Alerts: what a result does not say of itself, and would mislead whoever reads the number alone.
+"""Alerts: what a result does not show by itself, and what would mislead a reader of the number alone.
 
-`find_alerts` looks at the ranges of the columns, at a few rows and at the result, all of which are at hand:
+`find_alerts` looks at the ranges of the columns, at a few rows and at the result, all of which are available:
 nothing is read or sorted again.  Each finding has a code, a severity, a sentence, the numbers it rests on,
 and a way out.
 """

@@ -28,7 +28,7 @@ CODES = {
 
 
 def finite(value: float) -> float | str:
-    """A number as the evidence holds it: JSON has no infinity."""
+    """Return a number as the evidence holds it: JSON has no infinity."""
     return value if math.isfinite(value) else "inf"
 
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from geodim.alerts.view import View
 
 MATTERS = 0.01  # a column that counts rows does no harm with a smaller share, unless it sets d_max
-ENOUGH = 8  # rows, to tell a pattern from chance
+ENOUGH = 8  # rows that distinguish a pattern from chance
 MANY = 0.1  # of the rows
-TELLING = 8  # different values of a row or column: fewer are alike by chance
+TELLING = 8  # different values of a row or column: fewer may be equal by chance
 NAMED = 20  # columns that the evidence names
 ID_NAME = re.compile(
     r"(^|[^a-z])(id|ids|idx|uuid|guid|rowid|rownum|row[ _-]?(id|nr|no|num|number)?)$|^(unnamed: 0|index)$"
@@ -34,7 +34,7 @@ UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds"
 
 
 def counting_columns(view: View) -> list[Alert]:
-    """Columns that say which row it is, or when, and that the number is about therefore."""
+    """Find columns that number the rows or hold times, and that dominate the result."""
     matters = {view.widest} if view.result.normalized else set()
     matters |= {column for column, share in view.shares.items() if share >= MATTERS}
     found = []
@@ -69,7 +69,7 @@ def _counting(view: View, column: int, time: str | None, kind: str | None) -> Al
 
 
 def _time(view: View, column: int, values: NDArray[np.float64]) -> str | None:
-    """Whether a column holds times, as far as its ends and a few values tell."""
+    """Return whether a column holds times, judging by its ends and a few values."""
     low, high = float(view.given.least[column]), float(view.given.greatest[column])
     values = values + (low - view.ranges.least[column])  # long integers are solved from their least on
     if low < 19000101 or not _whole(values) or np.unique(values).size < ENOUGH:
@@ -87,7 +87,7 @@ def _time(view: View, column: int, values: NDArray[np.float64]) -> str | None:
 
 
 def _counts(view: View, column: int, values: NDArray[np.float64]) -> str | None:
-    """Whether a column counts or names the rows; weights say that rows are no rows."""
+    """Return whether a column numbers or identifies the rows; with weights, points are no longer rows."""
     if view.weighted:
         return None
     rows, width = view.sample.rows, float(view.ranges.widths[column])
@@ -131,7 +131,7 @@ def constant_columns(view: View) -> Alert | None:
 
 
 def equal_columns(view: View) -> Alert | None:
-    """Columns that repeat another one, which changes nothing but who gets the share."""
+    """Find columns that repeat another one, which changes nothing except which of them gets the share."""
     sample, ranges = view.sample, view.ranges
     if sample.rows.size < ENOUGH:
         return None
@@ -164,7 +164,7 @@ def equal_columns(view: View) -> Alert | None:
 
 
 def equal_rows(view: View) -> Alert | None:
-    """Many points that nothing tells apart."""
+    """Find many points that no feature tells apart."""
     sample, result = view.sample, view.result
     if view.weighted or sample.rows.size < ENOUGH or result.discriminability_upper == 0.0:
         return None
@@ -192,7 +192,7 @@ def equal_rows(view: View) -> Alert | None:
 
 
 def _groups(keys: Iterable[tuple[int, Hashable]]) -> list[list[int]]:
-    """Positions whose keys are equal, two or more together."""
+    """Return positions whose keys are equal, two or more together."""
     found: dict[Hashable, list[int]] = {}
     for at, key in keys:
         found.setdefault(key, []).append(at)
@@ -200,7 +200,7 @@ def _groups(keys: Iterable[tuple[int, Hashable]]) -> list[list[int]]:
 
 
 def row_normalised(sums: NDArray[np.float64], *, n_attributes: int) -> Alert | None:
-    """Attributes of a graph, none negative, whose rows add up to one, given the sums of some rows."""
+    """Find attributes of a graph whose rows add up to one, none negative, from the sums of some rows."""
     sums = sums[sums != 0.0]
     if sums.size < ENOUGH or n_attributes < 2 or not np.all(np.abs(sums - 1.0) <= 1e-4):
         return None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
     from geodim.result import IDResult
 
-ROWS = 64  # of a graph's attributes, of which all columns are needed
+ROWS = 64  # rows of a graph's attributes, read with all columns
 
 
 def find_alerts(
@@ -39,7 +39,7 @@ def find_alerts(
     given: Ranges | None = None,
     graph: bool = False,
 ) -> tuple[Alert, ...]:
-    """What to know before the number is believed.
+    """Return what to know before trusting the number.
 
     Parameters
     ----------
@@ -83,11 +83,11 @@ def ordered(found: Iterable[Alert | None]) -> tuple[Alert, ...]:
 def _row_sums(source: ColumnSource, ranges: Ranges) -> Alert | None:
     if ranges.least.min() < 0.0:  # no counts, and no shares of anything
         return None
-    if isinstance(source, SparseSource):  # by rows it is not at hand
+    if isinstance(source, SparseSource):  # it cannot be read by rows
         sums = source.row_sums()
     else:
         rows = sample_rows(source)
-        if isinstance(source, ArraySource | FrameSource):  # others have just these rows at hand
+        if isinstance(source, ArraySource | FrameSource):  # other sources have only these rows
             rows = rows[:: -(-rows.size // ROWS)]
         sums = source.sample(np.arange(source.n_features), rows).sum(axis=1)
     return row_normalised(sums, n_attributes=source.n_features)

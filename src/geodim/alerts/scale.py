@@ -1,6 +1,6 @@
 r"""Findings about what everything is divided by: outliers, units, and columns that decide alone.
 
-**The dimension without a few points, from the profile at hand.**  Let :math:`\Phi(k)` be the profile of n
+**The dimension without a few points, from the given profile.**  Let :math:`\Phi(k)` be the profile of n
 points, S the s columns with the largest ranges, and :math:`T = \max(\Phi(n - j), w)`, with w the largest
 range of the other columns.  For every column in S leave out the j points outside of its narrowest
 window of n - j points, and where these are fewer than m = j s in all, any others with them.  What is left is
@@ -49,11 +49,11 @@ ROUNDING = 2.0**-40  # more than sums of widths are ever off by
 
 
 class Without(NamedTuple):
-    """What is known of the dimension without the points that set d_max."""
+    """What is known about the dimension without the points that determine d_max."""
 
     points: int  # this many are left out
     columns: int  # because of the largest ranges of this many
-    d_max: float  # at most what it is then
+    d_max: float  # an upper bound on it
     lower: float
     upper: float
 
@@ -82,7 +82,7 @@ def without_few(result: IDResult, widths: NDArray[np.float64], most: int) -> Ite
 
 
 def outliers(view: View) -> Alert | None:
-    """A handful of points without which the dimension would be a small part of what it is."""
+    """Find a handful of points without which the dimension would be far lower."""
     result = view.result
     if not result.normalized or result.stopped or result.feature_error > 0.0 or result.d_max == 0.0:
         return None
@@ -128,7 +128,7 @@ def outliers(view: View) -> Alert | None:
 
 
 def deciding(view: View, *, tied: bool) -> Alert | None:
-    """One unit, or one column, that decides whatever the others hold; a column that ties does not."""
+    """Find a unit or column that decides alone, whatever the others hold; a column that ties does not."""
     if view.result.stopped or not view.shares:
         return None
     return _units(view) or (None if tied else _one_column(view))

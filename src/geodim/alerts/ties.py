@@ -16,7 +16,7 @@ PART = 0.2  # of the discriminability, at sizes where columns tie
 
 
 def ties(view: View) -> Alert | None:
-    """Shares that follow the order of the columns.
+    """Report shares that depend on the order of the columns.
 
     Of a sample of rows, the narrowest windows of a few sizes are compared: columns of few different values
     tie in the sample where they tie at all.  A leading column whose values all differ does not tie, unless

@@ -43,7 +43,7 @@ def few_points(result: IDResult) -> Alert | None:
 
 
 def wide_bounds(result: IDResult) -> Alert | None:
-    """A factor between the bounds that leaves everything open."""
+    """Report bounds that are so far apart that they leave everything open."""
     if result.error <= APART:
         return None
     if result.upper == math.inf:

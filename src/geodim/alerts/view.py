@@ -36,7 +36,7 @@ class Sample:
     all_columns: bool
 
     def column(self, column: int) -> NDArray[np.float64] | None:
-        """The sampled values of one column, if it was examined."""
+        """Return the sampled values of one column, if it was examined."""
         at = np.flatnonzero(self.columns == column)
         return self.values[:, at[0]] if at.size else None
 
@@ -50,7 +50,7 @@ class Windows(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """Everything at hand.
+    """Everything that alerts are found from.
 
     Attributes
     ----------
@@ -87,11 +87,11 @@ class View:
         return cls(result, ranges, given, source.names, shares, sample, weighted)
 
     def called(self, column: int) -> str:
-        """What a sentence calls a column."""
+        """Return what a sentence calls a column."""
         return f"column {column}" if self.names is None else f"'{short(self.names[column], 60)}'"
 
     def name(self, column: int) -> str:
-        """What the evidence calls a column: its whole name, or its number."""
+        """Return what the evidence calls a column: its whole name, or its number."""
         return str(column) if self.names is None else self.names[column]
 
     @cached_property
@@ -112,14 +112,14 @@ class View:
         return int(np.argmax(self.ranges.widths))
 
     def listed(self, columns: list[int], most: int = 3) -> str:
-        """The first few of them, in words."""
+        """Return the first few of them, in words."""
         shown = ", ".join(map(self.called, columns[:most]))
         more = len(columns) - most
         return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def shares_by_column(result: IDResult, names: list[str] | None) -> dict[int, float]:
-    """The shares of a result by the number of the column.
+    """Return the shares of a result by the number of the column.
 
     Where several names read the same, the result adds the position to them.
     """
@@ -133,7 +133,7 @@ def shares_by_column(result: IDResult, names: list[str] | None) -> dict[int, flo
 
 
 def draw(source: ColumnSource, ranges: Ranges, leading: list[int]) -> Sample:
-    """Look at the rows that the pilot looks at, which a cluster has at hand since the first pass."""
+    """Return the rows that the pilot examines, which a cluster holds since the first pass."""
     rows = sample_rows(source)
     columns = np.arange(source.n_features)
     if columns.size > MOST_COLUMNS:

@@ -1,6 +1,6 @@
 """Where the engine runs: on this machine's cores, on a GPU, on a Dask cluster.  Same data in, same bits out.
 
-`choose_backend` is the one place that decides where; what it returns opens the data, plans, and obeys plans.
+`choose_backend` alone decides where; the backend that it returns opens the data, plans, and follows plans.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ class Executor(Protocol):
     name: str
 
     def open(self, X: object, *, weights: object, names: Sequence[str] | None) -> ColumnSource:
-        """The data as a source of columns, left where it lies; see `geodim.data.sources.as_source`."""
+        """Return the data as a source of columns, left where it lies; see `geodim.data.sources.as_source`."""
 
     def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
         """First pass: all values are finite, and these are the ranges."""
 
     def problem(self, source: ColumnSource, rtol: float) -> Problem:
-        """What is to be computed: sizes, types, the tolerance, and where the data lies."""
+        """Return what is to be computed: sizes, types, the tolerance, and where the data lies."""
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:
-        """How that is done here, within this many bytes if given; ``why_not`` is set where it cannot be."""
+        """Plan the problem here, within this many bytes if given; ``why_not`` is set if it is impossible."""
 
     def solve(
         self,
@@ -87,7 +87,7 @@ class Executor(Protocol):
         n_nodes: int,
         threads: int,
     ) -> tuple[Operator, dict[str, object]]:
-        """The operator of a graph, and what is known of the graph, as plain values.
+        """Return the operator of a graph, and what is known about the graph, as plain values.
 
         See `geodim.data.graphs.as_graph` for graphs and their weights, `geodim.features.make_operator` for
         operators and their parameters.
@@ -96,7 +96,7 @@ class Executor(Protocol):
     def hop_pass(
         self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, plan: Plan
     ) -> HopPass:
-        """A pass over the hops of a graph the way that was planned, see `geodim.backends.hop_pass`."""
+        """Run a pass over the hops of a graph as planned, see `geodim.backends.hop_pass`."""
 
     def meter(self) -> Meter:
         """Begins to watch the memory that plans predict."""
@@ -129,7 +129,7 @@ def choose_backend(backend: object, X: object) -> Executor:
 
 
 def where_it_lies(X: object) -> str:
-    """The backend where data is.
+    """Return the backend where data is.
 
     Without importing anything: data on a device or a cluster has brought its package along.
     """

@@ -44,7 +44,7 @@ class HopPass:
             ColumnSolver(self.source.n_points, self.kind, layers.profiles[0].step)
             for _ in range(self.threads)
         ]
-        for at, solver in enumerate(solvers):  # who begins elsewhere tells the others something new
+        for at, solver in enumerate(solvers):  # each begins elsewhere, and so finds what others do not
             solver.turn = at / self.threads
         columns_left, width = layers.unfinished(), self.way.width
         with driver.heeding(), ThreadPoolExecutor(self.threads, thread_name_prefix="geodim") as pool:

@@ -49,8 +49,8 @@ class LocalBackend:
         return scan_ranges(source, threads)
 
     def problem(self, source: ColumnSource, rtol: float) -> Problem:
-        """Sizes and place of data that lies here."""
-        # A file that is mapped is let go of page by page.
+        """Return the sizes and the place of data on this machine."""
+        # Pages of a mapped file are released one by one.
         mapped = isinstance(getattr(source, "array", None), np.memmap)
         plain: ColumnSource = source.source if isinstance(source, WeightedSource) else source
         made = getattr(plain, "held", 0) if is_made(plain) else None
@@ -119,7 +119,7 @@ class LocalBackend:
         n_nodes: int,
         threads: int,
     ) -> tuple[Operator, dict[str, object]]:
-        """The operator of a graph, or the given one, and what is known of the graph."""
+        """Return the operator of a graph, or the given one, and what is known about the graph."""
         from geodim.data.graphs import as_graph  # noqa: PLC0415
         from geodim.features import make_operator  # noqa: PLC0415
 
@@ -131,7 +131,7 @@ class LocalBackend:
     def hop_pass(
         self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, plan: Plan
     ) -> HopPass:
-        """A pass over the hops of a graph."""
+        """Run a pass over the hops of a graph."""
         if plan.why_not is not None:
             raise InputValueError(plan.why_not)
         return HopPass(source, kind, operator, hops, plan.way, plan.threads)

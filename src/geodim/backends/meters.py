@@ -14,20 +14,20 @@ class Meter(Protocol):
     """Watches memory from when it is made."""
 
     def taken(self) -> int | None:
-        """Peak bytes since, by the measure of `Plan.memory_added`; None if nobody can tell."""
+        """Return peak bytes since, by the measure of `Plan.memory_added`; None if unknown."""
 
 
 class ProcessMeter:
     """What this process took beyond what it held.
 
-    Nobody can tell, in bytes, where an earlier peak was higher.
+    The bytes are unknown if an earlier peak was higher.
     """
 
     def __init__(self) -> None:
         self.held, self.peak = resident_memory(), peak_resident_memory()
 
     def taken(self) -> int | None:
-        """Peak bytes beyond those that were held."""
+        """Return peak bytes beyond those that were held."""
         peak = peak_resident_memory()
         if peak is None or self.held is None or self.peak is None or peak <= self.peak:
             return None

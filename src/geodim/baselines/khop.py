@@ -77,7 +77,7 @@ class HopPoints:
     products: int
 
     def matrix(self, k: int) -> NDArray[np.float64]:
-        """The features of k hops, a view."""
+        """Return the features of k hops, a view."""
         return self.values[:, : (k + 1) * self.n_attributes]
 
     def radii(self, k: int) -> NDArray[np.float64]:
@@ -86,7 +86,7 @@ class HopPoints:
         return UNITS * UNIT * k * self.products * norms
 
     def points(self, k: int) -> Points:
-        """The k-hop data set, with the bounds on its rounding."""
+        """Return the k-hop data set, with the bounds on its rounding."""
         return Points(np.ascontiguousarray(self.matrix(k)), self.radii(k))
 
 
@@ -100,7 +100,7 @@ def khop_points(
     edge_weights: object = None,
     n_threads: int | None = None,
 ) -> HopPoints:
-    """Features of 0, ..., hops hops as one matrix in float64, equal rows being equal up to a known bound.
+    """Return the features of 0, ..., hops hops as one float64 matrix, equal rows equal to a known bound.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ T = TypeVar("T")
 class Measured(NamedTuple, Generic[T]):
     """What a call returned, its wall time and its peak extra memory in bytes.
 
-    The memory is None where the system does not tell.
+    The memory is None where the system does not report it.
     """
 
     value: T

@@ -50,7 +50,7 @@ class Neighbours(NamedTuple):
 
 
 def nearest(points: Points, k: int, queries: NDArray[np.intp] | None, n_threads: int | None) -> Neighbours:
-    """Distances from each query (all points if None) to its k nearest other points."""
+    """Return distances from each query (all points if None) to its k nearest other points."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped] # noqa: PLC0415 - comes with scikit-learn
 
     asked = np.arange(points.n_points) if queries is None else queries
@@ -75,7 +75,7 @@ def nearest(points: Points, k: int, queries: NDArray[np.intp] | None, n_threads:
 def _search(
     points: Points, count: int, queries: NDArray[np.intp] | None, asked: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64] | None, NDArray[np.float64] | None]:
-    """Candidates, the largest distance examined, and squared norms of the queries.
+    """Return candidates, the largest distance examined, and squared norms of the queries.
 
     A point is no candidate of its own.  The latter two are None for a tree, whose distances need no check.
     """
@@ -118,7 +118,7 @@ def _squared_norms(values: NDArray[Any] | csr_array) -> NDArray[np.float64]:
 def pair_distances(
     points: Points, queries: NDArray[np.intp], candidates: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """Distance from each query to each of its candidates, from differences, in float64."""
+    """Return distance from each query to each of its candidates, from differences, in float64."""
     out = np.empty(candidates.shape)
     step = max(1, BLOCK_VALUES // (candidates.shape[1] * points.n_features))
     if points.sparse:
@@ -137,7 +137,7 @@ def pair_distances(
 
 
 def _norms(differences: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Euclidean norms along the last axis; 0 only where everything is 0, however small the numbers."""
+    """Return Euclidean norms along the last axis; 0 only where everything is 0, however small the numbers."""
     squares: NDArray[np.float64] = np.einsum("...d,...d->...", differences, differences)
     norms = np.sqrt(squares)
     small = squares < TINY
@@ -160,7 +160,7 @@ def _zeroed(
 
 
 def _directly(points: Points, queries: NDArray[np.intp], k: int) -> NDArray[np.float64]:
-    """The k smallest distances from each query to all other points, without any shortcut."""
+    """Return the k smallest distances from each query to all other points, without any shortcut."""
     from scipy.spatial.distance import cdist  # noqa: PLC0415
 
     n = points.n_points
@@ -182,7 +182,7 @@ def _directly(points: Points, queries: NDArray[np.intp], k: int) -> NDArray[np.f
 def nearest_as_published(
     points: Points, k: int, queries: NDArray[np.intp] | None, n_threads: int | None
 ) -> NDArray[np.float64]:
-    """Distances as scikit-learn's `NearestNeighbors` gave them to the authors of the paper.
+    """Return distances as scikit-learn's `NearestNeighbors` gave them to the authors of the paper.
 
     They come from the expanded square, noise included.  Versions since 1.1 search with a kernel of their own,
     whose noise differs; the setting below brings the older way back.

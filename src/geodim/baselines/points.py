@@ -67,7 +67,7 @@ class Points:
         return int(self.values.shape[1])
 
     def rows(self, at: slice | NDArray[np.integer]) -> NDArray[np.float64]:
-        """Some rows, dense and in float64."""
+        """Return some rows, dense and in float64."""
         some = self.values[at]
         return np.asarray(some if isinstance(some, np.ndarray) else some.toarray(), np.float64)
 
@@ -137,7 +137,7 @@ def check_resolution(value: object) -> float:
 
 
 def choose_sample(n_points: int, n_samples: int | None, seed: int) -> NDArray[np.intp] | None:
-    """Ascending indices of a random sample without repetition; None for all points."""
+    """Return ascending indices of a random sample without repetition; None for all points."""
     seed = whole_number(seed, "seed", 0)
     if n_samples is None or whole_number(n_samples, "n_samples", 1) >= n_points:
         return None

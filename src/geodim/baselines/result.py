@@ -66,7 +66,7 @@ class BaselineResult(SavedResult):
     versions: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; infinity is the string "inf"."""
+        """Return plain values for JSON; infinity is the string "inf"."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {"format": FORMAT, **{name: to_json_value(value) for name, value in values.items()}}
 
@@ -79,7 +79,7 @@ class BaselineResult(SavedResult):
         return made
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
-        """The estimate on a line: one of several in the same axes, see `geodim.display.sampling`."""
+        """Plot the estimate on a line, also several in the same axes, see `geodim.display.sampling`."""
         from geodim.display.sampling import plot_numbers  # noqa: PLC0415
 
         return plot_numbers([(self.name, self.dimension, self.dimension, self.dimension)], ax=ax, **options)
@@ -106,7 +106,7 @@ class BaselineResult(SavedResult):
 
 
 def versions(*packages: str) -> dict[str, str]:
-    """Versions of geodim, Python, numpy, scikit-learn and of further packages."""
+    """Return versions of geodim, Python, numpy, scikit-learn and of further packages."""
     from importlib.metadata import version  # noqa: PLC0415
 
     return {

@@ -34,7 +34,7 @@ def skdim_names() -> list[str]:
 
 
 def find_skdim_name(name: str) -> str:
-    """The estimator of that name; case does not matter."""
+    """Return the estimator of that name; case does not matter."""
     names = skdim_names()
     found = [known for known in names if known.lower() == name.lower()]
     if found:
@@ -69,7 +69,7 @@ def skdim_estimate(
     n_threads : int, optional
         Threads of the linear algebra and searches underneath; all available cores by default.
     **parameters
-        Of the class, see the documentation of scikit-dimension.
+        Parameters of the class, see the documentation of scikit-dimension.
 
     Returns
     -------

@@ -99,7 +99,7 @@ def two_nn(
 
 
 def log_ratios(distances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Ascending logarithms of r_2 / r_1 where r_1 > 0."""
+    """Return ascending logarithms of r_2 / r_1 where r_1 > 0."""
     kept = distances[distances[:, 0] > 0.0]
     return np.sort(np.log(kept[:, 1]) - np.log(kept[:, 0]))
 

@@ -53,7 +53,7 @@ class Columns:
         self.at_a_time = max(1, min(AT_A_TIME, BLOCK_BYTES // (8 * self.shape[0])))
 
     def read(self, which: Sequence[int]) -> NDArray[np.floating]:
-        """Some columns, one per row; raises for values that are not finite, or integers beyond float64."""
+        """Return some columns, one per row; raise if a value is not finite or an integer beyond float64."""
         if self._source is not None:
             block = np.empty((len(which), self.shape[0]), self._source.dtype)
             self._source.read(which, block)
@@ -80,7 +80,7 @@ class Columns:
 
 
 def _elsewhere(data: object) -> dask.array.Array | torch.Tensor | None:
-    """A Dask array or a tensor on a device, to be brought here by columns; None for what is here."""
+    """Return a Dask array or a tensor on a device, to be brought here by columns; None for what is here."""
     module = type(data).__module__.partition(".")[0]
     far: Any = data  # what its module says
     if module in ("dask", "dask_expr"):
@@ -105,7 +105,7 @@ def _brought(data: dask.array.Array | torch.Tensor, which: list[int]) -> NDArray
 def _long_integers(
     source: ColumnSource | dask.array.Array | torch.Tensor, n_features: int
 ) -> Collection[int]:
-    """The columns of 64-bit integers, some of which float64 does not hold."""
+    """Return the columns of 64-bit integers, some of which float64 does not hold."""
     if isinstance(source, FrameSource):
         types = source.frame.schema.dtypes()
         return {j for j, dtype in enumerate(types) if str(dtype) in ("Int64", "UInt64", "Int128", "UInt128")}

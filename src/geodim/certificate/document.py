@@ -95,7 +95,7 @@ class Certificate:
             The intervals proved for the dimension, for 0, 1, ... hops.
         """
         columns: Iterable[Any]
-        # Of these nothing of geodim comes in between.
+        # For these, no code of geodim comes in between.
         if isinstance(data, np.ndarray) and type(data) in (np.ndarray, np.memmap):
             columns, shape = checker.columns_of(data), data.shape
         else:
@@ -114,7 +114,7 @@ class Certificate:
         return dict(json.loads(self._text))
 
     def to_json(self) -> str:
-        """The JSON document: as it was read, or with a line for every field."""
+        """Return the JSON document: as it was read, or with a line for every field."""
         return self._text
 
     def save(self, path: str | Path) -> None:
@@ -156,7 +156,7 @@ class Certificate:
 
 
 def edges_of(graph: object, n_nodes: int) -> tuple[Any, Any]:
-    """Both ends of every edge of a graph in any form."""
+    """Return both ends of every edge of a graph in any form."""
     from geodim.data.graphs import as_graph  # noqa: PLC0415
 
     simple = as_graph(graph, n_nodes)

@@ -122,7 +122,7 @@ class Findings:
 
 
 def make(task: Task, curves: list[Floats]) -> dict[str, Any]:
-    """The certificate as plain values; ``curves`` are about Phi(1), ..., Phi(n) for every number of hops."""
+    """Return the certificate as plain values; ``curves`` approximate Phi(1), ..., Phi(n) for each hop."""
     n, _ = task.columns.shape
     s = math.sqrt(1.0 + task.rtol)
     finer = 1.0
@@ -150,7 +150,7 @@ def _mean(curve: Floats) -> float:
 
 
 def _sizes(curves: list[Floats], budgets: list[float]) -> Ints:
-    """Sizes that do for all layers; those of many hops are often alike, and one set does for them."""
+    """Return sizes that serve all layers; those of many hops are often similar, and one set is enough."""
     chosen = np.array([curves[0].size] if curves[0].size > 1 else [], np.int64)
     for curve, budget in zip(curves[::-1], budgets[::-1], strict=True):
         unit = max(float(curve[-1]), 5e-324)  # sums of widths could overflow
@@ -175,7 +175,7 @@ def _pass(task: Task, found: Findings) -> tuple[Findings, int]:
         one_hop, degree = checker.hop_function(task.edges, n, str(task.operator))
 
     def prepare(values: NDArray[Any]) -> tuple[float, list[Floats]]:
-        """The largest magnitude, and the column sorted after 0, 1, ... hops."""
+        """Return the largest magnitude, and the column sorted after 0, 1, ... hops."""
         magnitude, after = float(np.abs(values).max()), []
         for m in range(task.hops + 1):
             values = values if m == 0 or one_hop is None else one_hop(values)
@@ -204,7 +204,7 @@ def _blocks(order: Sequence[int], at_a_time: int) -> Iterator[Sequence[int]]:
 def _document(
     task: Task, found: Findings, errors: list[float], widths: list[float]
 ) -> tuple[dict[str, Any], bool]:
-    """The certificate, and whether it is as accurate as was asked for."""
+    """Return the certificate, and whether it is as accurate as was asked for."""
     n, d = task.columns.shape
     widest = np.maximum.accumulate(found.widest, axis=0)
     largest = float(widest.max(initial=0.0))
@@ -242,20 +242,20 @@ def _document(
 
 
 def _unit(widths: list[float], largest: float) -> int:
-    """The exponent of a unit small enough for all layers, of which 2^53 reach the largest width."""
+    """Return the exponent of a unit that is small enough for all layers; 2^53 units cover all widths."""
     smallest = UNIT * min(widths, default=1.0)
     exponent = math.frexp(smallest)[1] - 1 if smallest > 0.0 else -1074
     return min(max(exponent, math.frexp(largest)[1] - 52, -1074), 971)
 
 
 def _down(value: Fraction) -> float:
-    """The largest float64 that is no greater."""
+    """Return the largest float64 that is not greater."""
     near = float(min(value, LARGEST))
     return near if near <= value else math.nextafter(near, -math.inf)
 
 
 def _up(value: Fraction) -> float:
-    """The smallest float64 that is no less."""
+    """Return the smallest float64 that is not less."""
     if value > LARGEST:
         msg = "the bounds on Delta exceed what a float64 holds: rescale the data"
         raise RangeOverflowError(msg)

@@ -78,7 +78,7 @@ def _known_operator(operator: dict[str, object]) -> str:
 
 
 def _input(result: IDResult | KHopResult, name: str, given: object, call: str) -> object:
-    """What was given, or what the result was computed from, if that is still there."""
+    """Return what was given, or what the result was computed from, if that is still there."""
     if is_weighted(result) or getattr(result, "measured", False):
         msg = (
             "the certificate of weighted points cannot be made: repeat them, np.repeat(X, weights, axis=0), "
@@ -137,7 +137,7 @@ def _curve(result: IDResult) -> NDArray[np.float64]:
 
 
 def _leaders_first(layers: list[IDResult], columns: Columns) -> Sequence[int]:
-    """All columns, those with the largest shares first; names that are not found do no harm."""
+    """Return all columns, those with the largest shares first; names that are not found do no harm."""
     d = columns.shape[1]
     places = {name: j for j, name in enumerate(columns.names or map(str, range(d)))}
     weights = np.zeros(d)

@@ -30,11 +30,11 @@ def remember(result: IDResult | KHopResult, *, weighted: bool = False, **inputs:
 
 
 def recall(result: IDResult | KHopResult, name: str) -> object:
-    """The input of that name, or None if it is gone."""
+    """Return the input of that name, or None if it is gone."""
     noted = _INPUTS.get(result, {}).get(name)
     return None if noted is None else noted()
 
 
 def is_weighted(result: IDResult | KHopResult) -> bool:
-    """Whether its points were given multiplicities, as far as is known."""
+    """Return whether its points were given multiplicities, as far as is known."""
     return result in _WEIGHTED

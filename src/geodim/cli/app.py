@@ -51,7 +51,7 @@ def _visible_messages() -> Iterator[None]:
 
 
 class _Commands(TyperGroup):
-    """All commands; what a wrong argument says of itself is made visible."""
+    """The group of all commands; control characters in messages about wrong arguments are made visible."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Context | None = None, **extra: object

@@ -184,7 +184,7 @@ def binary(
 
 
 def parse_min_support(text: str) -> float:
-    """A share where the number has a point or an exponent, else a number of objects."""
+    """Return a share where the number has a point or an exponent, else a number of objects."""
     from geodim.concepts.dimension import check_min_support
     from geodim.errors import GeodimError
 
@@ -198,7 +198,7 @@ def parse_min_support(text: str) -> float:
 
 
 def _scale(scale: str | None, *, normalize: bool) -> str:
-    """The scale that the options name."""
+    """Return the scale that the options name."""
     if scale is not None and normalize:
         raise typer.BadParameter("give --scale or --normalize, which is --scale global, not both")
     with usage():

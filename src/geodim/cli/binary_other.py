@@ -42,7 +42,7 @@ class Other:
 def asked_for(
     *, curve: bool, supports: str | None, correlation: bool, pairs: str, scale: str
 ) -> Other | None:
-    """What the options ask for; None for the dimension itself."""
+    """Return what the options ask for; None for the dimension itself."""
     if correlation and (curve or supports is not None):
         raise typer.BadParameter("give --curve or --correlation, not both")
     if pairs != "auto" and not correlation:

@@ -59,7 +59,7 @@ def check_certificate(
 def write_certificate(
     result: IDResult | KHopResult, path: Path | None, rtol: float, *data: object, stopped: str | None
 ) -> None:
-    """Write the certificate, if one is wanted; of a run that was stopped there is none, for lack of time."""
+    """Write the certificate, if one is wanted; there is none for a stopped run, for lack of time."""
     if path is None:
         return
     if stopped is None:

@@ -1,4 +1,4 @@
-"""What the shell offers when Tab is pressed: names of data sets, families, metrics and experiments.
+"""Shell completion: names of data sets, families, metrics and experiments.
 
 Asked with every key, so that nothing heavy is imported.  ``geodim --install-completion`` sets it up.
 """
@@ -44,7 +44,7 @@ def experiments(incomplete: str) -> list[str]:
 
 
 def files_and_data_sets(incomplete: str) -> list[str]:
-    """Files and folders, and names of data sets."""
+    """Return files and folders, and names of data sets."""
     return [*_files(incomplete), *data_sets(incomplete)]
 
 

@@ -345,7 +345,7 @@ def compute(
 def _finds_removal(
     where: dict[str, Any], scheduler: str | None, family: object, rtol: float, checkpoint: Path | None
 ) -> bool:
-    """Whether what removals of features cost comes at little more: of columns, exactly, on these cores."""
+    """Return whether removal costs come almost for free: for columns, exactly, on this machine's cores."""
     from geodim.engine.steps import tolerance
 
     here = where.get("backend", "auto") in ("auto", "cpu") and scheduler is None

@@ -31,7 +31,7 @@ RUN = 1000  # neighbouring points of a sample: a page of a file is read once for
 
 
 def family_or_width(features: str, by: str | None) -> tuple[Any, float | None]:
-    """What ``--features`` means: names of families, or for a plan without a file a number of columns."""
+    """Return what ``--features`` means: families, or a number of columns for a plan without a file."""
     from geodim.families.choose import FAMILIES
 
     named = named_features(features, by, "--features")
@@ -131,7 +131,7 @@ def show_plan(
 def sizes_alone(
     n_points: int, n_features: int, rtol: float, family: Family | None = None
 ) -> tuple[Problem, CoreRates]:
-    """Normal float32 columns, or points, of these sizes, and rates from a trial on some."""
+    """Return normal float32 columns, or points, of these sizes, and rates from a trial on some."""
     from geodim.plans import CORE, Problem, calibrate, calibrate_family, family_problem, normal_sample
 
     if family is not None:
@@ -149,7 +149,7 @@ def sizes_alone(
 
 
 def tried_points(n_points: int, n_coordinates: int) -> int:
-    """How many points to try a family on: enough to be like more of them, and soon done."""
+    """Return how many points to try a family on: enough to be like more of them, and soon done."""
     return min(n_points, max(FEW, min(TRIED_POINTS, TRIED_VALUES // n_coordinates)))
 
 
@@ -163,7 +163,7 @@ def look_at(
     *,
     drop_missing: bool = False,
 ) -> tuple[Problem, CoreRates, Reading | None]:
-    """Sizes of the file, rates from a trial on a sample of it, and what reading it takes.
+    """Return sizes of the file, rates from a trial on a sample of it, and what reading it takes.
 
     Of Parquet and zarr no more than the sample is read, and of long texts the beginning.
     """
@@ -200,7 +200,7 @@ def _family_in(
     *,
     drop_missing: bool,
 ) -> tuple[Problem, CoreRates, Reading | None]:
-    """Features of the points in a file, and rates from a trial on some of these points."""
+    """Return features of the points in a file, and rates from a trial on some of these points."""
     import numpy as np
 
     from geodim.cli.tables import opened
@@ -226,7 +226,7 @@ def _family_in(
 
 
 def objects_in(file: Path, family: Family, rtol: float) -> tuple[Problem, CoreRates, Reading]:
-    """Features of texts, images or the nodes of a graph, which are read; some features are made on trial."""
+    """Return problem, rates and reading for texts, images or graphs, after a trial on some features."""
     import numpy as np
 
     from geodim.backends.local import LocalBackend
@@ -258,7 +258,7 @@ def objects_in(file: Path, family: Family, rtol: float) -> tuple[Problem, CoreRa
 def _opened(
     file: Path, columns: str | None, exclude: str | None, header: bool | None, *, drop_missing: bool
 ) -> tuple[dict[str, Any], Any, Reading | None]:
-    """A file that is mapped or read whole, or the beginning of a text."""
+    """Return a file that is mapped or read whole, or the beginning of a text."""
     import numpy as np
 
     from geodim.cli.tables import opened
@@ -293,7 +293,7 @@ def _opened(
 def _chunked(
     file: Path, columns: str | None, exclude: str | None
 ) -> tuple[dict[str, Any], Any, Reading | None]:
-    """A file whose first chunk is enough for a sample."""
+    """Return a file whose first chunk is enough for a sample."""
     import numpy as np
 
     from geodim.data.sources import as_source
@@ -352,7 +352,7 @@ def _check_finite(file: Path, sample: NDArray[np.floating]) -> None:
 
 
 def _spread(sample: object) -> float | None:
-    """The widest range over Delta, from the sample."""
+    """Return the widest range over Delta, from the sample."""
     import warnings
 
     from geodim.dimension import intrinsic_dimension

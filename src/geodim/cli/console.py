@@ -51,7 +51,7 @@ def _safe_console() -> type[Console]:
 
 
 def out() -> Console:
-    """Console on stdout: plain text without colours where that is no terminal.
+    """Return console on stdout: plain text without colours where that is no terminal.
 
     Whether it is one decides about tables and JSON, so that nothing but the stream itself is asked: Rich
     would take FORCE_COLOR for a terminal.
@@ -60,7 +60,7 @@ def out() -> Console:
 
 
 def err() -> Console:
-    """Console on stderr, for everything that is not the answer."""
+    """Return console on stderr, for everything that is not the answer."""
     return _safe_console()(stderr=True, highlight=False, force_terminal=sys.stderr.isatty())
 
 
@@ -68,7 +68,7 @@ def print_error(message: str) -> None:
     """Print one message, never broken into lines, so that paths can be copied."""
     from rich.text import Text
 
-    with suppress(OSError):  # where nobody listens, the exit code has to do
+    with suppress(OSError):  # if nobody listens, the exit code must suffice
         err().print(Text.assemble(("error: ", "bold red"), visible(as_typed(message))), soft_wrap=True)
 
 
@@ -201,7 +201,7 @@ def shares_table(result: IDResult) -> Table:
 
 
 def shares_caption(result: IDResult) -> str:
-    """How to read shares."""
+    """Return how to read shares."""
     from geodim.removal import TIE_RULE
 
     if result.share_bounds:

@@ -37,17 +37,17 @@ _spooled: dict[str, str] = {}  # temporary files, and what messages call them
 
 
 def is_dash(path: object) -> bool:
-    """Whether this names a standard stream; a file of that name is ``./-``."""
+    """Return whether this names a standard stream; a file of that name is ``./-``."""
     return path is not None and str(path) == "-"
 
 
 def answered(*paths: Path | None) -> bool:
-    """Whether one of the files is standard output, so that nothing else belongs there."""
+    """Return whether one of the files is standard output, so that nothing else belongs there."""
     return any(map(is_dash, paths))
 
 
 def as_named(text: str) -> str:
-    """A message without names of temporary files."""
+    """Return a message without names of temporary files."""
     for path, name in _spooled.items():
         text = text.replace(path, name)
     return text
@@ -79,7 +79,7 @@ def readable(path: P, suffix: str | None = None) -> Iterator[P]:
 
 
 def _spool(folder: Path, suffix: str | None) -> Path:
-    """All of standard input as a file in a folder."""
+    """Return all of standard input as a file in a folder."""
     with naming(STDIN, "read"):
         stream = sys.stdin.buffer
         piece = stream.read(PIECE)
@@ -116,7 +116,7 @@ def _temporary() -> Iterator[Path]:
 
 
 def kind_of(head: bytes) -> str:
-    r"""The ending of a file that begins like this.
+    r"""Return the ending of a file that begins like this.
 
     >>> kind_of(b"a,b\n1,2\n"), kind_of(b"a\tb\n"), kind_of(b"PAR1..."), kind_of(b"1 2 3\n4 5\n")
     ('.csv', '.tsv', '.parquet', '.dat')

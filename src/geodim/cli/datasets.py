@@ -180,7 +180,7 @@ def describe(name: str, root: Path | None, argument: str = "NAME") -> DatasetInf
 
 
 def dataset_folder(name: str, root: Path | None) -> Path | None:
-    """Where the files of a data set are, or would be: no output belongs there."""
+    """Return where the files of a data set are, or would be: no output belongs there."""
     return describe(name, root).folder
 
 

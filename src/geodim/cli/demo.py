@@ -127,13 +127,13 @@ def demo(
 
 
 def _program() -> str:
-    """What to type: where it lies, if the shell would not find it."""
+    """Return the command to type: with its path, if the shell would not find it."""
     started = Path(sys.argv[0])
     return "geodim" if shutil.which("geodim") or started.stem != "geodim" else shlex.quote(str(started))
 
 
 def _hops_of_cora() -> KHopResult:
-    """The first row of the paper's table of dimensions by hops, from the files that come with geodim."""
+    """Return the first row of the paper's table of dimensions by hops, from the bundled files."""
     from geodim.data.datasets import load_dataset
     from geodim.khop import khop_dimensions
 

@@ -93,7 +93,7 @@ def _memory() -> dict[str, int] | None:
 
 
 def _compiler_cache() -> dict[str, Any]:
-    """Where Numba keeps compiled kernels: without a place they are compiled at every start."""
+    """Return where Numba keeps compiled kernels: without a place they are compiled at every start."""
     spec = importlib.util.find_spec("geodim.engine.kernels")
     beside = Path(spec.origin).parent / "__pycache__" if spec and spec.origin else Path("__pycache__")
     folder = Path(os.environ.get("NUMBA_CACHE_DIR") or beside)
@@ -107,7 +107,7 @@ def _compiler_cache() -> dict[str, Any]:
 
 
 def _gpu() -> str | None:
-    """Name of the first CUDA device, as far as an installed torch sees one."""
+    """Return the name of the first CUDA device, if an installed torch sees one."""
     if importlib.util.find_spec("torch") is None:
         return None
     cuda = importlib.import_module("torch").cuda

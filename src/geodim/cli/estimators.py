@@ -208,7 +208,7 @@ def _where(
     columns: str | None,
     exclude: str | None,
 ) -> dict[str, Any]:
-    """Where the data is: a file with its columns, two files of a graph, or a name."""
+    """Return where the data is: a file with its columns, two files of a graph, or a name."""
     from pathlib import Path
 
     from geodim.data.tables import SUFFIXES
@@ -354,7 +354,7 @@ def _document(job: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Any]:
-    """Say which estimator runs, where somebody is looking."""
+    """Say which estimator runs, if there is a terminal."""
     console = err()
     if quiet or not console.is_terminal:
         with nullcontext():

@@ -66,7 +66,7 @@ def _say(answer: TextIO, values: dict[str, Any]) -> None:
 
 
 def describe(error: Exception) -> dict[str, str]:
-    """What went wrong, and which exit code that is."""
+    """Return what went wrong, and which exit code that is."""
     text = str(error) or type(error).__name__
     if isinstance(error, MissingExtraError):
         return {"kind": "extra", "message": text}
@@ -176,7 +176,7 @@ def _geodim(job: dict[str, Any], data: Data) -> dict[str, Any]:
 
 
 def _points(job: dict[str, Any], data: Data) -> Points:
-    """The points that estimators on distances see: for a graph attributes and hops side by side."""
+    """Return the points that estimators on distances see: for a graph attributes and hops side by side."""
     from geodim.baselines.khop import khop_points
     from geodim.baselines.points import as_points
 

@@ -1,4 +1,4 @@
-"""Exit codes, and the one place where errors become messages."""
+"""Exit codes, and the function that turns errors into messages."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ By = Annotated[
 
 
 def named_features(text: str, by: str | None, option: str) -> str | list[str] | None:
-    """The features of these names; None if it is none.
+    """Return the features of these names; None if there are none.
 
     One name stands for itself, several are a union.
     """
@@ -81,7 +81,7 @@ def named_features(text: str, by: str | None, option: str) -> str | list[str] | 
 def chosen_family(
     features: object, metric: str | None, landmarks: int | None, by: str | None
 ) -> Family | None:
-    """The family that these options mean; None for the columns."""
+    """Return the family that these options mean; None for the columns."""
     from geodim.families.choose import family_of
     from geodim.families.metrics import metric_of
     from geodim.families.union import Union
@@ -94,7 +94,7 @@ def chosen_family(
 
 
 def table_features(features: str, metric: str | None, landmarks: int | None) -> Family | str:
-    """What a command on tables alone measures: the columns, or families of features made from them."""
+    """Return what a command for tables measures: the columns, or families of features made from them."""
     from geodim.families import choose
 
     named = named_features(features, None, "--features")

@@ -41,7 +41,7 @@ class OperatorName(StrEnum):
 
 
 def parse_memory(text: str, option: str = "--memory") -> int:
-    """Bytes of "8GB" (powers of 1000), "8GiB" (powers of 1024) or plain bytes.
+    """Return bytes of "8GB" (powers of 1000), "8GiB" (powers of 1024) or plain bytes.
 
     >>> parse_memory("1.5 GiB")
     1610612736
@@ -76,7 +76,7 @@ def operator_parameters(
 def check_inputs(
     name: str | None, features: Path | None, edges: Path | None, edge_weights: str | None
 ) -> str | bool | None:
-    """Either a name or both files; what to tell `as_graph` about weights."""
+    """Check that either a name or both files are given; return the edge weights for `as_graph`."""
     if name is not None and (features is not None or edges is not None):
         raise typer.BadParameter("give either NAME or --features and --edges, not both", param_hint="NAME")
     if name is None and (features is None or edges is None):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from geodim.planning.reading import Reading
     from geodim.plans import CoreRates, Plan, Problem
 
-LOADED_EDGES = 5_000_000  # a plan for a data set beyond this is made from its sizes: nobody waits for a plan
+LOADED_EDGES = 5_000_000  # beyond this, a plan is made from the sizes alone: a plan must be quick
 SYNTHETIC_NODES, SYNTHETIC_EDGES = 1 << 17, 1_000_000
 
 
@@ -39,13 +39,13 @@ class Trial:
 
     @property
     def tried_entries(self) -> int:
-        """Stored entries of the graph at hand, whose times are taken."""
+        """Stored entries of the loaded graph, on which times are measured."""
         matrix = getattr(self.operator, "transition", self.operator)
         return int(matrix.to_dict()["stored_entries"])
 
     @property
     def weighted(self) -> bool:
-        """Whether the graph at hand has weights."""
+        """Whether the loaded graph has weights."""
         return bool(getattr(self.operator, "transition", self.operator).to_dict()["weighted"])
 
 
@@ -103,7 +103,7 @@ def make_trial(
 
 
 def problem_of(trial: Trial, hops: int, rtol: float) -> tuple[Problem, CoreRates]:
-    """The sizes of the pass, and rates from a trial.
+    """Return the sizes of the pass, and rates from a trial.
 
     In the trial one block goes through the operator, and a sample of it is solved.
     """
@@ -167,7 +167,7 @@ def make_plan(
 
 
 def basis_of(trial: Trial) -> str:
-    """What the times were taken on."""
+    """Return what the times were taken on."""
     if trial.loaded:
         return "this graph"
     return f"a random graph of {SYNTHETIC_NODES:,} nodes, scaled: a large graph may take longer"

@@ -324,7 +324,7 @@ def _measure(
 def _filling(
     title: str, console: Console, hops: int, *, quiet: bool, time_limit: float | None
 ) -> Iterator[tuple[Watch, SoFar | None]]:
-    """Table and bar with the time left, gone when done, absent where nobody is looking.
+    """A table and a bar with the time left, removed when done, absent unless there is a terminal.
 
     The discriminability found so far can only grow: the dimension is at most what the table shows.
     """
@@ -362,7 +362,7 @@ def _table(title: str, rows: list[tuple[int, str, str, str]]) -> Table:
 
 
 def _bounds(one: IDResult) -> str:
-    """How well a dimension is known, in a few characters."""
+    """Return how well a dimension is known, in a few characters."""
     from geodim.words import at_most
 
     if one.exact:
@@ -409,7 +409,7 @@ def _show(result: KHopResult, title: str, terminal: Console) -> None:
 
 
 def _document(result: KHopResult, given: Given) -> dict[str, Any]:
-    """Everything but curves and shares."""
+    """Return everything but curves and shares."""
     values = result.to_dict(max_support=1)
     left_out = (
         "format", "support", "phi_lower", "phi_upper", "attained_from", "attained_by", "shares", "versions",
@@ -428,7 +428,7 @@ def _document(result: KHopResult, given: Given) -> dict[str, Any]:
 
 
 def _advice(result: KHopResult) -> HopAdvice | None:
-    """How many hops are worth it; bounds of a pass that was stopped say too little for that."""
+    """Return how many hops are worth it; bounds of a pass that was stopped say too little for that."""
     from geodim.explain.advice import advise
 
     return None if result[0].stopped or result.hops == 0 else advise(result)

@@ -18,7 +18,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent(stream: int = 0) -> None:
-    """End this process when its parent does, which is when nobody can write to this stream any more.
+    """End this process when its parent ends, which is when no one can write to this stream any more.
 
     Call it when everything there is to read has been read.  Linux is asked to see to it, too, which helps
     while compiled code keeps other threads from running.

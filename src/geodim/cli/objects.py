@@ -72,7 +72,7 @@ def with_options(
     edge_weights: str | None,
     disconnected: str | None,
 ) -> Family | None:
-    """The family, or union, whose members have these options; each option needs a member that takes it."""
+    """Return the family or union whose members have these options; a member must take each option."""
     from geodim.families import Distances, Patches, Pixels, Terms, Union
     from geodim.families.terms import WEIGHTINGS
 
@@ -107,7 +107,7 @@ def with_options(
 
 
 def is_table(family: Family | None, file: Path | None) -> bool:
-    """Whether a file holds a table of numbers, rather than texts, images or a graph."""
+    """Return whether a file holds a table of numbers, rather than texts, images or a graph."""
     from geodim.data.tables.read import SUFFIXES
     from geodim.families import Union
 

@@ -71,7 +71,7 @@ DryRun = Annotated[
 
 
 def place(backend: BackendName, scheduler: str | None) -> dict[str, str]:
-    """What to tell the library about the backend; a scheduler and another backend contradict each other."""
+    """Return the backend for the library; a scheduler contradicts any backend other than Dask."""
     if scheduler is not None and backend not in (BackendName.auto, BackendName.dask):
         raise typer.BadParameter(f"--scheduler is for Dask, not for {backend.value}", param_hint="--backend")
     if scheduler is None and backend is BackendName.dask:
@@ -116,7 +116,7 @@ def planned(
 def _workers(
     scheduler: str | None, workers: int | None, worker_memory: str | None, threads: int | None
 ) -> Sequence[Any]:
-    """Those of the scheduler, or as described."""
+    """Return the workers of the scheduler, or those that were described."""
     from geodim.cli.hop_inputs import parse_memory
     from geodim.engine.parts import thread_count
     from geodim.planning.cluster import workers_of
@@ -137,7 +137,7 @@ def _workers(
 
 
 def device_memory() -> int | None:
-    """Free bytes of the GPU here; None if there is none, or no PyTorch to ask."""
+    """Return free bytes of the GPU here; None if there is none, or no PyTorch to ask."""
     try:
         import torch
     except ImportError:
@@ -180,7 +180,7 @@ def show(
 
 
 def rows(plan: Plan, at_most: str = "") -> list[tuple[str, str]]:
-    """What the table says."""
+    """Return what the table says."""
     hops, kind = plan.hops is not None, f"float{8 * plan.itemsize}"
     found = [
         (
@@ -238,7 +238,7 @@ def _memory(plan: Plan) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes in words.
+    """Return bytes in words.
 
     >>> size(2_500_000_000)
     '2.5 GB'
@@ -250,7 +250,7 @@ def size(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in words."""
+    """Return a time in words."""
     if seconds < 120.0:
         return f"{seconds:.2g} s" if seconds < 10.0 else f"{seconds:.0f} s"
     return f"{seconds / 60.0:.0f} min" if seconds < 7200.0 else f"{seconds / 3600.0:.1f} h"

@@ -1,4 +1,4 @@
-"""How long a file takes to be read, and how much of it a plan has to look at.
+"""How long it takes to read a file, and how much of it a plan has to examine.
 
 A long text is tried by its beginning, which is read as the whole would be; so is the first group of rows of
 a Parquet file.  Other files are mapped, or read whole.
@@ -57,7 +57,7 @@ class Beginning:
         return f"the number of points is estimated from the first {in_bytes(HEAD)}"
 
     def reading(self, seconds: float, table: float) -> Reading:
-        """What the whole takes, which makes so large a table, if the beginning took so many seconds."""
+        """Plan the reading of a whole table of this size, given the seconds that its beginning took."""
         from geodim.planning.reading import Reading, text_memory
 
         memory = text_memory(self.text, table) if self.text else int(table)
@@ -102,7 +102,7 @@ def ready(file: Path) -> None:
 
 
 def first_group(file: Path, names: list[str]) -> tuple[Any, Reading]:
-    """The first group of rows of a Parquet file, and what reading all of them takes."""
+    """Return the first group of rows of a Parquet file, and what reading all of them takes."""
     from geodim.data.boundary import boundary
     from geodim.optional import require
     from geodim.planning.reading import Reading, parquet_memory

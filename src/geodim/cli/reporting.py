@@ -101,12 +101,12 @@ def print_all_written(terminal: Console, *paths: Path | None) -> None:
 
 
 def command_line() -> str:
-    """The command as it could be typed again."""
+    """Return the command as it could be typed again."""
     return shlex.join(["geodim", *sys.argv[1:]])
 
 
 def with_provenance(result: R, data: str) -> R:
-    """The result, with what was measured, by which command and when, among its parameters."""
+    """Return the result, with what was measured, by which command and when, among its parameters."""
     from geodim.khop_result import KHopResult
 
     made = {"data": data, "command": command_line(), "date": f"{datetime.now(UTC):%Y-%m-%d}"}

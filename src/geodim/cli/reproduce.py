@@ -166,7 +166,7 @@ def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
 
 
 def _whole_numbers(text: str | None, option: str, least: int) -> tuple[int, ...] | None:
-    """Numbers between commas: 1000000, 1e6, 1_000_000 or 10^6.
+    """Return numbers between commas: 1000000, 1e6, 1_000_000 or 10^6.
 
     >>> _whole_numbers("1e6, 10^7,250", "--points", 3)
     (1000000, 10000000, 250)
@@ -196,7 +196,7 @@ def _whole_numbers(text: str | None, option: str, least: int) -> tuple[int, ...]
 def _value(
     plain: str | None, head: str | None, exponent: str | None, base: str | None, power: str | None
 ) -> int | None:
-    """The number that was written; None for one of so many digits that it would take long to work out."""
+    """Return the number that was written; None if it has too many digits to work out quickly."""
     if any(part is not None and len(part) > 20 for part in (plain, head, exponent, base, power)):
         return None
     if plain is not None:
@@ -210,7 +210,7 @@ def _value(
 
 
 def _write(folder: Path, quiet: bool) -> list[Path]:
-    """Figures and reports from everything in the folder; what lacks a package is left out, and said."""
+    """Write figures and reports from all results in the folder; report those that lack a package."""
     from geodim.display.html.page import environment
     from geodim.experiments.report import draw_figures, write_reproduction
 
@@ -278,7 +278,7 @@ def _show_plan(plans: Sequence[Schedule]) -> None:
 def _watched(
     plans: Sequence[Schedule], console: Console, *, quiet: bool
 ) -> Iterator[Callable[[Experiment, Unit, float], None] | None]:
-    """Bar over all units, weighted by their costs; absent where nobody is looking."""
+    """Show a bar over all units, weighted by their costs; absent unless there is a terminal."""
     if quiet or not console.is_terminal:
         yield None
         return

@@ -1,6 +1,6 @@
 """The standard streams, whatever they are.
 
-They may be closed, a pipe that nobody reads, a full disk, or a terminal of another encoding.
+They may be closed, a pipe without a reader, a full disk, or a terminal of another encoding.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Answer(io.FileIO):
 
 
 def _reader_gone(error: BaseException | None) -> bool:
-    """Windows calls a pipe that nobody reads an invalid argument."""
+    """Return whether the error means a pipe without a reader; Windows calls that an invalid argument."""
     return isinstance(error, BrokenPipeError) or (
         WINDOWS and isinstance(error, OSError) and error.errno == errno.EINVAL
     )
@@ -72,7 +72,7 @@ def prepare_streams() -> None:
 
 
 def _nowhere(number: int) -> TextIO:
-    """The null device, in place of a closed stream.
+    """Return the null device, in place of a closed stream.
 
     Otherwise the next file that is opened would become that stream.
     """

@@ -136,7 +136,7 @@ SaveEvery = Annotated[
 
 
 def scale_given(scale: str | None, no_normalize: bool) -> object:
-    """The scale that the options name."""
+    """Return the scale that the options name."""
     if scale is None:
         return "none" if no_normalize else None
     if no_normalize:
@@ -155,7 +155,7 @@ def scale_given(scale: str | None, no_normalize: bool) -> object:
 
 
 def told(table: Table) -> Table:
-    """The table, after a note of what was decided about it."""
+    """Return the table, after a note of what was decided about it."""
     if table.note:
         warnings.warn(table.note, GeodimWarning, stacklevel=2)
     return table

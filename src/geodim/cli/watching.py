@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-PATIENCE = 0.7  # seconds beyond the time limit until a command ends that nobody can ask
+PATIENCE = 0.7  # seconds beyond the time limit until a command that does not respond is ended
 KEEPS_BOUNDS = "(Ctrl-C keeps the bounds)"
 NAME_LENGTH = 48  # characters of what is read
 
 
 class Watch:
-    """What a command is told and asked while it works.
+    """The progress that a command reports while it works, and the limit it is asked to keep.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Watch:
         return max(0.0, self.started + self.time_limit - time.monotonic())
 
     def reading(self, doing: str, done: int, of: int) -> None:
-        """Files and first looks at values, in whatever unit: from any thread."""
+        """Show the progress of reading files and examining values, in any unit, from any thread."""
         if of > 1:
             file = doing.removeprefix("reading ")
             name = doing if file == doing else f"reading {short(os.path.basename(file), NAME_LENGTH)}"  # noqa: PTH119 - text
@@ -109,7 +109,7 @@ class Watch:
             f"the time limit of {self.time_limit:g} s ran out before there was any result{doing}: give more "
             "time (the first run after an installation also compiles, once)"
         )
-        os._exit(int(ExitCode.STOPPED))  # nobody can be asked: what is read or compiled ends with the process
+        os._exit(int(ExitCode.STOPPED))  # it does not respond: reading or compiling ends with the process
 
 
 @contextmanager
@@ -122,7 +122,7 @@ def watching(
     time_limit: float | None = None,
     show: bool = True,
 ) -> Iterator[Watch]:
-    """A bar that is gone when done, absent where nobody is looking, and the clock.
+    """Show a bar that is removed when done and absent unless there is a terminal, and watch the clock.
 
     ``show`` may be false where the bar is a part of something else that is shown.
     """

@@ -55,7 +55,7 @@ _LEAVE = re.compile(rf"leave out ({_NAME})\b")
 
 
 def as_typed(text: str) -> str:
-    """A message of the library in the words of the command line.
+    """Return a message of the library in the words of the command line.
 
     >>> as_typed("rtol must be at least 0; use backend='cpu', or leave out what is not a feature (exclude)")
     '--rtol must be at least 0; use --backend cpu, or leave out what is not a feature (--exclude)'
@@ -69,7 +69,7 @@ def as_typed(text: str) -> str:
 
 
 def _option(name: str, value: str | None) -> str:
-    """An option with its value; a switch has none."""
+    """Return an option with its value; a switch has none."""
     return OPTIONS[name] if value in (None, "True") else f"{OPTIONS[name]} {value}"
 
 

@@ -54,7 +54,7 @@ SIXTEEN, THIRTY_TWO, ALL = np.uint64(16), np.uint64(32), np.uint64(0xFFFFFFFFFFF
 
 @kernel
 def ones(word: Any) -> Any:
-    """How many bits are set; compilers know this pattern for the instruction that counts them."""
+    """Return how many bits are set; compilers know this pattern for the instruction that counts them."""
     word = word - ((word >> ONE) & M1)
     word = (word & M2) + ((word >> TWO) & M2)
     word = (word + (word >> FOUR)) & M4
@@ -65,7 +65,7 @@ def ones(word: Any) -> Any:
 
 @kernel
 def common(bits: Any, a: int, b: int, words: int) -> int:
-    """How many rows two sets of rows have in common."""
+    """Return how many rows two sets of rows have in common."""
     count = 0
     for w in range(words):
         count += ones(bits[a + w] & bits[b + w])
@@ -74,7 +74,7 @@ def common(bits: Any, a: int, b: int, words: int) -> int:
 
 @kernel
 def within(bits: Any, a: int, b: int, words: int) -> bool:
-    """Whether all rows of the first set are in the second."""
+    """Return whether all rows of the first set are in the second."""
     for w in range(words):  # noqa: SIM110 - what Numba compiles
         if bits[a + w] & ~bits[b + w] != ZERO:
             return False
@@ -121,7 +121,7 @@ def keep_long_rows(bits: Any, node: Any, extent: int, ints: Any, at: int, count:
 
 @kernel
 def lacking(nodes: Any, bits: Any, ints: Any, depth: int, columns: int) -> int:
-    """Which array is too short for a node below this one, for certain not to be: 0 if none is."""
+    """Return which array is too short for a node below this one, for certain not to be: 0 if none is."""
     words = nodes[depth, WORDS]
     if nodes[depth, BITS_TOP] + words + 2 * (columns + 1) * (words // 2 + 1) > bits.size:
         return BITS
@@ -322,7 +322,7 @@ def search(
     floor : int
         Rows that a set must have more than; it may rise from call to call.
     budget : int
-        Words to look at before it pauses.
+        Words to examine before it pauses.
 
     Returns
     -------

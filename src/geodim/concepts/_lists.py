@@ -301,7 +301,7 @@ def parse_transactions(text: Any, starts: Any, items: Any, tallies: Any) -> int:
     Returns
     -------
     int
-        0, or -1 - p where the character at p is none that belongs there.
+        0, or -1 - p if the character at p does not belong there.
     """
     require(tallies.size >= 2, "parse_transactions: tallies")
     fill = starts.size > 0

@@ -98,7 +98,7 @@ class Context:
         return lengths
 
     def attribute_name(self, number: int) -> str:
-        """The name of an attribute, or its number."""
+        """Return the name of an attribute, or its number."""
         return str(number) if self.attribute_names is None else self.attribute_names[number]
 
     def __repr__(self) -> str:
@@ -131,7 +131,7 @@ def from_lists(
     attribute_names: tuple[str, ...] | None = None,
     object_names: tuple[str, ...] | None = None,
 ) -> Context:
-    """A context from the attributes of one object after the other, each at most once per object."""
+    """Return a context from the attributes of one object after the other, each at most once per object."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - takes time to import
 
     shape = (indptr.size - 1, n_attributes)
@@ -179,7 +179,7 @@ def as_context(data: object, *, attribute_names: Sequence[str] | None = None) ->
 
 
 def _from_array(array: NDArray[Any]) -> object:
-    """A dense array, a block of rows at a time."""
+    """Return a dense array, a block of rows at a time."""
     from scipy.sparse import csr_array, vstack  # noqa: PLC0415 - takes time to import
 
     if array.ndim != 2:
@@ -197,7 +197,7 @@ def _from_array(array: NDArray[Any]) -> object:
 
 
 def _truth(values: NDArray[Any], first_row: int) -> NDArray[np.bool_]:
-    """Which values are 1; raises if some are neither 0 nor 1."""
+    """Return which values are 1; raises if some are neither 0 nor 1."""
     if values.dtype == bool:
         return values
     truth: NDArray[np.bool_] = values == 1
@@ -233,7 +233,7 @@ def _from_sparse(matrix: SparseMatrix) -> csr_array:
 
 
 def _from_frame(frame: nw.DataFrame[Any]) -> csr_array:
-    """Columns of booleans, or of 0 and 1."""
+    """Return columns of booleans, or of 0 and 1."""
     from scipy.sparse import csc_array  # noqa: PLC0415 - takes time to import
 
     n_objects = len(frame)

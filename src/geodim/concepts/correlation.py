@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["BinaryCorrelation", "binary_correlation_dimension"]
 
 FORMAT = "geodim.BinaryCorrelation/1"
-MOST_OBJECTS = 20_000  # of which all pairs are compared, unless it is said otherwise
+MOST_OBJECTS = 20_000  # up to this many, all pairs are compared by default
 DRAWN = 1_000_000  # pairs, where there are more objects
 PARTS = 16  # of a sample, for its standard error
 LISTS = ("distances", "probabilities", "independent_probabilities")
@@ -51,11 +51,11 @@ class BinaryCorrelation(SavedResult):
     dimension : float
         cd: the slope of log P(Z < r) against log r between the quartiles of the distance Z.
     normalized_dimension : float
-        How many independent columns, all alike, have this slope.
+        How many independent, identically distributed columns have this slope.
     independent : float
         The slope of the same columns if they were independent.
     mismatch : float
-        The probability q that two objects differ in one of these columns that are all alike.
+        The probability q that two objects differ in one of these identically distributed columns.
     n_objects, n_attributes, n_pairs : int
         Size of the data; pairs that were compared.
     exact : bool
@@ -135,7 +135,7 @@ class BinaryCorrelation(SavedResult):
         return made
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
-        """Both curves with the quartiles and the line that was fitted, see `geodim.display.binary`."""
+        """Plot both curves with the quartiles and the fitted line, see `geodim.display.binary`."""
         from geodim.display.binary import plot_correlation  # noqa: PLC0415
 
         return plot_correlation(self, ax=ax, **options)
@@ -258,17 +258,17 @@ def binary_correlation_dimension(
 
 
 def _pairs(pairs: object) -> int:
-    """A number of pairs: so many that every part has some."""
+    """Check a number of pairs: enough for every part to have some."""
     return whole_number(pairs, "pairs", 100 * PARTS)
 
 
 def _within(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """P(Z < r) for r = 0, 1, ...: sums of whole numbers, each divided once."""
+    """Return P(Z < r) for r = 0, 1, ...: sums of whole numbers, each divided once."""
     return np.concatenate([[0], np.cumsum(counts)]) / int(counts.sum())
 
 
 def _standard_error(parts: NDArray[np.int64]) -> float:
-    """Of the slope, from those of equal parts of the sample, which are independent."""
+    """Return the standard error of the slope, from the slopes of equal, independent parts of the sample."""
     if len(parts) == 1:
         return 0.0
     slopes = [slope(_within(part))[0] for part in parts]
@@ -276,7 +276,7 @@ def _standard_error(parts: NDArray[np.int64]) -> float:
 
 
 def _kept(last: float, size: int) -> NDArray[np.int64]:
-    """Distances to keep for the picture: all up to some way beyond the third quartile, or 200 of these."""
+    """Return the distances to keep for the plot: all up to well beyond the third quartile, or 200."""
     end = min(math.ceil(1.5 * last) + 2, size)
     return np.unique(np.linspace(0, end - 1, min(end, 200)).astype(np.int64))
 

@@ -129,7 +129,7 @@ def check_min_support(min_support: object) -> None:
 
 
 def least_support(min_support: float, n_objects: int) -> int:
-    """The smallest number of objects, 1 or more, that is so large a share, or number, of them.
+    """Return the minimum support as a number of objects, 1 or more, from a share or a number.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def _summarise(
 def delta_bounds(
     lower: NDArray[np.int64], upper: NDArray[np.int64], m: int, scale: int
 ) -> tuple[float, float]:
-    """Bounds on Delta of m attributes, from supports at t = 1, 2, ... on; index 0 is not looked at.
+    """Return bounds on Delta of m attributes, from supports at t = 1, 2, ...; index 0 is not used.
 
     Whole numbers are added up, and rounded once: where both agree, this is the float64 nearest to the
     definition's Delta.
@@ -213,7 +213,7 @@ def _by_size(by_least_size: NDArray[np.int64], m: int) -> NDArray[np.int64]:
 def _carried(
     context: Context, front: Front, stopped: str | None
 ) -> tuple[dict[str, float], NDArray[np.int64], NDArray[np.int64]]:
-    """Shares by the names of concepts, and runs of k: where several attain Phi(k), the largest intent."""
+    """Return shares by concept, and runs of k: where several attain Phi(k), the largest intent counts."""
     m, half = front.n_attributes, front.half
     owner = front.owner.copy()
     for t in range(half - 1, 0, -1):
@@ -245,7 +245,7 @@ def _carried(
 
 
 def _name(context: Context, intent: NDArray[np.int64], support: int) -> str:
-    """What a concept is called: its attributes, as many as fit, and how many objects have them."""
+    """Return what a concept is called: its attributes, as many as fit, and how many objects have them."""
     named = [context.attribute_name(int(number)) for number in intent[:NAMED]]
     more = intent.size - len(named)
     ending = f" and {more} more" if more else ""

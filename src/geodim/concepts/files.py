@@ -40,7 +40,7 @@ SHOWN = 60
 
 
 def is_context_file(path: str | os.PathLike[str]) -> bool:
-    """Whether the name of a file ends as those read here."""
+    """Return whether the name of a file ends as those read here."""
     return Path(path).name.lower().endswith(SUFFIXES)
 
 
@@ -67,7 +67,7 @@ def read_context(path: str | os.PathLike[str]) -> Context:
 
 
 def _contents(file: Path, bytes_each: int) -> bytes:
-    """All of a file; raises if what it holds would not fit, for packed ones as soon as that shows."""
+    """Return all of a file; raises if what it holds would not fit, for packed ones as soon as that shows."""
     if not file.name.lower().endswith(".gz"):
         check_bytes(bytes_each * file.stat().st_size, str(file), ENOUGH)
         with Counted(file) as stream:

@@ -33,7 +33,7 @@ WAY_OUT = "give pairs=, a number of pairs that are drawn at random"
 
 
 def all_pairs(context: Context, told: Told = None) -> Counts:
-    """Of all ordered pairs of objects, each with itself included: how many differ in 0, 1, ... attributes."""
+    """Count how many ordered pairs of objects, also with themselves, differ in 0, 1, ... attributes."""
     n, m = context.rows.shape
     sparse_work = float(np.sum(context.attribute_counts.astype(float) ** 2))
     dense = m < MOST_DENSE and 4 * n * m <= DENSE_BYTES and float(n) * n * m < DENSE_SPEED * sparse_work
@@ -80,7 +80,7 @@ def _sparse(context: Context, step: int) -> Iterator[tuple[int, Counts]]:
 
 
 def drawn_pairs(context: Context, pairs: int, parts: int, seed: int, told: Told = None) -> Counts:
-    """Distances of pairs that are drawn independently, an object with itself included, in equal parts.
+    """Return distances of pairs that are drawn independently, an object with itself included, in equal parts.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def drawn_pairs(context: Context, pairs: int, parts: int, seed: int, told: Told 
 
 
 def probability_error(pairs: int, trust: float = 0.99) -> float:
-    """How far, with this probability, all shares of so many drawn pairs are from those of all pairs, at most.
+    """Bound, with this probability, the distance of all shares of the drawn pairs from those of all pairs.
 
     The inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant: it holds for every number of
     pairs and all distances at once.

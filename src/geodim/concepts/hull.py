@@ -64,7 +64,7 @@ def cap_by_hull(context: Context, front: Front, least: int, driver: Driver) -> N
 
 
 def _worth(front: Front, left: Point, right: Point, least: int) -> bool:
-    """Whether a line between two points could bound what is still open."""
+    """Return whether a line between two points could bound what is still open."""
     first, last = left[0] + 1, min(right[0] - 1, front.half)
     if right[0] - left[0] < 2 or left[1] <= right[1] or first > last:
         return False
@@ -89,11 +89,11 @@ class _Zeros:
         self.between = objects.size
 
     def support_of(self, intent: NDArray[np.int64]) -> int:
-        """How many objects have all of these attributes."""
+        """Return how many objects have all of these attributes."""
         return int(self.truth[:, intent].all(axis=1).sum())
 
     def heaviest(self, p: int, q: int) -> tuple[int, NDArray[np.int64]]:
-        """The largest p |A| + q |B|, and the intent of a concept that attains it."""
+        """Return the largest p |A| + q |B|, and the intent of a concept that attains it."""
         from scipy.sparse import csr_array  # noqa: PLC0415 - takes time to import
         from scipy.sparse.csgraph import breadth_first_order, maximum_flow  # noqa: PLC0415
 

@@ -23,7 +23,7 @@ closure (an attribute that was dropped is in at most f < |A| rows of A).
 
 **Pairs.**  Where crosses are few, branches of one attribute are made from lists, and pairs of candidates are
 counted in one pass over the rows.  A set of t - |S| candidates in more than f rows has every two of them in
-so many, so that candidates that go with fewer than t - |S| - 1 others are dropped, again and again.
+so many, so that candidates that go with fewer than t - |S| - 1 others are dropped, repeatedly.
 
 **Each closed set once.**  Children of a node add its candidates one after the other; a later one must not
 use an earlier one, whose branch has gone through all sets with it.  If all rows of a child have an attribute
@@ -65,10 +65,10 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-BUDGET = 20_000_000  # words between two looks at the clock: some hundredths of a second
+BUDGET = 20_000_000  # words between two checks of the clock: some hundredths of a second
 MOST_PEELS = 8  # rounds of cutting down before a search
 SPARSE = 1 / 8  # share of crosses below which a search begins with lists
-MOST_PAIRED = 1024  # attributes of which pairs are counted
+MOST_PAIRED = 1024  # attributes up to which pairs are counted
 PACK_BYTES = 1 << 26  # of the columns that are packed at a time
 ENOUGH = "raise min_support, which leaves out attributes of few objects, or take fewer attributes"
 
@@ -114,11 +114,11 @@ class Front:
         np.maximum(self.upper, self.lower, out=self.upper)
 
     def closed(self, t: int) -> bool:
-        """Whether nothing is left to be found out about t."""
+        """Return whether nothing is left to be found out about t."""
         return bool(self.lower[t] == self.upper[t])
 
     def unseen(self, least: int) -> bool:
-        """Whether a concept of so many objects may be missing: the search for these was ended early."""
+        """Return whether a concept of this many objects may be missing because the search ended early."""
         return bool(np.any(self.upper[1:] > np.maximum(self.lower[1:], least - 1)))
 
     @property
@@ -250,7 +250,7 @@ class _Search:
         self.front.work += int(self.state[3])
 
     def _cut_down(self) -> tuple[Ints, Ints]:
-        """Rows and columns that a concept of interest may lie in."""
+        """Return rows and columns that a concept of interest may lie in."""
         from geodim.concepts._lists import cut_down  # noqa: PLC0415 - imports Numba
 
         rows = self.context.object_lengths >= self.t
@@ -259,7 +259,7 @@ class _Search:
         return np.flatnonzero(rows), np.flatnonzero(columns)
 
     def _by_branches(self, cut: csc_array, columns: Ints, driver: Driver) -> int:
-        """One search for each first attribute, by falling count; what is possible beyond what was seen."""
+        """Search from each first attribute, by falling count; return what is possible beyond the found."""
         from geodim.concepts._lists import enter_branch  # noqa: PLC0415 - imports Numba
 
         counts = np.diff(cut.indptr)
@@ -286,7 +286,7 @@ class _Search:
         return 0
 
     def _at_once(self, cut: csc_array, columns: Ints, driver: Driver) -> int:
-        """One search with all rows as bits of the columns; what is possible beyond what was seen."""
+        """Return one search with all rows as bits of the columns; what is possible beyond what was seen."""
         from geodim.concepts._kernels import enter_root  # noqa: PLC0415 - imports Numba
 
         n_rows, n_columns = cut.shape
@@ -356,7 +356,7 @@ class _Search:
         setattr(self, name, new)
 
     def _unseen(self) -> int:
-        """What the open nodes leave possible."""
+        """Return what the open nodes leave possible."""
         from geodim.concepts._kernels import COUNTS, N_CANDIDATES, NEXT, SIZE  # noqa: PLC0415
 
         most = 0

@@ -3,7 +3,7 @@ r"""The slope of a distribution of distances, and the independent columns that h
 Let Z be the number of attributes in which two objects differ that are drawn independently from the data, and
 f(r) = P(Z < r) for whole r, linear in between: f(0) = 0, f(1) = P(Z = 0).  With f(r1) = 1/4 and f(r2) = 3/4,
 Tatti, Mielikäinen, Gionis and Mannila (2006) call the slope of log f against log r between r1 and r2, by
-least squares, the correlation dimension cd.  What is at hand of their paper, its abstract and a summary, does
+least squares, the correlation dimension cd.  What we have of their paper, its abstract and a summary, does
 not say at which radii the line is fitted, nor which q the independent columns below have: here it is fitted
 at 50 radii evenly from r1 to r2, and q is stated below.
 
@@ -46,7 +46,7 @@ MOST_COLUMNS = 2**53
 
 
 def slope(within: Floats, start: int = 0) -> tuple[float, float, float]:
-    """The slope cd, and the radii between which it is taken.
+    """Return the slope cd, and the radii between which it is taken.
 
     Parameters
     ----------
@@ -71,14 +71,14 @@ def slope(within: Floats, start: int = 0) -> tuple[float, float, float]:
 
 
 def _place(within: Floats, quantile: float) -> float:
-    """Where the function that is linear between these values, at 0, 1, ..., first attains a quantile."""
+    """Return where the function that interpolates these values at 0, 1, ... first attains a quantile."""
     after = int(np.searchsorted(within, quantile))
     before = after - 1
     return before + float((quantile - within[before]) / (within[after] - within[before]))
 
 
 def of_columns(mismatch: Floats, least: int = 0) -> Floats:
-    """P(Z < r) for independent columns, each with its own probability that two objects differ in it.
+    """Return P(Z < r) for independent columns, each with its own probability that two objects differ in it.
 
     From r = 0 on, as far as three quarters are reached, and at least so far, or to the end, where it is 1.
     """
@@ -93,7 +93,7 @@ def of_columns(mismatch: Floats, least: int = 0) -> Floats:
 
 
 def slope_of_equal_columns(columns: int, mismatch: float) -> float:
-    """The slope cd of independent columns that are all alike: Z is binomial.
+    """Return the slope cd of independent, identically distributed columns: Z is binomial.
 
     Examples
     --------
@@ -110,13 +110,13 @@ def slope_of_equal_columns(columns: int, mismatch: float) -> float:
 
 
 def _window(mean: float, variance: float) -> tuple[int, int]:
-    """Distances between which both quartiles lie."""
+    """Return distances between which both quartiles lie."""
     off = SPREAD * math.sqrt(variance)
     return max(math.floor(mean - off) - 2, 0), math.ceil(mean + off) + 1
 
 
 def equal_mismatch(columns: int, wanted: float) -> float:
-    """The q with which so many columns have a cd that is wanted; 1/2, fair coins, where none is enough."""
+    """Return the q with which this many columns have the wanted cd; 1/2, fair coins, if none is enough."""
     low, high = min(FIRST_MEAN / columns, 0.5), 0.5
     if slope_of_equal_columns(columns, high) <= wanted:
         return high
@@ -128,7 +128,7 @@ def equal_mismatch(columns: int, wanted: float) -> float:
 
 
 def equal_columns(mismatch: float, wanted: float) -> float:
-    """How many columns that are all alike have a cd that is wanted, linear between whole numbers.
+    """Return how many identically distributed columns have the wanted cd, linear between whole numbers.
 
     Where fewer have the same cd again, below a mean distance of 0.6, the larger number counts; where even the
     fewest from there on exceed what is wanted, that number.

@@ -7,7 +7,7 @@ support, s or more, of a concept with t <= |B| <= m - t, or 0 if there is none, 
 
     Q_s(t) <= Q(t) <= max(Q_s(t), s - 1),
 
-which is told beside the closer bounds that counts and flows add.
+which is reported beside the closer bounds that counts and flows add.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class SupportCurve(SavedResult):
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """One plain row per minimum support, for tables and CSV."""
+        """Return one plain row per minimum support, for tables and CSV."""
         lists = [getattr(self, name) for name in LISTS]
         rows = [dict(zip(LISTS, values, strict=True)) for values in zip(*lists, strict=True)]
         return [{"support": row.pop("supports"), **row} for row in rows]
@@ -155,7 +155,7 @@ class SupportCurve(SavedResult):
         return made
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
-        """The bounds against the minimum support, see `geodim.display.binary`."""
+        """Plot the bounds against the minimum support, see `geodim.display.binary`."""
         from geodim.display.binary import plot_support_curve  # noqa: PLC0415
 
         return plot_support_curve(self, ax=ax, **options)
@@ -265,7 +265,7 @@ def support_curve(
 
 
 def _given(supports: Iterable[float]) -> list[float]:
-    """The supports, each checked."""
+    """Return the supports, each checked."""
     if isinstance(supports, str | bytes) or not hasattr(supports, "__iter__"):
         raise InputTypeError(f"supports is a list of shares or numbers of objects, not {supports!r:.60}")
     wanted = [one.item() if isinstance(one, np.generic) else one for one in supports]
@@ -277,7 +277,7 @@ def _given(supports: Iterable[float]) -> list[float]:
 
 
 def _numbers(supports: Sequence[float], n_objects: int) -> list[int]:
-    """Falling numbers of objects, each once."""
+    """Return falling numbers of objects, each once."""
     return sorted({least_support(one, n_objects) for one in supports}, reverse=True)
 
 
@@ -308,7 +308,7 @@ def _add(
         frequent = np.where(front.lower >= least, front.lower, 0)
         low, high = delta_bounds(frequent, np.maximum(frequent, least - 1), m, scale)
         bounds = inverse_square(high), inverse_square(low)
-    else:  # the support before says all that is known of frequent concepts
+    else:  # the support before gives all that is known about frequent concepts
         before = points["frequent_lower"], points["frequent_upper"]
         bounds = (before[0][-1], before[1][-1]) if before[0] else (0.0, np.inf)
     points["frequent_lower"].append(float(bounds[0]))

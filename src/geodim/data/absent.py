@@ -1,4 +1,4 @@
-"""Files that are named but are not there: one error, which suggests what may have been meant."""
+"""The error for files that do not exist, which suggests what may have been meant."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from geodim.errors import DataFileError, InputValueError
 
 __all__ = ["is_there", "no_file"]
 
-SHOWN = 200  # characters of a name; a whole text may have been given in its place
+SHOWN = 200  # characters of a name; a whole text may have been given by mistake
 LOOKED_AT = 10_000  # names in the same folder, which may have millions
 
 
 def is_there(path: str | os.PathLike[str]) -> bool:
-    """Whether there is anything of this name; there is not if it cannot be a name, such as a long text."""
+    """Return whether anything of this name exists; False for what cannot be a name, such as a long text."""
     try:
         return Path(path).exists()
     except (OSError, ValueError):
@@ -25,7 +25,7 @@ def is_there(path: str | os.PathLike[str]) -> bool:
 
 
 def no_file(path: str | os.PathLike[str], hint: str = "") -> DataFileError:
-    """The error to raise for a file that is not there.
+    """Return the error to raise for a file that does not exist.
 
     It suggests a file in the same folder with a similar name, or the command for a data set of that name;
     if there is neither, the ``hint``.
@@ -51,7 +51,7 @@ def _data_set(name: str) -> str:
 
 def _similar(file: Path) -> str:
     siblings: list[str] = []
-    with suppress(OSError, ValueError):  # no such folder, or one that may not be listed
+    with suppress(OSError, ValueError):  # no such folder, or no permission to list it
         siblings = [other.name for other in islice(file.parent.iterdir(), LOOKED_AT)]
     near = difflib.get_close_matches(file.name, siblings, 1)
     return f"did you mean {file.parent / near[0]}?" if near else ""

@@ -1,9 +1,9 @@
-"""Where files from anywhere become data.
+"""The boundary where files from anywhere become data.
 
-Here is decided what is read at all, and here alone failures of the libraries below get a type.  Parsers of
-damaged files raise whatever they please: `tokenize.TokenError`, `OverflowError`, `RecursionError`,
-`AttributeError`.  To the caller all of that means one thing, that this file cannot be read, so that each
-reader works inside one `boundary`.
+This module alone decides what is read at all, and turns failures of the libraries below into typed errors.
+Parsers of damaged files raise all kinds of errors: `tokenize.TokenError`, `OverflowError`, `RecursionError`,
+`AttributeError`.  To the caller they all mean that the file cannot be read, so each reader works inside one
+`boundary`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS = (
 def check_regular(file: Path) -> None:
     """Raise for anything but a file on a disk.
 
-    Files are read twice here, and a pipe might never say anything.
+    Files are read twice here, and a pipe might never deliver anything.
     """
     try:
         mode = file.stat().st_mode
@@ -72,6 +72,6 @@ def boundary(file: Path | str, kind: str = "file that can be read") -> Iterator[
 
 
 def _said(error: BaseException) -> str:
-    """The first line of a message, not too much of it, or the name of the error if it says nothing."""
+    """Return the first line of a message, cut if long, or the name of the error if it has none."""
     line = next(iter(str(error).strip().splitlines()), "")
     return f"{line[:300]}..." if len(line) > 300 else line or type(error).__name__

@@ -29,9 +29,9 @@ QUICK_FROM = 1 << 16  # entries of a chunk from which compiled code pays, once i
 
 @dataclass(frozen=True)
 class Ranges:
-    """Least and greatest value of every column.
+    """The least and greatest values of all columns.
 
-    Also about its standard deviation, which only decides the order of the columns.
+    Also their approximate standard deviations, which only decide the order of the columns.
     """
 
     least: NDArray[np.float64]
@@ -42,12 +42,12 @@ class Ranges:
 
     @property
     def widths(self) -> NDArray[np.float64]:
-        """Range of every column: phi of all points together."""
+        """The range of every column: phi of all points together."""
         return self.greatest - self.least
 
     @property
     def d_max(self) -> float:
-        """The largest range: what normalised features are divided by."""
+        """The largest range, by which normalised features are divided."""
         return float(self.widths.max())
 
     @property
@@ -56,15 +56,15 @@ class Ranges:
         return float(max(-self.least.min(), self.greatest.max()))
 
     def read_as(self, kind: np.dtype[np.floating]) -> Ranges:
-        """Where the columns begin and end once they are rounded to another type; rounding keeps the order."""
+        """Return the least and greatest values after rounding to another type; rounding keeps the order."""
         least, greatest = (ends.astype(kind).astype(np.float64) for ends in (self.least, self.greatest))
         return replace(self, least=least, greatest=greatest)
 
     def foremost(self, columns: Sequence[int] | NDArray[np.intp]) -> list[int]:
-        """Those of some columns whose bounds `at_most` are the greatest of all, for some k.
+        """Return those columns whose bounds `at_most` are the greatest of all for some k.
 
-        Bounds grow with the range and with the sum of squares, also if rounded, so that a column which
-        another one exceeds in both has nothing to add.
+        Bounds grow with the range and with the sum of squares, even after rounding, so a column that another
+        one exceeds in both adds nothing.
         """
         chosen = np.asarray(columns, np.intp)
         order = chosen[np.lexsort((-self.energies[chosen], -self.widths[chosen]))]
@@ -76,12 +76,12 @@ class Ranges:
         return found
 
     def at_most(self, column: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Upper bounds on phi_k of a column that was never sorted.
+        """Return upper bounds on phi_k of a column that was never sorted.
 
         All k points fit the range.  And at most n - k of them are farther from 0 than
-        r = sqrt(sum x^2 / (n - k + 1)), for n - k + 1 of them would have squares of more than the sum; so
-        that at least k lie within r of 0, and phi_k <= 2 r (Chebyshev).  Quotient and root are off by a part
-        of 2^-53 each, which is made up for.
+        r = sqrt(sum x^2 / (n - k + 1)), since the squares of n - k + 1 of them would exceed the sum; so at
+        least k lie within r of 0, and phi_k <= 2 r (Chebyshev).  Quotient and root are each off by a part of
+        2^-53, for which the bound is raised.
         """
         with np.errstate(over="ignore"):
             widest = 2.0 * np.sqrt(self.energies[column] / (self.n_points - k + 1)) * (1.0 + 2.0**-50)
@@ -90,7 +90,7 @@ class Ranges:
 
 
 class Moments(NamedTuple):
-    """What some points say about some columns: extremes, sums and sums of squares."""
+    """Extremes, sums and sums of squares of some columns over some points."""
 
     columns: slice
     least: NDArray[np.floating]
@@ -100,12 +100,12 @@ class Moments(NamedTuple):
 
     @classmethod
     def nothing(cls, n_features: int) -> Moments:
-        """Of no points, to add others to."""
+        """Return the moments of no points, to which others are added."""
         extreme = np.full(n_features, np.inf)
         return cls(slice(0, n_features), extreme, -extreme, np.zeros(n_features), np.zeros(n_features))
 
     def add(self, other: Moments) -> None:
-        """Take in other points, in place."""
+        """Add other points, in place."""
         columns = other.columns
         np.minimum(self.least[columns], other.least, out=self.least[columns])
         np.maximum(self.greatest[columns], other.greatest, out=self.greatest[columns])
@@ -120,7 +120,7 @@ def scan_ranges(source: ColumnSource, n_threads: int = 1) -> Ranges:
 
 
 def scan_moments(source: ColumnSource, n_threads: int = 1) -> Moments:
-    """The moments of all columns, in one pass; raises where a value is not finite."""
+    """Return the moments of all columns, in one pass; raise where a value is not finite."""
     found = Moments.nothing(source.n_features)
     chunks = source.chunks()
     with ThreadPoolExecutor(n_threads) as pool:
@@ -144,7 +144,7 @@ def scan_moments(source: ColumnSource, n_threads: int = 1) -> Moments:
 
 
 def ranges_of(source: ColumnSource, moments: Moments) -> Ranges:
-    """What the moments of all points say; raises where a range is not representable."""
+    """Return the ranges that follow from the moments; raise where a range is not representable."""
     _, least, greatest, sums, squares = moments
     with np.errstate(invalid="ignore", over="ignore"):
         spreads = np.nan_to_num(squares / source.n_points - (sums / source.n_points) ** 2)
@@ -165,14 +165,14 @@ def ranges_of(source: ColumnSource, moments: Moments) -> Ranges:
 def _energies(
     least: NDArray[np.floating], greatest: NDArray[np.floating], squares: NDArray[np.float64], n: int
 ) -> NDArray[np.float64]:
-    """Upper bounds on sums of n squares, from the extremes and the sums as computed in float64.
+    """Return upper bounds on sums of n squares, from the extremes and the sums as computed in float64.
 
-    A sum of 0 was not computed. *They are bounds:* in whichever order the squares are added, each takes part
-    in at most n additions and was rounded once itself, so that with u = 2^-53 the computed sum is at least
+    A sum of 0 was not computed. *They are bounds:* in any order of addition, each square takes part
+    in at most n additions and was rounded once itself, so with u = 2^-53 the computed sum is at least
     (1 - u)^(n + 1) times the true one, which is therefore at most 1 + 2 u (n + 8) times the computed one as
     long as n < 2^50 (there are fewer points).  A square below the normal numbers loses less than 2^-1074, so
     that sums of more than n 1e-280 lose a part of 1e-43 at most; smaller ones, and those that overflow, are
-    not used.  Nor is any needed: no square exceeds that of the largest magnitude.
+    replaced by n times the square of the largest magnitude, which no sum exceeds.
     """
     largest = np.maximum(np.abs(least), np.abs(greatest))
     with np.errstate(over="ignore", under="ignore"):
@@ -184,9 +184,9 @@ def _energies(
 
 
 def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
-    """Least and greatest values, sums and sums of squares of one chunk.
+    """Return least and greatest values, sums and sums of squares of one chunk.
 
-    Raises where a value is not finite.
+    Raises if a value is not finite.
     """
     chunk = source.chunk(rows, columns)
     width = chunk.shape[1]
@@ -212,7 +212,7 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
 
 
 def _quick_moments(wide: NDArray[np.floating]) -> tuple[NDArray[np.floating], ...]:
-    """Everything in one pass, at the speed of memory."""
+    """Compute all four in one pass, at the speed of memory."""
     from geodim.engine.kernels.reading import moments  # noqa: PLC0415 - imports Numba
 
     found = wide[0].copy(), wide[0].copy(), *np.zeros((2, wide.shape[1]))
@@ -221,7 +221,7 @@ def _quick_moments(wide: NDArray[np.floating]) -> tuple[NDArray[np.floating], ..
 
 
 def _squares(values: NDArray[np.floating]) -> NDArray[np.float64]:
-    """The sum of the squares of every column, in float64.
+    """Return the sum of the squares of every column, in float64.
 
     In float32 squares would vanish or overflow, or sums would no longer grow.
     """
@@ -230,13 +230,13 @@ def _squares(values: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def _widened(chunk: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Put several rows side by side where there are few columns.
+    """Put several rows side by side if there are few columns.
 
     Reductions down long rows are many times faster.
     """
     rows, columns = chunk.shape
     fold = 1 << max(min(512 // columns, rows // 8), 1).bit_length() - 1
-    fold = min(fold, rows & -rows)  # both powers of two; chunks have round lengths, but for the last
+    fold = min(fold, rows & -rows)  # both are powers of two; all chunks but the last have round lengths
     if fold == 1 or not chunk.flags.c_contiguous:
         return chunk
     return chunk.reshape(rows // fold, fold * columns)
@@ -270,9 +270,9 @@ def raise_not_finite(source: ColumnSource, row: int, columns: slice, chunk: NDAr
 
 
 def _first_not_finite(source: ColumnSource) -> None:
-    """Find the first offender in row order when the data is stored by columns."""
+    """Find the first value in row order that is not finite, if the data is stored by columns."""
     best: tuple[int, int, float] | None = None
-    rows = source.present if isinstance(source, WeightedSource) else slice(None)  # the points that are there
+    rows = source.present if isinstance(source, WeightedSource) else slice(None)  # weight 0: absent
     given, source = source, source.source if isinstance(source, WeightedSource) else source
     out = np.empty((1, source.n_points), source.dtype)
     for column in range(source.n_features):

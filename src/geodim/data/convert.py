@@ -1,6 +1,6 @@
-"""Tensors, frames and other arrays turned into what can be measured.
+"""Conversion of tensors, frames and other arrays into something that can be measured.
 
-What cannot be is refused, and the error says what to do.
+Data that cannot be converted is refused, and the error says what to do.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def plain_array(array: NDArray[Any]) -> NDArray[Any]:
-    """Numpy's own array behind subclasses that compute otherwise.
+    """Return the plain numpy array behind subclasses that compute differently.
 
-    These are masked arrays, and matrices, which always have two axes.
+    Such are masked arrays, and matrices, which always have two axes.
     """
     if type(array) in (np.ndarray, np.memmap):
         return array
@@ -40,7 +40,7 @@ def plain_array(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def array_of(data: object) -> NDArray[Any]:
-    """Lists and everything that numpy takes for an array."""
+    """Convert lists and everything else that numpy accepts as an array."""
     explain_other_objects(data)
     try:
         return as_array(data)
@@ -48,14 +48,14 @@ def array_of(data: object) -> NDArray[Any]:
         raise
     except MemoryError:
         raise
-    except Exception as error:  # `__array__` and its like are anybody's code
+    except Exception as error:  # `__array__` and the like may run any code
         said = next(iter(str(error).strip().splitlines()), type(error).__name__)
         msg = f"the data is not a table of numbers: {said}"
         raise InputValueError(msg) from error
 
 
 def array_of_tensor(tensor: object) -> NDArray[Any]:
-    """The values of a torch tensor, which stay where they are if they lie in memory as numpy has them."""
+    """Return the values of a torch tensor, without a copy if they lie in memory as numpy needs them."""
     torch = require("torch", "gnn", "reading tensors")
     if not isinstance(tensor, torch.Tensor):
         msg = f"the data is a {_kind(tensor)}, not a tensor of points by features"
@@ -73,7 +73,7 @@ def array_of_tensor(tensor: object) -> NDArray[Any]:
         raise InputTypeError(msg)
     plain = tensor.detach().cpu().resolve_conj().resolve_neg()
     if plain.dtype.is_floating_point and plain.dtype not in (torch.float16, torch.float32, torch.float64):
-        plain = plain.float()  # bfloat16 and types of 8 bits: float32 holds each of their values
+        plain = plain.float()  # bfloat16 and 8-bit types: float32 holds all of their values
     try:
         values: NDArray[Any] = plain.numpy()
     except (TypeError, RuntimeError) as error:
@@ -86,12 +86,12 @@ def array_of_tensor(tensor: object) -> NDArray[Any]:
 
 
 def narwhals() -> ModuleType:
-    """The package that knows all frames."""
+    """Return narwhals, the package that handles all kinds of frames."""
     return require("narwhals.stable.v2", "frames", "reading data frames")
 
 
 def eager_frame(data: object) -> DataFrame[Any]:
-    """A pandas, polars or pyarrow frame, or one column, as narwhals sees it."""
+    """Return a pandas, polars or pyarrow frame, or one column, as narwhals sees it."""
     nw = narwhals()
     if type(data).__name__ == "RecordBatch":
         data = require("pyarrow", "frames", "reading data frames").Table.from_batches([data])
@@ -114,7 +114,7 @@ def eager_frame(data: object) -> DataFrame[Any]:
             frame = native.collect()
         except MemoryError:
             raise
-        except Exception as error:  # a query that fails, in words of its library
+        except Exception as error:  # a query that fails, with the library's own error
             said = next(iter(str(error).strip().splitlines()), type(error).__name__)
             msg = f"the lazy frame cannot be collected: {said}"
             raise InputValueError(msg) from error

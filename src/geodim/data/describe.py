@@ -1,4 +1,4 @@
-"""What can be said about a source without solving it: how it is stored, and what tells it from others."""
+"""Descriptions of a source that need no solving: how it is stored, and what distinguishes it from others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def digest_of(source: ColumnSource) -> dict[str, Any]:
-    """What tells data from other data: sizes, type and a digest of all values, and of weights."""
+    """Return what distinguishes data from other data: sizes, type and a digest of all values and weights."""
     if isinstance(source, WeightedSource):
         counts = np.zeros(source.source.n_points, source.weights.dtype)
         counts[source.present] = source.weights
@@ -36,12 +36,12 @@ def digest_of(source: ColumnSource) -> dict[str, Any]:
 
 
 def stored_rows(source: ColumnSource) -> int | None:
-    """Rows of points with weights; None where every point is a row."""
+    """Return the number of rows of points with weights; None where every point is a row."""
     return source.source.n_points if isinstance(source, WeightedSource) else None
 
 
 def longest_runs(source: ColumnSource) -> int | None:
-    """The most values of a column that is read as values with multiplicities; None if none is."""
+    """Return the most values in a column that is read as values with multiplicities; None if none is."""
     source = getattr(source, "unscaled", source)
     if isinstance(source, SparseSource):
         return int(np.diff(source.csc.indptr).max()) + 1

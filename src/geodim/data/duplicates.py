@@ -1,8 +1,8 @@
 """Points that no feature tells apart: equal rows, found by hashing and confirmed by comparing.
 
-Every row gets a 64-bit hash that is a sum over its features, so it can be gathered by rows or by columns,
-whichever way the data lies, and zeros add nothing, so sparse rows need their non-zeros only.  Rows with equal
-hashes are then compared value by value: the count is exact, whatever the hash does.
+Every row gets a 64-bit hash that is a sum over its features, so it can be added up by rows or by columns,
+depending on how the data is stored, and zeros add nothing, so sparse rows need only their non-zeros.  Rows
+with equal hashes are then compared value by value: the count is exact, whatever the hash does.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     Differ = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.bool_]]
 
-CHUNK_VALUES = 1 << 18  # values in work at a time
-SEED = 1971  # any will do: it only moves the collisions, which are resolved
+CHUNK_VALUES = 1 << 18  # values processed at a time
+SEED = 1971  # any number will do: it only changes the collisions, which are resolved
 
 
 def count_indistinguishable_points(X: object, weights: object = None) -> int:
@@ -70,11 +70,11 @@ def count_indistinguishable_points(X: object, weights: object = None) -> int:
 
 
 def _count_twins(hashes: NDArray[np.uint64], counts: NDArray[np.int64], differ: Differ) -> int:
-    """Total weight of the classes of equal rows that weigh at least 2."""
+    """Return total weight of the classes of equal rows that weigh at least 2."""
     order = np.argsort(hashes, kind="stable")
     order = order[counts[order] > 0]
     heads = np.append(True, hashes[order][1:] != hashes[order][:-1])
-    leaders = order[heads][np.cumsum(heads) - 1]  # of every row, the first one with the same hash
+    leaders = order[heads][np.cumsum(heads) - 1]  # for every row, the first one with the same hash
     twins = 0
     while order.size:
         alike = order == leaders
@@ -107,7 +107,7 @@ def _multipliers(n_features: int) -> NDArray[np.uint64]:
 
 
 class _DenseRows:
-    """Rows of arrays and frames, examined in the order in which they lie."""
+    """Rows of arrays and frames, examined in the order in which they are stored."""
 
     def __init__(self, source: ColumnSource) -> None:
         self.source = source
@@ -115,7 +115,7 @@ class _DenseRows:
     def hashes(self) -> NDArray[np.uint64]:
         multipliers = _multipliers(self.source.n_features)
         hashes = np.zeros(self.source.n_points, np.uint64)
-        by_column = isinstance(self.source, FrameSource)  # whose columns have types of their own
+        by_column = isinstance(self.source, FrameSource)  # each column of a frame has its own type
         for rows, columns in column_chunks(self.source) if by_column else self.source.chunks():
             chunk = self._own_chunk(rows, columns)
             step = max(1, CHUNK_VALUES // chunk.shape[1])
@@ -128,7 +128,7 @@ class _DenseRows:
         return hashes
 
     def _own_chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
-        if isinstance(self.source, FrameSource):  # whose chunks are columns, converted to one type
+        if isinstance(self.source, FrameSource):  # chunks of frames are columns converted to one type
             return self.source.own_values(columns.start)[:, np.newaxis]
         return self.source.chunk(rows, columns)
 
@@ -188,7 +188,7 @@ class _SparseRows:
 
 
 def _chunks(sizes: NDArray[Any]) -> Iterator[slice]:
-    """Consecutive items of about `CHUNK_VALUES` values together, never none."""
+    """Group consecutive items to about `CHUNK_VALUES` values, never fewer than one item."""
     ends = np.cumsum(sizes, dtype=np.int64)
     first, passed = 0, 0
     while first < ends.size:

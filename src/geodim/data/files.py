@@ -1,4 +1,4 @@
-"""Files: which can be read at all, tables for spreadsheets, and JSON read with errors that name the file."""
+"""Reading files whole, CSV tables for spreadsheets, and JSON read with errors that name the file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TOO_LARGE = "ours are far smaller"
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    """Rows as CSV with a heading; text that a spreadsheet would take for a formula gets a leading apostrophe.
+    """Return rows as CSV with a heading; text that a spreadsheet would run as a formula gets an apostrophe.
 
     Examples
     --------
@@ -46,15 +46,15 @@ def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
 
 
 def is_path(source: str | Path) -> bool:
-    """Whether JSON is to be read from a file of this name, rather than from the text itself."""
+    """Return whether JSON is to be read from a file of this name, rather than from the text itself."""
     return isinstance(source, Path) or not source.lstrip().startswith(("{", "["))
 
 
 def read_bytes(path: str | os.PathLike[str], times: float, what: str) -> bytes:
-    """The content of a file; refused where what is made of it, ``times`` as large, would not fit the memory.
+    """Return the content of a file; raise if what is made of it, ``times`` as large, would not fit in memory.
 
-    Also of a pipe that another program fills, as in ``<(command)``; a named pipe, which
-    nobody may ever fill, is none.
+    Pipes that another program fills, as in ``<(command)``, are read as well; a named pipe, which
+    nobody may ever fill, is not.
     """
     place, content = Path(path), bytearray()
     if not _is_filled(place):
@@ -63,16 +63,16 @@ def read_bytes(path: str | os.PathLike[str], times: float, what: str) -> bytes:
         check_bytes(int(os.fstat(stream.fileno()).st_size * times), f"the {what} {place}", TOO_LARGE)
         size = os.fstat(stream.fileno()).st_size
         while piece := stream.read(1 << 20):
-            content += piece  # a pipe has no size before
+            content += piece  # a pipe has no size beforehand
             report(f"reading {place}", len(content), size)
             check_bytes(int(len(content) * times), f"the {what} {place}", TOO_LARGE)
     return bytes(content)
 
 
 def _is_filled(place: Path) -> bool:
-    """Whether this is a pipe from a program.
+    """Return whether this is a pipe from a program.
 
-    Such a pipe has no place among the files: what its name leads to is no path.
+    Such a pipe is not a file in any folder: its name resolves to something that is not a path.
     """
     try:
         return stat.S_ISFIFO(place.stat().st_mode) and not Path(os.path.realpath(place)).exists()
@@ -83,7 +83,7 @@ def _is_filled(place: Path) -> bool:
 def read_json(source: str | Path) -> object:
     """Parse JSON text, or a JSON file if ``source`` is a path.
 
-    No name may occur twice in an object, and NaN is no number.
+    No name may occur twice in an object, and NaN is not accepted.
     """
     where: str | Path = "the text"
     text: str | bytes = str(source)
@@ -95,7 +95,7 @@ def read_json(source: str | Path) -> object:
         return json.loads(decoded, parse_constant=_no_number, object_pairs_hook=_without_repeats)
     except RecursionError:
         raise DataFileError(f"{where} is not valid JSON: nested too deeply") from None
-    except ValueError as error:  # also of numbers of thousands of digits
+    except ValueError as error:  # also raised for numbers with thousands of digits
         msg = f"{where} is not valid JSON: {error}"
         raise DataFileError(msg) from error
 

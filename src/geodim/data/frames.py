@@ -1,4 +1,4 @@
-"""Data frames as a source of columns; those of their columns that are no numbers are told with a way out."""
+"""Data frames as a source of columns; columns without numbers are refused, with a way out."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import narwhals as nw
     from numpy.typing import NDArray
 
-SHORT = 2048  # points of a column whose object takes more memory than its values
-CHUNK_VALUES = 1 << 13  # of short columns that are read together
+SHORT = 2048  # points up to which the object of a column takes more memory than its values
+CHUNK_VALUES = 1 << 13  # values of short columns that are read together
 CATEGORIES = ("String", "Categorical", "Enum")
 DATES = ("Date", "Datetime", "Duration", "Time")
 ENCODERS = (
@@ -43,14 +43,14 @@ class FrameSource:
         self.names: list[str] | None = names
         self.n_points, self.n_features = len(frame), len(names)
         self.long_integers: Any = np.isin([str(dtype) for dtype in dtypes], ["Int64", "UInt64"])
-        # All at once, some 1 kB each: to ask the frame for one column looks at all others on the way.
+        # All at once, about 1 kB each: asking the frame for a single column goes through all others.
         self._series = list(frame.iter_columns())
         self._least: list[Any] | None = None
         small = {"Float32", "Int8", "Int16", "UInt8", "UInt16", "Boolean"}
         self.dtype: np.dtype[np.floating] = np.dtype(np.float32 if types <= small else np.float64)
 
     def measured_from(self, least: list[Any]) -> FrameSource:
-        """The same with some columns measured from their least value; None leaves a column as it is.
+        """Return the same with some columns measured from their least value; None leaves a column as it is.
 
         See `geodim.data.integers`.
         """
@@ -59,7 +59,7 @@ class FrameSource:
         return other
 
     def own_values(self, column: int) -> NDArray[Any]:
-        """The values of one column in its own type.
+        """Return the values of one column in its own type.
 
         Missing ones become NaN, which the first pass names by row and column.
         """
@@ -67,7 +67,7 @@ class FrameSource:
         if not series.null_count():
             whole: NDArray[Any] = series.to_numpy()
             return whole
-        # Not by a cast of the frame's library: pyarrow refuses to round integers.
+        # Not with a cast by the frame's library: pyarrow refuses to round integers.
         values = np.full(len(series), np.nan)
         values[~series.is_null().to_numpy()] = series.drop_nulls().to_numpy()
         return values
@@ -87,12 +87,12 @@ class FrameSource:
             out[at] = self._column(column)
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Sorted values, each once per point."""
+        """Return sorted values, each once per point."""
         values = np.sort(self._column(column).astype(np.float64))
         return values, np.ones(values.size, np.int64)
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """One column at a time, or several where they are short."""
+        """Return chunks of one column each, or of several where they are short."""
         step = max(1, CHUNK_VALUES // self.n_points)
         every = slice(0, self.n_points)
         return [
@@ -101,20 +101,20 @@ class FrameSource:
         ]
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:  # noqa: ARG002
-        """Some columns."""
+        """Return some columns."""
         return np.column_stack([self._column(column) for column in range(columns.start, columns.stop)])
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns."""
+        """Return a few rows of a few columns."""
         return np.stack([self._column(int(column), rows).astype(np.float64) for column in columns], axis=1)
 
     def own_sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[Any]:
-        """A few rows of a few columns of one type, as they are."""
+        """Return a few rows of a few columns of one type, as they are."""
         return np.stack([self.own_values(int(column))[rows] for column in columns], axis=1)
 
 
 def is_short_and_wide(frame: nw.DataFrame[Any]) -> bool:
-    """Whether looking at each column of a pandas frame takes longer than copying all of them.
+    """Return whether looking at each column of a pandas frame takes longer than copying all of them.
 
     Then they must be of one type of numpy's.
     """
@@ -126,7 +126,7 @@ def is_short_and_wide(frame: nw.DataFrame[Any]) -> bool:
 
 
 def refuse_other_columns(frame: nw.DataFrame[Any]) -> None:
-    """Raise where columns hold no numbers: which, of what type, how many values, and what to do about it."""
+    """Raise if columns hold no numbers, naming them, their types and numbers of values, and what to do."""
     wrong = [
         (str(name), dtype)
         for name, dtype in zip(frame.columns, frame.schema.dtypes(), strict=True)
@@ -153,10 +153,10 @@ def _is_date(dtype: nw.dtypes.DType) -> bool:
 
 
 def _type_of(frame: nw.DataFrame[Any], name: str, dtype: nw.dtypes.DType) -> str:
-    """The type of a column, how many different values it has, if it is one of categories, or misses."""
+    """Describe the type of a column, with the number of categories and of missing values, if any."""
     series = frame[name]
     words = [str(dtype)]
-    if len(series) and str(dtype).startswith(CATEGORIES):  # lists and other objects cannot be told apart
+    if len(series) and str(dtype).startswith(CATEGORIES):  # lists and other objects cannot be compared
         words.append(counted(int(series.drop_nulls().n_unique()), "value"))
     if missing := int(series.null_count()):
         words.append(f"{missing:,} missing")

@@ -1,7 +1,7 @@
 """Images from anywhere, all of one size: arrays, lists of arrays, folders and lists of files through Pillow.
 
-Rows come before columns and channels last, as Pillow and scikit-image have them.  Values are what files
-store: nothing is scaled, rotated by its camera's note, or converted, but for palettes and the spaces of
+Rows come before columns and channels last, as in Pillow and scikit-image.  Values are as stored in the files:
+nothing is scaled, rotated by its EXIF orientation, or converted, except for palettes and the colour spaces of
 print and television, which become red, green and blue.
 """
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SUFFIXES = (
     ".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm", ".pbm",
 )  # fmt: skip
-# What Pillow may take a file for: it knows many others, whose readers hardly anybody needs or watches.
+# Formats that Pillow may try: it knows many others, whose readers are hardly needed or maintained.
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP", "PPM")
 READ_AS = {"1": "L", "P": "RGB", "PA": "RGBA", "CMYK": "RGB", "YCbCr": "RGB", "LAB": "RGB", "HSV": "RGB"}
 CHANNELS = {
@@ -66,14 +66,14 @@ class Images:
 
 
 def images_of(data: object) -> Images:
-    """Images as one array.
+    """Return images as one array.
 
     Parameters
     ----------
     data : array of shape (n, rows, columns) or (n, rows, columns, channels), list, or path
         Memory maps are not copied.  A list holds arrays, Pillow's images or paths; a path is that of a
-        folder, of which all files with the name of an image count, in the order of their names, those of
-        folders within it not.
+        folder, all of whose files with the name of an image are read, in the order of their names, but not
+        those in folders within it.
     """
     refuse_dask(data, "the array of images")
     if isinstance(data, str | os.PathLike):
@@ -94,7 +94,7 @@ def images_of(data: object) -> Images:
 
 
 def files_of(folder: str | os.PathLike[str]) -> list[Path]:
-    """The images in a folder, in the order of their names."""
+    """Return the images in a folder, in the order of their names."""
     place = Path(folder)
     with boundary(place, "folder of images"):
         if place.is_file():
@@ -106,7 +106,7 @@ def files_of(folder: str | os.PathLike[str]) -> list[Path]:
 
 
 def read_images(files: Sequence[Path]) -> Images:
-    """Images from files, all of one size and kind; errors name the file."""
+    """Return images from files, all of one size and kind; errors name the file."""
     pillow = require("PIL.Image", "images", "reading images from files")
     stack: NDArray[Any] | None = None
     first = ""
@@ -135,7 +135,7 @@ def read_images(files: Sequence[Path]) -> Images:
 
 
 def _pixels(image: Image, file: Path) -> tuple[NDArray[Any], str]:
-    """The pixels of an image that was opened, and what kind they are."""
+    """Return the pixels of an image that was opened, and what kind they are."""
     pictures = getattr(image, "n_frames", 1)
     if pictures > 1:
         raise DataFileError(f"{file} holds {pictures} pictures: give each a file of its own")
@@ -198,7 +198,7 @@ def _size(array: NDArray[Any]) -> str:
 
 
 def whole_below(array: NDArray[Any], most: float) -> bool:
-    """Whether all values are whole numbers of magnitude at most ``most``."""
+    """Return whether all values are whole numbers of magnitude at most ``most``."""
     if array.dtype.kind == "b" or (array.dtype.kind in "iu" and array.dtype.itemsize < 4):
         return most >= 2.0**16
     least, greatest = array.min(), array.max()
@@ -208,7 +208,7 @@ def whole_below(array: NDArray[Any], most: float) -> bool:
 
 
 def as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
-    """The same values in float64, which must hold them."""
+    """Return the same values in float64; raise if it does not hold them."""
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and not whole_below(array, 2.0**53):
         raise InputValueError("some pixels are integers beyond 2^53, which float64 rounds: divide them")
     return np.asarray(array, np.float64)

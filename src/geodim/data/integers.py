@@ -1,10 +1,10 @@
-"""Integers beyond 2^53, which float64 does not hold: measured from their column's least, or bounded.
+"""Integers beyond 2^53, which float64 does not hold: measured from their column's least value, or bounded.
 
 Windows do not change when a column is shifted, and integer arithmetic does not round.  So a column whose
 values reach far but lie close together (identifiers, times in nanoseconds) loses nothing: its least
-value is subtracted in integers, and what is left is converted.  Only if the range itself is beyond 2^53,
-or the data lies where it cannot be shifted, are values rounded; then the rounding is told, and the
-bounds of the result include it.
+value is subtracted in integers, and the rest is converted.  Values are rounded only if the range itself is
+beyond 2^53, or the data lies where it cannot be shifted; then the rounding is reported, and the bounds of
+the result include it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HELD = 2.0**53  # below this float64 holds every integer
 def measured_exactly(
     source: ColumnSource, ranges: Ranges, scan: Callable[[ColumnSource], Ranges]
 ) -> tuple[ColumnSource, Ranges, float]:
-    """The source to solve instead, its ranges, and how far its values may be off from the data's.
+    """Return the source to solve instead, its ranges, and how far its values may be from those of the data.
 
     The last is 0 for nearly all data.
     """
@@ -44,7 +44,7 @@ def measured_exactly(
 
 
 def conversion_error(source: ColumnSource, ranges: Ranges) -> float:
-    """How far the values that a source hands out may be off from those it holds.
+    """Return how far the values that a source returns may be from those it holds.
 
     It is half an ulp of the largest integer.
     """
@@ -52,9 +52,9 @@ def conversion_error(source: ColumnSource, ranges: Ranges) -> float:
 
 
 def _half_ulp(magnitudes: NDArray[np.float64], source: ColumnSource) -> float:
-    """What converting the long integers of a source is off by at most.
+    """Bound the error of converting the long integers of a source.
 
-    Given the largest of every column, itself converted.
+    ``magnitudes`` are the largest of every column, themselves converted.
     """
     long = np.broadcast_to(getattr(source, "long_integers", False), magnitudes.shape)
     largest = float(magnitudes[long].max(initial=0.0))
@@ -62,7 +62,7 @@ def _half_ulp(magnitudes: NDArray[np.float64], source: ColumnSource) -> float:
 
 
 def _shifted(source: ColumnSource) -> ColumnSource | None:
-    """The same data, each column of long integers measured from its least value.
+    """Return the same data, each column of long integers measured from its least value.
 
     None where that cannot be done.
     """
@@ -71,7 +71,7 @@ def _shifted(source: ColumnSource) -> ColumnSource | None:
         return None if inner is None else source.over(inner)
     if isinstance(source, ArraySource):
         return source.over(Shifted(source.array, least_values(source)))
-    if hasattr(source, "shifted"):  # knows itself how, where it lies
+    if hasattr(source, "shifted"):  # the source shifts its values where they lie
         other: ColumnSource | None = source.shifted()
         return other
     if isinstance(source, FrameSource):
@@ -85,17 +85,17 @@ def _shifted(source: ColumnSource) -> ColumnSource | None:
 
 
 def is_long(dtype: np.dtype[Any]) -> bool:
-    """Whether there are integers of the type that float64 does not hold."""
+    """Return whether the type has integers that float64 does not hold."""
     return dtype.kind in "iu" and dtype.itemsize == 8
 
 
 def least_value(column: NDArray[Any]) -> np.uint64:
-    """The least value, modulo 2^64."""
+    """Return the least value, modulo 2^64."""
     return np.uint64(int(column.min()) % 2**64)
 
 
 def least_values(source: ArraySource) -> NDArray[np.uint64]:
-    """The least value of every column, modulo 2^64, in one pass over the data as it lies."""
+    """Return the least value of every column, modulo 2^64, in one pass over the data as it lies."""
     least = np.full(source.n_features, np.iinfo(source.array.dtype).max, source.array.dtype)
     for rows, columns in source.chunks():
         np.minimum(least[columns], source.chunk(rows, columns).min(axis=0), out=least[columns])
@@ -103,7 +103,7 @@ def least_values(source: ArraySource) -> NDArray[np.uint64]:
 
 
 def from_least(values: NDArray[Any], least: np.uint64 | NDArray[np.uint64]) -> NDArray[np.float64]:
-    """How far integers lie above their least value.
+    """Return how far integers lie above their least value.
 
     Exact modulo 2^64, which is more than any range; then rounded once.
     """
@@ -112,7 +112,7 @@ def from_least(values: NDArray[Any], least: np.uint64 | NDArray[np.uint64]) -> N
 
 
 class Shifted:
-    """A two-dimensional array of long integers that reads as float64, every column from its least value on.
+    """A two-dimensional array of long integers, read as float64 differences from each column's least value.
 
     Parameters
     ----------
@@ -125,10 +125,10 @@ class Shifted:
     def __init__(self, array: NDArray[Any], least: NDArray[np.uint64]) -> None:
         self.array, self.least = array, least
         self.shape, self.strides = array.shape, array.strides
-        self.dtype, self.itemsize = array.dtype, array.itemsize  # as it lies in memory
+        self.dtype, self.itemsize = array.dtype, array.itemsize  # as stored in memory
 
     def __getitem__(self, index: slice | tuple[Index, Index]) -> Shifted | NDArray[np.float64]:
-        """Values by rows and columns; by rows alone, another such array."""
+        """Return values by rows and columns; by rows alone, another such array."""
         if not isinstance(index, tuple):
             return Shifted(self.array[index], self.least)
         return from_least(np.asarray(self.array[index]), self.least[index[1]])

@@ -1,9 +1,9 @@
-"""Points with weights of any kind: which way they are measured, decided in one place.
+"""The choice of how points with weights are measured.
 
-Whole weights are multiplicities.  Where they are small, points are repeated within the column that is being
-solved: the engine is at its fastest there.  So are those whose weights are small multiples of anything, as
-equal ones are.  All others, whole or not, are masses of points that stay single; what they cost depends on
-the number of points alone (see `geodim.engine.mass_solve`).
+Whole weights are multiplicities.  If they are small, points are repeated within the column that is being
+solved, which is fastest for the engine.  The same is done if weights are small multiples of a common unit, as
+equal weights are.  All others, whole or not, are masses of points that are not repeated; their cost depends
+only on the number of points (see `geodim.engine.mass_solve`).
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
     from geodim.engine.masses import Measure
 
-# Up to this many repetitions on average the engine is several times as fast as masses are, and takes about
-# twice the memory; from some 64 on it would be slower.  And so few points are repeated in no time.
+# Up to this many repetitions on average the engine is several times as fast as with masses, and takes about
+# twice the memory; from some 64 on it would be slower.  And this few points are repeated in no time.
 TIMES = 16
 FEW_POINTS = 1 << 12
 
 
 class UnitSource(WeightedSource):
-    """Another source whose points have masses that are few times a unit each: they count that often.
+    """Another source whose points have masses that are small multiples of a unit: they count that often.
 
-    ``n_points`` is the number of all units; ``unit`` is what one is, in those of ``measure``.
+    ``n_points`` is the number of all units; ``unit`` is the size of one, in the units of ``measure``.
     """
 
     def __init__(self, source: ColumnSource, counts: NDArray[np.int64], measure: Measure, unit: int) -> None:
@@ -44,7 +44,7 @@ class UnitSource(WeightedSource):
 class MassSource(WeightedSource):
     """Another source whose points have masses.
 
-    ``n_points`` is the number of points that have any; what they weigh is ``measure``.
+    ``n_points`` is the number of points whose mass is not 0; ``measure`` holds the masses.
     """
 
     def __init__(self, source: ColumnSource, weights: NDArray[Any], measure: Measure) -> None:
@@ -53,17 +53,17 @@ class MassSource(WeightedSource):
         self.measure = measure
 
     def read_masses(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-        """Ascending values, and the mass of each in two parts."""
+        """Return ascending values, and the mass of each in two parts."""
         values = self._column(column).astype(np.float64)
         order = np.argsort(values, kind="stable")
         return values[order], self.measure.high[order], self.measure.low[order]
 
     def read_values(self, column: int) -> NDArray[np.float64]:
-        """The values of the points in the order of their masses."""
+        """Return the values of the points in the order of their masses."""
         return self._column(column).astype(np.float64)
 
     def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:  # noqa: ARG002
-        """Points with masses are no column of as many values."""
+        """Refuse: points with masses are never repeated."""
         raise InternalError("points with masses were to be repeated")
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:  # noqa: ARG002
@@ -71,14 +71,14 @@ class MassSource(WeightedSource):
         raise InternalError("points with masses were to be counted")
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns, as many as their masses ask for."""
+        """Return a few rows of a few columns, drawn by their masses."""
         masses = np.cumsum(self.weights / self.weights.max())
         at = np.searchsorted(masses, (rows + 0.5) / self.n_points * masses[-1])
         return self.source.sample(columns, self.present[np.minimum(at, self.n_points - 1)])
 
 
 def weighted_source(source: ColumnSource, weights: object) -> ColumnSource:
-    """A source with weights: `WeightedSource`, `UnitSource` or `MassSource`, whichever is quickest."""
+    """Return a source with weights, `WeightedSource`, `UnitSource` or `MassSource`: the fastest that fits."""
     from geodim.engine.masses import Measure  # noqa: PLC0415 - imports Numba
 
     masses = check_masses(weights, source.n_points)
@@ -98,6 +98,6 @@ def weighted_source(source: ColumnSource, weights: object) -> ColumnSource:
 def measured_source(
     data: object, *, weights: object = None, names: Sequence[str] | None = None
 ) -> ColumnSource:
-    """`geodim.data.sources.as_source` for weights of any kind."""
+    """Do the same as `geodim.data.sources.as_source`, for weights of any kind."""
     source = as_source(data, names=names)
     return source if weights is None else weighted_source(source, weights)

@@ -1,7 +1,7 @@
-"""Values that are missing: how many in which column, and the points without any.
+"""Missing values: how many there are in each column, and the points without any.
 
-Missing is what a frame calls null, NaN, and masked entries of a masked array.  Infinity is a value, and stays
-one that cannot be measured.
+Missing are nulls of a frame, NaN, and masked entries of a masked array.  Infinity is a value, although one
+that cannot be measured.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = ["drop_missing", "told_missing", "without_missing"]
 
-MOST_COUNTED = 1 << 26  # values that are looked at once more for a message
+MOST_COUNTED = 1 << 26  # values that are read again for a message
 BLOCK_VALUES = 1 << 22
 FILLED = "sklearn.impute.SimpleImputer fills them in"
 
 
 class _Missing(NamedTuple):
-    """What is missing of some data, and what takes some of its rows."""
+    """Which values of some data are missing, and a function that takes some of its rows."""
 
     rows: NDArray[np.bool_]
     counts: NDArray[np.int64]
@@ -69,7 +69,7 @@ def drop_missing(data: Any) -> Any:  # noqa: ANN401 - as it came
 
 
 def without_missing(data: Any, names: Sequence[str] | None = None) -> tuple[Any, str]:  # noqa: ANN401
-    """As `drop_missing`, and what was left out, in words; nothing where all is there.
+    """Do the same as `drop_missing`, and say what was left out; an empty text if nothing was.
 
     ``names`` are those of the columns, where the data has none.
     """
@@ -88,7 +88,7 @@ def without_missing(data: Any, names: Sequence[str] | None = None) -> tuple[Any,
 
 
 def told_missing(source: ColumnSource) -> str:
-    """How many values are missing in which columns of data on this machine; nothing where that takes long."""
+    """Say how many values each column of data on this machine lacks; empty where counting takes long."""
     here = isinstance(source, ArraySource | FrameSource | SparseSource | WeightedSource)
     if not here or source.n_points * source.n_features > MOST_COUNTED:
         return ""
@@ -100,7 +100,7 @@ def told_missing(source: ColumnSource) -> str:
 
 
 def _by_column(counts: NDArray[np.int64], names: Sequence[str]) -> str:
-    """Counts of the columns that miss most first: "in 2 of 3 columns: 'a' 12, 'b' 3"."""
+    """List the counts, columns that lack most first: "in 2 of 3 columns: 'a' 12, 'b' 3"."""
     some = np.flatnonzero(counts)
     order = some[np.argsort(-counts[some], kind="stable")]
     told = [f"{str(names[column])!r} {counts[column]:,}" for column in order.tolist()]

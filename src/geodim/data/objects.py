@@ -1,4 +1,4 @@
-"""Things that people hold and that are no table: what they are, and where they belong.
+"""Objects that are not tables: what they are, and which function takes them.
 
 Optional packages are never imported here: an object of theirs can only exist if its package has been imported
 already, so looking into ``sys.modules`` is enough.
@@ -20,23 +20,23 @@ __all__ = ["explain_other_objects", "is_attributes_and_edges", "is_data", "is_he
 
 
 def is_instance(value: object, module: str, name: str) -> bool:
-    """Whether ``value`` is of a class of an optional package, without importing that package."""
+    """Return whether ``value`` is of a class of an optional package, without importing that package."""
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(value, kind)
 
 
 def is_data(value: object) -> TypeGuard[Data]:
-    """Whether this is one graph of PyTorch Geometric, or a batch of some."""
+    """Return whether this is one graph of PyTorch Geometric, or a batch of some."""
     return is_instance(value, "torch_geometric.data", "Data")
 
 
 def is_hetero_data(value: object) -> TypeGuard[HeteroData]:
-    """Whether this is a graph of PyTorch Geometric with several types of nodes or edges."""
+    """Return whether this is a graph of PyTorch Geometric with several types of nodes or edges."""
     return is_instance(value, "torch_geometric.data", "HeteroData")
 
 
 def is_attributes_and_edges(value: object) -> TypeGuard[tuple[Any, Any]]:
-    """Whether this is a pair (x, edge_index), as in PyTorch Geometric.
+    """Return whether this is a pair (x, edge_index), as in PyTorch Geometric.
 
     The second of them must be whole numbers of shape (2, m), or a sparse adjacency; no table of two points
     looks like that, since its rows have one axis.
@@ -53,7 +53,7 @@ def is_attributes_and_edges(value: object) -> TypeGuard[tuple[Any, Any]]:
 
 
 def explain_other_objects(data: object) -> None:
-    """Raise for what is no table of points by features, with the function that takes it."""
+    """Raise if the data is not a table of points by features, naming the function that takes it."""
     refuse_dask(data)
     if is_data(data) or is_hetero_data(data):
         own = "data.x" if is_data(data) else "data[node_type].x"

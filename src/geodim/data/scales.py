@@ -1,14 +1,14 @@
 r"""Scales: what each column is divided by before columns are compared.
 
 Phi is a maximum over columns, so their units decide which of them counts.  One unit for all ("global", the
-largest range, the paper's) leaves columns as they are to each other; "range", "iqr", "std" and "rank" make
-columns in different units comparable; a given number, or one for each column, is a unit that is known.
+largest range, as in the paper) keeps the proportions of columns; "range", "iqr", "std" and "rank" make
+columns in different units comparable; a given number, or one for each column, is a known unit.
 
 Columns are divided when they are read, and never copied whole; sparse ones stay sparse.  The unit is the
 float64 that was found or given, and a quotient is rounded once: v / u is off by 2^-53 |v| / u at most,
 and by 2^-1075 among the smallest numbers, which bounds of results include.  Ranks are whole numbers or halves
-and not rounded at all: points that are equal have the mean of their ranks, which counts points as often as
-they weigh.  Constant columns stay as they are.
+and not rounded at all: equal points get the mean of their ranks, where a point counts as often as its weight
+says.  Constant columns stay as they are.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ UNIT = 2.0**-53
 SMALLEST = 2.0**-1074
 NAMED = 5  # columns that an error names
 TOLD = 100  # given units that a result repeats
-READ_BYTES = 1 << 24  # of columns that are examined together
+READ_BYTES = 1 << 24  # bytes of columns that are examined together
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Scale:
 
     @classmethod
     def of(cls, scale: object = None, normalize: object = None) -> Scale:
-        """What a caller means by ``scale``, or by its older alias ``normalize``."""
+        """Return the scale for a caller's ``scale``, or its older alias ``normalize``."""
         if normalize is not None:
             if not isinstance(normalize, bool | np.bool_):
                 raise InputTypeError(
@@ -85,7 +85,7 @@ class Scale:
 
     @property
     def normalize(self) -> bool:
-        """Whether columns are divided by the largest range in the end; given units are units."""
+        """Whether columns are finally divided by the largest range, as they are unless units are given."""
         return self.name not in ("none", "given")
 
     @property
@@ -94,7 +94,7 @@ class Scale:
         return self.name not in ("global", "none")
 
     def refuse_elsewhere(self, where: str) -> None:
-        """Raise where columns lie on a device or on workers: units of columns are found on this machine."""
+        """Raise if columns lie on a device or on workers: units of columns are found on this machine."""
         if self.own and where in ("cuda", "dask"):
             raise InputValueError(
                 f"scale={self.told()!r:.60} works on this machine's cores, not with backend={where!r}, and "
@@ -103,13 +103,13 @@ class Scale:
             )
 
     def identity(self) -> dict[str, Any]:
-        """What tells a job from one with other units; nothing where columns are left as they are."""
+        """Return what distinguishes a job from one with other units; empty where columns are not divided."""
         if not self.own:
             return {}
         return {"scale": self.name, "units": None if self.units is None else self.units.tolist()}
 
     def told(self) -> str | float | list[float]:
-        """What a result says about it: a name, or the given units, if these are not too many."""
+        """Return the scale as a result shows it: a name, or the given units, if there are not too many."""
         if self.units is None:
             return self.name
         if self.units.ndim == 0:
@@ -117,7 +117,7 @@ class Scale:
         return [float(unit) for unit in self.units] if self.units.size <= TOLD else "given"
 
     def applied(self, source: ColumnSource, threads: int) -> ColumnSource:
-        """The columns, divided; the source itself if each is left as it is."""
+        """Return the columns, divided; the source itself if each is left as it is."""
         if not self.own:
             return source
         if isinstance(source, WeightedSource):
@@ -128,7 +128,7 @@ class Scale:
         names = plain.names
         counted: ColumnSource = plain if weights is None else weights
         ranges = scan_ranges(counted, threads)
-        stated = getattr(plain, "error", None)  # of features that are themselves computed
+        stated = getattr(plain, "error", None)  # features that are themselves computed state one
         off = 0.0 if stated is None else float(stated(ranges.magnitude))
         counted, ranges, converted = measured_exactly(
             counted, ranges, lambda other: scan_ranges(other, threads)
@@ -143,7 +143,7 @@ class Scale:
         return made
 
     def _units_of(self, source: ColumnSource, ranges: Ranges) -> NDArray[np.float64]:
-        """The unit of every column; 1 for constant ones."""
+        """Return the unit of every column; 1 for constant ones."""
         d = source.n_features
         if self.units is not None:
             if self.units.ndim == 1 and self.units.size != d:
@@ -194,7 +194,7 @@ def _units(scale: object) -> NDArray[np.float64]:
 
 
 def _spreads(source: ColumnSource, spread: Callable[..., float]) -> NDArray[np.float64]:
-    """A spread of every column, from its values and how often each occurs."""
+    """Return a spread of every column, from its values and how often each occurs."""
     units = np.empty(source.n_features)
     if source.runs:
         for column in range(source.n_features):
@@ -212,7 +212,7 @@ def _spreads(source: ColumnSource, spread: Callable[..., float]) -> NDArray[np.f
 
 
 def _std(values: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
-    """The standard deviation, over n; scaled on the way, lest squares overflow."""
+    """Return the standard deviation, over n; scaled on the way, so that squares do not overflow."""
     size = float(np.abs(values).max()) or 1.0
     return float(np.sqrt(_mean((values / size - _mean(values / size, counts)) ** 2, counts))) * size
 
@@ -222,7 +222,7 @@ def _mean(values: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
 
 
 def _iqr(values: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
-    """From the first quartile to the third, as numpy finds them, by linear interpolation."""
+    """Return the distance from the first quartile to the third, by linear interpolation as in numpy."""
     if not counts.size:
         low, high = np.quantile(values, [0.25, 0.75])
         return float(high - low)
@@ -245,9 +245,9 @@ class ScaledSource:
     source : ColumnSource
         The columns, each point once.
     units : array of float
-        What each is divided by.
+        What each column is divided by.
     off : float
-        How far values of the source may be off: of integers beyond 2^53.
+        How far values of the source may be off, as for integers beyond 2^53.
     """
 
     def __init__(self, source: ColumnSource, units: NDArray[np.float64], off: float = 0.0) -> None:
@@ -258,7 +258,7 @@ class ScaledSource:
         self.array = getattr(source, "array", None)  # for plans: whether it is mapped
 
     def error(self, greatest: float) -> float:
-        """See the top of this module; ``greatest`` is that of the quotients."""
+        """Return the error, see the top of this module; ``greatest`` is that of the quotients."""
         if np.all(self.units == 1.0):
             return self.off
         stated = self.off / float(self.units.min()) + UNIT * greatest * (1.0 + 2.0**-50)
@@ -269,13 +269,13 @@ class ScaledSource:
         values = out if self.unscaled.dtype == out.dtype else np.empty(out.shape, self.unscaled.dtype)
         self.unscaled.read(columns, values)
         quotients = out if out.dtype == np.float64 else np.empty(out.shape)
-        with np.errstate(over="ignore"):  # told by row and column
+        with np.errstate(over="ignore"):  # reported by row and column later
             np.divide(values, self.units[np.asarray(columns, np.intp), np.newaxis], out=quotients)
         if quotients is not out:
             out[:] = quotients
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Ascending values, divided, and how often each occurs."""
+        """Return ascending values, divided, and how often each occurs."""
         values, counts = self.unscaled.read_runs(column)
         return values / self.units[column], counts
 
@@ -284,7 +284,7 @@ class ScaledSource:
         return self.unscaled.chunks()
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
-        """Some rows of some columns, divided."""
+        """Return some rows of some columns, divided."""
         with np.errstate(over="ignore"):
             divided: NDArray[Any] = (
                 np.asarray(self.unscaled.chunk(rows, columns), np.float64) / self.units[columns]
@@ -292,7 +292,7 @@ class ScaledSource:
         return divided
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns."""
+        """Return a few rows of a few columns."""
         divided: NDArray[np.float64] = self.unscaled.sample(columns, rows) / self.units[columns]
         return divided
 
@@ -305,7 +305,7 @@ class RankSource:
     source : ColumnSource
         The columns, each point once.
     weights : WeightedSource, optional
-        Says how often each point counts.
+        How often each point counts.
     """
 
     def __init__(self, source: ColumnSource, weights: WeightedSource | None = None) -> None:
@@ -330,14 +330,14 @@ class RankSource:
             out[at] = _mean_ranks(counts)[which]
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Ranks, ascending, and how often each occurs."""
+        """Return ranks, ascending, and how often each occurs."""
         values, counts = self.unscaled.read_runs(column)
         first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
         counts = np.add.reduceat(counts, first).astype(np.int64)
         return _mean_ranks(counts), counts
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """One column at a time: a rank needs all of it."""
+        """Return chunks of one column each: a rank needs the whole column."""
         return column_chunks(self)
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
@@ -347,7 +347,7 @@ class RankSource:
         return values.T[rows]
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Ranks among these rows alone, stretched: samples are examined, and enter no result."""
+        """Return ranks among these rows, stretched: samples only guide the search, and enter no result."""
         values = self.unscaled.sample(columns, rows)
         order = np.argsort(np.argsort(values, axis=0, kind="stable"), axis=0, kind="stable")
         stretched: NDArray[np.float64] = order.astype(np.float64) * (self.n_points / max(rows.size, 1))
@@ -355,7 +355,7 @@ class RankSource:
 
 
 def _mean_ranks(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The mean rank of equal values, given how many there are of each, from 0 on: whole numbers or halves."""
+    """Return the mean ranks, from 0 on, of equal values, given their counts: whole numbers or halves."""
     last = np.cumsum(counts, dtype=np.int64)
     ranks: NDArray[np.float64] = 0.5 * (2 * last - counts - 1).astype(np.float64)
     return ranks

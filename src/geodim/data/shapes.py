@@ -13,11 +13,11 @@ from geodim.lists import as_array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_MASS = 2.0**1000  # of all points together, far enough from the end of float64
+MOST_MASS = 2.0**1000  # of all points together, far enough below the largest float64
 
 
 def working_type(dtype: np.dtype[Any]) -> np.dtype[np.floating]:
-    """float32 where it holds every value of ``dtype`` exactly, else float64."""
+    """Return float32 if it holds every value of ``dtype`` exactly, else float64."""
     return np.dtype(np.float32 if np.can_cast(dtype, np.float32) else np.float64)
 
 
@@ -62,9 +62,9 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 
 def check_masses(weights: object, n_points: int) -> NDArray[Any]:
-    """Weights, one per point: real numbers, not negative, not all zero, with a finite sum.
+    """Check weights, one per point: real numbers, not negative, not all zero, with a finite sum.
 
-    As float64, or as int64 or uint64 where they are integers.
+    They are returned as float64, or as int64 or uint64 if they are integers.
     """
     if isinstance(weights, np.ma.MaskedArray):
         raise InputTypeError("weights are a masked array: fill the masked values in, 0 leaves a point out")
@@ -104,7 +104,7 @@ def check_masses(weights: object, n_points: int) -> NDArray[Any]:
 
 
 def is_whole(weights: NDArray[Any]) -> bool:
-    """Whether all weights are whole numbers."""
+    """Return whether all weights are whole numbers."""
     return weights.dtype.kind != "f" or bool(np.all(weights == np.floor(weights)))
 
 
@@ -116,7 +116,7 @@ def _refuse_first(
 
 
 def check_weights(weights: object, n_points: int) -> NDArray[np.int64]:
-    """Integer multiplicities, one per point: what is needed where points are repeated."""
+    """Return integer multiplicities, one per point, for code that repeats points."""
     array = check_masses(weights, n_points)
     if not is_whole(array):
         row = int(np.flatnonzero(array != np.floor(array))[0])

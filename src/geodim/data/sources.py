@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from geodim.data.sparse import SparseMatrix
 
-LET_GO_BYTES = 1 << 26  # so much of a mapped file may be resident at a time
+LET_GO_BYTES = 1 << 26  # bytes of a mapped file that may be resident at a time
 CHUNK_BYTES = 1 << 16  # row chunks of this size stay in the cache while they are transposed
-SCAN_BYTES = 8 << 20  # a first pass takes as much at a time, or more: in less, threads would queue for Python
+SCAN_BYTES = 8 << 20  # a first pass reads at least this much at a time: else threads would queue for Python
 
 
 __all__ = [
@@ -42,7 +42,7 @@ __all__ = [
 
 
 class ColumnSource(Protocol):
-    """What the engine needs to know about data."""
+    """The interface through which the engine reads data."""
 
     n_points: int
     n_features: int
@@ -55,20 +55,20 @@ class ColumnSource(Protocol):
         """Fill ``out`` (len(columns), n_points) with the given columns."""
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Ascending values of one column and how often each occurs."""
+        """Return ascending values of one column and how often each occurs."""
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """Rows and columns of chunks that together cover the data, in row order where rows are contiguous."""
+        """Return rows and columns of chunks that cover the data, in row order where rows are contiguous."""
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
-        """The values of one chunk (of a sparse column: its non-zeros and one zero)."""
+        """Return the values of one chunk (of a sparse column: its non-zeros and one zero)."""
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns."""
+        """Return a few rows of a few columns."""
 
 
 def as_slice(columns: Sequence[int]) -> slice | list[int]:
-    """Neighbouring columns as a slice, which is read without fancy indexing."""
+    """Return neighbouring columns as a slice, which is read without fancy indexing."""
     neighbours = range(columns[0], columns[0] + len(columns))
     return slice(neighbours.start, neighbours.stop) if list(columns) == list(neighbours) else list(columns)
 
@@ -96,7 +96,7 @@ class ArraySource:
         self._map: mmap.mmap | None = array._mmap if mapped else None  # type: ignore[attr-defined]
 
     def over(self, array: object) -> ArraySource:
-        """The same with other values, of the same layout."""
+        """Return a source like this one with other values of the same layout."""
         other = copy(self)
         other.array, other.long_integers = array, False
         return other
@@ -105,7 +105,7 @@ class ArraySource:
         return max(512, CHUNK_BYTES // max(width * int(self.array.itemsize), 1) // 512 * 512)
 
     def let_go(self) -> None:
-        """Give pages of a mapped file back: they would count as memory of this process."""
+        """Give pages of a mapped file back, which would count as memory of this process."""
         if self._map is not None and sys.platform != "win32":
             with contextlib.suppress(OSError, ValueError):
                 self._map.madvise(mmap.MADV_DONTNEED)
@@ -119,7 +119,7 @@ class ArraySource:
 
         They are transposed by chunks, so that each cache line is fetched once.
         """
-        self.watch.check()  # before, since to read past the end of a map ends the process, and after
+        self.watch.check()  # before, since reading past the end of a map kills the process, and after
         if not self.row_major:
             for at, column in enumerate(columns):
                 out[at, rows] = self.array[rows, column]
@@ -144,13 +144,13 @@ class ArraySource:
         self.watch.check()
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Sorted values, each once per point."""
+        """Return sorted values, each once per point."""
         values = np.sort(self.array[:, column].astype(np.float64))
         self.watch.check()
         return values, np.ones(values.size, np.int64)
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """Blocks of rows, or whole columns where those are contiguous."""
+        """Return blocks of rows, or whole columns where those are contiguous."""
         if self.row_major:
             step = 8 * self._rows_per_chunk(self.n_features)
             step = max(step, SCAN_BYTES // abs(self.array.strides[0]) // 512 * 512)
@@ -161,7 +161,7 @@ class ArraySource:
         return column_chunks(self)
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
-        """A view of the array."""
+        """Return a view of the array."""
         if self._map is not None and (not self.row_major or rows.start % (1 << 20) < rows.stop - rows.start):
             self.let_go()
         self.watch.check()
@@ -169,13 +169,13 @@ class ArraySource:
         return values
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns."""
+        """Return a few rows of a few columns."""
         return self.own_sample(columns, rows, np.dtype(np.float64))
 
     def own_sample(
         self, columns: NDArray[np.intp], rows: NDArray[np.intp], dtype: np.dtype[Any] | None = None
     ) -> NDArray[Any]:
-        """A few rows of a few columns as they are; pages of a mapped file are let go on the way."""
+        """Return a few rows of a few columns as they are; pages of a mapped file are released on the way."""
         out = np.empty((rows.size, columns.size), dtype or self.array.dtype)
         for at in range(0, rows.size, 256):
             out[at : at + 256] = self.array[np.ix_(rows[at : at + 256], columns)]
@@ -208,7 +208,7 @@ class SparseSource:
         self.watch.check()
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Sorted non-zeros with the zeros in their place."""
+        """Return sorted non-zeros with the zeros in their place."""
         start, stop = self.csc.indptr[column], self.csc.indptr[column + 1]
         values = np.sort(self.csc.data[start:stop].astype(np.float64))
         self.watch.check()
@@ -221,11 +221,11 @@ class SparseSource:
         return values, counts
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """One column at a time."""
+        """Return chunks of one column each."""
         return column_chunks(self)
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:  # noqa: ARG002
-        """The non-zeros of one column, with a zero that stands for all implicit ones."""
+        """Return the non-zeros of one column, with a zero that stands for all implicit ones."""
         start, stop = self.csc.indptr[columns.start], self.csc.indptr[columns.start + 1]
         self.watch.check()
         values = self.csc.data[start:stop]
@@ -235,13 +235,13 @@ class SparseSource:
         return column
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns."""
+        """Return a few rows of a few columns."""
         some = np.asarray(self.csc[:, columns].tocsr()[rows].toarray(), np.float64)
         self.watch.check()
         return some
 
     def row_sums(self) -> NDArray[np.float64]:
-        """What the values of every point add up to."""
+        """Return the sum of the values of every point."""
         sums = np.asarray(self.csc.sum(axis=1, dtype=np.float64)).ravel()
         self.watch.check()
         return sums
@@ -261,7 +261,7 @@ class WeightedSource:
         self.long_integers: Any = getattr(source, "long_integers", False)
 
     def over(self, source: ColumnSource) -> WeightedSource:
-        """The same weights for other values of the same points."""
+        """Return the same weights for other values of the same points."""
         other = copy(self)
         other.source, other.dtype, other.long_integers = source, source.dtype, False
         return other
@@ -278,7 +278,7 @@ class WeightedSource:
             out[at] = np.repeat(self._column(column), self.weights)
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Distinct values and the total weight of each."""
+        """Return distinct values and the total weight of each."""
         values = self._column(column).astype(np.float64)
         order = np.argsort(values)
         values, counts = values[order], self.weights[order]
@@ -286,15 +286,15 @@ class WeightedSource:
         return values[first], np.add.reduceat(counts, first)
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """One column at a time."""
+        """Return chunks of one column each."""
         return column_chunks(self)
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:  # noqa: ARG002
-        """One column, absent points left out."""
+        """Return one column, absent points left out."""
         return self._column(columns.start)[:, np.newaxis]
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns, rows counted with their multiplicity."""
+        """Return a few rows of a few columns, rows counted with their multiplicity."""
         at = np.searchsorted(np.cumsum(self.weights), rows, side="right")
         return self.source.sample(columns, self.present[at])
 
@@ -305,7 +305,7 @@ def column_chunks(source: ColumnSource) -> list[tuple[slice, slice]]:
 
 
 def as_source(data: object, *, weights: object = None, names: Sequence[str] | None = None) -> ColumnSource:
-    """Wrap whatever holds points by features: the one place that looks at types.
+    """Wrap any kind of data that holds points by features; only this function looks at types.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Sparse matrices, checked before compiled code sees them.
 
-Scipy's own checks no index, so that one out of range ends the process.  Matrices from files, built by hand,
-or written to after they were made all pass `checked_sparse`.  It looks at every index once, O(number of
-entries): 0.4 ms for a million entries and a million rows, next to 9 ms to bring them into columns.
+Scipy's own compiled code checks no index, so one out of range kills the process.  Matrices from files, built
+by hand, or written to after they were made all pass through `checked_sparse`.  It looks at every index once,
+O(number of entries): 0.4 ms for a million entries and a million rows, next to 9 ms to convert to columns.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csc_array, csc_matrix, sparray, spmatrix
 
-    SparseMatrix: TypeAlias = sparray | spmatrix  # in whatever format
+    SparseMatrix: TypeAlias = sparray | spmatrix  # in any format
 
 POSITION_BYTES = 8
-# By scipy, and not forgotten when arrays are written to.
+# Noted by scipy, which does not reset them when arrays are written to.
 REMEMBERED = (
     "_has_canonical_format",
     "_has_sorted_indices",
@@ -31,9 +31,9 @@ REMEMBERED = (
 
 
 def as_columns(matrix: SparseMatrix) -> csc_array | csc_matrix:
-    """The same matrix by columns, checked, entries sorted and each at most once.
+    """Return the same matrix by columns, checked, entries sorted and each at most once.
 
-    What was given is left alone.
+    The given matrix is not changed.
     """
     matrix = checked_sparse(matrix)
     try:
@@ -49,21 +49,21 @@ def as_columns(matrix: SparseMatrix) -> csc_array | csc_matrix:
 
 
 def checked_sparse(matrix: SparseMatrix) -> SparseMatrix:
-    """The matrix, in a format of arrays.
+    """Return the matrix in a format that consists of arrays.
 
     Raises if these do not fit together: compiled code would read past their ends.
     """
     if len(matrix.shape) != 2:
         msg = f"expected a sparse matrix of points by features (2 axes), got shape {tuple(matrix.shape)}"
         raise ShapeError(msg)
-    if matrix.format in ("lil", "dok"):  # whose rows are there, or counted
+    if matrix.format in ("lil", "dok"):  # their rows exist as lists, or are only counted
         matrix = _from_lists(matrix)
     rows, columns = (int(size) for size in matrix.shape)
     if rows > MOST_POINTS:
         msg = f"a sparse matrix of {rows:,} rows: more than {MOST_POINTS:,.0f} points cannot be counted"
         raise ShapeError(msg)
     check_bytes(POSITION_BYTES * (columns + 1), f"a sparse matrix of {columns:,} columns")
-    if matrix.format in ("dia", "bsr"):  # which scipy brings into rows first
+    if matrix.format in ("dia", "bsr"):  # which scipy converts to rows first
         check_bytes(POSITION_BYTES * (rows + 1), f"a sparse matrix of {rows:,} rows", "give it as csc")
     if matrix.format == "csr":
         _check_compressed(matrix, rows, columns, ("rows", "columns"))
@@ -82,7 +82,7 @@ def checked_sparse(matrix: SparseMatrix) -> SparseMatrix:
 
 
 def _from_lists(matrix: SparseMatrix) -> SparseMatrix:
-    """Lists and dictionaries as arrays, by scipy's Python code.
+    """Convert lists and dictionaries to arrays, by scipy's Python code.
 
     Their lengths are compared before scipy's compiled code copies them.
     """
@@ -100,7 +100,7 @@ def _from_lists(matrix: SparseMatrix) -> SparseMatrix:
 
 
 def _check_compressed(matrix: SparseMatrix, lines: int, across: int, names: tuple[str, str]) -> None:
-    """Rows of CSR, columns of CSC, rows of blocks of BSR."""
+    """Check rows of CSR, columns of CSC, or rows of blocks of BSR."""
     _check_index(matrix.indptr, "indptr", lines + 1, f"{lines} {names[0]}")
     starts = matrix.indptr
     if starts[0] != 0:

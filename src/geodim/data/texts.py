@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TOKEN = r"(?u)\w+"
-NAME_LENGTH = 60  # characters of a text that stand for it in names
-TIMES = 12.0  # bytes of strings made of one byte of a file: short lines are mostly overhead
+NAME_LENGTH = 60  # characters of a text that serve as its name
+TIMES = 12.0  # bytes of memory for one byte of a file: short lines are mostly overhead
 
 
 def items_of(data: object, what: str) -> list[Any]:
-    """The members of a list, tuple, array with one axis, or column of a frame, in their order.
+    """Return the members of a list, tuple, array with one axis, or column of a frame, in their order.
 
     Parameters
     ----------
     data
-        What was given.
+        The argument as given.
     what : str
-        What is wanted, for messages: "a list of strings".
+        What is expected, for messages: "a list of strings".
     """
     refuse_dask(data)
     shape = getattr(data, "shape", None)
@@ -58,7 +58,7 @@ def items_of(data: object, what: str) -> list[Any]:
 
 
 def texts_of(data: object) -> list[str]:
-    """Strings: those of a list, or the lines of a file, if ``data`` is its path.
+    """Return the strings of a list, or the lines of a file if ``data`` is its path.
 
     >>> texts_of(("a text", ""))
     ['a text', '']
@@ -81,7 +81,7 @@ def check_strings(items: Sequence[Any]) -> None:
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
-    """The lines of a file in UTF-8, without their ends."""
+    """Return the lines of a file in UTF-8, without their ends."""
     place = Path(path)
     if isinstance(path, str) and not is_there(path):
         raise no_file(path, "several texts are given as a list of strings")
@@ -101,7 +101,7 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
 
 
 def names_of_texts(texts: Sequence[str]) -> list[str]:
-    """What texts are called: themselves, cut where they are long."""
+    """Return names for texts: the texts themselves, cut if they are long."""
     cut = NAME_LENGTH - 3
     return [
         (text if len(text) <= NAME_LENGTH else f"{text[:cut]}...") if text else "(empty)" for text in texts
@@ -109,13 +109,13 @@ def names_of_texts(texts: Sequence[str]) -> list[str]:
 
 
 def token_sets(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
-    """The tokens of each text as compressed rows: pointers, members ascending, and how many members exist."""
+    """Return the tokens of each text as compressed rows: pointers, ascending members, and their number."""
     token = re.compile(TOKEN)
     return numbered_sets([token.findall(text.lower()) for text in texts])
 
 
 def numbered_sets(sets: Sequence[Iterable[Hashable]]) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
-    """Sets of anything hashable as compressed rows; repeated members count once.
+    """Return sets of anything hashable as compressed rows; repeated members count once.
 
     >>> numbered_sets([["b", "a", "b"], [], {"a"}])
     (array([0, 2, 2, 3]), array([0, 1, 1], dtype=int32), 2)
@@ -133,9 +133,9 @@ def numbered_sets(sets: Sequence[Iterable[Hashable]]) -> tuple[NDArray[np.int64]
 
 
 def sets_of(data: object) -> tuple[tuple[NDArray[np.int64], NDArray[np.int32], int], list[str] | None]:
-    """Sets from a list of strings, whose tokens are meant, or of sets, tuples or lists of anything hashable.
+    """Return sets from a list of strings (the sets of their tokens) or of collections of hashable things.
 
-    Compressed rows, see `numbered_sets`, and the names of texts.
+    They are returned as compressed rows, see `numbered_sets`, with the names of texts.
     """
     items = [] if isinstance(data, str | os.PathLike) else items_of(data, "a list of strings or of sets")
     if not items or isinstance(items[0], str):
@@ -156,6 +156,6 @@ def sets_of(data: object) -> tuple[tuple[NDArray[np.int64], NDArray[np.int32], i
 
 
 def _looks_binary(items: Sequence[Sequence[Any]]) -> bool:
-    """Whether lists could be rows of a table of zeros and ones."""
+    """Return whether lists could be rows of a table of zeros and ones."""
     numbers = [member for item in items for member in item]
     return bool(numbers) and all(isinstance(x, int | float | np.number) and x in (0, 1) for x in numbers)

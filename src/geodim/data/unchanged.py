@@ -1,8 +1,8 @@
-"""Files that must stay as they are while they are read.
+"""A guard against files that change while they are read.
 
-What is read twice, or bit by bit, is only one data set if nobody writes to it in between.  A `Watch` notes
-size, modification time and inode of the files behind some data before anything is read, and compares them
-after every read: an answer that two versions of a file were mixed into is never given.
+What is read twice, or piece by piece, is one data set only if nobody writes to it in between.  A `Watch`
+notes size, modification time and inode of the files behind some data before anything is read, and compares
+them after every read: an answer from two mixed versions of a file is never given.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ARRAYS_OF_SPARSE = ("data", "indices", "indptr", "row", "col")
 
 @dataclass(frozen=True)
 class FileState:
-    """What tells a file from the same file after it was written to."""
+    """The state of a file, by which a later change is noticed."""
 
     path: Path
     size: int
@@ -36,7 +36,7 @@ class FileState:
 
     @classmethod
     def of(cls, path: Path) -> FileState | None:
-        """As it is now; None if there is no such file."""
+        """Return the state of the file now; None if there is no such file."""
         try:
             found = path.stat()
         except OSError:
@@ -44,7 +44,7 @@ class FileState:
         return cls(path, found.st_size, found.st_mtime_ns, found.st_ino)
 
     def check(self) -> None:
-        """Raise if the file is no longer what it was."""
+        """Raise if the file has changed."""
         now = FileState.of(self.path)
         if now == self:
             return
@@ -61,14 +61,14 @@ class FileState:
 
 
 class Watch:
-    """How the files behind some data were before it was read.
+    """The states of the files behind some data before it was read.
 
-    As a context it compares them at its end, also if that is an error.
+    As a context it compares them at its end, even after an error.
 
     Parameters
     ----------
     states : iterable of FileState
-        What must not change.
+        The states that must not change.
     """
 
     def __init__(self, states: Iterable[FileState]) -> None:
@@ -83,7 +83,7 @@ class Watch:
         return cls({state.path: state for thing in things for state in _behind(thing)}.values())
 
     def check(self) -> None:
-        """Raise if a file is no longer what it was."""
+        """Raise if a file has changed."""
         for state in self.states:
             state.check()
 
@@ -94,14 +94,14 @@ class Watch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is None or isinstance(error, Exception):
-            self.check()  # what went wrong before may just be a consequence, and stays its context
+            self.check()  # the error before may be just a consequence; it stays as the context
 
 
 _opened: WeakKeyDictionary[mmap.mmap, FileState] = WeakKeyDictionary()
 
 
 def remember(array: np.memmap[Any, Any], watch: Watch) -> None:
-    """Note how the file of a map was before it was opened: what changed since then counts as well."""
+    """Note the state of a mapped file before it was opened: changes since then count as well."""
     if watch.states:
         _opened[array._mmap] = watch.states[0]  # type: ignore[attr-defined]
 
@@ -115,7 +115,7 @@ def _behind(thing: object) -> Iterator[FileState]:
         mapped = _map_of(thing)
         if mapped is not None:
             opened: mmap.mmap = mapped._mmap  # type: ignore[attr-defined]
-            if mapped.mode in ("r+", "w+"):  # what this process wrote before is no change
+            if mapped.mode in ("r+", "w+"):  # what this process wrote before does not count as a change
                 opened.flush()
             state = _opened.get(opened) or FileState.of(Path(str(mapped.filename)))
             if state is not None:
@@ -130,7 +130,7 @@ def _behind(thing: object) -> Iterator[FileState]:
 
 
 def _map_of(array: object) -> np.memmap[Any, Any] | None:
-    """The memory map of a file that an array is a view of, or None."""
+    """Return the memory map of a file that an array is a view of, or None."""
     while isinstance(array, np.ndarray):
         if isinstance(array, np.memmap) and getattr(array, "_mmap", None) is not None and array.filename:
             return array

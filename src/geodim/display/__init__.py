@@ -1,1 +1,1 @@
-"""What people look at: plots of results, and the report."""
+"""Plots of results, and the report."""

@@ -54,7 +54,7 @@ __all__ = [
     "step_owners",
 ]
 
-# With what matplotlib notes in each unless told not to: versions and dates.
+# With the versions and dates that matplotlib adds to each file unless disabled.
 FORMATS = {
     ".png": ("Software",),
     ".pdf": ("Creator", "Producer", "CreationDate"),
@@ -100,7 +100,7 @@ def plot_observable_diameter(
     label : str, optional
         Name of the curve in the legend, for several results in the same axes.
     color : str, optional
-        One colour for the curve and the area; blue where features are not told apart.
+        One colour for the curve and the area; blue if features are not distinguished by colour.
     title : str, optional
         Title instead of the dimension and the size of the data.
     by_feature : bool, optional
@@ -244,7 +244,7 @@ def save_figure(figure: Figure, path: Path) -> None:
 def observable_diameter_steps(
     result: IDResult, which: str = "phi"
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Vertices of the step function: alpha ascending from 0 to 1, and the observable diameter.
+    """Return vertices of the step function: alpha ascending from 0 to 1, and the observable diameter.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def observable_diameter_steps(
 def step_owners(
     result: IDResult, left: NDArray[np.float64], right: NDArray[np.float64], narrowest: float = NARROWEST
 ) -> NDArray[np.int64]:
-    """The feature that attains the width of each step, as a position in ``result.shares``, or -1.
+    """Return the feature that attains the width of each step, as a position in ``result.shares``, or -1.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ def _sums_up_to(
     *,
     linear: bool,
 ) -> NDArray[np.float64]:
-    """Sum of Phi over each group, infinite where a value is."""
+    """Return sum of Phi over each group, infinite where a value is."""
     if not np.all(np.isfinite(phi)):
         finite = _sums_up_to(support, np.where(np.isfinite(phi), phi, 0.0), last, first, linear=linear)
         bad = np.add.reduceat(~np.isfinite(phi), np.concatenate(([0], last[:-1] + 1)))
@@ -342,7 +342,7 @@ def _sums_up_to(
 def _partial_sums(
     support: NDArray[np.generic], phi: NDArray[np.float64], first: int, *, linear: bool
 ) -> NDArray[np.float64]:
-    """Sum of Phi(2), ..., Phi(k) for the k in the support; or the integral up to each mass.
+    """Return sum of Phi(2), ..., Phi(k) for the k in the support; or the integral up to each mass.
 
     Phi is linear in between, or constant up to each k.  It is 0 up to ``first``: 1 for sizes, 0 for masses.
     """

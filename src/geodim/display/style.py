@@ -29,13 +29,13 @@ BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = (
 )
 PALETTE = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY)
 GREY, OTHERS, INK = "#595959", "#B8B8B8", "#222222"
-MARKERS = ("o", "s", "^", "D", "v", "P")  # told apart without colours
+MARKERS = ("o", "s", "^", "D", "v", "P")  # distinguishable without colours
 NOTEBOOK_DPI = 120
 LOG_FROM = 20.0  # the ratio of largest to smallest value from which a linear axis would hide the small ones
 
 
 def new_figure(width: float = 5.2, height: float = 3.4) -> Figure:
-    """Make a figure that belongs to nobody: pyplot does not know it."""
+    """Make a figure that pyplot does not manage."""
     figure: Figure = require("matplotlib.figure", "plot", "plotting").Figure(
         figsize=(width, height), dpi=200, layout="constrained"
     )
@@ -43,7 +43,7 @@ def new_figure(width: float = 5.2, height: float = 3.4) -> Figure:
 
 
 def new_axes(ax: Axes | None, width: float = 5.2, height: float = 3.4) -> Axes:
-    """The axes given, or those of a new figure, which a notebook shows."""
+    """Return the axes given, or those of a new figure, which a notebook shows."""
     if ax is not None:
         return ax
     if not in_notebook():
@@ -69,7 +69,7 @@ def add_legend(ax: Axes, **options: object) -> None:
 
 
 def curve_style(at: int) -> dict[str, Any]:
-    """How to draw the first, second, ... of several curves: by colour and marker, then by dashes, too."""
+    """Return how to draw the first, second, ... of several curves: by colour and marker, then by dashes."""
     return {
         "color": PALETTE[at % len(PALETTE)],
         "marker": MARKERS[at % len(MARKERS)],
@@ -78,12 +78,12 @@ def curve_style(at: int) -> dict[str, Any]:
 
 
 def plain(text: str) -> str:
-    """A text that matplotlib shows as it is: dollars begin no formula, a leading underscore hides nothing."""
+    """Escape a text for matplotlib: dollars begin no formula, a leading underscore hides nothing."""
     text = text.replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text
 
 
 def wants_log(values: Sequence[float]) -> bool:
-    """Whether positive values span so much that a linear axis would hide the small ones."""
+    """Return whether positive values span so much that a linear axis would hide the small ones."""
     positive = [value for value in values if 0.0 < value < math.inf]
     return bool(positive) and max(positive) >= LOG_FROM * min(positive)

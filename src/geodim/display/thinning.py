@@ -25,7 +25,7 @@ def group_ends(
     n_points: float,
     most: int = MOST_GROUPS,
 ) -> NDArray[np.intp]:
-    """Last index of each group of steps; every step is a group where there are few.
+    """Return last index of each group of steps; every step is a group where there are few.
 
     Parameters
     ----------

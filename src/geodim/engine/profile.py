@@ -50,6 +50,7 @@ class Profile:
     stopped: str | None = None
     unsolved: dict[int, dict[Piece, Sizes]] = field(default_factory=dict, repr=False)
     notes: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)  # kept in checkpoints
+    sizes: NDArray[np.int64] | None = field(default=None, repr=False)  # all k from 2 on, if written ahead
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
@@ -141,7 +142,8 @@ class Profile:
 
     def everywhere(self, n_threads: int = 1) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """All k from 2 on and Phi there, once every column was solved without a step."""
-        return whole_numbers(2, self.n_points + 1, n_threads), self.phi[1:]
+        sizes = whole_numbers(2, self.n_points + 1, n_threads) if self.sizes is None else self.sizes
+        return sizes, self.phi[1:]
 
     def mean(
         self, support: NDArray[Any], widths: NDArray[np.float64], scale: float, n_threads: int = 1

@@ -36,7 +36,7 @@ NAMES = tuple(_MODULES)  # in the paper's order, then what goes beyond it
 
 
 def get_experiment(name: str) -> Experiment:
-    """The experiment of a name."""
+    """Return the experiment of a name."""
     if name not in _MODULES:
         raise InputValueError(f"no experiment is called {name!r}; there are {', '.join(NAMES)}")
     experiment: Experiment = import_module(f"geodim.experiments.{_MODULES[name]}").EXPERIMENT

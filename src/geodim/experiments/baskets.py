@@ -17,7 +17,7 @@ __all__ = ["transactions"]
 
 
 def transactions(objects: int, attributes: int, seed: int = 0, patterns: int = 2000) -> csr_array:
-    """Objects of about ten attributes, which come in patterns, some patterns far more often than others.
+    """Return objects of about ten attributes that come in patterns, some far more often than others.
 
     Parameters
     ----------

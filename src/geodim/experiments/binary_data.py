@@ -46,7 +46,7 @@ DATA = {
 
 
 def missing_data(name: str, options: Options) -> str | None:
-    """Why a data set cannot be used, and the way out; None if it is here."""
+    """Return why a data set cannot be used, and the way out; None if it is here."""
     if DATA[name].source != "graph":
         return None
     why = missing_graph(name, options)
@@ -54,7 +54,7 @@ def missing_data(name: str, options: Options) -> str | None:
 
 
 def open_data(name: str, options: Options) -> Any:  # noqa: ANN401 - an array or a sparse matrix
-    """A data set of 0 and 1, objects in rows.
+    """Return a data set of 0 and 1, objects in rows.
 
     Words of a document count once; pixels are 1 if they are darker than half; columns of tables if the value
     is above their median.
@@ -75,7 +75,7 @@ def open_data(name: str, options: Options) -> Any:  # noqa: ANN401 - an array or
 
 
 def columns_apart(X: Any, seed: int = SEED) -> Any:  # noqa: ANN401 - as it came
-    """The same columns, each shuffled on its own: what occurs together does so by chance."""
+    """Return the same columns, each shuffled on its own: what occurs together does so by chance."""
     from scipy.sparse import csc_array  # noqa: PLC0415 - takes time to import
 
     rng = np.random.default_rng(seed)

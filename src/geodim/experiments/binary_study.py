@@ -37,7 +37,7 @@ SHOWN = ("citeseer", "squirrel_filtered", "baskets", "digits", "breast cancer")
 
 
 def units(options: Options) -> list[Unit]:
-    """One unit per data set."""
+    """Return one unit per data set."""
     limit, shuffled = (QUICK_LIMIT, QUICK_LIMIT) if options.quick else (LIMIT, SHUFFLED_LIMIT)
     return [
         Unit(
@@ -103,7 +103,7 @@ def _curve(X: Any, limit: float, context: Context) -> SupportCurve:  # noqa: ANN
 
 
 def summary(rows: Rows) -> list[Row]:
-    """The smallest support of every data set, with a single number where bounds are all that is known.
+    """Return the smallest support of every data set, with a single number where bounds are all that is known.
 
     ``dimension`` is the geometric mean of the bounds; ``relative`` its ratio to that of shuffled columns, and
     ``relative_normalized`` that of the normalised correlation dimension to the number of attributes.
@@ -128,7 +128,7 @@ def summary(rows: Rows) -> list[Row]:
 
 
 def agreement(rows: Rows) -> dict[str, tuple[int, float, float]]:
-    """Spearman's rank correlation over the data sets: their number, rho, and p on two sides.
+    """Return Spearman's rank correlation over the data sets: their number, rho, and p on two sides.
 
     Of both dimensions as they are, also without data of which only bounds are known; of each with the number
     of attributes and with density; and of both relative to columns that have nothing to do with each other.
@@ -150,7 +150,7 @@ def agreement(rows: Rows) -> dict[str, tuple[int, float, float]]:
 
 
 def _rank_correlation(first: list[float], second: list[float]) -> tuple[int, float, float]:
-    """How many pairs, rho and p; not numbers where these are not defined."""
+    """Return how many pairs, rho and p; not numbers where these are not defined."""
     from scipy.stats import spearmanr  # noqa: PLC0415 - slow to import
 
     if len(first) < FEWEST or len(set(first)) == 1 or len(set(second)) == 1:
@@ -160,7 +160,7 @@ def _rank_correlation(first: list[float], second: list[float]) -> tuple[int, flo
 
 
 def agreement_beyond_density(rows: Rows) -> float:
-    """The rank correlation of both dimensions that is left when that of each with density is taken out."""
+    """Return the partial rank correlation of both dimensions, controlled for the density."""
     found = agreement(rows)
     both, first, second = (
         found[name][1] for name in ("both dimensions", "by concepts, density", "by distances, density")
@@ -169,7 +169,7 @@ def agreement_beyond_density(rows: Rows) -> float:
 
 
 def notes(rows: Rows) -> list[str]:
-    """What the rows say of both dimensions."""
+    """Return what the rows say about both dimensions."""
     some = summary(rows)
     if len(some) < FEWEST:
         return []
@@ -190,7 +190,7 @@ def notes(rows: Rows) -> list[str]:
 
 
 def tables(rows: Rows) -> list[ReportTable]:
-    """Both dimensions of every data set, and how far they agree."""
+    """Return both dimensions of every data set, and how far they agree."""
     head = (
         "data", "objects", "attributes", "density", "dimension by concepts", "shuffled",
         "correlation dimension", "normalised", "of attributes",

@@ -5,7 +5,7 @@ the MLE, with the printed numbers and with those computed here.  Five pairs are 
 probability of 1/120 by chance, and nothing below 0.9 is significant at the level of 5 % (one-sided).
 
 Beside both stands what needs no data at all: gains shrink from hop to hop, so -k has a rank correlation
-with them, too.  An indicator that does not beat it tells nothing that the number of hops does not.
+with them, too.  An indicator that does not beat it says nothing that the number of hops does not.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Curves:
 class Correlation:
     """One rank correlation, and the number of its pairs.
 
-    It says of which numbers ("printed" or "ours"), estimator and data set.  ``p`` is the probability of a
+    It names the numbers ("printed" or "ours"), estimator and data set.  ``p`` is the probability of a
     correlation at least as high if the pairs were matched at random.
     """
 
@@ -57,7 +57,7 @@ class Correlation:
     p: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a correlation that is not defined is null."""
+        """Return plain values for JSON; a correlation that is not defined is null."""
         return {
             name: None if isinstance(value, float) and math.isnan(value) else value
             for name, value in asdict(self).items()
@@ -65,7 +65,7 @@ class Correlation:
 
 
 def printed_curves() -> Curves:
-    """The three parts of the paper's table."""
+    """Return the three parts of the paper's table."""
 
     def numbers(key: str) -> dict[str, list[float]]:
         return {name: [float(text) for text in printed()[key][name]] for name in DATASETS}
@@ -76,7 +76,7 @@ def printed_curves() -> Curves:
 def drops_and_gains(
     dimension: Sequence[float], accuracy: Sequence[float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Relative drop of the dimension and gain in accuracy from k - 1 to k, as far as both are known.
+    """Return relative drop of the dimension and gain in accuracy from k - 1 to k, as far as both are known.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def drops_and_gains(
 
 
 def correlate(drops: NDArray[np.float64], gains: NDArray[np.float64]) -> tuple[float, float]:
-    """Spearman's correlation and its one-sided p-value; NaN where one of the two does not vary.
+    """Return Spearman's correlation and its one-sided p-value; NaN where one of the two does not vary.
 
     Of few pairs all orders are tried, so that the p-value is exact, ties included.
 
@@ -114,7 +114,7 @@ def correlate(drops: NDArray[np.float64], gains: NDArray[np.float64]) -> tuple[f
 
 
 def _indicators(curves: Curves) -> dict[str, dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]]:
-    """What may predict the gains of each data set, beside these gains; large where they should be large."""
+    """Return possible predictors of the gains of each data set beside these gains; large means large."""
     pairs = {
         estimator: {
             name: drops_and_gains(values[name], curves.accuracy[name])
@@ -128,7 +128,7 @@ def _indicators(curves: Curves) -> dict[str, dict[str, tuple[NDArray[np.float64]
 
 
 def correlations(numbers: str, curves: Curves) -> list[Correlation]:
-    """All correlations that some numbers allow: per data set and pooled, ours, the MLE's and that of -k.
+    """Return all correlations that the numbers allow: per data set and pooled; ours, the MLE's, and of -k.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def correlations(numbers: str, curves: Curves) -> list[Correlation]:
 
 
 def claims_of(numbers: str, found: Sequence[Correlation]) -> list[Claim]:
-    """The paper's conclusion in two sentences: drops go with gains, and more so than those of the MLE."""
+    """Return the paper's conclusion: drops go with gains, and more so than those of the MLE."""
     mine = {(one.estimator, one.dataset): one for one in found if one.numbers == numbers}
     whose = "numbers as printed" if numbers == "printed" else "our own numbers"
     texts = (

@@ -66,7 +66,7 @@ class Document:
 
 
 def to_html(document: Document) -> str:
-    """One file that asks nobody for anything: figures are in it, and there is no script.
+    """Return one self-contained file: figures are in it, and there is no script.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def to_html(document: Document) -> str:
 
 
 def to_markdown(document: Document) -> str:
-    r"""The same words for a reader without a browser.
+    r"""Return the same words for a reader without a browser.
 
     Examples
     --------
@@ -107,5 +107,5 @@ def _block_markdown(block: Block) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
+    """Return text that Markdown shows as it is, on one line."""
     return re.sub(r"([\\`*_\[\]<>|#~$])", r"\\\1", " ".join(text.split()))

@@ -35,7 +35,7 @@ class Options:
     Attributes
     ----------
     quick : bool
-        A version of a few minutes, with what is at hand.
+        A version of a few minutes, with the available data.
     root : Path, optional
         Folder with the data sets; see `geodim.data.datasets.load_dataset`.
     threads : int, optional

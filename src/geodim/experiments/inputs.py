@@ -25,7 +25,7 @@ COLUMN_SECONDS = 2.2e-8  # per value of a column of a hop
 
 
 def missing_data(name: str, options: Options) -> str | None:
-    """Why a data set cannot be used, and the way out; None if it is here.
+    """Return why a data set cannot be used, and the way out; None if it is here.
 
     The message names no folder, so that it may stand in a report that is passed on.
     """
@@ -41,17 +41,17 @@ def missing_data(name: str, options: Options) -> str | None:
 
 
 def load(name: str, options: Options) -> GraphDataset:
-    """A data set that is here; nothing is downloaded."""
+    """Return a data set that is here; nothing is downloaded."""
     return load_dataset(name, options.root, offline=True)
 
 
 def memory_budget(options: Options) -> int:
-    """Bytes that may be used: what was asked for, or most of what there is."""
+    """Return bytes that may be used: what was asked for, or most of what there is."""
     return options.memory or int(0.8 * physical_memory())
 
 
 def lacking(name: str, cost: Cost, options: Options) -> str | None:
-    """What a unit lacks: its data, or memory; None if nothing."""
+    """Return what a unit lacks: its data, or memory; None if nothing."""
     budget = memory_budget(options)
     if cost.memory > budget:
         need = f"{cost.memory / 2**30:.1f} GiB of memory, and {budget / 2**30:.1f} GiB may be used"
@@ -60,7 +60,7 @@ def lacking(name: str, cost: Cost, options: Options) -> str | None:
 
 
 def hop_cost(nodes: int, edges: int, attributes: int, hops: int, options: Options) -> Cost:
-    """Seconds and bytes of one pass over the hops of a graph.
+    """Return seconds and bytes of one pass over the hops of a graph.
 
     Where memory is short, fewer columns are in flight.
     """
@@ -76,7 +76,7 @@ def hop_cost(nodes: int, edges: int, attributes: int, hops: int, options: Option
 
 
 def all_hops(data: GraphDataset, hops: int, context: Context, name: str) -> KHopResult:
-    """The exact k-hop dimensions; a pass that takes long goes on later where it was stopped."""
+    """Return the exact k-hop dimensions; a pass that takes long goes on later where it was stopped."""
     from geodim.khop import khop_dimensions  # noqa: PLC0415
 
     long = data.n_nodes * data.n_attributes * (hops + 1) > 10**8

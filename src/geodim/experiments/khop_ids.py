@@ -24,7 +24,7 @@ BECAUSE = (
 
 
 def units(options: Options) -> list[Unit]:
-    """One unit per data set: one pass gives all k."""
+    """Return one unit per data set: one pass gives all k."""
     found = []
     for name in DATASETS:
         sizes = [int(number) for number in printed()["statistics"][name].values()]
@@ -55,7 +55,7 @@ def _work(name: str, context: Context) -> Rows:
 
 
 def dimensions(rows: Rows) -> dict[str, list[float]]:
-    """The dimensions for k = 0, 1, ..., by data set."""
+    """Return the dimensions for k = 0, 1, ..., by data set."""
     found: dict[str, list[float]] = {}
     for row in sorted(rows, key=lambda row: row["k"]):
         found.setdefault(row["dataset"], []).append(row["dimension"])
@@ -63,7 +63,7 @@ def dimensions(rows: Rows) -> dict[str, list[float]]:
 
 
 def compare(rows: Rows) -> list[Comparison]:
-    """All six data sets and all k."""
+    """Return all six data sets and all k."""
     found = dimensions(rows)
     comparisons = []
     for name in DATASETS:
@@ -77,7 +77,7 @@ def compare(rows: Rows) -> list[Comparison]:
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """What the paper reads off the table."""
+    """Return what the paper reads off the table."""
     found = dimensions(rows)
     firsts = {name: (some[0] - some[1]) / (some[0] - some[-1]) for name, some in found.items()}
     least = {name: share for name, share in firsts.items() if share < 0.5}
@@ -95,7 +95,7 @@ def claims(rows: Rows) -> list[Claim]:
 
 
 def draw(rows: Rows) -> dict[str, Any]:
-    """Dimension over k, relative to k = 0, since the data sets lie orders of magnitude apart."""
+    """Plot the dimension over k relative to k = 0, since data sets are orders of magnitude apart."""
     from geodim.display import style  # noqa: PLC0415
 
     found = dimensions(rows)

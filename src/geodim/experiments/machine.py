@@ -25,7 +25,7 @@ REFERENCE_SORT = (
 
 @functools.cache
 def describe_machine() -> dict[str, Any]:
-    """Processor, cores, memory and versions; no names of hosts or users.
+    """Return processor, cores, memory and versions; no names of hosts or users.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def _processor() -> str:
 
 
 def physical_memory() -> int:
-    """Bytes of memory, or a careful guess."""
+    """Return bytes of memory, or a careful guess."""
     return machine_memory() or GUESS
 
 

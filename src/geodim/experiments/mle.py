@@ -28,7 +28,7 @@ __all__ = ["EXPERIMENT", "estimates"]
 
 NAME = "mle"
 NEIGHBOURS = 5
-SAMPLE = 169_343  # points that the paper looks at in larger data sets
+SAMPLE = 169_343  # points that the paper uses in larger data sets
 SECONDS = 0.6e-10  # per pair of points and feature, soundly; several times that with the paper's arithmetic
 PUBLISHED = 3.0
 QUICK = (("Cora", 0), ("Cora", 1), ("Cora", 2), ("CiteSeer", 0), ("PubMed", 0))
@@ -39,7 +39,7 @@ TRAP = (
 
 
 def units(options: Options) -> list[Unit]:
-    """One unit per data set and k."""
+    """Return one unit per data set and k."""
     pairs = QUICK if options.quick else [(name, k) for name in DATASETS for k in range(HOPS)]
     return [_unit(name, k, options) for name, k in pairs]
 
@@ -86,7 +86,7 @@ def _work(name: str, k: int, context: Context) -> Rows:
 
 
 def estimates(rows: Rows) -> dict[str, list[float]]:
-    """Sound estimates for k = 0, 1, ..., by data set, as far as there is no gap."""
+    """Return sound estimates for k = 0, 1, ..., by data set, as far as there is no gap."""
     by_hop = {(row["dataset"], row["k"]): row["sound"] for row in rows}
     found: dict[str, list[float]] = {}
     for name in DATASETS:
@@ -99,7 +99,7 @@ def estimates(rows: Rows) -> dict[str, list[float]]:
 
 
 def compare(rows: Rows) -> list[Comparison]:
-    """All six data sets and all k; the sound estimate is ours."""
+    """Return all six data sets and all k; the sound estimate is ours."""
     found = {(row["dataset"], row["k"]): row for row in rows}
     comparisons = []
     for name in DATASETS:
@@ -119,7 +119,7 @@ def compare(rows: Rows) -> list[Comparison]:
 
 
 def tables(rows: Rows) -> list[ReportTable]:
-    """The trap in numbers: printed, with the paper's arithmetic, soundly, and the distances that are 0."""
+    """Show the trap in numbers: printed, with the paper's arithmetic, soundly, and zero distances."""
     found = sorted(rows, key=lambda row: (DATASETS.index(row["dataset"]), row["k"]))
     if not found:
         return []

@@ -37,7 +37,7 @@ ZOOM = (
 
 
 def edge_order(nodes: int = NODES, seed: int = SEED) -> NDArray[np.int64]:
-    """All edges in random order, one per row.
+    """Return all edges in random order, one per row.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def edge_order(nodes: int = NODES, seed: int = SEED) -> NDArray[np.int64]:
 
 
 def units(options: Options) -> list[Unit]:
-    """Some hundred numbers of edges each."""
+    """Return some hundred numbers of edges each."""
     step = QUICK_STEP if options.quick else 1
     counts = list(range(0, EDGES + 1, step))
     return [_unit(counts[at : at + PER_UNIT], step) for at in range(0, len(counts), PER_UNIT)]
@@ -64,7 +64,7 @@ def _unit(counts: list[int], step: int) -> Unit:
 
 
 def compute(counts: list[int], context: Context) -> Rows:
-    """The dimensions for k = 0, ..., 5 after this many edges, one row per number of edges."""
+    """Return the dimensions for k = 0, ..., 5 after this many edges, one row per number of edges."""
     from geodim.khop import khop_dimensions  # noqa: PLC0415
 
     attributes, edges = np.eye(NODES), edge_order()
@@ -85,14 +85,14 @@ def compute(counts: list[int], context: Context) -> Rows:
 
 
 def curves(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Numbers of edges, and the dimensions, one row per k."""
+    """Return numbers of edges, and the dimensions, one row per k."""
     by_count = {row["edges"]: [row[f"k{k}"] for k in range(HOPS + 1)] for row in rows}
     counts = np.array(sorted(by_count), np.int64)
     return counts, np.array([by_count[count] for count in counts.tolist()]).reshape(-1, HOPS + 1).T
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """What the paper reads off the figure."""
+    """Return what the paper reads off the figure."""
     counts, ids = curves(rows)
     texts = (
         "One-hot graphs: the 0-hop data set has a dimension which does not depend on the number of edges.",
@@ -128,7 +128,7 @@ def claims(rows: Rows) -> list[Claim]:
 
 
 def draw(rows: Rows) -> dict[str, Any]:
-    """All k on the left; on the right a part of it that hides k = 0, framed on the left."""
+    """Plot all k on the left; on the right the part framed on the left, without k = 0."""
     from geodim.display.style import GREY, PALETTE, finish, new_figure  # noqa: PLC0415
     from geodim.optional import require  # noqa: PLC0415
 

@@ -31,7 +31,7 @@ BECAUSE = "the authors' features were summed in another order or type, or their 
 
 
 def units(options: Options) -> list[Unit]:
-    """One unit: one pass gives all k."""
+    """Return one unit: one pass gives all k."""
     sizes = [int(number) for number in printed()["statistics"][DATASET].values()]
     one = hop_cost(sizes[0], sizes[1], sizes[2], HOPS - 1, options)
     results = 16 * sizes[0] * HOPS  # Phi and its support for every k
@@ -46,14 +46,14 @@ def units(options: Options) -> list[Unit]:
 
 
 def bounds_of_hops(data: GraphDataset, length: int, context: Context) -> Rows:
-    """The paper's bounds for every k, and the exact dimension.
+    """Return the paper's bounds for every k, and the exact dimension.
 
     Parameters
     ----------
     data : GraphDataset
         The graph.
     length : int
-        Of the geometric sequence behind the support sequence.
+        The length of the geometric sequence behind the support sequence.
     context : Context
         Threads, memory, deadline, progress.
     """
@@ -76,7 +76,7 @@ def bounds_of_hops(data: GraphDataset, length: int, context: Context) -> Rows:
 
 
 def compare(rows: Rows) -> list[Comparison]:
-    """Both bounds and the error for all k."""
+    """Return both bounds and the error for all k."""
     found = {row["k"]: row for row in rows}
     comparisons = []
     for quantity, words in (("lower", "lower dimension"), ("upper", "upper dimension"), ("error", "error E")):
@@ -90,7 +90,7 @@ def compare(rows: Rows) -> list[Comparison]:
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """The sentence on telling the k apart."""
+    """Return the sentence on whether the bounds tell the k apart."""
     found = sorted(rows, key=lambda row: row["k"])
     apart = [before["lower"] > after["upper"] for before, after in pairwise(found)]
     return [

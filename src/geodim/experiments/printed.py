@@ -15,7 +15,7 @@ HOPS = 6  # k = 0, ..., 5
 
 @functools.cache
 def printed() -> dict[str, Any]:
-    """All tables, by name; see ``printed.json``.
+    """Return all tables, by name; see ``printed.json``.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def printed() -> dict[str, Any]:
 
 
 def count_printed() -> dict[str, int]:
-    """How many numbers each experiment has in the paper's tables, standard deviations not counted apart.
+    """Return how many numbers each experiment has in the paper's tables, without standard deviations.
 
     Examples
     --------

@@ -83,29 +83,29 @@ class NormalColumns:
             self._fill(column, out[at])
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """One column at a time."""
+        """Return chunks of one column each."""
         return column_chunks(self)
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
-        """Part of one column."""
+        """Return part of one column."""
         values = np.empty(self.n_points)
         self._fill(columns.start, values)
         return values[rows, np.newaxis]
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns."""
+        """Return a few rows of a few columns."""
         return np.stack(
             [self.chunk(slice(None), slice(int(c), int(c) + 1))[rows, 0] for c in columns], axis=1
         )
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Sorted values, each once per point."""
+        """Return sorted values, each once per point."""
         values = np.sort(self.chunk(slice(None), slice(column, column + 1))[:, 0])
         return values, np.ones(values.size, np.int64)
 
 
 def units(options: Options) -> list[Unit]:
-    """One unit per size and repetition; the smallest first, and one repetition of all before the next."""
+    """Return one unit per size and repetition: fewest points first, then one repetition of all d each."""
     points = options.points or (QUICK_POINTS if options.quick else POINTS)
     features = options.features or (QUICK_FEATURES if options.quick else FEATURES)
     repetitions = range(options.repetitions or REPETITIONS)
@@ -196,7 +196,7 @@ def compare(rows: Rows) -> list[Comparison]:
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """The two sentences under the table."""
+    """Return the two sentences under the table."""
     large = [row for row in rows if row["n"] >= min(POINTS)]
     errors: dict[int, list[float]] = {}
     for row in large:

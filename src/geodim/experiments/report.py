@@ -74,7 +74,7 @@ def write_reproduction(folder: Path, *, page: bool = True) -> list[Path]:
 
 
 def build_report(folder: Path) -> tuple[Document, dict[str, Any]]:
-    """The report as blocks, and its numbers as plain values for JSON."""
+    """Return the report as blocks, and its numbers as plain values for JSON."""
     stores = {store.experiment.name: store for store in _stores(folder)}
     comparisons = compare_all(folder)
     found = correlations("printed", printed_curves()) + correlations("ours", _our_curves(stores))
@@ -103,7 +103,7 @@ def build_report(folder: Path) -> tuple[Document, dict[str, Any]]:
 
 
 def compare_all(folder: Path) -> list[Comparison]:
-    """Every printed number of the paper; those that are not computed say why."""
+    """Return every printed number of the paper; those that are not computed say why."""
     stores = {store.experiment.name: store for store in _stores(folder)}
     found = []
     for name in NAMES:
@@ -123,7 +123,7 @@ def _stores(folder: Path) -> list[Store]:
 
 
 def _our_curves(stores: dict[str, Store]) -> Curves:
-    """Our own numbers, as far as there are any."""
+    """Return our own numbers, as far as there are any."""
     from geodim.experiments import khop_ids, mle, sign  # noqa: PLC0415
 
     def rows(name: str) -> list[dict[str, Any]]:
@@ -206,7 +206,7 @@ def _printed(one: Comparison) -> str:
 
 
 def _ours(one: Comparison) -> str:
-    """Two more digits than the paper prints."""
+    """Return two more digits than the paper prints."""
     if one.ours is None:
         return "-"
     if "e" in one.printed:

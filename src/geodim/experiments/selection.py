@@ -44,7 +44,7 @@ METHODS = (
 
 
 def units(options: Options) -> list[Unit]:
-    """One unit per data set."""
+    """Return one unit per data set."""
     rounds = min(options.repetitions or ROUNDS, ROUNDS)
     found = []
     for name in QUICK if options.quick else DATASETS:
@@ -90,7 +90,7 @@ def _work(name: str, rounds: int, context: Context) -> Rows:
 
 
 def half_width(differences: NDArray[np.float64]) -> float:
-    """Half of the 95 % interval of a mean by Student's t, as if rounds were independent."""
+    """Return half of the 95 % interval of a mean by Student's t, as if rounds were independent."""
     from scipy.stats import t  # noqa: PLC0415 - slow to import
 
     n = differences.size
@@ -174,7 +174,7 @@ def selections(
 
 
 def variances(x: Any) -> NDArray[np.float64]:  # noqa: ANN401 - dense or sparse
-    """Of every column."""
+    """Return the variance of every column."""
     from sklearn.utils.sparsefuncs import mean_variance_axis  # noqa: PLC0415 - slow to import
 
     found: NDArray[np.float64] = mean_variance_axis(x, 0)[1] if hasattr(x, "tocsr") else x.var(axis=0)
@@ -182,7 +182,7 @@ def variances(x: Any) -> NDArray[np.float64]:  # noqa: ANN401 - dense or sparse
 
 
 def laplacian_scores(x: Any) -> NDArray[np.float64]:  # noqa: ANN401 - dense or sparse
-    """How much a feature differs between neighbouring points, over its variance; small is good.
+    """Return how much a feature differs between neighbouring points, over its variance; small is good.
 
     The score of He, Cai and Niyogi (2005) on the graph of five nearest neighbours, all of weight 1; infinite
     for features that do not vary.
@@ -202,7 +202,7 @@ def laplacian_scores(x: Any) -> NDArray[np.float64]:  # noqa: ANN401 - dense or 
 
 
 def misranking(x: Any, options: Options) -> Rows:  # noqa: ANN401 - dense or sparse
-    """How far the ranking from bounds at a support sequence is from that of all k."""
+    """Return how far the ranking from bounds at a support sequence is from that of all k."""
     from geodim.experiments.selection_support import estimated_dimensions, order_errors, phi_of_columns  # noqa: PLC0415
     from geodim.paper import log_scale_support  # noqa: PLC0415
 

@@ -1,7 +1,7 @@
 """The data of the selection study: tables with classes and at least fifty features, without a download.
 
 Two tables of scikit-learn with products of their columns, its digits, three generated ones, and the
-attributes of graphs, of which those of two come with the package.  Large ones are thinned out.
+attributes of graphs, two of which come with the package.  Large ones are thinned out.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ DATASETS = {
 
 
 def missing_table(name: str, options: Options) -> str | None:
-    """Why a data set cannot be used, and the way out; None if it is here."""
+    """Return why a data set cannot be used, and the way out; None if it is here."""
     from geodim.experiments.study_graphs import missing_graph  # noqa: PLC0415
 
     graph = DATASETS[name].graph
@@ -69,7 +69,7 @@ def missing_table(name: str, options: Options) -> str | None:
 
 
 def open_table(name: str, options: Options) -> Table:
-    """A data set that is here, thinned out to at most 3,000 points, classes of fewer than ten left out."""
+    """Load a data set that is here, thinned to at most 3,000 points, without classes of fewer than ten."""
     graph = DATASETS[name].graph
     if graph is not None:
         from geodim.experiments.study_graphs import open_graph  # noqa: PLC0415

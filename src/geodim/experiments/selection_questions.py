@@ -21,7 +21,7 @@ DECORRELATED = "resilience, decorrelated"
 
 
 def by_dataset(rows: Rows) -> dict[str, dict[str, dict[str, Any]]]:
-    """The rows of every method, by data set; of several runs, those of most rounds."""
+    """Return the rows of every method, by data set; of several runs, those of most rounds."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for row in sorted((row for row in rows if row["kind"] == "accuracy"), key=lambda row: row["rounds"]):
         found.setdefault(row["dataset"], {})[row["method"]] = row
@@ -50,7 +50,7 @@ def over(rows: Rows, method: str, other: str, *, binary: bool | None = None) -> 
 
 
 def support_errors(rows: Rows, size: float, kind: str = "towards n") -> list[dict[str, Any]]:
-    """How far the rankings from support sequences of a relative size are off, a row for each data set."""
+    """Return how far off rankings from support sequences of a relative size are, one row per data set."""
     most = {row["dataset"]: row["rounds"] for row in sorted(rows, key=lambda row: row["rounds"])}
     return [
         row
@@ -61,7 +61,7 @@ def support_errors(rows: Rows, size: float, kind: str = "towards n") -> list[dic
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """Sentences that the data sets at hand decide; differences are in points of accuracy."""
+    """Return sentences that the available data sets decide; differences are in points of accuracy."""
     texts = (
         "Selection: features kept by resilience classify better than random ones, unless all are 0 or 1.",
         "Selection: they classify better than those of the largest variance.",
@@ -105,7 +105,7 @@ def _wins(rows: Rows, method: str, other: str) -> str:
 
 
 def tables(rows: Rows) -> list[ReportTable]:
-    """Accuracies of every data set and method; errors of support sequences."""
+    """Return accuracies of every data set and method; errors of support sequences."""
     found = by_dataset(rows)
     if not found:
         return []

@@ -18,7 +18,7 @@ TINY = 1e-150  # scores below it, of constant columns, have the dimension of it
 
 
 def phi_of_columns(x: Any, threads: int | None) -> NDArray[np.float64]:  # noqa: ANN401 - dense or sparse
-    """phi_k of every column, k = 2, ..., n: one row for each."""
+    """Return phi_k of every column, k = 2, ..., n: one row for each."""
     from geodim.data.sources import as_source  # noqa: PLC0415
     from geodim.engine.parts import thread_count  # noqa: PLC0415
     from geodim.explain.passes import ColumnPass, exact_source  # noqa: PLC0415
@@ -35,7 +35,7 @@ def phi_of_columns(x: Any, threads: int | None) -> NDArray[np.float64]:  # noqa:
 
 
 def estimated_dimensions(phi: NDArray[np.float64], support: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-    """The mean of the two dimensions that bounds of the score give, for every feature.
+    """Return the mean of the two dimensions that bounds of the score give, for every feature.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def estimated_dimensions(phi: NDArray[np.float64], support: NDArray[np.int64], n
 
 
 def order_errors(exact: NDArray[np.float64], found: NDArray[np.float64]) -> dict[str, float]:
-    """How far two rankings by dimension, the smallest first, are from each other.
+    """Return how far two rankings by dimension, the smallest first, are from each other.
 
     ``wrong_pairs`` is the share of all pairs that the second has in the wrong order, pairs that are equal in
     the first left out; ``overlap`` is the part of the best tenth of the first in that of the second.

@@ -31,7 +31,7 @@ BECAUSE = (
 
 
 def units(options: Options) -> list[Unit]:
-    """One unit per data set, whose hops are computed once.
+    """Return one unit per data set, whose hops are computed once.
 
     Finished trainings of an unfinished unit are kept.
     """
@@ -107,7 +107,7 @@ def accuracies(rows: Rows) -> dict[str, list[float]]:
 
 
 def compare(rows: Rows) -> list[Comparison]:
-    """All six data sets and all k."""
+    """Return all six data sets and all k."""
     found = best_rows(rows)
     comparisons = []
     for name in DATASETS:

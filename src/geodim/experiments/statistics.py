@@ -19,7 +19,7 @@ NAME = "statistics"
 
 
 def units(options: Options) -> list[Unit]:
-    """One unit per data set."""
+    """Return one unit per data set."""
     found = []
     for name, table in printed()["statistics"].items():
         edges = int(table["edges"])

@@ -65,7 +65,7 @@ class Store:
             raise DataFileError(msg) from error
 
     def is_done(self, unit: Unit) -> bool:
-        """Whether the rows of this unit are there."""
+        """Return whether the rows of this unit are there."""
         found = self._find(unit)
         return found is not None and found["status"] == DONE
 
@@ -116,7 +116,7 @@ class Store:
         self.entries = [entry for entry in self.entries if entry["key"] not in keys] + new
         try:
             self._use()
-        except Exception as error:  # whatever a row that is none of this experiment's makes its code raise
+        except Exception as error:  # a row of another experiment may make the code raise anything
             self.entries = before
             msg = (
                 f"{other.path} holds rows that the experiment {self.experiment.name} "
@@ -133,11 +133,11 @@ class Store:
         self._csv()
 
     def rows(self) -> Rows:
-        """All rows of units that are done, each with the parameters of its unit."""
+        """Return all rows of units that are done, each with the parameters of its unit."""
         return [row for entry in self._current() if entry["status"] == DONE for row in _flat(entry)]
 
     def machines(self) -> list[dict[str, Any]]:
-        """The machines on which the rows were computed, each once."""
+        """Return the machines on which the rows were computed, each once."""
         found: list[dict[str, Any]] = []
         for entry in self._current():
             if entry["machine"] is not None and entry["machine"] not in found:
@@ -149,7 +149,7 @@ class Store:
         return [(entry["key"], entry["note"]) for entry in self._current() if entry["status"] != DONE]
 
     def seconds(self) -> float:
-        """How long all units that are done took together."""
+        """Return how long all units that are done took together."""
         return sum(entry["seconds"] or 0.0 for entry in self._current())
 
     def _current(self) -> list[dict[str, Any]]:
@@ -187,7 +187,7 @@ class Store:
 
 
 def _release(version: str) -> str:
-    """The release that a version leads to: rows made on the way to it are its own.
+    """Return the release that a version leads to: rows made on the way to it are its own.
 
     >>> _release("0.1.0.dev0")
     '0.1.0'
@@ -196,7 +196,7 @@ def _release(version: str) -> str:
 
 
 def _checked(entry: dict[str, Any]) -> dict[str, Any]:
-    """A unit as it was read; raises unless every part is of the kind that was written."""
+    """Return a unit as it was read; raises unless every part is of the kind that was written."""
     kinds: dict[str, Any] = {
         "key": dict,
         "version": str,
@@ -218,7 +218,7 @@ def _checked(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _packed(rows: Rows) -> dict[str, Any]:
-    """Rows as lists under one heading, which is a third of the size."""
+    """Return rows as lists under one heading, which is a third of the size."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     return {"columns": names, "values": [[row.get(name) for name in names] for row in rows]}
 
@@ -230,6 +230,6 @@ def _unpacked(table: dict[str, Any] | Rows) -> Rows:
 
 
 def _flat(entry: dict[str, Any]) -> Rows:
-    """Rows as a table holds them: parameters first; one row that says why, where there are none."""
+    """Return rows as a table holds them: parameters first; one row that says why, where there are none."""
     tail: Row = {name: entry[name] for name in TAIL}
     return [{**entry["key"], **row, **tail} for row in entry["rows"] or [{}]]

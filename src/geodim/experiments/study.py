@@ -27,9 +27,9 @@ __all__ = ["EXPERIMENT"]
 NAME = "study"
 HOPS = 5
 NEIGHBOURS = 5
-SAMPLE = 2_000  # nodes that the MLE and TwoNN look at, as points and as neighbours
-LABELLED_SPLITS = 3  # of which the training nodes are examined class by class
-WIDEST = 5_000  # attributes up to which classes are looked at one by one
+SAMPLE = 2_000  # nodes that the MLE and TwoNN use, as points and as neighbours
+LABELLED_SPLITS = 3  # splits whose training nodes are examined class by class
+WIDEST = 5_000  # attributes up to which classes are examined one by one
 HELD = 6 << 30  # bytes of hop features that a training holds
 SAME = 1e-9  # of the longest row: distances below it are rounding
 TRAINING_SECONDS = 1.5e-8  # per weight and epoch, of some sixty epochs
@@ -38,7 +38,7 @@ QUICK_RUNS = 2
 
 
 def units(options: Options) -> list[Unit]:
-    """One unit per graph."""
+    """Return one unit per graph."""
     runs = options.repetitions or (QUICK_RUNS if options.quick else SPLITS)
     found = []
     for name, kind in GRAPHS.items():
@@ -95,7 +95,7 @@ def _work(name: str, runs: int, context: Context) -> Rows:
 
 
 def _rows_of_hops(graph: StudyGraph, nodes: NDArray[np.int64], options: Options) -> list[NDArray[np.float64]]:
-    """The features of some nodes, one matrix for every hop, in float64."""
+    """Return the features of some nodes, one matrix for every hop, in float64."""
     from geodim.data.graphs import as_graph  # noqa: PLC0415
     from geodim.features import iter_hop_blocks, make_operator  # noqa: PLC0415
 
@@ -139,7 +139,7 @@ def _neighbour_estimates(graph: StudyGraph, options: Options) -> list[tuple[floa
 
 
 def _class_ratios(graph: StudyGraph, options: Options) -> list[float | None]:
-    """How far features still tell nodes of one class apart, as a share of all nodes: small is good.
+    """Return how far features still tell nodes of one class apart, as a share of all nodes: small is good.
 
     Of the training nodes of the first splits: the mean of Delta within the classes over Delta of all of them,
     in the same units.
@@ -166,7 +166,7 @@ def _class_ratios(graph: StudyGraph, options: Options) -> list[float | None]:
 
 
 def _accuracies(graph: StudyGraph, runs: int, context: Context) -> list[list[tuple[float, float]]]:
-    """Test and validation accuracy of every run and k."""
+    """Return test and validation accuracy of every run and k."""
     import time  # noqa: PLC0415
 
     from geodim.gnn import fit_sign, hop_inputs  # noqa: PLC0415

@@ -81,7 +81,7 @@ class StudyGraph:
 
 
 def missing_graph(name: str, options: Options) -> str | None:
-    """Why a graph cannot be used, and the way out; None if it is here."""
+    """Return why a graph cannot be used, and the way out; None if it is here."""
     if name in PLANETOID:
         here = any(dataset_info(name, root).present for root in _planetoid_roots(options))
         return None if here else f"{name} is not on this machine: geodim datasets fetch {name}"
@@ -91,7 +91,7 @@ def missing_graph(name: str, options: Options) -> str | None:
 
 
 def open_graph(name: str, options: Options) -> StudyGraph:
-    """A graph that is here."""
+    """Return a graph that is here."""
     if name in PLANETOID:
         root = next(root for root in _planetoid_roots(options) if dataset_info(name, root).present)
         data = load_dataset(name, root, offline=True)
@@ -103,7 +103,7 @@ def open_graph(name: str, options: Options) -> StudyGraph:
 
 
 def _planetoid_roots(options: Options) -> list[Path | None]:
-    """Where Planetoid's graphs may lie; two of them come with the package."""
+    """Return where Planetoid's graphs may lie; two of them come with the package."""
     return [None] if options.root is None else [options.root / "planetoid", options.root, None]
 
 
@@ -139,7 +139,7 @@ def _read(path: Path) -> StudyGraph:
 
 
 def random_split(y: NDArray[np.int64], seed: list[int]) -> dict[str, NDArray[np.int64]]:
-    """Twenty nodes of every class to train with, or half of a small class; 500 to validate, 1,000 to test.
+    """Return 20 nodes per class for training (or half of a small class), 500 to validate, 1,000 to test.
 
     Examples
     --------

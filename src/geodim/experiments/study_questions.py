@@ -55,7 +55,7 @@ class Graph:
     rows: Rows
 
     def curve(self, key: str) -> NDArray[np.float64]:
-        """A column against k."""
+        """Return a column against k."""
         return np.array([row[key] for row in self.rows], np.float64)
 
     @property
@@ -65,7 +65,7 @@ class Graph:
 
 
 def graphs(rows: Rows) -> list[Graph]:
-    """One after another, by name; of several runs of a graph, that of most trainings."""
+    """Return one after another, by name; of several runs of a graph, that of most trainings."""
     found: dict[str, dict[int, Rows]] = {}
     for row in rows:
         found.setdefault(row["graph"], {}).setdefault(row["runs"], []).append(row)
@@ -81,7 +81,7 @@ def halves(some: Sequence[Graph]) -> tuple[list[Graph], list[Graph]]:
 
 
 def resampled(values: ArrayLike, statistic: Statistic | None = None) -> Estimate:
-    """A statistic over graphs, and between which numbers it lies in 95 % of the resamples of the graphs.
+    """Return a statistic over graphs, and the interval of 95 % of its values in resamples of the graphs.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def resampled(values: ArrayLike, statistic: Statistic | None = None) -> Estimate
 
 
 def rank_correlations(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Spearman's correlation of the pairs of every resample; NaN where one of the two does not vary."""
+    """Return Spearman's correlation of the pairs of every resample; NaN where one side does not vary."""
     from scipy.stats import rankdata  # noqa: PLC0415 - slow to import
 
     ranks = rankdata(pairs, axis=1)
@@ -184,7 +184,7 @@ def within_tolerance(graph: Graph, tolerance: float) -> int:
 
 
 def least_ratio(graph: Graph) -> int:
-    """The k whose features leave the least within the classes of the training nodes; else as `advise`."""
+    """Return the k with the least spread within the classes of the training nodes; else as `advise`."""
     ratio = graph.curve("class_ratio")
     return int(np.nanargmin(ratio)) if np.any(np.isfinite(ratio)) else within_tolerance(graph, DEFAULT)
 
@@ -216,7 +216,7 @@ CANDIDATES: Mapping[str, Rule] = {
 
 
 def regret(graph: Graph, rule: Rule) -> float:
-    """What the accuracy lacks to that of the best k."""
+    """Return what the accuracy lacks to that of the best k."""
     accuracy = graph.curve("accuracy")
     return float(accuracy.max() - accuracy[rule(graph)])
 
@@ -227,17 +227,17 @@ def regrets(some: Sequence[Graph], rules: Mapping[str, Rule]) -> dict[str, Estim
 
 
 def ahead_of(some: Sequence[Graph], ours: Rule, other: Rule) -> Estimate:
-    """The mean regret of one rule less that of another."""
+    """Return the mean regret of one rule less that of another."""
     return resampled([regret(graph, ours) - regret(graph, other) for graph in some])
 
 
 def best_trivial(some: Sequence[Graph]) -> str:
-    """The trivial rule with the least mean regret."""
+    """Return the trivial rule with the least mean regret."""
     return min(TRIVIAL, key=lambda name: float(np.mean([regret(graph, RULES[name]) for graph in some])))
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """The questions as claims, with the evidence."""
+    """Return the questions as claims, with the evidence."""
     some = graphs(rows)
     texts = (
         "Within a graph, hops with a larger drop of the dimension bring a larger gain of accuracy.",
@@ -282,7 +282,7 @@ def _listed(found: Mapping[str, Estimate]) -> str:
 
 
 def tables(rows: Rows) -> list[ReportTable]:
-    """Every graph; the regrets; and the other advice, chosen on one half and tested on the other."""
+    """Return every graph; the regrets; and the other advice, chosen on one half and tested on the other."""
     some = graphs(rows)
     if not some:
         return []

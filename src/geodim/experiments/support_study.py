@@ -49,7 +49,7 @@ EQUAL = "R-MAT, equal columns"
 
 
 def units(options: Options) -> list[Unit]:
-    """The paper's data sets, the Planetoid ones, and generated graphs of the shape of ogbn-arxiv."""
+    """Return the paper's data sets, the Planetoid ones, and generated graphs of the shape of ogbn-arxiv."""
     found = []
     for name in ("Cora",) if options.quick else (*PAPERS, *OURS):
         sizes = {key: int(number) for key, number in printed()["statistics"][name].items()}
@@ -91,7 +91,7 @@ def _study_generated(name: str, shape: dict[str, int], context: Context) -> Rows
 
 
 def generated(name: str, shape: dict[str, int]) -> GraphDataset:
-    """An R-MAT graph with standard normal attributes.
+    """Return an R-MAT graph with standard normal attributes.
 
     Their standard deviations are equal, or unequal as those of embeddings are.
     """
@@ -151,7 +151,7 @@ def study(data: GraphDataset, context: Context, name: str = "data") -> Rows:
 def feature_set_sizes(
     data: GraphDataset, supports: list[NDArray[np.int64]], phi: NDArray[np.float64], context: Context
 ) -> list[NDArray[np.int64]]:
-    """The sizes of F_{s_1}, ..., F_{s_{l-1}} for several support sequences, exactly.
+    """Return the sizes of F_{s_1}, ..., F_{s_{l-1}} for several support sequences, exactly.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def feature_set_sizes(
 
 
 def by_dataset(rows: Rows) -> dict[str, Rows]:
-    """Rows in the order of size; of a generated graph those of the largest."""
+    """Return rows in the order of size; of a generated graph those of the largest."""
     found: dict[str, dict[int, Rows]] = {}
     for row in rows:
         found.setdefault(row["dataset"], {}).setdefault(row.get("nodes") or 0, []).append(row)
@@ -213,7 +213,7 @@ def by_dataset(rows: Rows) -> dict[str, Rows]:
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """The sentences on relative support sizes near 0.015, on every data set at hand.
+    """Return the sentences on relative support sizes near 0.015, on every available data set.
 
     None is left out of the count.
     """
@@ -271,7 +271,7 @@ def _counted(text: str, holds: list[bool], evidence: str) -> Claim:
 
 
 def notes(rows: Rows) -> list[str]:
-    """What the curves say, and why those of small data sets are not the paper's."""
+    """Return what the curves say, and why those of small data sets are not the paper's."""
     ratios = [row["error"] / row["expected_error"] for row in rows if row["length"] >= 100]
     if not ratios:
         return []
@@ -295,7 +295,7 @@ def _at(some: Rows, size: float) -> dict[str, Any]:
 
 
 def draw(rows: Rows) -> dict[str, Any]:
-    """Errors on the left, saved costs on the right, against the relative support size."""
+    """Plot errors on the left, saved costs on the right, against the relative support size."""
     from geodim.display.style import GREY, new_figure  # noqa: PLC0415
     from geodim.display.support import plot_support  # noqa: PLC0415
 

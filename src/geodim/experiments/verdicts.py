@@ -95,7 +95,7 @@ class Comparison:
 class Claim:
     """A sentence of the paper, whether the rows bear it out, and the evidence.
 
-    None where there is nothing at hand to test it with.  ``words`` says it more exactly than yes or no.
+    None if there is nothing to test it with.  ``words`` says it more exactly than yes or no.
     """
 
     text: str
@@ -187,7 +187,7 @@ def judge(
 
 
 def spread_tolerance(printed_spread: str) -> float:
-    """How far apart two accuracies may be: two of the paper's standard deviations, or one and a half points.
+    """Return how far apart two accuracies may be: two of the paper's standard deviations, or 1.5 points.
 
     Examples
     --------
@@ -206,12 +206,12 @@ def absent(
     how: str = "",
     printed_spread: str | None = None,
 ) -> Comparison:
-    """A printed number that was not computed here, and how it could be; the report fills in what it knows."""
+    """Return a printed number that was not computed here, and how it could be; the report adds details."""
     return Comparison(experiment, quantity, dataset, case, printed, None, Verdict.ABSENT, how, printed_spread)
 
 
 def count_verdicts(comparisons: list[Comparison]) -> dict[str, int]:
-    """How many numbers have each verdict.
+    """Return how many numbers have each verdict.
 
     Examples
     --------

@@ -101,7 +101,7 @@ def raise_to(phi: Any, ranges: Any, n_ranges: int, best: Any) -> None:
 
 @kernel
 def coarse_sum(reach: Any, ladder: Any, width: float, span: float, n: int) -> Any:
-    """Upper bound on the sum of phi over all sizes, given how many points some widths hold.
+    """Return upper bound on the sum of phi over all sizes, given how many points some widths hold.
 
     An interval of width c = ladder[i] * width holds reach[i] points, so phi <= c up to that size.
 
@@ -126,7 +126,7 @@ def coarse_sum(reach: Any, ladder: Any, width: float, span: float, n: int) -> An
 
 @kernel
 def reaches(reach: Any, ladder: Any, width: float, span: float, phi: Any, following: Any) -> Any:
-    """Whether a feature may attain ``phi`` at one of the sizes in question.
+    """Return whether a feature may attain ``phi`` at one of the sizes in question.
 
     ``following[d]`` is the next such size.
 
@@ -157,7 +157,7 @@ def reaches(reach: Any, ladder: Any, width: float, span: float, phi: Any, follow
 
 @kernel
 def draw_lines(phi: Any, base: Any, block: int, blocks: Any, first: Any, last: Any) -> Any:
-    """Lines above ``phi``, in the blocks of ``block`` sizes where it exceeds ``base``.
+    """Return lines above ``phi``, in the blocks of ``block`` sizes where it exceeds ``base``.
 
     A line is given by its first and last values.  Returns the sum of phi - base, which is nowhere negative,
     and the number of lines.
@@ -196,7 +196,7 @@ def draw_lines(phi: Any, base: Any, block: int, blocks: Any, first: Any, last: A
 
 @kernel
 def gain_over(phi: Any, block: int, blocks: Any, first: Any, last: Any, count: int) -> Any:
-    """Sum over d of max(0, line - phi), with the lines of `draw_lines`.
+    """Return sum over d of max(0, line - phi), with the lines of `draw_lines`.
 
     Lines below ``phi`` are taken off the lists: phi of the chosen features never falls.  Returns
     the sum and how many stay.
@@ -255,7 +255,7 @@ def list_excess(phi: Any, base: Any, sizes: Any, values: Any) -> Any:
 
 @kernel
 def excess_over(phi: Any, sizes: Any, values: Any, count: int) -> Any:
-    """Sum of what listed values exceed ``phi`` by; those that do not are taken off.
+    """Return sum of what listed values exceed ``phi`` by; those that do not are taken off.
 
     Returns the sum and how many stay.
 

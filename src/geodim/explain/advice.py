@@ -102,7 +102,7 @@ class HopAdvice(SavedResult):
         return made
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
-        """The dimension against the number of hops, the advised one marked, see `geodim.display.advice`."""
+        """Plot the dimension against the number of hops and mark the advised one."""
         from geodim.display.advice import plot_advice  # noqa: PLC0415
 
         return plot_advice(self, ax=ax, **options)
@@ -169,7 +169,7 @@ def _excess(value: float, last: float) -> float:
 
 
 def _text(result: KHopResult, hops: int, tolerance: float, excess: list[float], *, certain: bool) -> str:
-    """Advice, marginal drops, certainty, basis and caveats: one sentence or two each."""
+    """Return advice, marginal drops, certainty, basis and caveats: one sentence or two each."""
     noun = "hop" if hops == 1 else "hops"
     if result.hops == 0:
         text = "Only k = 0 was computed: nothing can be said about hops. Compute more of them."

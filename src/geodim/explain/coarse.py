@@ -29,7 +29,7 @@ SMALLEST_SPAN = 1e-290  # narrower columns are not counted: a bin could vanish
 
 
 def ladder_of(bins: int) -> NDArray[np.int64]:
-    """Numbers of neighbouring bins: 1, 2, ..., then growing by a factor, up to all of them."""
+    """Return numbers of neighbouring bins: 1, 2, ..., then growing by a factor, up to all of them."""
     rungs = list(range(1, min(FINE, bins) + 1))
     while rungs[-1] < bins:
         rungs.append(min(math.ceil(rungs[-1] * RATIO), bins))
@@ -78,7 +78,7 @@ class CoarseProfiles:
         columns.run(range(source.n_features), visit, progress=progress)
 
     def total(self, column: int) -> float:
-        """Upper bound on the sum of a column's phi over all k."""
+        """Return upper bound on the sum of a column's phi over all k."""
         from geodim.explain._kernels import coarse_sum  # noqa: PLC0415
 
         skip = max(int(self.runs[column]) - 1, 0)  # phi is 0 for all smaller k
@@ -87,7 +87,7 @@ class CoarseProfiles:
         return float(coarse_sum(reach, self.ladder, width, span, self.n_points - skip)) * (1.0 + 1e-9)
 
     def may_attain(self, column: int, phi: NDArray[np.float64], following: NDArray[np.int64]) -> bool:
-        """Whether a column may attain ``phi`` at one of the sizes in question.
+        """Return whether a column may attain ``phi`` at one of the sizes in question.
 
         ``following[d]`` is the next such size from d on.
         """

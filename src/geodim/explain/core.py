@@ -56,7 +56,7 @@ class CoreFinder:
         self.target = 0.0
 
     def measure(self, phi: NDArray[np.float64]) -> float:
-        """The dimension of features with this Phi, to the bit as `intrinsic_dimension` computes it.
+        """Return the dimension of features with this Phi, to the bit as `intrinsic_dimension` computes it.
 
         Where that is too large or too small for a float, Delta tells features apart in its place; negative,
         so that no dimension equals it.
@@ -72,7 +72,7 @@ class CoreFinder:
         return mean(phi[1:], self.source.n_points, scale)
 
     def find(self, owners: dict[int, float]) -> dict[int, float]:
-        """The core, ascending, and its shares, given the owners of Phi and theirs.
+        """Return the core, ascending, and its shares, given the owners of Phi and theirs.
 
         The core's shares are those among the core alone.
         """
@@ -89,12 +89,12 @@ class CoreFinder:
             spare.sort(key=lambda column: (owners[column], -column))
             fixed = [column for column in core if column not in spare]
             kept = self._reduce(spare, self._raised(np.zeros(self.source.n_points), fixed))
-            if len(kept) == len(spare):  # each could go alone but for the rounding of a sum: take the first
+            if len(kept) == len(spare):  # only the rounding of a sum kept each: take the first
                 kept = spare[1:]
             core = sorted(fixed + kept)
 
     def _spare(self, two: TopTwo, core: list[int]) -> list[int]:
-        """Features that could go, each alone, without a change of the dimension."""
+        """Return features that could go, each alone, without a change of the dimension."""
         losses = two.losses(self.source.n_features)
         visible = VISIBLE if NORMAL[0] < self._delta(two.best) < NORMAL[1] else np.inf
         doubtful = [column for column in core if losses[column] <= visible or column == two.holder[-1]]
@@ -108,7 +108,7 @@ class CoreFinder:
         return profile.phi
 
     def _reduce(self, spare: list[int], phi: NDArray[np.float64]) -> list[int]:
-        """What must stay of ``spare`` beside features with this Phi, trying to remove one after the other.
+        """Return what must stay of ``spare`` beside features with this Phi: each in turn is removed on trial.
 
         By halves: the first half is tried while the second is there, then the second beside what stays
         of the first; so that each feature is solved about log2(len(spare)) times, and never more than
@@ -124,7 +124,7 @@ class CoreFinder:
 
 
 def _shares(two: TopTwo, core: list[int]) -> dict[int, float]:
-    """Share of the discriminability of each, the lowest column owning what several attain."""
+    """Return share of the discriminability of each, the lowest column owning what several attain."""
     owned = two.holder >= 0
     weights = two.best[owned] / two.best[-1]
     sums = np.bincount(two.holder[owned], weights=weights, minlength=core[-1] + 1)

@@ -27,7 +27,7 @@ class Dropped(NamedTuple):
 
 
 def absolute_correlations(source: ColumnSource) -> NDArray[np.float64]:
-    """The absolute value of Pearson's correlation for every pair of features, to nine decimals.
+    """Return the absolute value of Pearson's correlation for every pair of features, to nine decimals.
 
     It is 0 for constant features, which have none, and -1 on the diagonal: no feature is its own partner.
     """
@@ -62,7 +62,7 @@ def absolute_correlations(source: ColumnSource) -> NDArray[np.float64]:
 
 
 def _standardised(rows: NDArray[np.float64], counts: NDArray[np.int64] | None) -> NDArray[np.float64]:
-    """Features in rows, centred and of length 1; constant ones are 0."""
+    """Return features in rows, centred and of length 1; constant ones are 0."""
     low, high = rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)
     span = high - low
     rows = (rows - low) / np.where(

@@ -1,7 +1,7 @@
 """Greedy choice of features, lazily and certified: the feature that adds most to Delta, one after the other.
 
 Delta of a set of features is monotone and submodular, so what a feature would have added earlier
-bounds what it adds now.  Three levels of knowledge about a feature, each dearer than the one before,
+bounds what it adds now.  Three levels of knowledge about a feature, each costlier than the one before,
 bound its gain from above:
 
 1. its coarse profile (`geodim.explain.coarse`), one counting pass;
@@ -45,7 +45,7 @@ MARGIN = 1.0 + 2.0**-49  # more than the rounding of Delta
 
 
 class Greedy:
-    """The state of a selection: what was chosen, Phi of it, and what is known of the others.
+    """The state of a selection: what was chosen, its Phi, and what is known about the others.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class Greedy:
         return self._best[1]
 
     def _largest_own(self) -> int:
-        """The unchosen feature with the largest Delta of its own.
+        """Return the unchosen feature with the largest Delta of its own.
 
         It is found by bounds, and made certain by exact values.
         """
@@ -189,7 +189,7 @@ class Greedy:
             self.columns.run(promising[: 4 * self.threads].tolist(), solve)
 
     def _rivals(self, most: int | None = None) -> list[int]:
-        """Features that may still win, the most promising first, with renewed bounds.
+        """Return features that may still win, the most promising first, with renewed bounds.
 
         Only some if there is no bar yet.
         """
@@ -202,7 +202,7 @@ class Greedy:
         return sorted(filter(self._may_win, rivals), key=lambda f: (-self.gains[f], f))
 
     def _may_win(self, column: int) -> bool:
-        """Whether a feature could have the best Delta, given its bound; the larger the bound, the sooner."""
+        """Return whether a feature could have the best Delta, given its bound."""
         gain = self.gains[column]
         return bool((self.delta if gain == 0.0 else (self.delta + gain) * MARGIN) >= self._best[0])
 

@@ -63,28 +63,28 @@ class HopSource:
             out[which] = last.T
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Sorted values, each once per point."""
+        """Return sorted values, each once per point."""
         out = np.empty((1, self.n_points), self.dtype)
         self.read([column], out)
         return np.sort(out[0].astype(np.float64)), np.ones(self.n_points, np.int64)
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """One column at a time."""
+        """Return chunks of one column each."""
         return column_chunks(self)
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
-        """Some rows of neighbouring columns."""
+        """Return some rows of neighbouring columns."""
         out = np.empty((columns.stop - columns.start, self.n_points), self.dtype)
         self.read(range(columns.start, columns.stop), out)
         return out[:, rows].T
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns."""
+        """Return a few rows of a few columns."""
         out = np.empty((columns.size, self.n_points), self.dtype)
         self.read(columns.tolist(), out)
         return out[:, rows].T.astype(np.float64)
 
 
 def hop_label(name: str, hop: int) -> str:
-    """What `geodim.khop_dimensions` calls an attribute after some hops."""
+    """Return what `geodim.khop_dimensions` calls an attribute after some hops."""
     return name if hop == 0 else f"hop {hop}: {name}"

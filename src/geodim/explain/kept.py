@@ -1,6 +1,6 @@
 """What is kept of a feature once the engine has solved it.
 
-It is enough to bound, or to tell exactly, what the feature adds later.  Only the sizes count at which the
+It is enough to bound, or to compute exactly, what the feature adds later.  Only the sizes count at which the
 feature exceeds the features chosen so far, since their phi never falls.  If these are few, phi is kept there
 as it is, and the feature need not be solved again; otherwise lines above it are kept, one for several sizes.
 """
@@ -28,7 +28,7 @@ class Values:
         self.sizes, self.values, self.count = sizes, values, sizes.size
 
     def gain(self, phi: NDArray[np.float64]) -> float:
-        """The sum over k of what the feature adds to the chosen ones."""
+        """Return the sum over k of what the feature adds to the chosen ones."""
         from geodim.explain._kernels import excess_over  # noqa: PLC0415 - imports Numba
 
         gain, self.count = excess_over(phi, self.sizes, self.values, self.count)
@@ -58,7 +58,7 @@ class Lines:
         self.block, self.parts, self.count = block, (blocks, first, last), blocks.size
 
     def gain(self, phi: NDArray[np.float64]) -> float:
-        """Upper bound on the sum over k of what the feature adds to the chosen ones."""
+        """Return upper bound on the sum over k of what the feature adds to the chosen ones."""
         from geodim.explain._kernels import gain_over  # noqa: PLC0415
 
         gain, self.count = gain_over(phi, self.block, *self.parts, self.count)

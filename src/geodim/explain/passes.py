@@ -63,7 +63,7 @@ class Raised:
         return self.out if self.touched else self.phi
 
     def begin(self, column: int, pieces: dict[Piece, Sizes]) -> None:
-        """Pieces of a column are not told apart here."""
+        """Do nothing: pieces of a column are not distinguished here."""
 
     def merge(self, solved: Solved) -> None:
         """Take the maximum with the column's phi."""
@@ -98,7 +98,7 @@ class Slot:
         self.buffer: NDArray[np.floating] | None = None
 
     def read(self, block: list[int]) -> Iterable[Column]:
-        """The columns of one block; a column holds until the next block is read."""
+        """Return the columns of one block; a column holds until the next block is read."""
         if self.source.runs:
             for column in block:
                 yield Column(column, *self.source.read_runs(column))
@@ -119,7 +119,7 @@ class Slot:
             self.solver.solve_runs(values, column.counts, column.index, target, _never)
 
     def raised(self, column: Column, known: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The maximum of ``known`` and the column's phi.
+        """Return the maximum of ``known`` and the column's phi.
 
         It is the slot's own array until the next call, or ``known`` itself.
         """
@@ -129,7 +129,7 @@ class Slot:
 
 
 def exact_source(source: ColumnSource, threads: int) -> tuple[ColumnSource, Ranges]:
-    """The first pass: the ranges, and the source to solve, which is another one for long integers."""
+    """Return the first pass: the ranges, and the source to solve, which is another one for long integers."""
     check_points(source.n_points, 2 * PROFILE_BYTES)
     ranges = scan_ranges(source, threads)
     source, ranges, _ = measured_exactly(source, ranges, lambda other: scan_ranges(other, threads))
@@ -220,7 +220,7 @@ class ColumnPass:
         self.run(which, lambda slot, column: slot.solve(column, target))
 
     def slot(self) -> Slot:
-        """A slot for use outside of a pass."""
+        """Return a slot for use outside of a pass."""
         return self._take()
 
     def _take(self) -> Slot:

@@ -99,7 +99,7 @@ def own_scores(
     weighting: str,
     progress: Callable[[int, int], None] | None = None,
 ) -> NDArray[np.float64]:
-    """The score of every feature alone.
+    """Return the score of every feature alone.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def own_scores(
 
 
 def resilience(phi: NDArray[np.float64], n_points: int, by: float) -> float:
-    """The sum of phi_k / k over n and the scale; ``phi`` begins with k = 2 and never falls.
+    """Return the sum of phi_k / k over n and the scale; ``phi`` begins with k = 2 and never falls.
 
     Every quotient is rounded, to within 2^-53 of it; their sum is exact, and rounded once.  Quotients that
     have fewer bits are too small to matter beside the last one, unless all widths are tiny: then

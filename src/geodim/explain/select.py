@@ -133,7 +133,7 @@ class FeatureSelection(SavedResult, Reported):
         return iter((self.names, self.curve))
 
     def rows(self) -> list[dict[str, Any]]:
-        """One plain row per choice, for tables and CSV."""
+        """Return one plain row per choice, for tables and CSV."""
         before = [0.0, *self.curve]
         return [
             {
@@ -174,7 +174,7 @@ class FeatureSelection(SavedResult, Reported):
         return checked(values, SELECTION, SELECTION_DERIVED, lambda known: cls(**known), related_in_selection)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
-        """Part of the discriminability against the number of features, see `geodim.display.greedy`."""
+        """Plot the part of Delta against the number of features, see `geodim.display.greedy`."""
         from geodim.display.greedy import plot_greedy  # noqa: PLC0415
 
         return plot_greedy(self, ax=ax, **options)
@@ -338,7 +338,7 @@ def select_features(
 
 
 def _alerts(greedy: Greedy, source: ColumnSource, ranges: Ranges, *, normalize: bool) -> tuple[Alert, ...]:
-    """What to know of all features together; ties say nothing about what was chosen."""
+    """Return what to know of all features together; ties say nothing about what was chosen."""
     names = unique_names(source.names, greedy.chosen)
     gains = np.diff(greedy.curve, prepend=0.0) / (greedy.whole_delta or 1.0)
     phi = greedy.whole[1:]
@@ -352,7 +352,7 @@ def _alerts(greedy: Greedy, source: ColumnSource, ranges: Ranges, *, normalize: 
 
 
 def _check_size(n_features_to_select: object, fraction: object, n_features: int) -> tuple[int, float | None]:
-    """How many features at most, and which part of Delta, if that decides."""
+    """Return how many features at most, and which part of Delta, if that decides."""
     if n_features_to_select is not None and fraction is not None:
         msg = (
             "give m, the number of features, or fraction, the part of the discriminability to keep, not both"

@@ -108,7 +108,7 @@ class Explanation(SavedResult):
         return self.removal.alone
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; ``without`` names the features with a share."""
+        """Return plain values for JSON; ``without`` names the features with a share."""
         return {
             "format": FORMAT,
             "dimension": to_json_value(self.result.dimension),
@@ -138,7 +138,7 @@ class Explanation(SavedResult):
         return made
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
-        """Shares of the features, and the dimension without each, see `geodim.display.shares`."""
+        """Plot the shares of the features, and the dimension without each, see `geodim.display.shares`."""
         from geodim.display.shares import plot_shares  # noqa: PLC0415
 
         return plot_shares(replace(self.result, removal=self.removal), ax=ax, **options)
@@ -309,7 +309,7 @@ def explain_hops(
 
 
 def _again(scale: object, normalize: bool | None) -> object:
-    """The same scale by its newer name."""
+    """Return the same scale by its newer name."""
     return scale if normalize is None else "global" if normalize else "none"
 
 
@@ -319,7 +319,7 @@ def _distinct(source: ColumnSource) -> list[str]:
 
 
 def _hop_removal(result: IDResult, source: ColumnSource, labels: list[str], threads: int) -> Removal:
-    """What removals cost after hops: the columns are made once more, those with a share first."""
+    """Return what removals cost after hops: the columns are made once more, those with a share first."""
     column_of = {name: column for column, name in enumerate(labels)}
     leaders = [column_of[name] for name in result.shares]
     two = TopTwo.of(source.n_points, source.n_features)

@@ -1,4 +1,4 @@
-"""`top_features`: the features with the highest scores of their own, much alike ones dropped first."""
+"""`top_features`: the features with the highest scores of their own, after dropping correlated ones."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class TopFeatures(SavedResult):
         return [inverse_square(score) for score in self.scores]
 
     def rows(self) -> list[dict[str, Any]]:
-        """One plain row per kept feature, for tables and CSV."""
+        """Return one plain row per kept feature, for tables and CSV."""
         return [
             {"rank": rank, "feature": name, "column": column, "score": score, "dimension": dimension}
             for rank, (name, column, score, dimension) in enumerate(
@@ -118,7 +118,7 @@ class TopFeatures(SavedResult):
         return made
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
-        """Scores of the kept features, see `geodim.display.top`."""
+        """Plot the scores of the kept features, see `geodim.display.top`."""
         from geodim.display.top import plot_top  # noqa: PLC0415
 
         return plot_top(self, ax=ax, **options)
@@ -259,7 +259,7 @@ def top_features(
 
 
 def _sizes(n_features_to_select: object, part: float, n_features: int) -> tuple[int, int]:
-    """How many features to keep, and how many to drop before."""
+    """Return how many features to keep, and how many to drop before."""
     drop = math.ceil(exact_multiple(n_features, part, "drop_correlated"))
     if n_features_to_select is None:
         keep = max(1, n_features // TENTH)

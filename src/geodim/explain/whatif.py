@@ -126,7 +126,7 @@ class WhatIf:
         self.result = self._summary(self.two.best.copy(), self.two.holder.copy(), self.ranges.d_max, started)
 
     def remove(self, *features: str | int) -> IDResult:
-        """The result without some features, given by name or column.
+        """Return the result without some features, given by name or column.
 
         Immediate for one feature; for several, features that could take their place are
         solved again where needed.
@@ -144,14 +144,14 @@ class WhatIf:
         return replace(result, n_features=self.source.n_features - len(gone))
 
     def rescale(self, feature: str | int, factor: float) -> IDResult:
-        """The result if one feature were multiplied by a number."""
+        """Return the result if one feature were multiplied by a number."""
         number = real_number(factor, "factor", above=-math.inf, below=math.inf)
         with np.errstate(over="ignore"):  # reported with row and column
             values = self.values(feature) * number
         return self.replace(feature, values)
 
     def clip(self, feature: str | int, low: float | None = None, high: float | None = None) -> IDResult:
-        """The result if the values of one feature were clipped to [``low``, ``high``]."""
+        """Return the result if the values of one feature were clipped to [``low``, ``high``]."""
         bottom = -math.inf if low is None else real_number(low, "low")
         top = math.inf if high is None else real_number(high, "high")
         if not bottom <= top:
@@ -160,7 +160,7 @@ class WhatIf:
         return self.replace(feature, np.clip(self.values(feature), bottom, top))
 
     def replace(self, feature: str | int, values: object) -> IDResult:
-        """The result if one feature had other values, one per point."""
+        """Return the result if one feature had other values, one per point."""
         started = time.monotonic()
         column = self.column(feature)
         array = as_array(values)
@@ -179,7 +179,7 @@ class WhatIf:
         return self._summary(changed.phi, changed.owner, d_max, started, off)
 
     def values(self, feature: str | int) -> NDArray[np.float64]:
-        """The values of one feature, in float64."""
+        """Return the values of one feature, in float64."""
         source = self.original.source if isinstance(self.original, WeightedSource) else self.original
         out = np.empty((1, source.n_points), source.dtype)
         source.read([self.column(feature)], out)
@@ -187,7 +187,7 @@ class WhatIf:
         return values
 
     def column(self, feature: str | int) -> int:
-        """The column of a feature given by name or column."""
+        """Return the column of a feature given by name or column."""
         return _find(feature, self.source.names, self.source.n_features)
 
     def _rows(self) -> int:
@@ -210,7 +210,7 @@ class WhatIf:
         unknown = best_gone & second_gone
         if not unknown.any():
             return phi, owner
-        # What smaller k reached is reached here, too; and whoever attains it comes before nobody.
+        # What smaller k reached is reached here, too; and its column takes precedence over no other.
         phi = np.maximum.accumulate(np.where(unknown, 0.0, phi))
         owner = np.where(unknown, NOBODY, owner).astype(np.int32)
         profile = self._profile(phi, owner)
@@ -218,7 +218,7 @@ class WhatIf:
         following = np.minimum.accumulate(np.where(unknown, sizes, phi.size)[::-1])[::-1]
         if self._coarse is None:
             self._coarse = CoarseProfiles(self.columns, self.ranges)
-        before = phi.copy()  # a bar that does not move: ties must be found, whoever comes first
+        before = phi.copy()  # a bar that does not move: ties must be found in any order
         coarse = self._coarse
         some = [
             f
@@ -259,13 +259,13 @@ class WhatIf:
         return replace(result, parameters=result.parameters | {"features": self.said})
 
     def _measured(self, source: ColumnSource) -> tuple[ColumnSource, Ranges, float]:
-        """The source to solve, its ranges, and how far it is off."""
+        """Return the source to solve, its ranges, and how far it is off."""
         ranges = scan_ranges(source, self.threads)
         return measured_exactly(source, ranges, lambda other: scan_ranges(other, self.threads))
 
 
 def _check_whole(opened: Opened) -> None:
-    """Refuse features of which one cannot be changed alone, or that stand for others."""
+    """Refuse features that cannot be changed one at a time, or that stand for others."""
     part = part_of(opened.plain)
     if part is not None:
         raise InputValueError(

@@ -1,10 +1,10 @@
-"""Families of features that are not columns of a table: functions of points, made block by block.
+"""Families of features that are not columns of a table: functions of points, computed block by block.
 
-`Distances` gives {d(x, .)}, `Directions` {<u, .>}, `Values` functions of one's own, `Union` several of them
+`Distances` gives {d(x, .)}, `Directions` {<u, .>}, `Values` the user's own functions, `Union` several of them
 together: sources of columns for the engine, with a stated rounding error.  `Pixels` and `Patches` are values
-of images, `Terms` of texts.  `Family` says what else may be one.  `geodim.families.solve.family_profile`
-solves them, and `geodim.families.bounds` tells what landmarks say of all points, and some directions of all
-directions.
+of images, `Terms` of texts.  `Family` defines the interface.  `geodim.families.solve.family_profile` solves
+them, and `geodim.families.bounds` derives bounds for all points from landmarks, and for all directions from
+some.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Distances between points, a tile of four columns by sixteen points at a time.
 
 Points lie in panels of sixteen, one coordinate after the other, so that the same coordinate of all of them is
-two vectors; what is added up stays in registers.  Each distance is summed over the coordinates in their
-order, whichever tile it lies in: it is a function of its two points alone, with the same bits for any block
-width and any number of threads, and since (x - y) is -(y - x) exactly, the same bits with the points
-exchanged.
+two vectors; the sums stay in registers.  Each distance is summed over the coordinates in their order, in any
+tile: it is a function of its two points alone, with the same bits for any block width and any number of
+threads, and since (x - y) is -(y - x) exactly, the same bits with the points exchanged.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ SQUARES, MAGNITUDES, LARGEST, DIFFERING, POWERS, PRODUCTS = range(6)
 
 @njit(nogil=True, cache=True)
 def fill_distances(panels, groups, kind, power, out):
-    """Distances from some centres to all points.
+    """Compute distances from some centres to all points.
 
     Parameters
     ----------
@@ -72,7 +71,7 @@ def fill_distances(panels, groups, kind, power, out):
 
 @njit(nogil=True, cache=True)
 def _squares(points, at, centres, x, size, tile):
-    """Sums of squared differences, (TILE,) float64; positions are those of `fill_distances`."""
+    """Compute sums of squared differences, (TILE,) float64; positions are those of `fill_distances`."""
     a0 = a1 = b0 = b1 = c0 = c1 = d0 = d1 = splat(0.0)
     for k in range(size):
         y0, y1 = load(points, at + k * PANEL), load(points, at + k * PANEL + 8)
@@ -110,7 +109,7 @@ def _products(points, at, centres, x, size, tile):
 
 @njit(nogil=True, cache=True)
 def _magnitudes(points, at, centres, x, size, tile):
-    """Sums of the magnitudes of differences."""
+    """Compute sums of the magnitudes of differences."""
     a0 = a1 = b0 = b1 = c0 = c1 = d0 = d1 = splat(0.0)
     for k in range(size):
         y0, y1 = load(points, at + k * PANEL), load(points, at + k * PANEL + 8)
@@ -127,7 +126,7 @@ def _magnitudes(points, at, centres, x, size, tile):
 
 @njit(nogil=True, cache=True)
 def _largest(points, at, centres, x, size, tile):
-    """The greatest magnitudes of differences."""
+    """Compute the greatest magnitudes of differences."""
     a0 = a1 = b0 = b1 = c0 = c1 = d0 = d1 = splat(0.0)
     for k in range(size):
         y0, y1 = load(points, at + k * PANEL), load(points, at + k * PANEL + 8)
@@ -157,7 +156,7 @@ def _keep(tile, a0, a1, b0, b1, c0, c1, d0, d1):
 
 @njit(nogil=True, cache=True)
 def _differing(points, at, centres, x, size, tile):
-    """Shares of the coordinates that differ."""
+    """Compute the shares of coordinates that differ."""
     tile[:] = 0.0
     for k in range(size):
         for column in range(GROUP):
@@ -170,9 +169,9 @@ def _differing(points, at, centres, x, size, tile):
 
 @njit(nogil=True, cache=True)
 def _powers(points, at, centres, x, size, power, tile):
-    """Roots of sums of powers of differences, which are divided by the greatest one first.
+    """Compute roots of sums of powers of differences, which are divided by the greatest one first.
 
-    So nothing overflows, and what underflows is nothing beside 1.
+    Thus nothing overflows, and what underflows is negligible next to 1.
     """
     for column in range(GROUP):
         for i in range(PANEL):
@@ -189,7 +188,7 @@ def _powers(points, at, centres, x, size, power, tile):
 
 @njit(nogil=True, cache=True)
 def fill_jaccard(indptr, indices, sizes, centres, present, out):
-    """Jaccard distances from some sets to all sets: the share of their union that only one of them has.
+    """Compute Jaccard distances from some sets to all sets: the share of their union in only one of them.
 
     Parameters
     ----------
@@ -224,7 +223,7 @@ def fill_jaccard(indptr, indices, sizes, centres, present, out):
 
 @njit(nogil=True, cache=True)
 def first_fault(matrix, first, stop, most):
-    """The first place in rows [first, stop) of a square matrix that no matrix of distances has.
+    """Find the first entry in rows [first, stop) of a square matrix that cannot be in a distance matrix.
 
     Returns its row, its column, and what is wrong: 0 nothing, 1 not finite, 2 negative, 3 a point with a
     distance from itself, 4 not the same the other way round, 5 too large.

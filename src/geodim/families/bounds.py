@@ -1,7 +1,7 @@
 """Bounds on the discriminability of a whole family, from a part of it.
 
-A `Part` is what was found of the features that were made, a `Whole` what that says of all of them.  Both are
-about some sizes k, ascending to n: what is said of one of them holds for all k after the one before it.
+A `Part` holds what was found about the computed features, a `Whole` what follows for all of them.  Both refer
+to some sizes k, ascending to n: a statement about one of them holds for all k after the one before it.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ if TYPE_CHECKING:
     from geodim.families.directions import DirectionSource
     from geodim.families.points import Panels
 
-ALL_PAIRS = 4096  # points: of this many all distances are examined for the diameter
+ALL_PAIRS = 4096  # up to this many points, all distances are computed for the diameter
 
 
 @dataclass(frozen=True)
 class Part:
-    """What was found of some features, as computed.
+    """What was found about some features, as computed.
 
     Attributes
     ----------
     support : array of int
-        Sizes k, ascending; those between two of them share what is said of the greater one.
+        Sizes k, ascending; what holds for one of them holds for all sizes after the one before it.
     lower, upper : array of float
         Bounds on their Phi there.
     ranges : Ranges
-        Extremes of every column, or bounds on these where there was no time.
+        Extremes of every column, or bounds on these where time ran out.
     error : float
         How far any value may lie from that of its definition.
     made : array of bool, optional
-        Of which columns these are the extremes, and not bounds on them; all if None.
+        For which columns these are the extremes themselves, not bounds on them; all if None.
     owners : array of int, optional
         Which column attains Phi at each size; None if that is not known.
     weights : array of int, optional
         How often each point counts.
     solve : callable, optional
-        Gives Phi of other columns of the same points at the same sizes; or None, for want of time.
+        Gives Phi of other columns of the same points at the same sizes; or None, if time ran out.
     """
 
     support: NDArray[np.int64]
@@ -77,7 +77,7 @@ class Part:
         weights: NDArray[Any] | None = None,
         solve: Callable[[ColumnSource], NDArray[np.float64] | None] | None = None,
     ) -> Part:
-        """What a profile says, whether it was solved exactly, to a tolerance, or in part."""
+        """Return what a profile proves, whether it was solved exactly, to a tolerance, or in part."""
         support, lower, upper = profile.bounds(ranges, n_threads)
         exact = lower is upper
         owners = profile.owner[1:] if exact else None
@@ -87,7 +87,7 @@ class Part:
 
     @property
     def d_lower(self) -> float:
-        """At least so large is the largest range, by the definition."""
+        """A lower bound on the largest range, by the definition."""
         widths = self.ranges.widths if self.made is None else self.ranges.widths[self.made]
         return down(float(widths.max(initial=0.0)) - 2.0 * self.error)
 
@@ -109,7 +109,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class FamilyBounds:
-    """An interval that holds the value of the whole family: of all points, or of all directions.
+    """An interval that holds the value for the whole family: for all points, or for all directions.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class FamilyBounds:
 
     @property
     def lower(self) -> float:
-        """At least so large is the intrinsic dimension."""
+        """A lower bound on the intrinsic dimension."""
         upper = self.discriminability_upper
         return down(1.0 / (upper * upper)) if upper > 0.0 else math.inf
 
@@ -138,7 +138,7 @@ class FamilyBounds:
 
 
 def family_bounds(source: ColumnSource, part: Part, *, normalize: bool = True) -> FamilyBounds:
-    """Bounds on Delta of the family that these columns are a part of.
+    """Return bounds on Delta of the family that these columns are a part of.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def family_bounds(source: ColumnSource, part: Part, *, normalize: bool = True) -
 
 
 def all_of_it(part: Part) -> Whole:
-    """A family that was made whole: nothing but rounding lies between."""
+    """Return the bounds of a family that was computed completely: only rounding lies between them."""
     off = up(2.0 * part.error)
     return Whole(
         np.maximum(part.lower - off, 0.0),
@@ -170,20 +170,20 @@ def all_of_it(part: Part) -> Whole:
 
 
 def net_bounds(part: Part, radius: float, *, among_points: bool) -> Whole:
-    """Bounds on Phi over all points from that over landmarks (D1).
+    """Return bounds on Phi over all points from Phi over landmarks (D1).
 
-    For any two points p and q, |d(x,p) - d(x,q)| <= |d(y,p) - d(y,q)| + 2 d(x,y), so that phi_k of d(x, .) is
+    For any two points p and q, |d(x,p) - d(x,q)| <= |d(y,p) - d(y,q)| + 2 d(x,y), so phi_k of d(x, .) is
     at most that of d(y, .) plus 2 d(x,y).  If every point x is within r of a landmark y then Phi(k) is at
     most Phi_L(k) + 2 r; and no width exceeds the largest range, which is at most d_max of the landmarks plus
     2 r, and at most the greatest distance from a landmark plus r.  If landmarks are points, Phi_L(k) <=
-    Phi(k), since more features tell more; else Phi_L(k) - 2 s <= Phi(k) by the same argument, with every
-    landmark within s of a point.  It needs the triangle inequality: for a function that is no metric the
+    Phi(k), since features can only raise Phi; else Phi_L(k) - 2 s <= Phi(k) by the same argument, with every
+    landmark within s of a point.  This needs the triangle inequality: for a function that is not a metric the
     bounds mean nothing.
 
     Parameters
     ----------
     part : Part
-        What was found of the distances from the landmarks.
+        What was found about the distances from the landmarks.
     radius : float
         How far, at most, a point lies from the nearest landmark, as computed.
     among_points : bool
@@ -203,9 +203,9 @@ def net_bounds(part: Part, radius: float, *, among_points: bool) -> Whole:
 
 
 def direction_bounds(source: DirectionSource, part: Part) -> Whole:
-    """Bounds on Phi over all directions from that over some.
+    """Return bounds on Phi over all directions from Phi over some.
 
-    Below, any set of directions will do, since more features tell more; above, see `geodim.families.spread`.
+    Below, any set of directions will do, as features can only raise Phi; above, see `geodim.families.spread`.
     The largest range over all directions is the greatest distance of two points.
 
     Parameters
@@ -226,10 +226,11 @@ def direction_bounds(source: DirectionSource, part: Part) -> Whole:
 
 
 def _diameter(source: DirectionSource, panels: Panels) -> tuple[float, float]:
-    """Bounds on the greatest distance of two points.
+    """Return bounds on the greatest distance of two points.
 
-    All distances of few points; of many, those from the point farthest from the mean, and then from the one
-    farthest from that: no two points are more than twice as far apart, nor than twice the greatest length.
+    For few points all distances are computed; for many, those from the point farthest from the mean, and then
+    from the one farthest from that: no two points are more than twice as far apart, nor more than twice the
+    greatest length.
     """
     n = panels.n_points
     metric = metric_of("euclidean")
@@ -249,10 +250,10 @@ def _diameter(source: DirectionSource, panels: Panels) -> tuple[float, float]:
 
 
 def up(value: float) -> float:
-    """A little more, than what a few roundings may have lost."""
+    """Return a little more, to make up for what a few roundings may have lost."""
     return math.nextafter(value * (1.0 + 2.0**-50), math.inf) if value > 0.0 else value
 
 
 def down(value: float) -> float:
-    """A little less, and not below 0."""
+    """Return a little less, and not below 0."""
     return max(math.nextafter(value * (1.0 - 2.0**-50), -math.inf), 0.0)

@@ -1,4 +1,4 @@
-"""Which features: from what a caller types to a family."""
+"""The choice of features: from a caller's argument to a family."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FAMILIES: dict[str, Callable[[], Family]] = {
 
 
 def family_of(features: object, metric: object = None, landmarks: object = None) -> Family | None:
-    """The family that is meant; None for the columns themselves.
+    """Return the family for a caller's argument; None for the columns themselves.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def family_of(features: object, metric: object = None, landmarks: object = None)
 
 
 def member_of(features: object) -> Family:
-    """A member of a union."""
+    """Return a member of a union."""
     return _named(features, {})
 
 
@@ -78,7 +78,7 @@ def _named(features: object, options: dict[str, Any]) -> Family:
 
 
 class Ready:
-    """A family whose columns are there already: random choices are not made twice.
+    """A family whose columns already exist, so that random choices are not made twice.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Distances from landmarks that note, while they are made, how far every point is from the nearest one."""
+"""Distances from landmarks that record, while computed, how far every point is from the nearest one."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Covering(MadeColumns):
     Parameters
     ----------
     source : MadeColumns
-        Distances from some points, or from others.
+        Distances from some points of the data, or from other points.
 
     Attributes
     ----------
     notes : dict of array
-        What is noted; a checkpoint keeps it.
+        What was recorded; a checkpoint keeps it.
     """
 
     def __init__(self, source: MadeColumns) -> None:
@@ -41,7 +41,7 @@ class Covering(MadeColumns):
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
-        """Make columns, and note what they say of every point."""
+        """Compute columns, and record the distance of every point from the nearest centre."""
         self.source.fill(columns, out, rows)
         if rows is None:
             nearest = out.min(axis=0)
@@ -49,38 +49,38 @@ class Covering(MadeColumns):
                 np.minimum(self.notes["nearest"], nearest, out=self.notes["nearest"])
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """That of the distances, which may have a way of their own."""
+        """Return the sample of the distances, which may compute it in their own way."""
         return self.source.sample(columns, rows)
 
     def error(self, greatest: float) -> float:
-        """That of the distances."""
+        """Return the error of the distances."""
         return self.source.error(greatest)
 
     def extents(self) -> NDArray[np.float64]:
-        """Those of the distances."""
+        """Return the extents of the distances."""
         return self.source.extents()
 
     @property
     def held(self) -> int:
-        """What the distances are made from, and a number per point."""
+        """Bytes that the distances are computed from, and a number per point."""
         return self.source.held + 8 * self.n_points
 
     def digest(self) -> bytes:
-        """That of the distances."""
+        """Return the digest of the distances."""
         return self.source.digest()
 
     def radius(self) -> float:
-        """The greatest distance to the nearest of the centres whose columns were made, or of the first."""
-        if self.notes["nearest"][0] == np.inf:  # for want of time nothing was made
+        """Return the greatest distance of a point to its nearest computed centre, or to the first centre."""
+        if self.notes["nearest"][0] == np.inf:  # time ran out before any column
             self.fill([0], np.empty((1, self.n_points)))
         return float(self.notes["nearest"].max())
 
     def whole(self, part: Part) -> Whole:
-        """Bounds for the distances from all points."""
+        """Return bounds for the distances from all points."""
         return net_bounds(part, self.radius(), among_points=self.points is not None)
 
 
 def covering(source: ColumnSource) -> ColumnSource:
-    """A source that tells the radius of its landmarks, if it has such."""
+    """Return a source that records the radius of its landmarks, if it has any."""
     some = isinstance(source, MadeColumns) and source.covers and source.part_of is not None
     return Covering(source) if some and not isinstance(source, Covering) else source  # type: ignore[arg-type]

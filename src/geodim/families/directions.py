@@ -1,4 +1,4 @@
-"""The family of directions: {<u, .> : u a unit vector}, some of them, and bounds for all.
+"""The family of directions, {<u, .> : u a unit vector}: some of them, and bounds for all.
 
 Linear functions of length 1 are 1-Lipschitz, and the family of all of them does not change if points are
 rotated or shifted.  It is infinite: some directions give a lower bound on Delta, and `spread_bound` an upper
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 PRODUCTS = 5  # as in `geodim.families._kernels`
 UNIT = 2.0**-53
-SIZES = 48  # at which windows pull a direction
-ROUNDS = 24  # of ascent at most
-STARTS = 8  # of directions that ascend
+SIZES = 48  # sizes whose windows determine an ascent
+ROUNDS = 24  # the most steps of an ascent
+STARTS = 8  # directions that ascend
 MOST_AXES = 256
 
 
@@ -73,7 +73,7 @@ class Directions:
     def source(
         self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> DirectionSource:
-        """Columns <u, x - mean> of chosen directions u, made when they are read.
+        """Return columns <u, x - mean> of chosen directions u, made when they are read.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class Directions:
         return DirectionSource(panels, _units(found), labels)
 
     def _given(self, n_coordinates: int) -> NDArray[np.float64]:
-        """The directions that were given, of length 1."""
+        """Return the directions that were given, of length 1."""
         if self.given is None:
             return np.empty((0, n_coordinates))
         rows = np.array(self.given, np.float64)
@@ -116,14 +116,14 @@ class Directions:
         return _units(rows / np.abs(rows).max(axis=1, keepdims=True))
 
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:
-        """What a plan needs to know of this many points."""
+        """Return the sizes for a plan, for this many points."""
         axes = min(n_coordinates, MOST_AXES) if self.axes is None else self.axes
         begun = max(axes + self.random + (0 if self.given is None else len(self.given)), 1)
         held = padded_bytes(n_points, n_coordinates)
         return Sizes(begun + (min(STARTS, begun) if self.ascend else 0), held, 2 * held, on_device=True)
 
     def described(self, source: ColumnSource) -> dict[str, Any]:
-        """What a result says about these features."""
+        """Return what a result says about these features."""
         return {"family": "directions", "directions": source.n_features}
 
 
@@ -148,7 +148,7 @@ class DirectionSource(MadeColumns):
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
-        """One pass over the points for all directions together."""
+        """Compute all directions together, in one pass over the points."""
         from geodim.families._kernels import fill_distances  # noqa: PLC0415 - imports Numba
 
         panels = self.panels if rows is None else self.panels.some(rows)
@@ -158,36 +158,36 @@ class DirectionSource(MadeColumns):
             np.ldexp(out, panels.exponent, out=out)
 
     def extents(self) -> NDArray[np.float64]:
-        """No product with a unit vector exceeds the length of a point."""
+        """Return bounds on the values: no product with a unit vector exceeds the length of a point."""
         reach = float(np.ldexp(self.reach, self.panels.exponent)) + self.error(0.0)
         return np.tile([-reach, reach], (self.n_features, 1))
 
     def error(self, greatest: float) -> float:  # noqa: ARG002
-        """See above; it depends on the lengths of the points, not on the values."""
+        """Return the error, see above; it depends on the lengths of the points, not on the values."""
         error = (1.5 * self.panels.n_coordinates + 8.0) * UNIT * self.reach * (1.0 + 2.0**-20)
         return float(np.ldexp(error, self.panels.exponent))
 
     @property
     def held(self) -> int:
-        """The points in panels."""
+        """Bytes of the points in panels."""
         return self.panels.values.nbytes
 
     @property
     def held_for_bounds(self) -> int:
-        """Two copies of the points, in rows."""
+        """Bytes of two copies of the points, in rows."""
         return 2 * self.held
 
     def digest(self) -> bytes:
-        """Of the points and the directions."""
+        """Return a digest of the points and the directions."""
         return digest_of_parts("directions", self.panels.exponent, self.panels.values, self.vectors)
 
     def whole(self, part: Part) -> Whole:
-        """Bounds for all directions: below, any of them will do, and above see `geodim.families.spread`."""
+        """Return bounds for all directions: below, from any of them; above, see `geodim.families.spread`."""
         return direction_bounds(self, part)
 
 
 def centred(panels: Panels) -> Panels:
-    """The points less their mean: directions do not see where the origin is, but sums of squares do."""
+    """Return the points minus their mean: widths do not depend on the origin, but sums of squares do."""
     mean = panels.values.sum(axis=(0, 2)) / panels.n_points  # the last panel is filled up with zeros
     values = panels.values - mean[:, np.newaxis]
     values[-1, :, PANEL - (-panels.n_points) % PANEL :] = 0.0
@@ -195,7 +195,7 @@ def centred(panels: Panels) -> Panels:
 
 
 def scatter(panels: Panels) -> NDArray[np.float64]:
-    """Sums of products of coordinates over all points, shape (d, d)."""
+    """Return sums of products of coordinates over all points, shape (d, d)."""
     products = np.zeros((panels.n_coordinates, panels.n_coordinates))
     for some in panels.parts():
         products += some.T @ some
@@ -209,7 +209,7 @@ def _units(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _ascend(panels: Panels, starts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Directions of a larger discriminability of their own, from the best of some starts.
+    """Return directions of a larger discriminability of their own, from the best of some starts.
 
     For each of some sizes let the narrowest window of a direction end in the points p and q: the width is <u,
     q - p>, and the sum of all q - p is a subgradient (of ties the first window counts).  The sum of widths is
@@ -235,7 +235,7 @@ def _ascend(panels: Panels, starts: NDArray[np.float64]) -> NDArray[np.float64]:
 def _pull(
     rows: NDArray[np.float64], u: NDArray[np.float64], sizes: NDArray[np.int64]
 ) -> tuple[float, NDArray[np.float64]]:
-    """The sum of the narrowest widths at some sizes, and its subgradient."""
+    """Return the sum of the narrowest widths at some sizes, and its subgradient."""
     values = rows @ u
     order = np.argsort(values, kind="stable")
     l, total, pull = values[order], 0.0, np.zeros(u.size)

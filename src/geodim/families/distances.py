@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from geodim.data.sources import ColumnSource
 
-SYMMETRY_PAIRS = 64  # of a function, that are tried both ways round
+SYMMETRY_PAIRS = 64  # pairs for which a function is called both ways round
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,13 +88,13 @@ class Distances:
 
     @property
     def takes_tables(self) -> bool:
-        """Whether points are rows of numbers, whatever they are."""
+        """Whether points may be any rows of numbers."""
         return isinstance(self.metric, str) and self.metric not in ("edit", "jaccard", "shortest_path")
 
     def source(
         self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> MadeColumns:
-        """A source of columns d(x, .), made when they are read, block by block.
+        """Return a source of columns d(x, .), made when they are read, block by block.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class Distances:
         return made
 
     def described(self, source: ColumnSource) -> dict[str, Any]:
-        """What a result says about these features."""
+        """Return what a result says about these features."""
         metric = self.metric if isinstance(self.metric, str) else "a function"
         found: dict[str, Any] = {"family": "distances", "metric": metric}
         if self.p is not None:
@@ -133,7 +133,7 @@ class Distances:
         return found | getattr(source, "details", {})
 
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:
-        """What a plan needs to know of this many points."""
+        """Return the sizes for a plan, for this many points."""
         held = padded_bytes(n_points, n_coordinates) if self.metric != "precomputed" else 0
         there = self.metric not in ("precomputed", "jaccard", "minkowski") and isinstance(self.metric, str)
         if self.landmarks is None:
@@ -145,7 +145,7 @@ class Distances:
         return Sizes(m, held + (8 * n_points if part else 0), 0 if part else None, there)
 
     def _space(self, X: object, threads: int) -> Space:
-        """The points with their distances: which kind of points they are depends on the metric."""
+        """Return the points with their distances: which kind of points they are depends on the metric."""
         if self.metric != "shortest_path" and (self.edge_weights is not None or self.disconnected != "error"):
             raise InputValueError(
                 f"edge_weights and disconnected belong to metric='shortest_path', not to {self.metric!r:.60}"
@@ -165,7 +165,7 @@ class Distances:
         return self._coordinates(X, threads)
 
     def _centres(self, space: Space) -> NDArray[np.intp] | None:
-        """Which points to measure from; None for points that are given themselves."""
+        """Return which points to measure from; None for points that are given themselves."""
         if self.landmarks is None:
             return np.arange(space.n_points, dtype=np.intp)
         if isinstance(self.landmarks, (numbers.Integral, bool)):
@@ -186,7 +186,7 @@ class Distances:
 
     def _called(self, X: object) -> Space:
         given = X if isinstance(X, np.ndarray) else list(cast("Iterable[object]", X))
-        items = cast("Sequence[object]", given)  # an array is one as far as it goes here
+        items = cast("Sequence[object]", given)  # an array behaves like one here
         if len(items) == 0:
             msg = "there are no points"
             raise ShapeError(msg)
@@ -209,7 +209,7 @@ class Distances:
 
 
 def _check_symmetric(made: CalledDistances) -> None:
-    """Try some pairs both ways round; all of them would take twice as long."""
+    """Check the symmetry on some pairs; checking all of them would take twice as long."""
     n = made.n_points
     pairs = np.random.default_rng(0).integers(n, size=(SYMMETRY_PAIRS, 2)).tolist()
     for i, j in pairs:

@@ -1,18 +1,18 @@
 r"""Features of images: their pixels, pixels after blurring, and means over patches.
 
-**Pixels.**  One feature for each pixel (and channel): its value.  Exchanging pixels, in all images alike,
-exchanges columns and changes nothing: these features do not see which pixels are neighbours.  A shift,
+**Pixels.**  One feature for each pixel (and channel): its value.  Exchanging pixels in the same way in all
+images exchanges columns and changes nothing: these features ignore which pixels are neighbours.  A shift,
 rotation or reflection of single images does change them.
 
 **Blurred.**  One hop on the pixel grid replaces each value by the mean over the pixel and its neighbours
 above, below, left and right, as far as they are in the image: the operator :math:`D^{-1}(A + I)` of the grid
-graph, "rw" in `geodim.features.make_operator`; ``blur`` hops are as many of these.  Neighbourhood counts,
-and fine detail goes.  Weights are not negative and sum to 1, so that constant images stay what they are and
-no difference between images grows.  How far rounding goes is proved in `geodim.features.rounding`.
+graph, "rw" in `geodim.features.make_operator`, applied ``blur`` times.  Neighbourhoods now matter,
+and fine detail is lost.  Weights are not negative and sum to 1, so constant images stay what they are and
+no difference between images grows.  The rounding is bounded in `geodim.features.rounding`.
 
 **Patches.**  The means over all squares of ``size`` x ``size`` pixels, in descending order: feature r is the
-r-th largest.  Which squares have which means is forgotten, so that nothing changes under whatever exchanges
-the squares of an image:
+r-th largest.  Which squares have which means is forgotten, so that nothing changes under any operation that
+exchanges the squares of an image:
 
 * shifts that move nothing but zeros out of the frame: the image lies on a background of zeros, and all
   squares that meet it count (with ``wrap`` it continues at the opposite side instead, and every cyclic shift
@@ -20,7 +20,7 @@ the squares of an image:
 * reflections, and rotations by a right angle if rows and columns are as many.
 
 Means and order statistics are 1-Lipschitz for the largest difference of two pixels.  ``size`` 1 gives the
-pixels in descending order, a histogram.  Sums run over columns, then over rows, for every square alike, so
+pixels in descending order, a histogram.  Sums run over columns, then over rows, in every square, so
 that shifts change no bit; other symmetries change none if pixels are whole numbers.  Sums of whole numbers
 below 2^53 are exact, others are off by 2 (size - 1) roundings; the quotient rounds once.
 """
@@ -62,7 +62,7 @@ class ImageColumns(ArraySource):
     Parameters
     ----------
     values : array of shape (n_images, n_features)
-        What was computed.
+        The values.
     names : list of str
         Names of the features.
     off : float
@@ -74,7 +74,7 @@ class ImageColumns(ArraySource):
         self.names, self.off = names, off
 
     def error(self, greatest: float) -> float:  # noqa: ARG002
-        """How far any value may be off."""
+        """Return how far any value may be off."""
         return self.off
 
 
@@ -105,7 +105,7 @@ class Pixels:
     def source(
         self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> ColumnSource:
-        """The values as columns.
+        """Return the values as columns.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class Pixels:
         return source
 
     def described(self, source: ColumnSource) -> dict[str, Any]:
-        """What a result says about these features."""
+        """Return what a result says about these features."""
         return {"family": "pixels", "blur": int(self.blur), "features": source.n_features}
 
 
@@ -170,7 +170,7 @@ class Patches:
         names: Sequence[str] | None = None,
         n_threads: int | None = None,  # noqa: ARG002
     ) -> ColumnSource:
-        """The values as columns.
+        """Return the values as columns.
 
         Parameters
         ----------
@@ -194,20 +194,20 @@ class Patches:
         return source
 
     def described(self, source: ColumnSource) -> dict[str, Any]:
-        """What a result says about these features."""
+        """Return what a result says about these features."""
         return {
             "family": "patches", "size": int(self.size), "wrap": self.wrap, "features": source.n_features,
         }  # fmt: skip
 
 
 def pixels(images: object, *, blur: int = 0) -> NDArray[Any]:
-    """The pixels of images as a matrix, images by features, see `Pixels`."""
+    """Return the pixels of images as a matrix, images by features, see `Pixels`."""
     values: NDArray[Any] = Pixels(blur=blur).source(images).array  # type: ignore[attr-defined]
     return values
 
 
 def patches(images: object, *, size: int = 3, wrap: bool = False) -> NDArray[np.float64]:
-    """Means over patches, in descending order, as a matrix, images by features, see `Patches`."""
+    """Return means over patches, in descending order, as a matrix, images by features, see `Patches`."""
     values: NDArray[np.float64] = Patches(size=size, wrap=wrap).source(images).array  # type: ignore[attr-defined]
     return values
 
@@ -217,7 +217,7 @@ def _with_channel(place: str, channel: str) -> str:
 
 
 def _blocks(array: NDArray[Any]) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-    """Some images at a time, in float64."""
+    """Yield some images at a time, in float64."""
     step = max(BLOCK_VALUES // array[0].size, 1)
     for first in range(0, len(array), step):
         some = slice(first, min(first + step, len(array)))
@@ -232,7 +232,7 @@ def _blocks(array: NDArray[Any]) -> Iterator[tuple[slice, NDArray[np.float64]]]:
 
 
 def lattice(rows: int, columns: int) -> Operator:
-    """The mean over a pixel and its neighbours above, below, left and right."""
+    """Return the mean over a pixel and its neighbours above, below, left and right."""
     number = np.arange(rows * columns).reshape(rows, columns)
     beside = np.stack([number[:, :-1].ravel(), number[:, 1:].ravel()])
     below = np.stack([number[:-1].ravel(), number[1:].ravel()])
@@ -242,7 +242,7 @@ def lattice(rows: int, columns: int) -> Operator:
 def _blurred(
     images: Images, hops: int, n_threads: int | None, names: list[str]
 ) -> tuple[NDArray[np.float64], list[str], float]:
-    """Hops on the pixel grid: pixels are the nodes, and every channel of every image is a column on them."""
+    """Apply hops on the pixel grid: pixels are the nodes, and every channel of every image is a column."""
     n, (rows, columns), channels = len(images.array), images.size, images.array.shape[3]
     check_bytes(8 * images.array.size, f"{n:,} blurred images", "blur fewer at a time")
     operator, kind = lattice(rows, columns), np.dtype(np.float64)
@@ -258,7 +258,7 @@ def _blurred(
 
 
 def _patch_means(images: Images, size: int, *, wrap: bool) -> tuple[NDArray[np.float64], list[str], float]:
-    """Means over all patches, those of a channel in descending order."""
+    """Return means over all patches, those of a channel in descending order."""
     n, (rows, columns), channels = len(images.array), images.size, images.array.shape[3]
     if not wrap:
         rows, columns = rows + size - 1, columns + size - 1

@@ -1,4 +1,4 @@
-"""Landmarks: some points to measure distances from, in place of all of them."""
+"""Landmarks: some points to measure distances from, instead of from all of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHOICES = ("farthest", "random")
 
 
 def chosen_points(landmarks: object, n_points: int) -> NDArray[np.intp] | None:
-    """The points that are named by a sequence of their numbers; None if it is something else."""
+    """Return the points given by a sequence of their numbers; None if it is something else."""
     try:
         array = as_array(landmarks)
     except ValueError as error:  # rows of different lengths
@@ -64,7 +64,7 @@ def choose(
         Each one the farthest from those before it, which covers all points with at most twice the least
         radius that this many landmarks can have (Gonzalez 1985); or at random.
     rng : None, int or numpy.random.Generator
-        Where random numbers come from: the landmarks, or the first of the farthest ones.
+        The source of random numbers, for the landmarks, or for the first of the farthest ones.
     n_points : int
         Points in all.
     source : callable

@@ -10,13 +10,13 @@ Rounding, with u = 2^-53, d coordinates, and M the greatest distance computed:
 * **manhattan**: differences, each off by u, and d - 1 roundings of the sum: (d + 1) u.
 * **chebyshev**: the greatest of differences: u.
 * **minkowski**: differences divided by the greatest, powers, sum, root, product: (d / p + 40) u, provided
-  that the C library's ``pow`` is right to 2^-50, as all in use are.
+  that the C library's ``pow`` is accurate to 2^-50, as all in use are.
 * **hamming** and **jaccard**: counts are exact, one quotient of at most 1 rounds: 2^-54.
 * **chord**, |x/|x| - y/|y||: lengths are off by a factor within (1 +- u)^(d/2 + 2), as above, so that a unit
   vector lies within (d/2 + 4) u of the true one and the chord is off by twice that, and by 2 (d + 5) u / 2
   from its own sum, in all less than (2 d + 14) u.
 * **angle**, 2 arcsin(chord / 2): up to a chord of 1.9 its derivative is less than 3.25; beyond, pi less the
-  angle with the opposite vector is taken, where it is less.  NumPy's arcsin is right to 4 units in the last
+  angle with the opposite vector is taken, where it is less.  NumPy's arcsin is good to 4 units in the last
   place: 2^-47 in all.
 
 Where all coordinates are whole numbers, and sums stay below 2^53, nothing rounds but the root.
@@ -85,7 +85,7 @@ class Metric:
     angle: bool = False
 
     def error(self, panels: Panels, greatest: float) -> float:
-        """How far a computed distance may be off, if none is greater than ``greatest``.
+        """Return how far a computed distance may be off, if none is greater than ``greatest``.
 
         Proofs are at the top of this module.
         """
@@ -107,14 +107,14 @@ class Metric:
         return (per_unit * UNIT * greatest + lost) * (1.0 + 2.0**-20)
 
     def _exact_sums(self, panels: Panels) -> bool:
-        """Whether coordinates are whole numbers so small that differences and sums are exact."""
+        """Return whether coordinates are whole numbers small enough for exact differences and sums."""
         reach = 2.0 * panels.whole
         most = {SQUARES: panels.n_coordinates * reach * reach, MAGNITUDES: panels.n_coordinates * reach}
         return most.get(self.kind, reach if self.kind == LARGEST else math.inf) <= WHOLE
 
 
 def metric_of(name: object, p: object = None) -> Metric:
-    """The metric of a name: one that coordinates have.
+    """Return the metric of this name, if it is one between coordinates.
 
     >>> metric_of("cosine").name
     'angle'

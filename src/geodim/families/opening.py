@@ -1,4 +1,4 @@
-"""From what a caller types to columns: the family, its source, and points that count several times."""
+"""From a caller's arguments to columns: the family, its source, and points that count several times."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Opened:
     Attributes
     ----------
     source : ColumnSource
-        The columns, of points as often as they count.
+        The columns, with points repeated as often as they count.
     plain : ColumnSource
         The same, each point once.
     said : dict or None
@@ -64,12 +64,12 @@ def open_family(
     n_threads: int = 1,
     masses: bool = False,
 ) -> Opened:
-    """The columns of a family on these points.
+    """Return the columns of a family on these points.
 
     Parameters
     ----------
     family : Family
-        What makes them.
+        The family that computes them.
     X, weights, names
         As for `geodim.intrinsic_dimension`.
     n_threads : int
@@ -97,7 +97,7 @@ def open_family(
 
 
 def scaled(opened: Opened, scale: Scale, n_threads: int) -> Opened:
-    """The columns divided by units of their own, if that is what the scale says."""
+    """Return the columns divided by units of their own, if the scale says so."""
     if not scale.own:
         return opened
     if is_made(opened.plain):
@@ -127,7 +127,7 @@ def open_features(
     n_threads: int = 1,
     scale: Scale | None = None,
 ) -> Opened:
-    """The columns that a caller asks for, of data on this machine."""
+    """Return the columns that a caller asks for, of data on this machine."""
     family = family_of(features, metric, landmarks)
     if family is not None:
         found = open_family(family, X, weights=weights, names=names, n_threads=n_threads)

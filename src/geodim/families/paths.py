@@ -1,17 +1,17 @@
 """Shortest paths in a graph as distances: hop counts, or sums of edge lengths.
 
 **Graphs** are what `geodim.data.graphs.as_graph` takes, or the name of a data set; an edge may be walked both
-ways, so that a directed graph is taken as if all its edges were listed both ways.  An edge that is listed
+ways, so a directed graph is treated as if all its edges were listed both ways.  An edge that is listed
 with two lengths is refused.
 
-**Nodes without a path between them** have no distance, and which one to put in its place is the user's
+**Nodes without a path between them** have no distance, and what to use instead is the user's
 decision (``disconnected``):
 
 * "error", the default: the error says how many components there are.  To drop nodes, or to make distances
   up, without a word would answer another question than was asked.
 * "component": the largest component alone (of several, the one with the lowest node).
 * "beyond": the longest edge (in hop counts, 1) farther than the largest distance within any component, which
-  takes a pass over all distances before.
+  takes a pass over all distances beforehand.
 * a number c: that distance.  For the triangle inequality it must be at least half of every distance within a
   component, which is checked on every column as it is made.
 
@@ -19,7 +19,7 @@ decision (``disconnected``):
 path, from the centre on: a computed distance is the least of all such rounded sums, since rounded addition is
 monotone, and a sum of at most h edges is off by a factor within (1 +- u)^(h - 1), u = 2^-53.  A path with the
 least sum visits no node twice, h < n; and with w the shortest edge and M the greatest computed distance, h <=
-2 M / w.  From the other end the same path may round otherwise: such distances are symmetric up to that.
+2 M / w.  From the other end the same path may round differently: such distances are symmetric up to that.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ WHOLE = 2.0**53
 
 
 def graph_space(data: object, edge_weights: object, disconnected: object, threads: int) -> Space:
-    """The nodes of a graph, or of its largest component, with the lengths of shortest paths.
+    """Return the nodes of a graph, or of its largest component, with the lengths of shortest paths.
 
     Parameters
     ----------
@@ -144,17 +144,17 @@ class PathDistances(MadeColumns):
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
-        """One search from each centre."""
+        """Search from each centre."""
         assert self.points is not None
         for at, centre in enumerate(self.points[np.asarray(columns, np.intp)].tolist()):
             lengths = self._from(centre)
             out[at] = lengths if rows is None else lengths[rows]
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns, shape (rows, columns), measured from the rows.
+        """Return a few rows of a few columns, shape (rows, columns), measured from the rows.
 
-        Many columns are asked for the same few rows, and a search costs the same, however few values are
-        wanted.  Where lengths round, values may differ from those of the columns by that.
+        Many columns are sampled at the same few rows, and a search costs the same, however few values are
+        needed.  Where lengths round, values may differ from those of the columns by that rounding.
         """
         if rows.size * self.n_points > KEPT:
             return super().sample(columns, rows)
@@ -166,13 +166,13 @@ class PathDistances(MadeColumns):
         return lengths[:, self.points[columns]]
 
     def extents(self) -> NDArray[np.float64]:
-        """As for all distances, with room for rounding."""
+        """Return bounds as for all distances, with a margin for rounding."""
         bounds = super().extents()
         bounds[:, 1] += 4.0 * self.error(float(bounds.max()))
         return bounds
 
     def _from(self, centre: int) -> NDArray[np.float64]:
-        """Distances from one node to all."""
+        """Return distances from one node to all."""
         lengths = _search(self.matrix, centre, weighted=self.weighted)
         if self.far is None:
             return lengths
@@ -188,7 +188,7 @@ class PathDistances(MadeColumns):
         return lengths
 
     def error(self, greatest: float) -> float:
-        """See the top of this module."""
+        """Return the error, see the top of this module."""
         if not self.weighted:
             return 0.0
         lengths = self.matrix.data[self.matrix.data > 0.0]
@@ -201,25 +201,25 @@ class PathDistances(MadeColumns):
 
     @property
     def held(self) -> int:
-        """The edges in rows."""
+        """Bytes of the edges in compressed rows."""
         return int(self.matrix.data.nbytes + self.matrix.indices.nbytes + self.matrix.indptr.nbytes)
 
     def digest(self) -> bytes:
-        """Of the edges, their lengths, and the centres."""
+        """Return a digest of the edges, their lengths, and the centres."""
         parts = (self.matrix.indptr, self.matrix.indices, self.matrix.data)
         return digest_of_parts(*parts, self.weighted, self.far, self.points)
 
 
 def _search(matrix: csr_array, centre: int, *, weighted: bool) -> NDArray[np.float64]:
-    """Lengths of the shortest paths from one node, infinite where there is none."""
+    """Return lengths of the shortest paths from one node, infinite where there is none."""
     from scipy.sparse.csgraph import breadth_first_order, dijkstra  # noqa: PLC0415 - takes long to import
 
     if weighted:
         lengths: NDArray[np.float64] = dijkstra(matrix, directed=True, indices=centre)
         return lengths
     order, before = breadth_first_order(matrix, centre, directed=True)
-    # Nodes come level by level, and in the order of the nodes they were found from: a level ends
-    # where those end that were found from the level before.
+    # Nodes come level by level, in the order of the nodes from which they were found: a level ends
+    # with the last one found from the level before.
     place = np.empty(matrix.shape[0], np.intp)
     place[order] = np.arange(order.size)
     found_from = place[before[order[1:]]]
@@ -266,7 +266,7 @@ def _graph_of(data: object, edge_weights: object, threads: int) -> Graph:
 
 
 def _lengths(graph: Graph) -> csr_array:
-    """The lengths of the edges as scipy's algorithms on graphs take them, in 32-bit compressed rows."""
+    """Return the edge lengths as scipy's graph algorithms take them, in 32-bit compressed rows."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - takes long to import
 
     if max(graph.n_nodes, len(graph.indices)) >= 2**31:
@@ -281,7 +281,7 @@ def _lengths(graph: Graph) -> csr_array:
 
 
 def _largest_distance(matrix: csr_array, *, weighted: bool) -> float:
-    """The largest distance of two nodes with a path between them."""
+    """Return the largest distance of two nodes with a path between them."""
     largest = 0.0
     for node in range(matrix.shape[0]):
         lengths = _search(matrix, node, weighted=weighted)

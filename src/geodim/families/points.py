@@ -1,4 +1,4 @@
-"""Points as distances want them: sixteen together, coordinate by coordinate, in float64."""
+"""Points in the layout for computing distances: sixteen together, coordinate by coordinate, in float64."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PANEL, GROUP = 16, 4  # as in `geodim.families._kernels`, which takes a second to import
 CHUNK_VALUES = 1 << 20
 EXACT = 2.0**53  # whole numbers up to this are float64
-SAFE_EXPONENT = 200  # squares of larger or smaller numbers come near the ends of float64
+SAFE_EXPONENT = 200  # squares of larger or smaller numbers come near the limits of float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,29 +53,29 @@ class Panels:
         return int(self.values.shape[1])
 
     def rows(self, points: Sequence[int] | NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """Some of the points, shape (len(points), coordinates)."""
+        """Return some of the points, shape (len(points), coordinates)."""
         panel, at = np.divmod(np.asarray(points, np.intp), PANEL)
         some: NDArray[np.float64] = self.values[panel, :, at]
         return some
 
     def parts(self) -> Iterator[NDArray[np.float64]]:
-        """All points, so many at a time that they take little room."""
+        """Yield all points, few enough at a time to take little memory."""
         step = max(CHUNK_VALUES // self.n_coordinates, PANEL)
         for first in range(0, self.n_points, step):
             yield self.rows(np.arange(first, min(first + step, self.n_points)))
 
     def some(self, points: NDArray[np.intp]) -> Panels:
-        """The same for some of the points."""
+        """Return panels of some of the points."""
         return Panels(packed(self.rows(points), PANEL), points.size, self.exponent, self.whole)
 
 
 def padded_bytes(n_points: int, n_coordinates: int) -> int:
-    """Bytes of this many points in panels."""
+    """Return the bytes of this many points in panels."""
     return -(-n_points // PANEL) * PANEL * n_coordinates * 8
 
 
 def packed(rows: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """Rows in packs of ``size``, shape (packs, coordinates, size), the last one filled up with zeros."""
+    """Return rows in packs of ``size``, shape (packs, coordinates, size), the last padded with zeros."""
     packs = -(-len(rows) // size)
     filled = np.zeros((packs * size, rows.shape[1]))
     filled[: len(rows)] = rows
@@ -88,7 +88,7 @@ def panels_of(data: object, n_threads: int = 1, *, unit: bool = False) -> Panels
     Parameters
     ----------
     data
-        Whatever `geodim.data.sources.as_source` takes: arrays, frames, sparse matrices, tensors.
+        Anything that `geodim.data.sources.as_source` takes: arrays, frames, sparse matrices, tensors.
     n_threads : int
         Threads for the first pass.
     unit : bool
@@ -119,7 +119,7 @@ def panels_of(data: object, n_threads: int = 1, *, unit: bool = False) -> Panels
 def points_like(
     data: object, panels: Panels, n_threads: int = 1, *, unit: bool = False
 ) -> NDArray[np.float64]:
-    """Other points of the same space, scaled as ``panels`` are, shape (points, coordinates)."""
+    """Return other points of the same space, scaled as ``panels`` are, shape (points, coordinates)."""
     other = panels_of(data, n_threads, unit=unit)
     if other.n_coordinates != panels.n_coordinates:
         msg = (
@@ -136,7 +136,7 @@ def points_like(
 
 
 def _chunks(source: ColumnSource) -> Iterator[tuple[int, NDArray[np.float64]]]:
-    """Whole panels of rows in float64, each with the number of its first row."""
+    """Yield whole panels of rows in float64, each with the number of its first row."""
     n, d = source.n_points, source.n_features
     step = max(CHUNK_VALUES // d // PANEL, 1) * PANEL
     sparse = source.csc.tocsr() if isinstance(source, SparseSource) else None
@@ -156,7 +156,7 @@ def _chunks(source: ColumnSource) -> Iterator[tuple[int, NDArray[np.float64]]]:
 
 
 def _check_whole(source: ColumnSource, least: NDArray[np.float64], greatest: NDArray[np.float64]) -> None:
-    """Integers beyond 2^53 would be rounded without a word."""
+    """Raise for integers beyond 2^53, which would be rounded silently."""
     if not np.any(getattr(source, "long_integers", False)):
         return
     beyond = np.flatnonzero((np.maximum(-least, greatest) > EXACT) & source.long_integers)  # type: ignore[attr-defined]

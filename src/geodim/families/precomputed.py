@@ -17,7 +17,7 @@ from geodim.errors import InputValueError, NonFiniteError, ShapeError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ROWS = 512  # that are checked at a time: whole pages of the columns that must be the same
+ROWS = 512  # rows checked at a time: whole pages of the columns that must be the same
 EXACT = 2.0**53  # whole numbers up to this are float64
 FAULTS = {
     2: "is negative: distances are not",
@@ -27,7 +27,7 @@ FAULTS = {
 
 
 def distance_matrix(data: object, n_threads: int = 1) -> NDArray[Any]:
-    """The matrix, if it is one of distances: square, finite, not negative, symmetric, 0 on the diagonal.
+    """Return the matrix if it holds distances: square, finite, not negative, symmetric, diagonal 0.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def distance_matrix(data: object, n_threads: int = 1) -> NDArray[Any]:
         matrix = matrix.astype(np.float64)
     from geodim.families._kernels import first_fault  # noqa: PLC0415 - imports Numba
 
-    plain = matrix.view(np.ndarray)  # compiled code knows no memory maps
+    plain = matrix.view(np.ndarray)  # compiled code does not accept memory maps
     n, most = len(matrix), EXACT if matrix.dtype.kind in "iu" else math.inf
     pages = ArraySource(matrix)
 

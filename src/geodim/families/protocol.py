@@ -1,7 +1,8 @@
-"""What a family of features is, whoever wrote it.
+"""The interface of families of features, also of those written by users.
 
-`Family` is all that `features=` asks for.  What its source may say besides is optional, and read here, in one
-place: how far values are off, whether columns are dear to make, and which larger family they are a part of.
+`Family` is all that `features=` requires.  What its source may state in addition is optional, and read only
+here: how far values are off, whether columns are computed on every reading, and which larger family they are
+a part of.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ WANTED = (
 
 @runtime_checkable
 class Family(Protocol):
-    """Functions on points, for ``features=``: any object with this method will do.
+    """Functions on points, for ``features=``: any object with this method is accepted.
 
     A family makes a source of columns from points: a column holds the values of one function on all points.
-    The source is a `geodim.data.sources.ColumnSource`, which hands out columns block by block as they are
-    asked for, always with the same values, so that nothing need be stored whole; or it is simply a matrix,
-    points by features, in any form that `geodim.intrinsic_dimension` takes.
+    The source is a `geodim.data.sources.ColumnSource`, which returns columns block by block on request, with
+    the same values every time, so that nothing need be stored whole; or it is simply a matrix, points by
+    features, in any form that `geodim.intrinsic_dimension` takes.
 
-    A family may have besides
+    A family may also have
 
     * ``described(source)``: plain values that say in a result which features these were, with its name as
       "family"; by default the name of its class;
@@ -45,15 +46,15 @@ class Family(Protocol):
 
     * ``names``: of the functions, which shares and explanations use;
     * ``error(greatest)``: how far, at most, a value may lie from that of its definition, given the greatest
-      magnitude of all values; 0 by default: the values are what they are.  Bounds of results include it;
-    * ``made``: True if columns are made again whenever they are read.  Exact results then make each but once;
-      the values must be finite, and the source has ``at_once``, how many columns are made together at best,
+      magnitude of all values; 0 by default: the values are exact.  Bounds of results include it;
+    * ``made``: True if columns are computed anew at every reading.  Exact results compute each only once;
+      the values must be finite, and the source has ``at_once``, how many columns are best computed together,
       and ``extents()``, bounds on the values of every column, shape (n_features, 2), for what was not made
       in time;
     * ``part_of``: what larger family these are a part of, "all points" or "all directions", and
       ``whole(part)``, bounds for all of that (see `geodim.families.bounds`);
-    * ``digest()``: bytes that tell its values from others, for checkpoints; else all are read for that;
-    * ``held`` and ``held_for_bounds``: bytes that it keeps to make columns from, and that ``whole`` takes,
+    * ``digest()``: bytes that distinguish its values, for checkpoints; else all values are read for that;
+    * ``held`` and ``held_for_bounds``: bytes that it keeps to compute columns, and that ``whole`` takes,
       for plans.
 
     Examples
@@ -71,7 +72,7 @@ class Family(Protocol):
     def source(
         self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> ColumnSource:
-        """The functions' values on these points, as columns.
+        """Return the functions' values on these points, as columns.
 
         Parameters
         ----------
@@ -87,7 +88,7 @@ class Family(Protocol):
 def opened(
     family: Family, X: object, names: Sequence[str] | None = None, n_threads: int | None = None
 ) -> ColumnSource:
-    """The columns of a family on these points, with an error where that is none."""
+    """Return the columns of a family on these points; raise if it does not return a source."""
     made: Any = family.source(X, names=names, n_threads=n_threads)
     source: ColumnSource = made if hasattr(made, "read") else as_source(made)
     missing = [name for name in WANTED if not hasattr(source, name)]
@@ -100,7 +101,7 @@ def opened(
 
 
 def described(family: Family, source: ColumnSource) -> dict[str, Any]:
-    """What a result says about its features: plain values."""
+    """Return what a result says about its features: plain values."""
     say = getattr(family, "described", None)
     said: dict[str, Any] = {"family": type(family).__name__.lower()} if say is None else say(source)
     try:
@@ -117,25 +118,25 @@ def described(family: Family, source: ColumnSource) -> dict[str, Any]:
 
 
 def label_of(family: Family) -> str:
-    """The name of a family, for messages and to tell members of a union apart."""
+    """Return the name of a family, for messages and to distinguish members of a union."""
     label: str = getattr(family, "label", type(family).__name__.lower())
     return label
 
 
 def is_made(source: ColumnSource) -> bool:
-    """Whether columns are made again whenever they are read, so that they should be read but once."""
+    """Return whether columns are computed anew whenever they are read, so that they should be read once."""
     return bool(getattr(source, "made", False))
 
 
 def part_of(source: ColumnSource) -> str | None:
-    """Which larger family these are a part of, that bounds are wanted for; None if they are all."""
+    """Return the larger family for which bounds are wanted; None if these are all of it."""
     found: str | None = getattr(source, "part_of", None)
     return found
 
 
 def error_of(source: ColumnSource, ranges: Ranges) -> float:
-    """How far any value may be off, given the ranges of the columns."""
-    within = getattr(source, "error_within", None)  # knows the columns one by one
+    """Return how far any value may be off, given the ranges of the columns."""
+    within = getattr(source, "error_within", None)  # such a source knows the error of each column
     if within is not None:
         return float(within(ranges))
     stated = getattr(source, "error", None)

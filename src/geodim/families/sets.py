@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 def set_space(data: object) -> Space:
-    """Sets with their Jaccard distances.
+    """Return sets with their Jaccard distances.
 
     Parameters
     ----------
     data
         An array of zeros and ones, or a sparse matrix, a set in each row; or a list of sets; or a list of
-        strings, or the path of a file of lines, whose tokens are meant (`geodim.data.texts`).
+        strings, or the path of a file of lines, each a set of tokens (see `geodim.data.texts`).
     """
     names = None
     if isinstance(data, np.ndarray) and data.dtype.kind in "fiubc":
         from scipy import sparse  # noqa: PLC0415 - takes long to import
 
-        as_source(data)  # whether it is a table of numbers at all
+        as_source(data)  # raises unless it is a table of numbers
         _check_binary(data)
         sets = _compressed(sparse.csr_array(np.asarray(data) != 0))
     elif hasattr(data, "tocsr"):
@@ -100,12 +100,12 @@ class SetDistances(MadeColumns):
             out[:] = values[:, rows]
 
     def error(self, greatest: float) -> float:
-        """Counts are exact, and one quotient of at most 1 is rounded: half a unit of 2^-53."""
+        """Return half a unit of 2^-53: counts are exact, and one quotient of at most 1 is rounded."""
         return 0.0 if greatest == 0.0 else 2.0**-54
 
     @property
     def held(self) -> int:
-        """The sets in rows."""
+        """Bytes of the sets in compressed rows."""
         return self.indptr.nbytes + self.indices.nbytes + self.sizes.nbytes
 
     def digest(self) -> bytes:
@@ -119,7 +119,7 @@ def _compressed(rows: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32], 
 
 
 def _check_binary(values: NDArray[Any]) -> None:
-    """Weights of sets would be dropped without a word."""
+    """Raise for values other than 0 and 1, which would be dropped silently."""
     wrong = (values != 0) & (values != 1)
     if wrong.any():
         at = np.argwhere(wrong)[0].tolist()

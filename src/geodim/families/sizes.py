@@ -1,4 +1,4 @@
-"""What a plan needs to know of a family before there is any data."""
+"""The sizes of a family that a plan needs before there is any data."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Sizes:
     n_features : int
         How many columns there are.
     made_from : int or None
-        Bytes that are kept to make them from; None where they are the columns of the data.
+        Bytes that are kept to compute them; None if they are the columns of the data.
     part : int or None
-        Where they are a part of a larger family, bytes that it takes to find bounds for that.
+        If they are a part of a larger family, the bytes needed to find bounds for that.
     on_device : bool
-        Whether a GPU makes them itself; else they come from its host.
+        Whether a GPU computes them itself; else they come from its host.
     """
 
     n_features: int
@@ -37,7 +37,7 @@ class Sizes:
 
 
 def sizes_of(family: Family, n_points: int, n_coordinates: int) -> Sizes:
-    """The sizes of a family that knows them."""
+    """Return the sizes of a family that knows them."""
     planned = getattr(family, "planned", None)
     if planned is None:
         raise InputValueError(
@@ -57,7 +57,7 @@ def family_problem(
     rtol: float = 0.0,
     held: bool = True,
 ) -> Problem:
-    """What is to be computed, by sizes alone: the same problem that a computation plans for.
+    """Return the problem by sizes alone: the same one that a computation plans for.
 
     Parameters
     ----------

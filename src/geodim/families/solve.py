@@ -1,4 +1,4 @@
-"""From a family of features to its profile, exactly: every column is made once."""
+"""From a family of features to its exact profile: every column is computed once."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     Made = MadeColumns | Any  # with all that `geodim.families.protocol.Family` says of made columns
 
-LEADERS_FROM = 64  # columns and points: fewer are solved in any order
+LEADERS_FROM = 64  # columns and points: with fewer, the order does not matter
 
 
 @dataclass(frozen=True)
 class SolvedFamily:
-    """A profile of a family of features, and what `geodim.summary.summarise` wants to know besides.
+    """A profile of a family of features, and what else `geodim.summary.summarise` needs.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class SolvedFamily:
     profile : Profile
         Phi for every d = k - 1, exact for the values of the source.
     ranges : Ranges
-        Extremes of every column; of columns that were not made, for want of time, bounds.
+        Extremes of every column; bounds for columns that were not computed because time ran out.
     feature_error : float
         How far any value may lie from that of its definition.
     d_max, d_max_error : float
@@ -72,19 +72,19 @@ def family_profile(
     driver: Driver | None = None,
     solve: Callable[..., None] | None = None,
 ) -> SolvedFamily:
-    """Phi over all columns of a family, exactly; each column is made once.
+    """Compute Phi over all columns of a family exactly; each column is computed once.
 
-    A sample of the points tells which columns lead; they are solved first, and nearly all others are dropped
-    by counts as soon as they are made.
+    A sample of the points shows which columns lead; they are solved first, and nearly all others are dropped
+    by counts as soon as they are computed.
 
     Parameters
     ----------
     columns : ColumnSource
-        Where they come from: `geodim.families.Distances.source`, or any other whose columns are made.
+        The source, such as `geodim.families.Distances.source`, or any other whose columns are computed.
     n_threads : int, optional
         Threads; all cores by default.  The result does not depend on it.
     driver : Driver, optional
-        Says when to stop, hears (columns done, columns in all), and keeps the state.  A profile that was
+        Says when to stop, is given (columns done, columns in all), and keeps the state.  A profile that was
         stopped has bounds.
     solve : callable, optional
         What solves them: `solve_here` by default, or ``solve_made`` of a `geodim.backends.Executor`.
@@ -115,7 +115,7 @@ def family_profile(
 
 
 def leading(source: Made, threads: int) -> list[int]:
-    """Columns to solve first, where there are enough to make a difference."""
+    """Return columns to solve first, where there are enough to make a difference."""
     if min(source.n_points, source.n_features) < LEADERS_FROM or source.at_once == 1:
         return []
     return leaders(source, threads)
@@ -124,13 +124,13 @@ def leading(source: Made, threads: int) -> list[int]:
 def solve_here(
     source: Made, *, profile: Profile, ends: NDArray[np.float64], threads: int, driver: Driver
 ) -> None:
-    """Solve made columns on the cores of this machine; see `geodim.backends.Executor.solve_made`."""
+    """Solve computed columns on the cores of this machine; see `geodim.backends.Executor.solve_made`."""
     first = leading(source, threads)
     compute_profile(source, leaders=first, n_threads=threads, driver=driver, profile=profile, ends=ends)
 
 
 class _Finite:
-    """Columns that others make, examined for values that are not finite before the engine sees them."""
+    """Columns from user code, checked for values that are not finite before the engine sees them."""
 
     def __init__(self, source: ColumnSource) -> None:
         self._source = source
@@ -149,7 +149,7 @@ class _Finite:
 
 
 def _check_resumed(profile: Profile, ends: NDArray[np.float64]) -> None:
-    """Of every column that is done the extremes must have been noted, and the largest range be Phi(n)."""
+    """Raise unless the extremes of every finished column are known and the largest range is Phi(n)."""
     done = ends[profile.done]
     widths = done[:, 1] - done[:, 0]
     fits = np.all(np.isfinite(done)) and np.all(widths >= 0.0)

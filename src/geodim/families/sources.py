@@ -1,4 +1,4 @@
-"""Distances as columns: one class per way to make them, a block at a time, never the whole matrix.
+"""Distances as columns: one class per way to compute them, a block at a time, never the whole matrix.
 
 Column i holds d(x_i, .) for the i-th centre, where the centres are all points, some of them, or others.
 """
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from geodim.families.points import Panels
 
 AT_ONCE = 32  # columns: the points are read once for all of them
-LOOKED_AT = 16  # rows of all columns, and whole columns, that tell points apart which nobody can hash
+LOOKED_AT = 16  # rows of all columns, and whole columns, that stand for points which cannot be hashed
 ANTIPODAL = 1.9  # longer chords of unit vectors lose digits of the angle: measure from the opposite one
 
 
 class MadeColumns(ABC):
-    """What all sources of made columns have in common.
+    """The common base of all sources of computed columns.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class MadeColumns(ABC):
     names : list of str
         Names of the centres.
     details : dict
-        What else a result should say about them.
+        Further values that a result should state about them.
     """
 
     dtype: np.dtype[np.floating] = np.dtype(np.float64)
@@ -54,7 +54,7 @@ class MadeColumns(ABC):
     runs = False
     at_once = AT_ONCE
     made = True
-    covers = True  # whether values tell how far points are from centres
+    covers = True  # whether values are the distances of points from centres
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class MadeColumns(ABC):
         self.lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, object]:
-        """It travels to the workers of a cluster, a lock does not."""
+        """Return the state without its lock, which cannot travel to the workers of a cluster."""
         return {name: value for name, value in self.__dict__.items() if name != "lock"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -85,29 +85,29 @@ class MadeColumns(ABC):
 
     @abstractmethod
     def error(self, greatest: float) -> float:
-        """How far any value may be off, given the greatest of all values."""
+        """Return how far any value may be off, given the greatest of all values."""
 
     @property
     def part_of(self) -> str | None:
-        """Distances from some points stand for those from all points."""
+        """The larger family, "all points", if the centres are only some of them."""
         some = self.points is None or self.n_features < self.n_points
         return "all points" if self.covers and some else None
 
     @property
     def held(self) -> int:
-        """Bytes that are kept to make columns from, besides the data as it was given."""
+        """Bytes that are kept to compute columns, besides the data as given."""
         return 0
 
     @property
     def held_for_bounds(self) -> int:
-        """Bytes that are taken at the end to find bounds for a larger family."""
+        """Bytes needed at the end to find bounds for a larger family."""
         return 0
 
     def digest(self) -> bytes:
-        """What tells the values from others.
+        """Return a digest of the values.
 
-        Where what they are made from cannot be hashed, values of all columns at some points, and of some
-        columns at all points.
+        If what they are computed from cannot be hashed, it covers the values of all columns at some points,
+        and of some columns at all points.
         """
         rows = np.unique(np.linspace(0, self.n_points - 1, LOOKED_AT).astype(np.intp))
         columns = np.unique(np.linspace(0, self.n_features - 1, LOOKED_AT).astype(np.intp))
@@ -116,9 +116,9 @@ class MadeColumns(ABC):
         return digest_of_parts(self.metric, self.sample(np.arange(self.n_features), rows), whole)
 
     def extents(self) -> NDArray[np.float64]:
-        """Bounds on least and greatest value of every column, shape (n_features, 2).
+        """Return bounds on the least and greatest value of every column, shape (n_features, 2).
 
-        One column and one row tell: with p the first point and c the first centre,
+        One column and one row are enough: with p the first point and c the first centre,
         d(x, y) <= d(x, p) + d(c, p) + d(c, y).
         """
         column, bounds = np.empty((1, self.n_points)), np.zeros((self.n_features, 2))
@@ -132,13 +132,13 @@ class MadeColumns(ABC):
         self.fill(columns, out)
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Sorted values, each once per point."""
+        """Return sorted values, each once per point."""
         values = np.empty((1, self.n_points))
         self.fill([column], values)
         return np.sort(values[0]), np.ones(self.n_points, np.int64)
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """Blocks of columns."""
+        """Return blocks of columns."""
         every = slice(0, self.n_points)
         step = max(1, min(self.at_once, BLOCK_BYTES // (8 * self.n_points)))
         return [
@@ -147,21 +147,21 @@ class MadeColumns(ABC):
         ]
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[np.float64]:
-        """One block, shape (points, columns)."""
+        """Return one block, shape (points, columns)."""
         some = range(columns.start, columns.stop)
         values = np.empty((len(some), self.n_points))
         self.fill(some, values)
         return values.T[rows]
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns, shape (rows, columns)."""
+        """Return a few rows of a few columns, shape (rows, columns)."""
         values = np.empty((columns.size, rows.size))
         self.fill(columns.tolist(), values, rows)
         return values.T
 
 
 def digest_of_parts(*parts: object) -> bytes:
-    """One digest of arrays, texts and numbers; bits and shapes of arrays count, not their layout."""
+    """Return one digest of arrays, texts and numbers; bits and shapes of arrays count, not their layout."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         if isinstance(part, np.ndarray):
@@ -199,7 +199,7 @@ class CoordinateDistances(MadeColumns):
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
-        """One pass over the points for all centres together."""
+        """Compute the distances from all centres together, in one pass over the points."""
         from geodim.families._kernels import fill_distances  # noqa: PLC0415 - imports Numba
 
         chosen = self.centres[np.asarray(columns, np.intp)]
@@ -221,22 +221,22 @@ class CoordinateDistances(MadeColumns):
 
     @property
     def held(self) -> int:
-        """The points in panels."""
+        """Bytes of the points in panels."""
         return self.panels.values.nbytes
 
     def digest(self) -> bytes:
-        """Of the points, the centres and the metric."""
+        """Return a digest of the points, the centres and the metric."""
         return digest_of_parts(self.how, self.panels.exponent, self.panels.values, self.centres)
 
     def _to_angles(self, centres: NDArray[np.float64], panels: Panels, chords: NDArray[np.floating]) -> None:
-        """Angles between unit vectors from their chords, 2 arcsin(c / 2).
+        """Turn chords between unit vectors into angles, 2 arcsin(c / 2).
 
-        Where that loses digits, pi less the angle with the opposite vector.
+        Where that loses digits, pi minus the angle with the opposite vector is used.
         """
         from geodim.families._kernels import fill_distances  # noqa: PLC0415 - imports Numba
 
         scratch = np.empty((min(GROUP, len(chords)), chords.shape[1]))
-        for first in range(0, len(chords), GROUP):  # a few at a time, lest all are there twice
+        for first in range(0, len(chords), GROUP):  # a few at a time, so that not all are held twice
             some, opposite = chords[first : first + GROUP], packed(-centres[first : first + GROUP], GROUP)
             wide, others = some > ANTIPODAL, scratch[: len(some)]
             opposed = bool(wide.any())
@@ -249,7 +249,7 @@ class CoordinateDistances(MadeColumns):
                 np.copyto(some, np.subtract(math.pi, others, out=others), where=wide)
 
     def _part(self, rows: NDArray[np.intp]) -> Panels:
-        """Some of the points, kept while the same are asked for again, as samples do."""
+        """Return some of the points, cached as long as the same are asked for, as for samples."""
         kept = self._some
         if kept is None or not np.array_equal(kept[0], rows):
             kept = self._some = rows, self.panels.some(rows)
@@ -289,7 +289,7 @@ class CalledDistances(MadeColumns):
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
-        """Call the function, and see that it gives distances."""
+        """Call the function, and check that it returns distances."""
         wanted = range(self.n_points) if rows is None else rows.tolist()
         with self.lock:
             for at, column in enumerate(columns):
@@ -297,7 +297,7 @@ class CalledDistances(MadeColumns):
                     out[at, to] = self.distance(column, row)
 
     def distance(self, column: int, row: int) -> float:
-        """One distance, or an error that names the pair."""
+        """Return one distance, or an error that names the pair."""
         centre = column if self.points is None else int(self.points[column])
         where = f"{'landmark' if self.points is None else 'point'} {centre} and point {row}"
         try:
@@ -322,7 +322,7 @@ class CalledDistances(MadeColumns):
         return distance
 
     def error(self, greatest: float) -> float:  # noqa: ARG002
-        """Whatever the function gives is taken for the distance."""
+        """Return 0: the value of the function is the distance by definition."""
         return 0.0
 
 
@@ -341,7 +341,7 @@ class MatrixDistances(MadeColumns):
 
     def __init__(self, matrix: NDArray[Any], centres: NDArray[np.intp], names: list[str] | None) -> None:
         super().__init__(len(matrix), len(centres), centres, "precomputed", names)
-        self._columns = ArraySource(matrix.T)  # rows, which are contiguous
+        self._columns = ArraySource(matrix.T)  # so that rows are read, which are contiguous
 
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None

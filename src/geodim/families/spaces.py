@@ -1,4 +1,4 @@
-"""What a metric measures between: points of any kind, and the columns of distances from some of them."""
+"""Points of any kind with a metric, and the columns of distances from some of them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Space:
     from_others : callable
         The same from points that are not among those of the data.
     names : sequence of str, optional
-        What the points are called by themselves.
+        The points' own names.
     kept : array of int, optional
-        Which of the points that were given are the points, where some were left out.
+        Which of the given points are used, if some were left out.
     n_given : int, optional
         How many were given, if some were left out.
     details : dict, optional
-        What a result should say about them.
+        What a result should state about them.
     """
 
     n_points: int
@@ -47,7 +47,7 @@ class Space:
     details: dict[str, Any] | None = None
 
     def called(self, given: Sequence[str] | None) -> list[str] | None:
-        """Names of the points: those given for all that were given, or their own; None for their numbers."""
+        """Return names of the points: those given by the caller, or their own; None for their numbers."""
         if given is None:
             return None if self.names is None else [str(name) for name in self.names]
         n_given = self.n_points if self.n_given is None else self.n_given
@@ -58,7 +58,7 @@ class Space:
 
 
 def no_others(metric: str) -> Callable[[Any], MadeColumns]:
-    """For spaces where nothing can be measured from outside."""
+    """Raise for landmarks outside the data, in spaces where only points of the data have distances."""
 
     def others(landmarks: object) -> MadeColumns:
         msg = (

@@ -8,12 +8,12 @@ of m equally spaced ones about their mean, :math:`w^2 m (m^2 - 1) / 12`.  All ch
 
 .. math:: s \sigma^2 \ge \frac{w^2}{12} \bigl( b\, a (a+1) (a+2) + (q - b) (a-1) a (a+1) \bigr).
 
-Solved for w this bounds phi_k, for every k at once tight up to what the shape of the values leaves open: it
+Solved for w this bounds phi_k, for every k, and is tight up to what the shape of the values leaves open: it
 is attained by evenly spaced clumps, and for k = s by two far points.  For k > s / 2 it reads :math:`w^2 \le 2
 s \sigma^2 / (s - k + 1)`, half of what Chebyshev's inequality gives.
 
 In any direction the variance is at most the largest eigenvalue of the covariance, and any s >= k points will
-do, for windows of some points are no narrower than those of all.  So the bound holds for every direction with
+do, as windows of some points are no narrower than those of all.  So the bound holds for every direction with
 S nested sets of points around the mean, the least counts, and so does twice the radius of a ball that holds k
 points.
 """
@@ -35,9 +35,9 @@ UNIT = 2.0**-53
 
 
 def chain_bound(s: int, k: NDArray[np.int64], squares: float) -> NDArray[np.float64]:
-    """The widest that the narrowest window of k of s values can be, if their sum of squares is so large.
+    """Bound from above the width of the narrowest window of k of s values, given their sum of squares.
 
-    ``squares`` is about any point; k at most s, shape (m,), of at least 2.
+    ``squares`` is taken about any point; k, shape (m,), lies between 2 and s.
 
     >>> chain_bound(4, np.array([2, 4]), 5.0).round(9).tolist()  # 0, 1, 2, 3 about 1.5, and two points apart
     [1.0, 3.16227766]
@@ -56,7 +56,7 @@ def spread_bound(
     weights: NDArray[np.int64] | None = None,
     sizes: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
-    """Upper bounds on Phi(k) over all directions, for k from 2 to n, shape (n - 1,), or for some k.
+    """Return upper bounds on Phi(k) over all directions, for k from 2 to n, shape (n - 1,), or for some k.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def spread_bound(
         if s < 2:
             continue
         squares = _squares_apart(rows[some], counts[some])
-        # Moved by so much, sums of squares grow as lengths of vectors with s entries do.
+        # If points move by this much, sums of squares grow as lengths of vectors with s entries do.
         squares = (math.sqrt(squares) + math.sqrt(s) * (moved + 8.0 * UNIT * lengths[order[last]])) ** 2
         here = k[k <= s]
         np.minimum(bound[: here.size], chain_bound(s, here, squares), out=bound[: here.size])
@@ -93,7 +93,7 @@ def spread_bound(
 
 
 def _squares_apart(rows: NDArray[np.float64], counts: NDArray[np.integer]) -> float:
-    """More than the sum of squares of the rows' products with any unit vector, about the mean.
+    """Bound from above the sum of squares of the rows' products with any unit vector, about the mean.
 
     Rows count several times, and are overwritten.
     """
@@ -105,7 +105,7 @@ def _squares_apart(rows: NDArray[np.float64], counts: NDArray[np.integer]) -> fl
 
 
 def largest_squares(rows: NDArray[np.float64]) -> float:
-    """More than the sum of squares of the rows' products with any unit vector.
+    """Bound from above the sum of squares of the rows' products with any unit vector.
 
     That is the largest eigenvalue of M = rows' rows.  Computed sums of products are off by less than (s + 2)
     u times those of the magnitudes, so that M is off by less than that times the sum of all squares, T.  And

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def string_space(data: object) -> Space:
-    """Strings of a list, or the lines of a file, with their edit distances."""
+    """Return the strings of a list, or the lines of a file, with their edit distances."""
     texts = texts_of(data)
 
     def others(landmarks: object) -> MadeColumns:
@@ -59,7 +59,7 @@ class EditDistances(MadeColumns):
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
-        """One block of pairs; rapidfuzz lets other threads run meanwhile."""
+        """Compute one block of pairs; rapidfuzz lets other threads run meanwhile."""
         from rapidfuzz import process  # noqa: PLC0415 - an extra
         from rapidfuzz.distance import Levenshtein  # noqa: PLC0415
 
@@ -73,9 +73,9 @@ class EditDistances(MadeColumns):
 
     @property
     def held(self) -> int:
-        """The strings, which are there already."""
+        """0 bytes: the strings are held by the caller."""
         return 0
 
     def digest(self) -> bytes:
-        """Of the strings and the centres."""
+        """Return a digest of the strings and the centres."""
         return digest_of_parts("edit", self.texts, self.centres)

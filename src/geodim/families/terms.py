@@ -1,8 +1,8 @@
-"""Terms of texts as features: how often each occurs, or how much that weighs, by scikit-learn's vectorisers.
+"""Terms of texts as features: how often each occurs, or its tf-idf weight, by scikit-learn's vectorisers.
 
 A feature is a term, its value in a text a count, 1 or 0, or tf-idf: the count times ln((1 + n) / (1 + m)) +
 1, where m of n texts have the term, divided by the Euclidean length of the text's values.  Tokens are those
-of `geodim.data.texts`.  The order of words does not count, nor do capitals; with tf-idf neither does writing
+of `geodim.data.texts`.  The order of words does not matter, nor do capitals; with tf-idf neither does writing
 a text twice over.  Counts are exact; weights are what scikit-learn computes.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
 
 WEIGHTINGS = ("tfidf", "count", "binary")
-MOST_WORDS = 100  # of a term
+MOST_WORDS = 100  # the most words of a term
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class Terms:
         names: Sequence[str] | None = None,
         n_threads: int | None = None,  # noqa: ARG002
     ) -> ColumnSource:
-        """The values as columns, named by their terms.
+        """Return the values as columns, named by their terms.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Terms:
         return source
 
     def described(self, source: ColumnSource) -> dict[str, Any]:
-        """What a result says about these features."""
+        """Return what a result says about these features."""
         said: dict[str, Any] = {"family": "terms", "terms": source.n_features}
         if self.vectorizer is not None:
             return said | {"vectorizer": type(self.vectorizer).__name__}
@@ -125,6 +125,6 @@ class Terms:
 
 
 def terms(texts: object, *, weighting: str = "tfidf", words: int = 1, least: int = 1) -> object:
-    """Terms of texts as a sparse matrix, texts by terms, see `Terms`."""
+    """Return terms of texts as a sparse matrix, texts by terms, see `Terms`."""
     source: Any = Terms(weighting=weighting, words=words, least=least).source(texts)
     return source.csc.tocsr()

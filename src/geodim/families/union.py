@@ -9,10 +9,10 @@ once, by u |v| / D with u = 2^-53, and by 2^-1075 among the smallest numbers.  A
 therefore off by 2 e / D' + 2 u |v| / D from its values and by 2 e / D' from the diameter, where D' = D - 2 e;
 as much as if every value were off by 2 e / D' + u |v| / D.
 
-**Parts.** Where a member is a part of a larger family, so is the union.  Above, every member has a bound; the
-greatest counts.  Below, that of the member whose feature attains Phi of the union: it is Phi of that member.
-A member divided by the diameter D of what was made would have been divided by d_max of its whole family,
-which lies between d and d': Phi / d' and Phi / d bound it then.
+**Parts.** If a member is a part of a larger family, so is the union.  Above, every member has a bound; the
+greatest counts.  Below, the bound is that of the member whose feature attains Phi of the union: it is Phi of
+that member.  A member was divided by the diameter D of its computed features, but should be divided by d_max
+of its whole family, which lies between d and d': Phi / d' and Phi / d then bound it.
 """
 
 from __future__ import annotations
@@ -77,11 +77,11 @@ class Union:
 
     @property
     def takes_tables(self) -> bool:
-        """Whether points are rows of numbers, as far as all members say."""
+        """Whether points are rows of numbers for all members."""
         return all(getattr(family, "takes_tables", True) for family in self.families())
 
     def families(self) -> list[Family]:
-        """The members, members of members included where nothing is divided."""
+        """Return the members, members of members included where nothing is divided."""
         from geodim.families.choose import member_of  # noqa: PLC0415 - they know each other
 
         if self.by not in BY:
@@ -102,7 +102,7 @@ class Union:
     def source(
         self, X: object, *, names: Sequence[str] | None = None, n_threads: int | None = None
     ) -> ColumnSource:
-        """The columns of all members, one member after the other.
+        """Return the columns of all members, one member after the other.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class Union:
         return UnionSource(found, by=self.by)
 
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:
-        """What a plan needs to know of this many points."""
+        """Return the sizes for a plan, for this many points."""
         found = [sizes_of(family, n_points, n_coordinates) for family in self.families()]
         made = [one.made_from for one in found if one.made_from is not None]
         parts = [one.part for one in found if one.part is not None]
@@ -143,7 +143,7 @@ class Union:
         )
 
     def described(self, source: ColumnSource) -> dict[str, Any]:
-        """What a result says about these features."""
+        """Return what a result says about these features."""
         assert isinstance(source, UnionSource)
         said: dict[str, Any] = {"family": "union", "members": [member.said for member in source.members]}
         return said if self.by is None else said | {"by": self.by}
@@ -156,7 +156,7 @@ class Member:
     Attributes
     ----------
     label : str
-        Its name, unlike that of any other member.
+        Its name, different from that of any other member.
     source : ColumnSource
         Its columns.
     said : dict
@@ -164,11 +164,11 @@ class Member:
     ranges : Ranges or None
         Ranges of the columns, where a first pass was made.
     off : float
-        How far values are off besides what the source states: of integers beyond 2^53.
+        How far values are off beyond what the source states, as for integers beyond 2^53.
     divided : bool
-        Whether values are divided by the diameter,
+        Whether values are divided by the diameter.
     scale : float
-        which is this, if it is not 0.
+        That diameter, if it is not 0.
     """
 
     label: str
@@ -181,7 +181,7 @@ class Member:
 
     @classmethod
     def of(cls, label: str, family: Family, source: ColumnSource, threads: int, *, divided: bool) -> Member:
-        """Look at columns that are there anyway, or that must be for the diameter to be known."""
+        """Make a first pass over columns that exist anyway, or that are needed to find the diameter."""
         said = described(family, source)
         if is_made(source) and not divided:
             return cls(label, source, said)
@@ -190,11 +190,11 @@ class Member:
         return cls(label, source, said, ranges, off, divided, divisor(ranges.d_max, divided))
 
     def stated(self, ranges: Ranges) -> float:
-        """How far values are off before they are divided, given their ranges."""
+        """Return how far values are off before they are divided, given their ranges."""
         return self.off + error_of(self.source, ranges)
 
     def error(self, ranges: Ranges) -> float:
-        """How far values are off, see the top of this module; ranges are those of the divided values."""
+        """Return how far values may be off, see the top of this module; ranges are of the divided values."""
         if not self.divided:
             return self.stated(ranges)
         assert self.ranges is not None
@@ -205,7 +205,7 @@ class Member:
         return up(2.0 * e / least + self._rounding() / self.scale) if e > 0.0 or self.scale != 1.0 else 0.0
 
     def _rounding(self) -> float:
-        """What dividing takes away, in the units of the member; dividing by 1 takes nothing."""
+        """Return the error of dividing, in the units of the member; dividing by 1 has none."""
         if self.scale == 1.0:
             return 0.0
         assert self.ranges is not None
@@ -214,7 +214,7 @@ class Member:
     def read(
         self, columns: NDArray[np.intp], out: NDArray[np.floating], rows: NDArray[np.intp] | None
     ) -> None:
-        """Some columns, whole or at some points, shape (columns, points)."""
+        """Write some columns, whole or at some points, shape (columns, points)."""
         if rows is not None:
             out[:] = self.source.sample(columns, rows).T
         elif self.source.dtype == out.dtype:
@@ -227,7 +227,7 @@ class Member:
             np.divide(out, self.scale, out=out)
 
     def whole(self, part: Part) -> Whole:
-        """Bounds for the whole family, in the units of the union.
+        """Return bounds for the whole family, in the units of the union.
 
         ``part`` holds the widths of the union, which are those of this member only where it attains them.
         """
@@ -250,7 +250,7 @@ class Member:
         return self._divided(whole) if self.divided else whole
 
     def _divided(self, whole: Whole) -> Whole:
-        """In units of d_max of the whole family."""
+        """Return the bounds in units of d_max of the whole family."""
         there = float(whole.d_upper > 0.0)
         lower, upper = np.zeros_like(whole.lower), np.full_like(whole.upper, there)
         if whole.d_upper > 0.0:
@@ -266,7 +266,7 @@ class UnionSource(MadeColumns):
     Parameters
     ----------
     members : list of Member
-        About the same points.
+        The members, all on the same points.
     by : {None, "diameter"}
         How they were made comparable.
     """
@@ -292,24 +292,24 @@ class UnionSource(MadeColumns):
 
     @property
     def part_of(self) -> str | None:
-        """A part of more, if a member is."""
+        """The larger families that members are parts of, if any."""
         parts = [part for member in self.members if (part := part_of(member.source)) is not None]
         return " and ".join(dict.fromkeys(parts)) or None
 
     @property
     def held(self) -> int:
-        """What the members hold."""
+        """Bytes that the members hold."""
         return sum(getattr(member.source, "held", 0) for member in self.members)
 
     @property
     def held_for_bounds(self) -> int:
-        """What members take, one after the other."""
+        """Bytes that members need for bounds, one after the other."""
         return max(getattr(member.source, "held_for_bounds", 0) for member in self.members)
 
     def fill(
         self, columns: Sequence[int], out: NDArray[np.floating], rows: NDArray[np.intp] | None = None
     ) -> None:
-        """Let every member make its own columns."""
+        """Let every member compute its own columns."""
         wanted = np.asarray(columns, np.intp)
         whose = np.searchsorted(self.first, wanted, side="right") - 1
         turns = np.flatnonzero(np.diff(whose, prepend=-1, append=-1)).tolist()
@@ -318,12 +318,12 @@ class UnionSource(MadeColumns):
             self.members[at].read(wanted[start:stop] - self.first[at], out[start:stop], rows)
 
     def error(self, greatest: float) -> float:
-        """The greatest of the members', if no value of any exceeds ``greatest``."""
+        """Return the greatest error of a member, if no value of any exceeds ``greatest``."""
         ends = np.full(self.n_features, greatest)
         return self.error_within(Ranges(-ends, ends, np.zeros_like(ends), np.zeros_like(ends), self.n_points))
 
     def error_within(self, ranges: Ranges) -> float:
-        """The greatest of the members', each by the magnitude of its own values."""
+        """Return the greatest error of a member, each by the magnitude of its own values."""
         return max(member.error(own) for member, own in self._ranges(ranges))
 
     def _ranges(self, ranges: Ranges) -> list[tuple[Member, Ranges]]:
@@ -334,11 +334,11 @@ class UnionSource(MadeColumns):
         ]
 
     def _own(self) -> list[tuple[Member, slice]]:
-        """Every member with its columns."""
+        """Return every member with its columns."""
         return list(zip(self.members, map(slice, self.first[:-1], self.first[1:]), strict=True))
 
     def extents(self) -> NDArray[np.float64]:
-        """Of every member its own: what a first pass found, or what it can say."""
+        """Return the extents of every member: found by a first pass, or stated by its source."""
         found = []
         for member in self.members:
             if member.ranges is not None:
@@ -349,13 +349,13 @@ class UnionSource(MadeColumns):
         return np.concatenate(found)
 
     def digest(self) -> bytes:
-        """Of every member, and of how they were made comparable."""
+        """Return a digest of all members, and of how they were made comparable."""
         return digest_of_parts(
             self.by, *([member.label, member.said, digest_of(member.source)] for member in self.members)
         )
 
     def whole(self, part: Part) -> Whole:
-        """Bounds for the union of the whole families; see the top of this module."""
+        """Return bounds for the union of the whole families; see the top of this module."""
         upper, lower = np.zeros_like(part.upper), np.full_like(part.lower, np.inf)
         ends = []
         for (member, own), (_, at) in zip(self._ranges(part.ranges), self._own(), strict=True):
@@ -373,14 +373,14 @@ class UnionSource(MadeColumns):
 
 
 def is_divided(source: ColumnSource) -> bool:
-    """Whether some of these columns were divided by the diameter of their family."""
+    """Return whether some of these columns were divided by the diameter of their family."""
     if not isinstance(source, UnionSource):
         return False
     return source.by is not None or any(is_divided(member.source) for member in source.members)
 
 
 class Prefixed(Sequence[str]):
-    """Names of all columns, each with its member's; made when they are looked up, for there may be many."""
+    """Names of all columns, each with its member's; made on lookup, since there may be many."""
 
     def __init__(self, members: list[Member]) -> None:
         self.members = members
@@ -407,7 +407,7 @@ class Prefixed(Sequence[str]):
 
 
 def _labels(labels: list[str]) -> list[str]:
-    """Names of members, numbered from 1 where several have the same."""
+    """Return names of members, numbered from 1 where several have the same."""
     often, seen = Counter(labels), Counter[str]()
     found = []
     for label in labels:

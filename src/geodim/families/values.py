@@ -1,4 +1,4 @@
-"""Features of one's own: functions of the data, or a matrix of values; and the columns as a family."""
+"""The user's own features: functions of the data, or a matrix of values; and the columns as a family."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Coordinates:
     label = "coordinates"
 
     def planned(self, n_points: int, n_coordinates: int) -> Sizes:  # noqa: ARG002
-        """What a plan needs to know of this many points."""
+        """Return the sizes for a plan, for this many points."""
         return Sizes(n_coordinates, None)
 
     def source(
@@ -90,7 +90,7 @@ class Values:
         names: Sequence[str] | None = None,
         n_threads: int | None = None,  # noqa: ARG002
     ) -> ColumnSource:
-        """The values as columns.
+        """Return the values as columns.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class Values:
         return self._called(X, names)
 
     def described(self, source: ColumnSource) -> dict[str, Any]:
-        """What a result says about these features."""
+        """Return what a result says about these features."""
         kind = "functions" if self.matrix is None else "columns"
         return {"family": "values", kind: source.n_features}
 
@@ -146,13 +146,13 @@ class Values:
 
 
 class _Fresh(ArraySource):
-    """An array that was not there before."""
+    """An array that was computed from the data, not given."""
 
     fresh = True
 
 
 def _count(X: object) -> int | None:
-    """How many points there are, if that can be told; a path says nothing of it."""
+    """Return the number of points, if it can be known; a path does not show it."""
     if isinstance(X, str | bytes | PathLike):
         return None
     shape = getattr(X, "shape", None)

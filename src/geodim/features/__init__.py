@@ -1,4 +1,4 @@
-"""Which functions make up F: the hops of a graph's attributes, `Distances`, `Directions`, `Values`, `Union`.
+"""The functions that make up F: hops of a graph's attributes, `Distances`, `Directions`, `Values`, `Union`.
 
 >>> import numpy as np
 >>> from geodim.features import hop_features, make_operator
@@ -30,7 +30,7 @@ __all__ = [
     "make_operator",
 ]
 
-# Made from points, in a room above this one.
+# These are made from points, in a package above this one.
 _FAMILIES = (
     "Coordinates", "Directions", "Distances", "Family", "Patches", "Pixels", "Terms", "Union", "Values",
     "patches", "pixels", "terms",

@@ -46,7 +46,7 @@ def two_sum(a: Any, b: Any) -> Any:
 
 @kernel
 def _divided(s: Any, e: Any, degree: Any) -> Any:
-    """(s + e) / degree, with one correction step.
+    """Return (s + e) / degree, with one correction step.
 
     The rounded sum h and what it lost, r, depend on the terms alone, not on their order (see the module
     hops), while s and e one by one do not. The correction makes the quotient that of h + r, so that the mean
@@ -62,9 +62,9 @@ def _divided(s: Any, e: Any, degree: Any) -> Any:
 
 @kernel
 def require_neighbours(indices: Any, low: int, high: int, n: int) -> None:
-    """Raise unless the entries of a row are there and name nodes.
+    """Raise unless the entries of a row exist and are node numbers.
 
-    Just after this, values are read wherever the entries say.
+    Right after this, values are read wherever the entries point.
 
     ``indices`` is (entries,) int32 or int64.
     """
@@ -92,7 +92,7 @@ def aggregate_rows(
     first: int,
     last: int,
 ) -> bool:
-    """Aggregate rows first..last-1 of x into out; tell whether all is finite.
+    """Aggregate rows first..last-1 of x into out; return whether all values are finite.
 
     Both are (n, c) and C-contiguous, c >= 8. Columns go in tiles of two vectors. The last tile is shifted
     left to end with the last column: some columns are then computed twice, to the same bits, and no

@@ -38,7 +38,7 @@ class VectorType(types.Type):
 
 
 class _VectorModel(models.PrimitiveModel):
-    """A vector is itself in LLVM, in registers and in memory."""
+    """A data model in which a vector is the same LLVM value in registers and in memory."""
 
     def __init__(self, manager: Any, numba_type: Any) -> None:
         super().__init__(manager, numba_type, _VECTOR)  # type: ignore[no-untyped-call]
@@ -99,7 +99,7 @@ def _fma(typing: Any, a: Any, b: Any, c: Any) -> tuple[Any, Callable[..., Any]]:
 
     def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
-        name = f"llvm.fma.v{LANES}f64"  # llvmlite does not spell the names of vector types itself
+        name = f"llvm.fma.v{LANES}f64"  # llvmlite does not build the names of vector types itself
         function = cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
         return builder.call(function, args)
 
@@ -128,7 +128,7 @@ def _larger(typing: Any, a: Any, b: Any) -> tuple[Any, Callable[..., Any]]:  # n
 
 
 def _prefetch(typing: Any, array: Any, offset: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: ARG001
-    """Ask for the cache line of an element, to be read soon."""
+    """Prefetch the cache line of an element that is read soon."""
 
     def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         pointer = _address(context, builder, array, args[0], args[1], ir.IntType(8))

@@ -41,7 +41,7 @@ class Rows:
     loops : ndarray or None
         Weights of those entries; None for 1.
     degrees : ndarray or None
-        What the weights are divided by, one positive number d for each node; None for nothing.
+        What the weights are divided by, one positive number d for each node; None if nothing is.
     roots : bool
         Divide by the root of the product of both degrees, instead of by that of the row.
     """
@@ -63,9 +63,9 @@ class Rows:
         return len(self.indptr) - 1
 
     def check(self) -> None:
-        """Raise unless all entries are there and name nodes.
+        """Raise unless all entries exist and are node numbers.
 
-        For kernels that read wherever entries say; the one in this module looks itself.
+        This is for kernels that read wherever entries point; the one in this module checks by itself.
         """
         starts, entries = self.indptr, self.indices
         ordered = starts[0] == 0 and starts[-1] <= len(entries) and not np.any(starts[1:] < starts[:-1])
@@ -106,7 +106,7 @@ def aggregate(rows: Rows, block: NDArray[np.floating], out: NDArray[np.floating]
 
 
 def useful_threads(threads: int, work: int) -> int:
-    """Return `threads`, or 1 where there is too little to do to start them."""
+    """Return `threads`, or 1 if there is too little work to start them."""
     return threads if work >= WORTH_THREADS else 1
 
 
@@ -115,7 +115,7 @@ def _run(rows: Rows, block: NDArray[np.floating], out: NDArray[np.floating], thr
 
     threads = useful_threads(threads, len(rows.indices) * block.shape[1])
     source = block.view()
-    source.flags.writeable = False  # one compilation, whoever calls
+    source.flags.writeable = False  # so that it is compiled only once
 
     def task(part: tuple[int, int]) -> bool:
         return aggregate_rows(

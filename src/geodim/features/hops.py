@@ -67,7 +67,7 @@ def iter_hop_blocks(
 ) -> Iterator[NDArray[np.floating]]:
     """Yield ``T^m X[:, columns]`` for m = 0, ..., hops.
 
-    A yielded block is a read-only view of one of two buffers: it holds until the next but one is asked for.
+    A yielded block is a read-only view of one of two buffers: it is valid until the next but one is yielded.
     Copy what must live longer.
 
     Parameters
@@ -182,7 +182,7 @@ def _as_columns(X: object) -> ColumnSource:
 def feature_type(X: object, source: ColumnSource, dtype: DTypeLike | None = None) -> np.dtype[Any]:
     """Return the float type of the features.
 
-    The given one, or else float32 where that holds every value of X.
+    This is the given one, or else float32 if that holds every value of X.
     """
     if dtype is None:
         own = getattr(X, "dtype", None)  # a sparse source always reads as float64, so X itself is asked first
@@ -215,7 +215,7 @@ def _chosen(columns: slice | Sequence[int] | NDArray[np.integer], total: int) ->
 
 def _check_finite(block: NDArray[np.floating], columns: list[int]) -> None:
     """Refuse NaN and infinity before they spread over the graph."""
-    # The extremes see every NaN and infinity, and need no memory of the size of the block.
+    # The extremes show every NaN and infinity, and need no memory of the size of the block.
     if np.isfinite(block.min()) and np.isfinite(block.max()):
         return
     row, column = (int(i) for i in np.argwhere(~np.isfinite(block))[0])

@@ -92,7 +92,7 @@ def columns_for_memory(
 ) -> int:
     """Return the widest block of columns for which :func:`hop_memory` stays within `memory` bytes.
 
-    A multiple of 16, which is what the kernel likes, or 8; no more than `limit` (the
+    It is a multiple of 16, which suits the kernel best, or 8; no more than `limit` (the
     number of attributes) needs.
 
     Raises

@@ -12,7 +12,7 @@ name      operator                                                              
 ``heat``  :math:`e^{-t} \sum_{k \le K} \frac{t^k}{k!} T^k`                     t, order, transition
 ========  ====================================================================  ========================
 
-:math:`T` is ``sym`` or ``rw``. A scipy sparse matrix can stand in the place of a name; it is used as it is.
+:math:`T` is ``sym`` or ``rw``. A scipy sparse matrix can be given instead of a name; it is used as it is.
 
 Edge weights are not negative (:func:`geodim.data.graphs.as_graph` refuses others), and the weighted degrees
 :math:`\deg(v) = \sum_{w \in N(v)} \tilde A_{vw}` are 0 or lie between 1e-150 and 1e150. A node of degree 0,
@@ -95,14 +95,14 @@ class Operator(ABC):
         """Write the operator times `block` into `out`.
 
         These are two different C-contiguous (n, c) arrays of one float type. Columns do not influence each
-        other, and neither does `n_threads` influence any bit. See :mod:`geodim.features.hops` for what is
+        other, and `n_threads` does not influence any bit. See :mod:`geodim.features.hops` for what is
         guaranteed about rounding.
         """
 
     def arithmetic(self) -> Arithmetic | None:
         """Return what the rounding of an application depends on.
 
-        None if what `apply` computes is the definition.
+        None if the result of `apply` is correct by definition.
         """
         return None
 
@@ -360,7 +360,7 @@ def _degrees(graph: Graph) -> NDArray[np.float64]:
 
 
 def _sum_of(graph: Graph, node: int) -> float:
-    """The degree of one node, infinite where float64 does not hold it."""
+    """Return the degree of one node, infinite where float64 does not hold it."""
     assert graph.weights is not None
     own = 1.0 if graph.loop_weights is None else float(graph.loop_weights[node])
     try:
@@ -417,7 +417,7 @@ def _ppr(transition: MatrixOperator, alpha: object, order: int | None, tolerance
     alpha = real_number(0.15 if alpha is None else alpha, "alpha", above=0.0, most=1.0)
     if order is None:
         keep = 1.0 - alpha
-        if keep == 1.0:  # alpha is less than what float64 can tell from 0
+        if keep == 1.0:  # alpha is too small for 1 - alpha to differ from 1 in float64
             _check_order(math.inf)
         order = 0 if keep == 0.0 else max(math.ceil(math.log(tolerance) / math.log(keep)) - 1, 0)
         _check_order(order)

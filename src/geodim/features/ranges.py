@@ -1,4 +1,4 @@
-"""What is known of the columns of hops without looking at them, for the bounds of a pass that was stopped."""
+"""What is known about the columns of hops without computing them, for bounds of a stopped pass."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["hop_ranges"]
 def hop_ranges(
     ranges: Ranges, operator: Operator, sums: Sequence[float], errors: Sequence[FeatureError]
 ) -> list[Ranges]:
-    r"""Ranges and sums of squares of the attributes and their hops 1, ..., k, for k = 0, 1, ...
+    r"""Return ranges and sums of squares of the attributes and their hops 1, ..., k, for k = 0, 1, ...
 
     * A feature of hop m is at most s_m times as large as its attribute, s_m being the largest row sum of
       :math:`|A|^m`. If no entry of A is negative, as in all operators made from graphs, the least value is at
@@ -41,7 +41,7 @@ def hop_ranges(
     Parameters
     ----------
     ranges : Ranges
-        Of the attributes.
+        The ranges of the attributes.
     operator : Operator
         What one hop does.
     sums : sequence of float
@@ -71,9 +71,9 @@ def _joined(parts: list[Ranges]) -> Ranges:
 
 
 def _after(ranges: Ranges, arithmetic: Arithmetic, total: float, *, within: bool) -> Ranges:
-    """In real arithmetic, after some hops whose row sums are at most ``total``.
+    """Return the ranges in real arithmetic, after some hops whose row sums are at most ``total``.
 
-    ``within`` the range if they are 1.
+    If row sums are 1, values stay ``within`` the range.
     """
     least, greatest = ranges.least, ranges.greatest
     if not (arithmetic.means or arithmetic.contracts):  # entries of any sign

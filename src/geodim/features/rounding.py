@@ -97,9 +97,9 @@ class Arithmetic:
     contracts : bool
         Whether no entry is negative and the spectral norm is 1 at most.
     order : int or None
-        Of a series the number of products; None for a matrix.
+        The number of products of a series; None for a matrix.
     first : float
-        Of a series the coefficient that Horner's rule begins with.
+        The coefficient of a series with which Horner's rule begins.
     """
 
     terms: int
@@ -110,7 +110,7 @@ class Arithmetic:
     first: float = 1.0
 
     def relative(self, kind: np.dtype[np.floating]) -> float:
-        """The error of an application, relative to the sums of absolute terms."""
+        """Return the error of an application, relative to the sums of absolute terms."""
         error = 8.0 * UNIT + 6.0 * (self.terms * UNIT) ** 2
         if self.order is not None:
             error = math.expm1(self.order * math.log1p(error + 3.0 * UNIT) + 6.0 * UNIT)
@@ -119,7 +119,7 @@ class Arithmetic:
         return error * UPWARD
 
     def underflow(self, kind: np.dtype[np.floating], magnitude: float, largest_sum: float) -> float:
-        """What underflow adds, for values up to this magnitude."""
+        """Return what underflow adds, for values up to this magnitude."""
         error = TINY * (self.terms * (1.0 + 2.0 * magnitude) + 3.0) / min(self.least_degree, 1.0)
         if self.order is not None:
             error *= (self.order + 1) * (1.0 + largest_sum) * (1.0 + largest_sum) / min(self.first, 1.0)
@@ -133,7 +133,7 @@ class FeatureError:
     Attributes
     ----------
     largest : float
-        Whichever feature.
+        The bound for any feature.
     relative, lost : float
         A feature that is a sum of terms which are not negative is off by at most ``relative``
         times itself, plus ``lost``.
@@ -144,7 +144,7 @@ class FeatureError:
     lost: float = 0.0
 
     def of_delta(self, rms: float, delta: float) -> float:
-        """How far Delta may be off, given it as computed.
+        """Return how far Delta may be off, given it as computed.
 
         For terms that are not negative, and columns of no larger root mean square.
         """
@@ -155,14 +155,14 @@ class FeatureError:
 
 
 def stored_underflow(kind: np.dtype[np.floating]) -> float:
-    """How far a value that underflows may be off when it is stored."""
+    """Return how far a value that underflows may be off when it is stored."""
     return 2.0**-150 if kind == np.float32 else TINY
 
 
 def growth(
     operator: Operator, hops: int, kind: np.dtype[np.floating], threads: int | None = None
 ) -> list[float]:
-    r"""Upper bounds on the largest sum of a row of :math:`|A|^m`, for m = 0, ..., hops.
+    r"""Return upper bounds on the largest sum of a row of :math:`|A|^m`, for m = 0, ..., hops.
 
     Features of hop m are at most this many times as large as the largest attribute. Takes one
     narrow product per hop, where the operator is; infinite where a sum overflows, and for
@@ -197,13 +197,13 @@ def feature_errors(
     exact_attributes: bool = True,
     divided: bool = False,
 ) -> list[FeatureError]:
-    """Bounds on the error of computed features, over all hops up to m, for m = 0, 1, ...
+    """Return bounds on the error of computed features, over all hops up to m, for m = 0, 1, ...
 
     Parameters
     ----------
     operator : Operator
-        What one hop does. One that states no arithmetic is taken at its word: what it
-        computes is the definition.
+        What one hop does. If it states no arithmetic, what it computes is correct by
+        definition.
     sums : sequence of float
         From :func:`growth`, one for each m.
     magnitude : float
@@ -213,7 +213,7 @@ def feature_errors(
     exact_attributes : bool
         Whether this type holds all attributes exactly, or rounds them first.
     divided : bool
-        Whether what is rounded first are quotients, rounded to float64 before.
+        Whether the attributes are quotients that were already rounded to float64.
 
     Examples
     --------

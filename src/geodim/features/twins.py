@@ -40,7 +40,7 @@ class Twins:
             self.alive = self.alive[sizes[classes] > 1]
 
     def counts(self) -> list[int]:
-        """For every k, the nodes that share all features of hops 0..k with another node."""
+        """Return for every k the number of nodes that share all features of hops 0..k with another node."""
         found = []
         for k in range(len(self.classes)):
             if self.alive.size == 0:

@@ -56,7 +56,7 @@ class Gauge:
 
     @classmethod
     def of(cls, result: IDResult) -> Gauge | None:
-        """The gauge of a result; None where nothing was divided by d_max, or no upper bound is known."""
+        """Return the gauge of a result; None if nothing was divided by d_max, or no upper bound is known."""
         if not result.normalized or result.discriminability_upper == 0.0 or result.upper == math.inf:
             return None
         n, d = result.n_points, result.n_features
@@ -68,7 +68,7 @@ class Gauge:
         return cls(result.dimension, result.lower, result.upper, marks, n, d)
 
     def mark(self, name: str) -> float | None:
-        """The dimension of a kind of columns, if there is a mark for it."""
+        """Return the dimension of a kind of columns, if there is a mark for it."""
         return next((mark.dimension for mark in self.marks if mark.name == name), None)
 
     @property

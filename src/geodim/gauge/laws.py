@@ -95,7 +95,7 @@ LAWS = {
 
 
 def median_reach(law: Law, n_points: int, n_features: int) -> float:
-    """The median of the largest range of this many columns of this many values."""
+    """Return the median of the largest range of this many columns of this many values."""
     wanted = 2.0 ** (-1.0 / n_features)
     low, high = 0.0, 2.0
     if law.name != "uniform":
@@ -108,7 +108,7 @@ def median_reach(law: Law, n_points: int, n_features: int) -> float:
 
 
 def _within(law: Law, n: int, reach: float) -> float:
-    """The probability that the range of n values is at most so much."""
+    """Return the probability that the range of n values is at most so much."""
     if law.name == "uniform":  # the closed form: its density has corners
         part = 0.5 * reach
         return math.exp((n - 1) * math.log(part)) * (n - (n - 1) * part) if part > 0.0 else 0.0

@@ -36,7 +36,7 @@ class Mark(NamedTuple):
 
 
 def reference_marks(n_points: int, n_features: int, scale: str = "global") -> tuple[Mark, ...]:
-    """Dimensions of columns of known kinds, for a number of points and features.
+    """Return dimensions of columns of known kinds, for a number of points and features.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def reference_marks(n_points: int, n_features: int, scale: str = "global") -> tu
 
 @lru_cache(maxsize=256)
 def mark_of(name: str, n_points: int, n_features: int, *, by_range: bool = False) -> float:
-    """The dimension of columns of one law."""
+    """Return the dimension of columns of one law."""
     largest = _windows()["n_points"][-1]
     window = 1.0 + (_read(name, n_points, n_features) - 1.0) * math.sqrt(min(1.0, largest / n_points))
     law = LAWS[name]
@@ -85,7 +85,7 @@ def _windows() -> dict[str, Any]:
 
 
 def _read(name: str, n_points: int, n_features: int) -> float:
-    """A value of a table, between its sizes, linear in their logarithms.
+    """Return a value of a table, between its sizes, linear in their logarithms.
 
     Also so for more features than there are in it: the largest of many grows as the logarithm of their
     number, or slower.

@@ -100,7 +100,7 @@ class Batches:
 
 
 def _cuts(total: int, batch_size: int) -> list[int]:
-    """Where batches begin and end.
+    """Return where batches begin and end.
 
     Examples
     --------

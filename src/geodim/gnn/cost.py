@@ -2,7 +2,7 @@
 
 Seconds are by a rough model: epochs x (arithmetic of one epoch / rate + parameters x time of an optimizer
 step), with constants measured on 2 cores of an AMD EPYC (Zen 4).  The epochs are those that early stopping
-took on the Planetoid graphs; they are what nobody knows beforehand.
+took on the Planetoid graphs; they cannot be known beforehand.
 """
 
 from __future__ import annotations

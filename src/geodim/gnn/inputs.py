@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["HopInputs", "hop_inputs", "hop_inputs_bytes"]
 
 RECIPE = "sign-inputs/1"
-# Of the two buffers in flight: the wider a block, the fewer passes over the graph and the files.
+# Bytes of the two buffers in flight: the wider a block, the fewer passes over the graph and the files.
 BLOCK_BYTES = 1 << 28
 
 
@@ -79,7 +79,7 @@ class HopInputs:
         return isinstance(self.layers[0], np.memmap)
 
     def positions(self, nodes: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Rows of the given nodes."""
+        """Return rows of the given nodes."""
         found = np.searchsorted(self.nodes, nodes)
         wrong = np.flatnonzero(self.nodes[np.minimum(found, len(self.nodes) - 1)] != nodes)
         if wrong.size:
@@ -160,7 +160,7 @@ def hop_inputs(
 
 
 def hop_inputs_bytes(n_rows: int, n_attributes: int, hops: int) -> int:
-    """Bytes of the layers.
+    """Return bytes of the layers.
 
     Examples
     --------

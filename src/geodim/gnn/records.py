@@ -68,7 +68,7 @@ class SignRun:
     torch: str
 
     def to_dict(self) -> dict[str, Any]:
-        """One row of plain values."""
+        """Return one row of plain values."""
         return asdict(self)
 
     @classmethod

@@ -89,7 +89,7 @@ class SIGN(torch.nn.Module):
         return sum(parameter.numel() for parameter in self.parameters())
 
     def forward(self, features: Sequence[torch.Tensor]) -> torch.Tensor:
-        """Logits (nodes, n_classes) for the hop features ``[X, TX, ..., T^k X]`` of some nodes."""
+        """Return logits (nodes, n_classes) for the hop features ``[X, TX, ..., T^k X]`` of some nodes."""
         if len(features) != len(self.inception):
             raise ShapeError(
                 f"a model for {len(self.inception) - 1} hops takes "

@@ -105,7 +105,7 @@ def resilience_bounds(values: ArrayLike, support: Iterable[int], d_max: float = 
 
 
 def _phi(values: ArrayLike, sizes: Iterable[int]) -> dict[int, float]:
-    """The width of the narrowest window for every size."""
+    """Return the width of the narrowest window for every size."""
     sequence = feature_sequence(values)[:, None]
     return {k: float(window_minima(sequence, k)[0]) for k in sizes}
 

@@ -1,4 +1,4 @@
-"""What the workers of a cluster can hold and have in work at the same time, whether they are there or not."""
+"""What the workers of a cluster, real or planned, can hold and process at the same time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 PROCESS_BYTES = 200 << 20  # Python with NumPy, Numba, Dask and the compiled kernels
 AT_REST = 0.35  # of a worker's memory for columns and results that wait,
-AT_WORK = 0.35  # for those in work; the rest is left to Dask, which spills and pauses near the limit
+AT_WORK = 0.35  # for running tasks; the rest is left to Dask, which spills and pauses near the limit
 
 # Bytes per point of a column in work, by the bytes of a value: the solver (see docs/architecture.md), a
 # profile, the worker's bar, and a result.
@@ -20,7 +20,7 @@ BYTES_IN_WORK = {4: 25 + 12 + 8 + 12 + 4, 8: 33 + 12 + 8 + 12 + 8}
 BYTES_PER_STEP = 8 + 33 + 12 + 8 + 12  # counts, solver, profile, bar and result
 BYTES_PER_CELL = 8
 LIVE = 10  # histograms of one column that wait on a worker at the same time, about
-COUNTED_BYTES = 16 << 20  # counts of a task are at most about so large
+COUNTED_BYTES = 16 << 20  # about the largest size of the counts of a task
 
 BLOCK_BYTES = 256 << 20  # columns travel in blocks of at most about this size,
 LEAST_BYTES = 1 << 20  # and of at least this one, where there are enough columns
@@ -79,29 +79,29 @@ class Capacity:
 
     @property
     def workroom(self) -> float:
-        """Bytes that may be in work on any worker."""
+        """Bytes that running tasks may take on any worker."""
         return AT_WORK * min(worker.usable for worker in self.workers)
 
     def slots(self, bytes_per_task: float) -> int:
-        """Tasks of that size that every worker may have in work at the same time; 0 if not even one fits."""
+        """Return how many tasks of that size each worker may run at the same time; 0 if not even one fits."""
         return int(min(self.workroom / bytes_per_task, *(worker.threads for worker in self.workers)))
 
     def threads_each(self, slots: int) -> int:
-        """Threads for each of so many tasks in work, so that no worker has more of them than it was given."""
+        """Return the threads for each of this many running tasks, so that no worker exceeds its threads."""
         return max(1, min(worker.threads for worker in self.workers) // max(slots, 1))
 
     def columns_per_task(self, n_columns: int) -> int:
-        """So many that every thread has two tasks: one alone would wait for the slowest."""
+        """Return enough tasks for two per thread: with one each, all would wait for the slowest."""
         return -(-n_columns // (2 * self.threads))
 
     def columns_per_block(self, n_columns: int, bytes_per_column: int) -> int:
-        """Columns that travel together: enough blocks for every thread, none too large or too small."""
+        """Return the columns that travel together: enough blocks for all threads, of a sensible size."""
         share = -(-n_columns // (BLOCKS_PER_THREAD * self.threads))
         most = min(BLOCK_BYTES, self.room / (4 * self.threads))  # it is twice in memory while it travels
         return max(1, int(min(max(share, LEAST_BYTES // bytes_per_column), most // bytes_per_column)))
 
     def columns_at_rest(self, bytes_per_column: int) -> int:
-        """Columns that the workers can hold together, at least one."""
+        """Return columns that the workers can hold together, at least one."""
         return max(int(self.room // bytes_per_column), 1)
 
     def waves(self, n_points: int, n_features: int, n_steps: int) -> Waves:
@@ -112,5 +112,5 @@ class Capacity:
         return Waves(width, max(1, together // width))
 
     def share_of_room(self, n_cells: float) -> float:
-        """What share of the room counts in this many cells take."""
+        """Return what share of the room counts in this many cells take."""
         return LIVE * BYTES_PER_CELL * n_cells / self.room

@@ -34,7 +34,7 @@ MOST_SIZES = 1 << 21  # at which Phi is bounded by counts in cells
 MANY_TASKS = 200_000  # beyond this the scheduler is what one waits for
 MADE_TASKS = 4  # per thread, where workers make columns,
 MADE_RESULT = 36  # and bytes per point that the result of each takes: as found, sent and merged
-AHEAD = 2  # tasks of a pass over hops that wait for each one in work
+AHEAD = 2  # tasks of a pass over hops that wait for each running one
 
 
 def workers_of(count: int, threads: int, memory: float) -> list[Worker]:
@@ -58,7 +58,7 @@ def plan_cluster(
 
 
 def column_way(problem: Problem, capacity: Capacity) -> tuple[Way, str | None]:
-    """How columns are solved on the cluster, and why they cannot be."""
+    """Return how columns are solved on the cluster, and why they cannot be."""
     n, d, steps = problem.n_points, problem.n_features, problem.steps
     resident = problem.resident
     if resident is None:
@@ -98,7 +98,7 @@ def column_way(problem: Problem, capacity: Capacity) -> tuple[Way, str | None]:
 
 
 def _too_large(problem: Problem, capacity: Capacity) -> str:
-    """What would have to be different."""
+    """Return what would have to be different."""
     need = problem.n_points * BYTES_IN_WORK[problem.itemsize]
     text = (
         f"exact values of a column of {problem.n_points:,} points need {need:,} bytes in work, and a "
@@ -172,7 +172,7 @@ def _columns(problem: Problem, capacity: Capacity, rates: CoreRates) -> Plan:
 
 
 def _made(problem: Problem, capacity: Capacity, rates: CoreRates) -> Plan:
-    """Every worker has the points; a task makes and solves its share of the columns, in one thread."""
+    """Plan for points on every worker, where each task computes and solves some columns in one thread."""
     n, d, count = problem.n_points, problem.n_features, len(capacity.workers)
     threads = max(worker.threads for worker in capacity.workers)
     tasks = min(d, LEADERS) + min(d, MADE_TASKS * capacity.threads)
@@ -249,7 +249,7 @@ def _least_memory(capacity: Capacity) -> int | None:
 
 
 def _hop_bytes(problem: Problem, columns: int, entries: int) -> int:
-    """What a task with this many columns in flight takes on a worker, beside a graph without entries."""
+    """Return what a task with this many columns in flight takes on a worker, without the graph's entries."""
     n, hops = problem.n_points, problem.hops or 0
     one = peak_memory(
         n, entries, columns, problem.itemsize, hops, 1, problem.scratch_itemsize, weighted=problem.weighted
@@ -258,12 +258,12 @@ def _hop_bytes(problem: Problem, columns: int, entries: int) -> int:
 
 
 def _graph_bytes(problem: Problem) -> int:
-    """Bytes of the graph's entries, which every worker holds once."""
+    """Return bytes of the graph's entries, which every worker holds once."""
     return _hop_bytes(problem, NARROWEST, problem.stored_entries) - _hop_bytes(problem, NARROWEST, 0)
 
 
 def hop_way(problem: Problem, capacity: Capacity, budget: int | None = None) -> tuple[Way, str | None]:
-    """Columns in flight per task, and tasks in work on each worker, by its memory; and why it cannot be."""
+    """Return columns in flight per task and running tasks per worker, by its memory; and why it cannot be."""
     n, d, graph = problem.n_points, problem.n_features, _graph_bytes(problem)
     room = capacity.workroom if budget is None else min(capacity.workroom, budget)
     most = min(worker.threads for worker in capacity.workers)
@@ -287,7 +287,7 @@ def hop_way(problem: Problem, capacity: Capacity, budget: int | None = None) -> 
 
 
 def _hops(problem: Problem, capacity: Capacity, budget: int | None, rates: CoreRates) -> Plan:
-    """The operator is on every worker; a task takes a block of attributes through all hops."""
+    """Plan for the operator on every worker, where each task takes a block of attributes through all hops."""
     way, why_not = hop_way(problem, capacity, budget)
     n, d, hops = problem.n_points, problem.n_features, problem.hops or 0
     count, graph = len(capacity.workers), _graph_bytes(problem)

@@ -42,7 +42,7 @@ MASSES, MASS_COLUMN, MASS_STEPS, COUNTED_MASS, COUNTED_STEP = 45, 500, 90, 23, 6
 
 
 def column_way(problem: Problem, threads: int) -> Way:
-    """The way of plain columns on this machine."""
+    """Return the way of plain columns on this machine."""
     if problem.every_window:
         return every_window(problem.n_points, problem.n_features, row_major=problem.row_major)
     steps = math.inf if problem.far else problem.steps
@@ -61,7 +61,7 @@ def column_way(problem: Problem, threads: int) -> Way:
 
 
 def column_memory(problem: Problem, threads: int) -> int:
-    """Peak bytes by the formula above."""
+    """Return peak bytes by the formula above."""
     way = column_way(problem, threads)
     n, b = problem.n_points, problem.itemsize
     if problem.masses:
@@ -92,7 +92,7 @@ def column_memory(problem: Problem, threads: int) -> int:
 
 
 def _mass_memory(problem: Problem, way: Way) -> int:
-    """Bytes that points with masses take."""
+    """Return bytes that points with masses take."""
     n = problem.n_points
     weights = MASSES * (n if problem.n_rows is None else problem.n_rows)
     if way.steps is not None:
@@ -172,7 +172,7 @@ def plan_cpu(
 
 
 def _method(way: Way) -> str:
-    """How columns are solved, in words."""
+    """Return how columns are solved, in words."""
     if way.counted:
         return f"counted in {way.steps:,} steps"
     return "sorted" if way.compiled else "sorted, and every window looked at: too few to load compiled code"
@@ -230,6 +230,6 @@ def _hops(problem: Problem, threads: int, budget: int | None, rates: CoreRates) 
 
 
 def product_seconds(problem: Problem, rates: CoreRates) -> float:
-    """All products with the graph, on one core."""
+    """Return all products with the graph, on one core."""
     per_hop = (problem.stored_entries + problem.n_points) * problem.n_features * problem.products
     return per_hop * (problem.hops or 0) * rates.product

@@ -58,7 +58,7 @@ def _on_device(problem: Problem, budget: int, memory: int | None) -> _OnDevice:
 
 
 def _kept(problem: Problem) -> int:
-    """Bytes of the data on the device: what lies there, and the points that columns are made from there."""
+    """Return bytes of data on the device: what lies there, and points that columns are computed from."""
     if not problem.on_device:
         return 0
     return problem.nbytes if problem.made_from is None else problem.made_from

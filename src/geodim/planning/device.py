@@ -12,7 +12,6 @@ from typing import NamedTuple
 from geodim.errors import DeviceMemoryError
 
 BASE = 32  # values of the finest block of a pyramid
-PER = 512  # starts per program for the smallest windows
 BATCH = 16  # columns that are solved together
 WIDEST = 32  # columns that are brought to the device together: of each row two lines of the host's cache
 WAVES = (
@@ -44,13 +43,13 @@ class Widths(NamedTuple):
 
 
 def solver_bytes(n_points: int, layers: int, batch: int) -> int:
-    """Memory of a solver, without columns and waves."""
+    """Return memory of a solver, without columns and waves."""
     pyramid = n_points // BASE * 2 * 40
-    return 12 * n_points * layers + (8 * n_points + pyramid + n_points // PER * BASE * 8) * batch + pyramid
+    return 12 * n_points * layers + (8 * n_points + pyramid) * batch + pyramid
 
 
 def bytes_for(n_points: int, itemsize: int, layers: int, batch: int) -> int:
-    """Peak bytes with a batch of this many columns.
+    """Return peak bytes with a batch of this many columns.
 
     They are the solver, the sorted columns, sorting, the search, and two blocks of input.
     """
@@ -59,7 +58,7 @@ def bytes_for(n_points: int, itemsize: int, layers: int, batch: int) -> int:
 
 
 def batch_for(n_points: int, itemsize: int, layers: int, budget: int, most: int = BATCH) -> int:
-    """Columns that fit into a batch, with as much again for the blocks they come from.
+    """Return columns that fit into a batch, with as much again for the blocks they come from.
 
     At least 1; raises where not even that fits.
     """
@@ -79,7 +78,7 @@ def batch_for(n_points: int, itemsize: int, layers: int, budget: int, most: int 
 
 
 def widths_for(n_points: int, itemsize: int, n_features: int, budget: int, *, on_device: bool) -> Widths:
-    """Columns in a batch and in a block, for a pass over plain columns.
+    """Return columns in a batch and in a block, for a pass over plain columns.
 
     Blocks are wider than batches where they come from the host.
     """
@@ -91,7 +90,7 @@ def widths_for(n_points: int, itemsize: int, n_features: int, budget: int, *, on
 
 
 def short_cells(n_points: int) -> int:
-    """Cells that the values of a short column are counted in, a power of two."""
+    """Return cells that the values of a short column are counted in, a power of two."""
     return min(max(1 << max(n_points.bit_length() - 2, 0), 64), SHORT_CELLS)
 
 
@@ -101,12 +100,12 @@ def dense_room(n_points: int) -> int:
 
 
 def is_short(n_points: int, n_features: int) -> bool:
-    """Whether columns are so many and so short that they are dropped by counts."""
+    """Return whether columns are many and short enough to be dropped by counts."""
     return n_features >= SHORT_FROM and SHORT_POINTS[0] <= n_points <= SHORT_POINTS[1]
 
 
 def short_blocks(n_features: int, width: int) -> list[int]:
-    """Sizes of blocks, small ones first: what their best columns reach lets more of the next be dropped."""
+    """Return sizes of blocks, small ones first: what their best columns reach lets more be dropped."""
     sizes, size, left = [], min(SHORT_FIRST, width), n_features
     while left > 0:
         sizes.append(min(size, left))
@@ -116,7 +115,7 @@ def short_blocks(n_features: int, width: int) -> list[int]:
 
 
 def short_widths(n_points: int, itemsize: int, n_features: int, budget: int, *, on_device: bool) -> Widths:
-    """Columns that are solved together, and counted together, of many short ones."""
+    """Return columns that are solved together, and counted together, of many short ones."""
     width = max(min(SHORT_BLOCK // (n_points * itemsize), SHORT_MOST, n_features), 1)
     widths = Widths(min(SHORT_BATCH, n_features), width)
     while widths.width > 1:
@@ -128,7 +127,7 @@ def short_widths(n_points: int, itemsize: int, n_features: int, budget: int, *, 
 
 
 def peak_of_short(n_points: int, n_features: int, itemsize: int, widths: Widths, *, on_device: bool) -> int:
-    """What a pass over many short columns takes.
+    """Return what a pass over many short columns takes.
 
     A block of them, and the next if they come from the host; its counts, twice; the densest values, and what
     sorts them; and the solver with its columns.
@@ -147,7 +146,7 @@ def peak_of_short(n_points: int, n_features: int, itemsize: int, widths: Widths,
 def hop_widths(
     n_nodes: int, itemsize: int, attributes: int, hops: int, budget: int, scratch_itemsize: int = 0
 ) -> Widths:
-    """Batch and columns in flight of a pass over hops, from what is left beside the graph."""
+    """Return batch and columns in flight of a pass over hops, from what is left beside the graph."""
     layers = hops + 1
     batch = batch_for(n_nodes, itemsize, layers, budget, min(BATCH, attributes))
     per_column = n_nodes * (4 * itemsize + scratch_itemsize)  # this block, two hops, the next block
@@ -166,7 +165,7 @@ def hop_widths(
 
 
 def graph_bytes(n_nodes: int, entries: int, budget: int, *, weighted: bool = False) -> tuple[int, bool]:
-    """Bytes of a graph on the device, and whether its entries stay there.
+    """Return bytes of a graph on the device, and whether its entries stay there.
 
     Entries that do not stay are streamed, in two blocks.  Pointers and degrees take 8 bytes a node
     each, the order in which rows are worked on 4, an entry 4, with weights 8 more, and 8 for the
@@ -196,6 +195,6 @@ def peak_of_columns(
 def peak_of_hops(
     n_nodes: int, itemsize: int, hops: int, widths: Widths, graph: int, scratch_itemsize: int = 0
 ) -> int:
-    """What a pass over hops takes, the graph included."""
+    """Return what a pass over hops takes, the graph included."""
     per_column = n_nodes * (4 * itemsize + scratch_itemsize)
     return graph + bytes_for(n_nodes, itemsize, hops + 1, widths.batch) + widths.width * per_column

@@ -75,7 +75,7 @@ def peak_memory(
     *,
     weighted: bool = False,
 ) -> int:
-    """Peak bytes of a pass, by the formula above."""
+    """Return peak bytes of a pass, by the formula above."""
     aggregation = hop_memory(
         n_nodes, stored_entries, columns, itemsize, weighted=weighted, scratch_itemsize=scratch_itemsize
     )
@@ -85,7 +85,7 @@ def peak_memory(
 
 
 def hop_peak(problem: Problem, columns: int, threads: int) -> int:
-    """Peak bytes of a pass with this many columns in flight."""
+    """Return peak bytes of a pass with this many columns in flight."""
     return peak_memory(
         problem.n_points, problem.stored_entries, columns, problem.itemsize, problem.hops or 0, threads,
         problem.scratch_itemsize, weighted=problem.weighted,
@@ -93,7 +93,7 @@ def hop_peak(problem: Problem, columns: int, threads: int) -> int:
 
 
 def hop_way(problem: Problem, threads: int, budget: int | None = None, columns: int | None = None) -> Way:
-    """The way of a pass on one machine.
+    """Return the way of a pass on one machine.
 
     By default a cache line of columns is in flight, more where they are short; with a budget the most
     (at most 64) whose peak stays within it.  Raises where not even a few do.
@@ -130,7 +130,7 @@ def columns_for(
     *,
     weighted: bool = False,
 ) -> int:
-    """The most columns in flight (at most 64) whose peak stays within ``memory`` bytes."""
+    """Return the most columns in flight (at most 64) whose peak stays within ``memory`` bytes."""
     problem = Problem(
         n_nodes, max(attributes, 1), itemsize, hops=hops, stored_entries=stored_entries,
         scratch_itemsize=scratch_itemsize, weighted=weighted,
@@ -139,7 +139,7 @@ def columns_for(
 
 
 def default_columns(n_nodes: int, attributes: int) -> int:
-    """Columns in flight when nobody asks: a cache line of float32, more where columns are short."""
+    """Return the default columns in flight: a cache line of float32, more where columns are short."""
     return min(attributes, max(16, (1 << 22) // n_nodes // 16 * 16))
 
 
@@ -153,7 +153,7 @@ def columns_in_flight(
 
 
 def graph_of(operator: Operator) -> dict[str, Any]:
-    """What a `Problem` says about the operator of a graph."""
+    """Return what a `Problem` says about the operator of a graph."""
     # A series walks through one matrix many times.
     matrix = getattr(operator, "transition", operator).to_dict()
     return {

@@ -147,12 +147,12 @@ class Problem:
 
     @property
     def made_once(self) -> bool:
-        """Whether columns are made, and solved without a first look at them."""
+        """Whether columns are computed, and solved without a first pass over them."""
         return self.made_from is not None and self.rtol == 0.0 and self.n_rows is None
 
     @property
     def every_window(self) -> bool:
-        """Whether NumPy looks at every window, and nothing compiled is loaded: the one rule.
+        """Whether NumPy examines every window, and nothing compiled is loaded.
 
         Only of plain columns, solved exactly.
         """
@@ -205,7 +205,7 @@ def normal_spread(n_points: int, n_features: int) -> float:
 
 
 def reachable_rtol(steps: float, spread: float) -> float:
-    """The smallest tolerance that this many steps certify for sure.
+    """Return the smallest tolerance that this many steps are sure to certify.
 
     A step is a power of two, so half of it may do.
 

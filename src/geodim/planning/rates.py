@@ -27,7 +27,7 @@ class CoreRates:
         most of which need not be searched; of a column that is counted in steps; in cells, whose size is
         not the same everywhere.
     window : float
-        Per window, where NumPy looks at every one.
+        Per window, where NumPy examines every one.
     made, making : float
         Per value of a column among many that are made, most of which are dropped by counts; and besides, per
         value and coordinate of the points, of making it.
@@ -66,23 +66,23 @@ class CoreRates:
     task: float = 1e-3
 
     def columns(self, n_points: int, n_columns: int) -> float:
-        """Exact columns, on one core."""
+        """Return exact columns, on one core."""
         return n_points * (self.first + self.later * max(n_columns - 1, 0))
 
     def windows(self, n_points: int, n_columns: int) -> float:
-        """Columns whose windows are all examined, on one core."""
+        """Return columns whose windows are all examined, on one core."""
         return 0.5 * n_points * n_points * n_columns * self.window
 
     def masses(self, n_points: int, n_columns: int) -> float:
-        """Columns of points with masses, exactly, on one core."""
+        """Return columns of points with masses, exactly, on one core."""
         return n_points * n_columns * self.mass * math.pow(n_points / 1e5, 0.2)
 
     def counted_masses(self, n_points: int, n_columns: int, steps: float) -> float:
-        """The same if their mass is counted."""
+        """Return the same if their mass is counted."""
         return n_points * n_columns * self.counted_mass + self.columns(int(steps), n_columns)
 
     def counted(self, n_points: int, n_columns: int, steps: float) -> float:
-        """Columns that are counted, and solved by their counts, on one core."""
+        """Return columns that are counted, and solved by their counts, on one core."""
         return n_points * n_columns * self.count + self.columns(int(steps), n_columns)
 
 

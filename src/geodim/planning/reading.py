@@ -40,7 +40,7 @@ class Reading:
 
 
 def text_memory(text: float, table: float) -> int:
-    """Peak bytes of reading so much text, unpacked, into a table.
+    """Return the peak bytes of reading this much text, unpacked, into a table.
 
     >>> text_memory(490_784_392, 200_000_000) // 10**6  # measured: 985
     1002
@@ -49,7 +49,7 @@ def text_memory(text: float, table: float) -> int:
 
 
 def parquet_memory(group: float, table: float) -> int:
-    """Peak bytes of reading a Parquet file whose largest group of rows takes so much of it.
+    """Return the peak bytes of reading a Parquet file, given the bytes of its largest group of rows.
 
     >>> parquet_memory(206_884_690, 203_125_000) // 10**6  # one group; measured: 464
     590
@@ -58,7 +58,7 @@ def parquet_memory(group: float, table: float) -> int:
 
 
 def with_reading(plan: Plan, reading: Reading | None) -> Plan:
-    """The same plan, with what comes before it; where the workers of a cluster read, nothing does."""
+    """Return the same plan, with what comes before it; where the workers of a cluster read, nothing does."""
     if reading is None or plan.backend == "dask":
         return plan
     here = PROCESS_BYTES + reading.memory if reading.memory else 0

@@ -55,7 +55,7 @@ class PlanRecord:
 
     @classmethod
     def of(cls, plan: Plan, *, memory: int | None, seconds: float, attempts: int) -> PlanRecord:
-        """The record of a plan that was carried out, this many times with ever finer steps."""
+        """Return the record of a plan that was carried out, this many times with ever finer steps."""
         first = 1 if plan.hops is None else 0  # a first look at the data is taken once
         passes = first + attempts * (plan.passes - first)
         return cls(

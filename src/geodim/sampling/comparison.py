@@ -48,14 +48,14 @@ SURE = 0.95  # of the draws
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of two data sets.
+    """What is known about two data sets.
 
     Attributes
     ----------
     first, second : str
         Their names.
     word : {"lower", "higher", "not distinguishable", "not comparable"}
-        Of the first against the second.
+        The first data set compared with the second.
     why : str
         What it rests on.
     """
@@ -146,7 +146,7 @@ class Comparison(SavedResult, Reported):
         return [(what, texts) for what, texts in differences(self.results) if len(set(texts)) > 1]
 
     def rows(self) -> list[dict[str, Any]]:
-        """One plain row per data set, for tables and CSV."""
+        """Return one plain row per data set, for tables and CSV."""
         return [
             {
                 "name": name,
@@ -164,7 +164,7 @@ class Comparison(SavedResult, Reported):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {**self.scalars(), "names": self.names, "results": [one.to_dict() for one in self.results]}
 
     def scalars(self) -> dict[str, Any]:
@@ -198,7 +198,7 @@ class Comparison(SavedResult, Reported):
         return made
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
-        """Dimensions at equal numbers of points, see `geodim.display.sampling`."""
+        """Plot dimensions at equal numbers of points, see `geodim.display.sampling`."""
         from geodim.display.sampling import plot_comparison  # noqa: PLC0415
 
         return plot_comparison(self, ax=ax, **options)
@@ -303,7 +303,7 @@ def compare_points(
 
 
 def differences(results: Sequence[IDResult]) -> list[tuple[str, list[str]]]:
-    """Everything that two numbers may differ in but the data, with a text for each result."""
+    """Return everything that two numbers may differ in but the data, with a text for each result."""
     return [
         ("points", [f"{one.n_points:,}" for one in results]),
         ("features", [f"{one.n_features:,}" for one in results]),
@@ -317,7 +317,7 @@ def differences(results: Sequence[IDResult]) -> list[tuple[str, list[str]]]:
 
 
 def not_comparable(results: Sequence[IDResult], names: Sequence[str], *, points: int | None = None) -> str:
-    """Why such numbers say nothing about each other; empty if they do.
+    """Return why such numbers say nothing about each other; empty if they do.
 
     ``points`` is how many points each was measured on besides; without it their own numbers must be equal.
     """

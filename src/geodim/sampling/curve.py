@@ -115,7 +115,7 @@ class SampleCurve(SavedResult):
         return self._judged()[1]
 
     def _judged(self) -> tuple[float, str, int]:
-        """Growth, verdict, and by how many sizes: the last ones, or all where these scatter too much."""
+        """Return growth, verdict, and how many sizes were used: the last ones, or all if these scatter."""
         last = _trend(self.sizes, self.dimensions, LATEST)
         verdict = _verdict(*last)
         if verdict == "unclear":
@@ -157,7 +157,7 @@ class SampleCurve(SavedResult):
         return words + f"The number belongs to {n} points: compare it at equal numbers only."
 
     def rows(self) -> list[dict[str, Any]]:
-        """One plain row per size, for tables and CSV."""
+        """Return one plain row per size, for tables and CSV."""
         return [
             {
                 "points": size,
@@ -205,7 +205,7 @@ class SampleCurve(SavedResult):
         return made
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
-        """The dimension against the number of points, see `geodim.display.sampling`."""
+        """Plot the dimension against the number of points, see `geodim.display.sampling`."""
         from geodim.display.sampling import plot_sample_curve  # noqa: PLC0415
 
         return plot_sample_curve(self, ax=ax, **options)
@@ -299,7 +299,7 @@ def subsampled_dimensions(
 
 
 def _sizes(given: Sequence[int] | None, n: int) -> list[int]:
-    """Ascending numbers of points, each less than all."""
+    """Return ascending numbers of points, each less than all."""
     if given is not None:
         wanted = sorted({whole_number(size, "sizes, numbers of points,", 2, n - 1) for size in given})
         if not wanted:
@@ -313,7 +313,7 @@ def _sizes(given: Sequence[int] | None, n: int) -> list[int]:
 
 
 def _verdict(growth: float, off: float) -> str:
-    """What a growth means that is known to a standard error."""
+    """Return what a growth means that is known to a standard error."""
     if not math.isfinite(growth) or not math.isfinite(off):
         return "unclear"
     low, high = growth - 2.0 * off, growth + 2.0 * off
@@ -323,7 +323,7 @@ def _verdict(growth: float, off: float) -> str:
 
 
 def _trend(sizes: Sequence[int], values: Sequence[Sequence[float]], latest: int) -> tuple[float, float]:
-    """Growth with every doubling over the last sizes, and its standard error.
+    """Return growth with every doubling over the last sizes, and its standard error.
 
     A line through the logarithms; parts of the same points are not independent, so that the error
     is an indication, not a bound.

@@ -38,7 +38,7 @@ class Options(TypedDict, total=False):
 
 
 class Points:
-    """Data of which some points can be taken.
+    """Data from which some points can be taken.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ class Points:
         self.n_points, self._take = _rows_of(data, square=square)
 
     def whole(self) -> IDResult:
-        """The dimension of all points."""
+        """Return the dimension of all points."""
         return self._measured(self.data)
 
     def part(self, size: int, seed: Sequence[int]) -> IDResult:
-        """The dimension of this many points, drawn without putting any back.
+        """Return the dimension of this many points, drawn without putting any back.
 
         The seed alone says which, so that data sets with as many points are drawn alike: of two
         representations of the same points, the same ones.
@@ -88,7 +88,7 @@ class Points:
 
 
 def _rows_of(given: object, *, square: bool) -> tuple[int, Take]:
-    """How many points there are, and what gives some of them."""
+    """Return how many points there are, and what gives some of them."""
     data: Any = given
     module = type(data).__module__.partition(".")[0]
     refuse_dask(data)

@@ -1,4 +1,4 @@
-"""What all results have in common: plain values, JSON and back, and a page to look at."""
+"""What all results have in common: plain values, JSON and back, and an HTML page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SavedResult(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
 
     @classmethod
     @abstractmethod
@@ -34,7 +34,7 @@ class SavedResult(ABC):
         """Rebuild a result from `to_dict`."""
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text, also written to ``path`` (whole or not at all) if given.
+        """Return JSON text, also written to ``path`` (whole or not at all) if given.
 
         Infinity is the string "inf".
         """
@@ -68,7 +68,7 @@ class Reported:
         report(self, path, title=title)
 
     def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
-        """The page of `report` as text, also written to ``path`` if given."""
+        """Return the page of `report` as text, also written to ``path`` if given."""
         from geodim.display.html.document import check_report_path, render_report  # noqa: PLC0415
         from geodim.output import write_text  # noqa: PLC0415
 
@@ -81,7 +81,7 @@ class Reported:
 
 
 def format_of(values: object) -> str:
-    """Which kind of document this says it is; what it is instead, where it says nothing."""
+    """Return which kind of document this declares itself to be, or else what it looks like."""
     found = values.get("format") if isinstance(values, dict) else None
     return found[:80] if isinstance(found, str) else type(values).__name__
 
@@ -116,7 +116,7 @@ def _anything(value: object) -> object:
 
 
 def thinned(size: int, most: int) -> NDArray[np.intp]:
-    """At most ``most`` positions in [0, size).
+    """Return at most ``most`` positions in [0, size).
 
     Half of them are even, a quarter each denser and denser towards the ends.
     """
@@ -126,7 +126,7 @@ def thinned(size: int, most: int) -> NDArray[np.intp]:
 
 
 def to_json_value(value: object) -> object:
-    """Infinity as the string "inf": JSON has no such number."""
+    """Return infinity as the string "inf": JSON has no such number."""
     if isinstance(value, float) and not np.isfinite(value):
         return "inf" if value > 0 else str(value)
     return value

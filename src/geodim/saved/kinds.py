@@ -1,6 +1,6 @@
 """Kinds of values that a saved document may hold.
 
-Each turns what JSON gave into what it was, or says why it is none.  A check is a function of a value.  It
+Each turns a JSON value into what it was, or says why it is not valid.  A check is a function of a value.  It
 returns the value, as an array where the result has one, and raises `UnfitError` for anything else; `fields`
 applies a table of checks to a JSON object and names the field at fault.
 """
@@ -49,13 +49,13 @@ class UnfitError(ValueError):
 
 
 def unfit(what: str, value: object) -> NoReturn:
-    """Refuse a value, which is shown as far as it can be read."""
+    """Raise for a value, of which the message shows as much as is readable."""
     shown = "a very long number" if _too_long(value) else repr(value)
     raise UnfitError(f"{what}, not {shown[:80]}{'...' if len(shown) > 80 else ''}")
 
 
 def _too_long(value: object) -> bool:
-    """Whether Python would refuse to write the number out."""
+    """Return whether Python would refuse to write the number out."""
     return isinstance(value, int) and value.bit_length() > 1000
 
 
@@ -71,7 +71,7 @@ def whole(least: int = 0, most: int = MOST_WHOLE) -> Check[int]:
 
 
 def number(least: float = 0.0, most: float = math.inf, *, infinite: bool = False) -> Check[float]:
-    """A finite number within limits; also infinity, which is written "inf", where that is possible."""
+    """Return a finite number within limits; also infinity, which is written "inf", where that is possible."""
 
     def check(value: object) -> float:
         if infinite and value == "inf":
@@ -113,7 +113,7 @@ def optional(check: Check[T]) -> Check[T | None]:
 
 
 def list_of(check: Check[T]) -> Check[list[T]]:
-    """A list, every entry of which is such a value."""
+    """Return a list, every entry of which is such a value."""
 
     def each(value: object) -> list[T]:
         if not isinstance(value, list):
@@ -124,25 +124,25 @@ def list_of(check: Check[T]) -> Check[list[T]]:
 
 
 def sequence_of(check: Check[T]) -> Check[tuple[T, ...]]:
-    """As `list_of`, but nobody can add to it."""
+    """Check like `list_of`, but return a tuple."""
     each = list_of(check)
     return lambda value: tuple(each(value))
 
 
 def wholes(least: int, most: int = MOST_WHOLE) -> Check[NDArray[np.int64]]:
-    """A list of whole numbers within limits, as an array."""
+    """Return a list of whole numbers within limits, as an array."""
     each = list_of(whole(least, most))
     return lambda value: np.array(each(value), np.int64)
 
 
 def numbers(least: float = 0.0, *, infinite: bool = False) -> Check[NDArray[np.float64]]:
-    """A list of numbers, as an array."""
+    """Return a list of numbers, as an array."""
     each = list_of(number(least, infinite=infinite))
     return lambda value: np.array(each(value), np.float64)
 
 
 def sizes_or_masses(least: int) -> Check[NDArray[np.generic]]:
-    """Sizes, whole numbers from ``least`` on; or, if all are written as floats, masses.
+    """Return sizes, whole numbers from ``least`` on; or, if all are written as floats, masses.
 
     As an array of the one or the other.
     """
@@ -155,7 +155,7 @@ def sizes_or_masses(least: int) -> Check[NDArray[np.generic]]:
 
 
 def mapping_of(check: Check[object], **known: Check[object]) -> Check[dict[str, object]]:
-    """An object of such values; those of some names may have checks of their own."""
+    """Return an object of such values; those of some names may have checks of their own."""
 
     def each(value: object) -> dict[str, object]:
         if not isinstance(value, dict):
@@ -166,7 +166,7 @@ def mapping_of(check: Check[object], **known: Check[object]) -> Check[dict[str, 
 
 
 def plain(value: object, depth: int = DEEPEST) -> object:
-    """What a parameter may be.
+    """Return what a parameter may be.
 
     Text, a number, true or false, nothing, and few levels of lists and objects of these.
     """
@@ -193,9 +193,9 @@ def _within(where: str, check: Check[T], value: object) -> T:
 def fields(
     values: Mapping[str, object], table: Mapping[str, Check[object]], others: Mapping[str, Check[object]]
 ) -> dict[str, Any]:
-    """The fields of the table, checked; all must be there.
+    """Return the fields of the table, checked; all must be there.
 
-    ``others`` may be there, and nothing else.
+    ``others`` may be present, and nothing else.
     """
     for name in table:
         if name not in values:
@@ -210,7 +210,7 @@ def fields(
 
 
 def record(table: Mapping[str, Check[object]]) -> Check[dict[str, Any]]:
-    """A mapping with just these fields."""
+    """Return a mapping with just these fields."""
 
     def check(value: object) -> dict[str, Any]:
         if not isinstance(value, dict):

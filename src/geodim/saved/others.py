@@ -27,14 +27,14 @@ SHARE = number(0.0, 1.0)
 
 
 def any_number(value: object) -> float:
-    """A number of any size and sign, or what JSON has no number for."""
+    """Return a number of any size and sign, or what JSON has no number for."""
     if value in ("inf", "-inf", "nan"):
         return float(str(value))
     return number(-math.inf)(value)
 
 
 def interval(value: object) -> tuple[float, float]:
-    """A lower and an upper bound."""
+    """Return a lower and an upper bound."""
     ends = list_of(AT_MOST_INFINITE)(value)
     if len(ends) != 2 or ends[0] > ends[1]:
         unfit("a lower and an upper bound", value)
@@ -42,7 +42,7 @@ def interval(value: object) -> tuple[float, float]:
 
 
 def by_hop(value: object) -> dict[int, float]:
-    """Shares of hops, which JSON names by texts."""
+    """Return shares of hops, which JSON names by texts."""
     shares = mapping_of(SHARE)(value)
     if not all(name.isdecimal() for name in shares):
         unfit("shares by hop", value)

@@ -97,7 +97,7 @@ PLAN: dict[str, Check[object]] = {
 
 
 def plan_record(value: object) -> PlanRecord:
-    """What was planned and what happened."""
+    """Return what was planned and what happened."""
     return PlanRecord.from_dict(record(PLAN)(value))
 
 
@@ -111,7 +111,7 @@ ALERT: dict[str, Check[object]] = {
 
 
 def alert(value: object) -> Alert:
-    """A finding; codes of later versions are kept as they are."""
+    """Return a finding; codes of later versions are kept as they are."""
     return Alert(**record(ALERT)(value))
 
 
@@ -124,12 +124,12 @@ REMOVAL: dict[str, Check[object]] = {
 
 
 def removal_record(value: object) -> Removal:
-    """What removals of features cost."""
+    """Return what removals of features cost."""
     return Removal(**record(REMOVAL)(value))
 
 
 def share_range(value: object) -> tuple[float, float]:
-    """The least and the greatest share of a feature."""
+    """Return the least and the greatest share of a feature."""
     ends = list_of(number(0.0, 1.0))(value)
     if len(ends) != 2 or ends[0] > ends[1]:
         raise UnfitError(f"a range of shares, not {value!r:.60}")
@@ -209,7 +209,7 @@ SELECTION_DERIVED: dict[str, Check[object]] = {
 
 
 def read_saved(source: str | Path, rebuild: Callable[[object], T]) -> T:
-    """A result from JSON text or a JSON file, which is named in errors."""
+    """Return a result from JSON text or a JSON file, which is named in errors."""
     values = read_json(source)
     try:
         return rebuild(values)
@@ -228,7 +228,7 @@ def checked(
 ) -> T:
     """Check the fields, make the result, and check how its fields are related.
 
-    What it says of itself must be what the file says of it.
+    Its computed properties must agree with those in the file.
     """
     try:
         result = make(fields(values, table, derived))

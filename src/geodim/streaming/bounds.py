@@ -36,7 +36,7 @@ def phi_bounds(sketches: Sequence[Sketch], rtol: float) -> tuple[CellProfile, Ra
     sketches : sequence of Sketch
         One for each column, of the same number of values.
     rtol : float
-        How close bounds on the dimension are to be; more sizes than that asks for are not looked at.
+        How close bounds on the dimension must be; no more sizes than that requires are examined.
     """
     ranges = ranges_of(sketches)
     n = ranges.n_points
@@ -64,7 +64,7 @@ def phi_bounds(sketches: Sequence[Sketch], rtol: float) -> tuple[CellProfile, Ra
 
 
 def ranges_of(sketches: Sequence[Sketch]) -> Ranges:
-    """What the sketches know of the ends of their columns; of sums of squares, what follows from these."""
+    """Return the ends of the columns as the sketches know them, and sums of squares bounded by these."""
     least = np.array([sketch.least[0] for sketch in sketches])
     greatest = np.array([sketch.greatest[-1] for sketch in sketches])
     n = sketches[0].total
@@ -85,7 +85,7 @@ def _profile(
 def _all_columns(
     sketches: Sequence[Sketch], ranges: Ranges, sizes: Sizes
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
-    """The largest of the bounds of all columns, and whose the upper one is; the widest columns come first."""
+    """Return the largest bounds of all columns, and the column of the upper one; the widest come first."""
     from geodim.engine.kernels.cells import bound_windows  # noqa: PLC0415 - imports Numba
 
     lower, upper = np.zeros(sizes.size), np.zeros(sizes.size)

@@ -134,7 +134,7 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
         return self
 
     def merge(self, other: object) -> StreamingDimension:
-        """The dimension of all points of both, as a new object; both stay as they are.
+        """Return the dimension of all points of both, as a new object; both stay as they are.
 
         In whatever order parts are merged, the state is that of one object that has seen all batches.
 
@@ -169,7 +169,7 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
 
     @property
     def result_(self) -> IDResult:
-        """Everything that is known of all points so far."""
+        """The result for all points so far."""
         if not hasattr(self, "_sketches"):
             msg = "there is no result yet: give a batch to partial_fit first"
             raise InputValueError(msg)
@@ -208,7 +208,7 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
         return sum(sketch.nbytes for sketch in getattr(self, "_sketches", []))
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """The state as JSON, also written to ``path`` (whole or not at all) if given; `from_json` continues.
+        """Return the state as JSON, and write it to ``path`` (whole or not at all) if given, for `from_json`.
 
         For bounds and profile alone there is ``result_.to_json()``.
         """
@@ -261,7 +261,7 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
 
 
 def cells_for(n_features: int, rtol: object, memory: object) -> int:
-    """How many cells each column has: as rtol asks for, as far as memory goes.
+    """Return how many cells each column has: as rtol asks for, as far as memory goes.
 
     Examples
     --------
@@ -289,6 +289,6 @@ def _take(source: ColumnSource, column: int, sketch: Sketch) -> None:
 
 
 def _whole_type(X: object) -> bool:
-    """Whether the values may be integers that float64 does not hold."""
+    """Return whether the values may be integers that float64 does not hold."""
     kind = str(getattr(X, "dtype", "")).rpartition(".")[2]
     return kind in ("int64", "uint64") or not hasattr(X, "dtype")

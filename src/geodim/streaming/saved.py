@@ -50,12 +50,12 @@ FIELDS = {
 
 
 def state_text(state: dict[str, Any], path: str | Path | None) -> str:
-    """The state as text, also written to a file."""
+    """Return the state as text, also written to a file."""
     return json_text({"format": FORMAT, **state}, path)
 
 
 def read_state(source: str | Path) -> dict[str, Any]:
-    """The state from text or a file, its columns as (level, least, greatest, counts)."""
+    """Return the state from text or a file, its columns as (level, least, greatest, counts)."""
     return read_saved(source, _checked)
 
 
@@ -77,7 +77,7 @@ def _checked(values: object) -> dict[str, Any]:
 
 
 def _column(at: int, column: dict[str, Any], n_points: int) -> tuple[Any, ...]:
-    """One column, whose cells must be cells of its level and hold all points."""
+    """Return one column, whose cells must be cells of its level and hold all points."""
     level, least, greatest, counts = (column[name] for name in ("level", "least", "greatest", "counts"))
     where = f"column {at}"
     if not least.size == greatest.size == counts.size > 0:

@@ -90,14 +90,14 @@ class Sketch:
         return self
 
     def merged(self, other: Sketch) -> Sketch:
-        """The sketch of all values of both."""
+        """Return the sketch of all values of both."""
         level = max(self.settle().level, other.settle().level)
         first, second = (Sketch(self.most, level, *one.joined(level)) for one in (self, other))
         first._take(second.least, second.greatest, second.counts)
         return first
 
     def joined(self, level: int) -> tuple[Floats, Floats, Ints]:
-        """The cells at a higher level."""
+        """Return the cells at a higher level."""
         return _joined(self.least, self.greatest, self.counts, level)
 
     def _take(self, least: Floats, greatest: Floats, counts: Ints) -> None:
@@ -116,7 +116,7 @@ class Sketch:
         self.least, self.greatest, self.counts = least, greatest, counts
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         self.settle()
         return {
             "level": self.level,
@@ -127,7 +127,7 @@ class Sketch:
 
 
 def edges_at(values: Floats, level: int) -> Floats:
-    """Where the cells of values begin; at levels that are finer than a value, with it.
+    """Return where the cells of values begin; at levels that are finer than a value, with it.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def edges_at(values: Floats, level: int) -> Floats:
 
 
 def _level_for(values: Floats, above: int, most: int) -> int:
-    """The lowest level higher than ``above`` at which ascending values occupy no more than ``most`` cells."""
+    """Return the lowest level above ``above`` at which ascending values take at most ``most`` cells."""
     low, high = above, HIGHEST
     while high - low > 1:
         middle = (low + high) // 2
@@ -160,7 +160,7 @@ def _level_for(values: Floats, above: int, most: int) -> int:
 
 
 def _joined(least: Floats, greatest: Floats, counts: Ints, level: int) -> tuple[Floats, Floats, Ints]:
-    """Cells, ascending and each within one of the level, put together."""
+    """Return cells, ascending and each within one of the level, put together."""
     if least.size == 0:
         return least, greatest, counts
     edges = edges_at(least, level)

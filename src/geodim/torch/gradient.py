@@ -57,7 +57,7 @@ def discriminability(
     scale: object = "global",
     n_threads: int | None = None,
 ) -> torch.Tensor:
-    r"""The discriminability of points, :math:`\Delta = \frac1n \sum_{k=2}^n \Phi(k)`, to be differentiated.
+    r"""Compute the discriminability of points, :math:`\Delta = \frac1n \sum_{k=2}^n \Phi(k)`, differentiably.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def discriminability(
     metric : {"euclidean", "manhattan", "chebyshev"}
         For distances.
     landmarks : int or sequence of int, optional
-        For distances: so many points to measure from, or which.  The value is that of these features alone,
+        For distances: how many points to measure from, or which.  The value is that of these features alone,
         which is at most that of all.
     graph, hops, operator
         For hops, see `hop_features`.
@@ -111,7 +111,7 @@ def discriminability(
 
 
 def intrinsic_dimension_loss(X: torch.Tensor, *, log: bool = False, **options: Any) -> torch.Tensor:  # noqa: ANN401
-    r"""The intrinsic dimension, :math:`1/\Delta^2`, as a loss: to minimise it is to tell points apart.
+    r"""Compute the intrinsic dimension, :math:`1/\Delta^2`, as a loss: minimising it tells points apart.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def intrinsic_dimension_loss(X: torch.Tensor, *, log: bool = False, **options: A
 
 
 def _unit(scale: object) -> tuple[bool, float]:
-    """Whether to divide by the largest range, and what else to divide by."""
+    """Return whether to divide by the largest range, and what else to divide by."""
     if isinstance(scale, str):
         return one_of(scale, "scale", ("global", "none")) == "global", 1.0
     hint = "'global', 'none' or a positive number; divide columns by units of their own before"
@@ -156,7 +156,7 @@ def _unit(scale: object) -> tuple[bool, float]:
 
 @dataclass(frozen=True)
 class _Solved:
-    """A profile, and what its gradient needs besides.
+    """A profile, and what else its gradient needs.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ class _Solved:
 
 
 class _OfColumns(torch.autograd.Function):
-    """Delta of the columns of a tensor, the first ``own`` of which tell the largest range."""
+    """Delta of the columns of a tensor, the first ``own`` of which determine the largest range."""
 
     @staticmethod
     def forward(ctx: Any, X: torch.Tensor, own: int, normalize: bool, threads: int) -> torch.Tensor:  # noqa: ANN401
@@ -235,7 +235,7 @@ class _OfColumns(torch.autograd.Function):
 
 
 class _OfDistances(torch.autograd.Function):
-    """Delta of the distances between points, of which only those that attain Phi are made again."""
+    """Delta of the distances between points; only those that attain Phi are computed again."""
 
     @staticmethod
     def forward(

@@ -37,7 +37,7 @@ def hop_features(
     n_threads: int | None = None,
     **parameters: object,
 ) -> list[torch.Tensor]:
-    r"""The hops :math:`X, TX, \dots, T^K X` of a graph's attributes, to be differentiated.
+    r"""Compute the hops :math:`X, TX, \dots, T^K X` of a graph's attributes, differentiably.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def hop_features(
     n_threads : int, optional
         Threads to use; all available cores by default.
     **parameters
-        Of the operator.
+        Parameters of the operator.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def check_tensor(X: object) -> None:
 
 
 def on_this_machine(X: torch.Tensor) -> NDArray[np.floating]:
-    """The values as an array, float32 or float64; no copy where they lie here."""
+    """Return the values as an array, float32 or float64; no copy where they lie here."""
     from geodim.backends.cuda.tensors import tensor_type  # noqa: PLC0415 - asks for PyTorch in words of its own
 
     array: NDArray[np.floating] = X.detach().to("cpu", tensor_type(X)).numpy()
@@ -123,7 +123,7 @@ class _Hop(torch.autograd.Function):
 
 
 def transposed(operator: Operator) -> tuple[Operator, NDArray[np.float64] | None]:
-    """The transpose: an operator, and what to divide by before it and multiply with after it, if anything."""
+    """Return the transpose: an operator, and what to divide by before and multiply with after it, if any."""
     if isinstance(operator, SeriesOperator):
         degrees = None if operator.transition.name == "sym" else operator.transition.rows.degrees
         return operator, degrees

@@ -87,7 +87,7 @@ class LayerDimension:
     training : bool, default False
         Record in training mode, too.
     seed : int, default 0
-        Of the sample.
+        The seed of the sample.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class LayerDimension:
         return self
 
     def detach(self) -> None:
-        """Remove the hooks and let go of what they recorded; rows and results are kept.
+        """Remove the hooks and free what they recorded; rows and results are kept.
 
         The end of ``with`` does the same.
         """
@@ -399,7 +399,7 @@ def _checked(model: object) -> torch.nn.Module:
 
 
 def _choose(model: torch.nn.Module, layers: Iterable[str] | None) -> dict[str, torch.nn.Module]:
-    """The modules to watch, by name."""
+    """Return the modules to watch, by name."""
     known = dict(model.named_modules())
     if layers is None:
         return {name: module for name, module in known.items() if next(module.children(), None) is None}
@@ -423,7 +423,7 @@ def _choose(model: torch.nn.Module, layers: Iterable[str] | None) -> dict[str, t
 
 
 def _first_tensor(output: object) -> torch.Tensor | None:
-    """The first tensor in what a module returns."""
+    """Return the first tensor in what a module returns."""
     if isinstance(output, torch.Tensor):
         return output
     if isinstance(output, Mapping):

@@ -29,7 +29,7 @@ __all__ = ["DimensionCallback", "DimensionMetric"]
 
 
 def _class_of(name: str, *modules: str) -> Any:  # noqa: ANN401 - of a package that may not be there
-    """The class of that name in the first of the modules whose package is installed, or `object`."""
+    """Return the class of that name in the first of the modules whose package is installed, or `object`."""
     for module in modules:
         if find_spec(module.partition(".")[0]) is not None:
             return getattr(import_module(module), name)
@@ -152,12 +152,12 @@ class DimensionMetric(_class_of("Metric", "torchmetrics")):  # type: ignore[misc
         self.stream.partial_fit(on_this_machine(X))
 
     def compute(self) -> torch.Tensor:
-        """What was asked for, between the bounds, of all batches since the last reset."""
+        """Return what was asked for, between the bounds, of all batches since the last reset."""
         return torch.tensor(getattr(self.result, self.of), dtype=torch.float64)
 
     @property
     def result(self) -> IDResult:
-        """Everything that is known of them."""
+        """The result for all of them."""
         return self.stream.result_
 
     def reset(self) -> None:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.backends.cuda.device import release
+from geodim.backends.cuda.device import fetch, release
 from geodim.backends.cuda.feed import Feed
 from geodim.backends.cuda.solver import DeviceSolver
+from geodim.backends.cuda.sorting import sorted_rows
 from geodim.backends.cuda.timing import Timing
 from geodim.engine.changed import changed
 from geodim.engine.driver import Driver
+from geodim.engine.parts import whole_numbers
 from geodim.engine.profile import Profile
 from geodim.errors import DeviceMemoryError
 from geodim.memory import check_points
@@ -60,13 +62,32 @@ class Batches:
 
     def solve(
         self,
-        rows: Sequence[torch.Tensor],
+        rows: torch.Tensor,
         columns: list[int],
         layer: int,
         stop: Callable[[], bool],
         done: Callable[[list[int]], None],
+        order: list[int] | None = None,
+        ends: NDArray[np.float64] | None = None,
     ) -> bool:
-        """Raise phi by these rows; False if ``stop`` ended it early."""
+        """Raise phi by some rows, which may be overwritten; False if ``stop`` ended it early.
+
+        Parameters
+        ----------
+        rows : tensor of shape (n_rows, n_points)
+            A column in each row.
+        columns : list of int
+            The number of each column that is to be solved.
+        layer : int
+            See `DeviceSolver`.
+        stop, done
+            Says when to stop; hears which columns are done.
+        order : list of int, optional
+            In which row each of these columns is; otherwise one after the other.
+        ends : array of shape (n_features, 2), optional
+            The least and greatest value of each column as it comes, where a first pass found them.
+        """
+        order = list(range(len(columns))) if order is None else order
         at = 0
         while at < len(columns):
             if stop():
@@ -75,9 +96,9 @@ class Batches:
             part = columns[at : at + size]
             try:
                 with self.timing("sorting"):
-                    values = self._sorted(rows[at : at + size])
+                    values = self._sorted(some(rows, order[at : at + size]))
                 with self.timing("windows"):
-                    self.solver.solve(values, part, layer)
+                    self.solver.solve(values, part, layer, None if ends is None else ends[part])
                 if layer == 0:
                     self.ends.append((part, values[:, [0, -1]]))
             except torch.OutOfMemoryError as error:
@@ -101,14 +122,12 @@ class Batches:
         """How many of the columns that are left make the next batch."""
         return max(1, min(self.solver.batch, self.solved[layer], left))
 
-    def _sorted(self, rows: Sequence[torch.Tensor]) -> torch.Tensor:
-        """Ascending rows, one at a time: PyTorch's sort of several rows takes much more memory."""
-        values = torch.empty((len(rows), self.solver.n), dtype=rows[0].dtype, device=rows[0].device)
-        for row, out in zip(rows, values, strict=True):
-            ascending = torch.sort(row)[0]
-            if self.step > 0.0:  # in float64, where dividing by a power of two and rounding down are exact
-                ascending = ascending.double().div_(self.step).floor_().mul_(self.step)
-            out.copy_(ascending)
+    def _sorted(self, rows: torch.Tensor) -> torch.Tensor:
+        """Ascending rows, rounded down to steps."""
+        values = sorted_rows(rows)
+        if self.step > 0.0:
+            for row in values:  # in float64, where dividing by a power of two and rounding down are exact
+                row.copy_(row.double().div_(self.step).floor_().mul_(self.step))
         return values
 
     def _make_do(self, error: Exception) -> None:
@@ -150,6 +169,9 @@ def compute_profile(
     feed = Feed(source, device, source.dtype, n_threads)
     batches = Batches(n, device, layers=1, batch=way.solvers, step=step)
     finished = np.zeros(d, np.bool_)
+    ends = None
+    if ranges is not None and step == 0.0:
+        ends = np.stack([ranges.least, ranges.greatest], axis=1)
 
     def done(columns: list[int]) -> None:
         finished[columns] = True
@@ -157,26 +179,36 @@ def compute_profile(
 
     driver.report(0, d)
     with ThreadPoolExecutor(1) as host:
-        # A gigabyte or more to clear, while the device works.
+        # A gigabyte or more to clear and to number, while the device works.
         coming = host.submit(Profile.empty, n, d, step, n_threads=n_threads)
+        numbered = host.submit(whole_numbers, 2, n + 1, n_threads)
         with driver.heeding():
             for group, rows in feed.blocks(in_blocks(d, way.width, leaders)):
-                order = sorted(range(len(group)), key=lambda at: group[at] not in leaders)
-                if not batches.solve(
-                    [rows[at] for at in order], [group[at] for at in order], 0, driver.late, done
-                ):
+                order = list(range(len(group)))
+                if batches.solved[0] < way.solvers:  # else they are solved all at once
+                    order.sort(key=lambda at: group[at] not in leaders)
+                if not batches.solve(rows, [group[at] for at in order], 0, driver.late, done, order, ends):
                     break
         profile = coming.result()
+        profile.sizes = numbered.result()
     batches.check_ends(ranges)
     profile.done[:], profile.stopped = finished, driver.stopped
     profile.bytes_read = n * d * itemsize
     with batches.timing("copies"):
-        torch.from_numpy(profile.phi).copy_(batches.solver.phi[0])
-        torch.from_numpy(profile.owner).copy_(batches.solver.owner[0])
+        fetch(batches.solver.phi[0], profile.phi, n_threads)
+        fetch(batches.solver.owner[0], profile.owner, n_threads)
     batches.timing.add("waiting for data", feed.waited)
     batches.timing.log(f"{d} columns, {feed.bytes_moved / 1e9:.1f} GB moved")
     profile.work[:2] = batches.solver.tests, batches.solver.windows
     return profile
+
+
+def some(rows: torch.Tensor, order: list[int]) -> torch.Tensor:
+    """Rows in this order, without a copy where they lie one after the other."""
+    first = order[0]
+    if order == list(range(first, first + len(order))):
+        return rows[first : first + len(order)]
+    return rows[order]
 
 
 def check_ends(columns: list[int], found: NDArray[np.float64], ranges: Ranges, step: float = 0.0) -> None:

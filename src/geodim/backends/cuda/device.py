@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from geodim.engine.parts import PART, in_parts
 from geodim.optional import require
 
 if TYPE_CHECKING:
     import torch
+    from numpy.typing import NDArray
 else:
     torch = require("torch", "gpu", "the CUDA backend")
+
+
+MUCH = 1 << 25  # values
+FETCHING = 4  # threads with pinned buffers, while the device copies into those of others
 
 
 def current(device: torch.device) -> AbstractContextManager[object]:
@@ -30,3 +37,21 @@ def release(device: torch.device) -> None:
     """Give back what PyTorch keeps for later."""
     if device.type == "cuda":
         torch.cuda.empty_cache()
+
+
+def fetch(values: torch.Tensor, out: NDArray[Any], n_threads: int) -> None:
+    """Copy to the host; where it is much, through pinned buffers, in a third of the time."""
+    target = torch.from_numpy(out)
+    if values.device.type != "cuda" or values.numel() <= MUCH:
+        target.copy_(values)
+        return
+    own = threading.local()
+
+    def copy(part: slice) -> None:
+        if not hasattr(own, "buffer"):
+            own.buffer = torch.empty(PART, dtype=values.dtype, pin_memory=True)
+        buffer = own.buffer[: part.stop - part.start]
+        buffer.copy_(values[part])
+        target[part] = buffer
+
+    in_parts(copy, values.numel(), min(n_threads, FETCHING))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.backends.cuda.columns import Batches
-from geodim.backends.cuda.device import current, release
+from geodim.backends.cuda.device import current, fetch, release
 from geodim.backends.cuda.feed import Feed, halves
 from geodim.backends.cuda.operators import DeviceOperator, to_device
 from geodim.backends.hop_pass import HopPass
@@ -119,7 +119,7 @@ class DevicePass(HopPass):
             while at < len(block):  # a batch at a time: all columns gathered would take another buffer
                 size = batches.next_size(hop, len(block) - at)
                 rows = values[:, at : at + size].T.contiguous()
-                if not batches.solve(list(rows), columns[at : at + size], hop, driver.late, _nothing):
+                if not batches.solve(rows, columns[at : at + size], hop, driver.late, _nothing):
                     return False
                 at += size
             driver.report(layers)
@@ -128,8 +128,8 @@ class DevicePass(HopPass):
     def _fetch(self, batches: Batches, layers: Layers) -> None:
         """Copy what was reached to the host."""
         for k, profile in enumerate(layers.profiles):
-            torch.from_numpy(profile.phi).copy_(batches.solver.phi[k])
-            torch.from_numpy(profile.owner).copy_(batches.solver.owner[k])
+            fetch(batches.solver.phi[k], profile.phi, self.threads)
+            fetch(batches.solver.owner[k], profile.owner, self.threads)
         layers.means_elsewhere = None
 
 

@@ -1,4 +1,4 @@
-"""Triton kernels for a batch of sorted columns: pyramids, smallest windows, maximum over columns.
+"""Triton kernels for a batch of sorted columns: pyramids, maximum over columns.
 
 The mathematics is that of `geodim.engine.kernels.pyramid`.  Records have four entries per block: the upper
 line U0, the lower line W0, the line S0 over possible starts, and their slope.
@@ -41,18 +41,26 @@ def local_slope(l, n, start, ok, size, reach, limit, grain):
     return snapped(middle, limit, grain)
 
 
-@triton.jit
-def lattice_bits(l, n, grains, off, lowest, PER: tl.constexpr):
-    """Whether some value is no multiple of the column's grain, and the lowest bit of the multiples."""
+@triton.jit(do_not_specialize=["first"])
+def lattice_bits(l, n, first, grains, off, lowest, PER: tl.constexpr, TILE: tl.constexpr):
+    """Whether some value is no multiple of the column's grain, and the lowest bit of the multiples.
+
+    Of PER values per program, from the ``first`` such part on.  Once a value is no multiple, nobody looks at
+    the others: so those near 0, which have the lowest bits, should be looked at before.
+    """
     column = tl.program_id(1).to(tl.int64)
-    i = tl.program_id(0).to(tl.int64) * PER + tl.arange(0, PER)
-    value = tl.load(l + column * n + i, mask=i < n, other=0.0).to(tl.float64)
-    scaled = value / tl.load(grains + column)
-    whole = scaled.to(tl.int64)
-    if tl.max((whole.to(tl.float64) != scaled).to(tl.int32), axis=0) > 0:
-        tl.store(off + column, 1)
-    bits = tl.where(whole == 0, 0x7FFFFFFFFFFFFFFF, whole & -whole)
-    tl.atomic_min(lowest + column, tl.min(bits, axis=0))
+    at = PER * (first + tl.program_id(0).to(tl.int64))
+    stop = tl.minimum(at + PER, n)
+    while (at < stop) & (tl.load(off + column) == 0):
+        i = at + tl.arange(0, TILE)
+        value = tl.load(l + column * n + i, mask=i < n, other=0.0).to(tl.float64)
+        scaled = value / tl.load(grains + column)
+        whole = scaled.to(tl.int64)
+        if tl.max((whole.to(tl.float64) != scaled).to(tl.int32), axis=0) > 0:
+            tl.store(off + column, 1)
+        bits = tl.where(whole == 0, 0x7FFFFFFFFFFFFFFF, whole & -whole)
+        tl.atomic_min(lowest + column, tl.min(bits, axis=0))
+        at += TILE
 
 
 @triton.jit(do_not_specialize=["count", "total"])
@@ -92,76 +100,64 @@ def line_ends(records, block, ok, entry: tl.constexpr, steps, other):
     return first, first + slope * steps
 
 
-@triton.jit(do_not_specialize=["count", "total", "below", "here", "size"])
+@triton.jit(do_not_specialize=["total", "level", "levels"])
 def parent_records(
-    all_l, n, count, total, below, here, all_records, all_peaks, size, all_scalars, N_SCALARS: tl.constexpr,
-    BLOCKS: tl.constexpr,
+    all_l, n, total, offsets, all_records, all_peaks, all_scalars, level, levels, N_SCALARS: tl.constexpr,
+    BASE: tl.constexpr, BLOCKS: tl.constexpr, AT_ONCE: tl.constexpr,
 ):  # fmt: skip
-    """Records of a coarser level from those at offset ``below``, BLOCKS of them per program."""
+    """Records of AT_ONCE coarser levels, from ``level`` on; BLOCKS of the first of them per program."""
     column = tl.program_id(1).to(tl.int64)
     l = all_l + column * n
     records = all_records + 4 * column * total
     peaks = all_peaks + column * total
     grain = tl.load(all_scalars + N_SCALARS * column)
     span = tl.load(all_scalars + N_SCALARS * column + 3)
-    block = tl.program_id(0).to(tl.int64) * BLOCKS + tl.arange(0, BLOCKS)
-    ok = block < count
-    slope = local_slope(l, n, block * size, ok, size, tl.maximum(2 * size, 1024), span / size, grain)
-    half = size // 2
-    steps = (half - 1).to(tl.float64)
-    near = slope * steps
-    middle = slope * half.to(tl.float64)
-    far = slope * (size - 1).to(tl.float64)
-    one = below + 2 * block
-    two = one + 1
-    a, b = line_ends(records, one, ok, 0, steps, float("-inf"))
-    c, d = line_ends(records, two, ok, 0, steps, float("-inf"))
-    high = tl.maximum(tl.maximum(a, b - near), tl.maximum(c - middle, d - far))
-    a, b = line_ends(records, one, ok, 1, steps, float("inf"))
-    c, d = line_ends(records, two, ok, 1, steps, float("inf"))
-    low = tl.minimum(tl.minimum(a, b - near), tl.minimum(c - middle, d - far))
-    a, b = line_ends(records, one, ok, 2, steps, float("-inf"))
-    c, d = line_ends(records, two, ok, 2, steps, float("-inf"))
-    first = tl.maximum(a, b - near)
-    second = tl.maximum(c - middle, d - far)
-    at = records + 4 * (here + block)
-    tl.store(at, high, mask=ok)
-    tl.store(at + 1, low, mask=ok)
-    tl.store(at + 2, tl.maximum(first, second), mask=ok)
-    tl.store(at + 3, slope, mask=ok)
-    peak = tl.where(
-        first >= second, tl.load(peaks + one, mask=ok, other=0), tl.load(peaks + two, mask=ok, other=0)
-    )
-    tl.store(peaks + here + block, peak, mask=ok)
-
-
-@triton.jit
-def smallest(all_l, n, out, PER: tl.constexpr, BASE: tl.constexpr):
-    """Narrowest windows of d = 0, ..., BASE - 1 over PER starts."""
-    column = tl.program_id(1).to(tl.int64)
-    l = all_l + column * n
-    first = tl.program_id(0).to(tl.int64) * PER
-    e = tl.arange(0, BASE)
-    best = tl.full((BASE,), float("inf"), tl.float64)
-    if first + PER + BASE <= n:
-        for t in range(PER):
-            width = tl.load(l + first + t + e).to(tl.float64) - tl.load(l + first + t).to(tl.float64)
-            best = tl.minimum(best, width)
-    else:
-        for t in range(PER):
-            ends = tl.load(l + first + t + e, mask=first + t + e < n, other=float("inf")).to(tl.float64)
-            begin = tl.load(l + first + t, mask=first + t < n, other=float("-inf")).to(tl.float64)
-            best = tl.minimum(best, ends - begin)
-    tl.store(out + (column * tl.num_programs(0) + tl.program_id(0)) * BASE + e, best)
+    lane = tl.arange(0, BLOCKS)
+    width = tl.full((), BLOCKS, tl.int64)
+    while (level < levels) & (width > BLOCKS >> AT_ONCE):
+        size = tl.full((), BASE, tl.int64) << level
+        block = tl.program_id(0).to(tl.int64) * width + lane
+        ok = (lane < width) & (block * size < n)
+        slope = local_slope(l, n, block * size, ok, size, tl.maximum(2 * size, 1024), span / size, grain)
+        half = size // 2
+        steps = (half - 1).to(tl.float64)
+        near = slope * steps
+        middle = slope * half.to(tl.float64)
+        far = slope * (size - 1).to(tl.float64)
+        one = tl.load(offsets + level - 1) + 2 * block
+        two = one + 1
+        a, b = line_ends(records, one, ok, 0, steps, float("-inf"))
+        c, d = line_ends(records, two, ok, 0, steps, float("-inf"))
+        high = tl.maximum(tl.maximum(a, b - near), tl.maximum(c - middle, d - far))
+        a, b = line_ends(records, one, ok, 1, steps, float("inf"))
+        c, d = line_ends(records, two, ok, 1, steps, float("inf"))
+        low = tl.minimum(tl.minimum(a, b - near), tl.minimum(c - middle, d - far))
+        a, b = line_ends(records, one, ok, 2, steps, float("-inf"))
+        c, d = line_ends(records, two, ok, 2, steps, float("-inf"))
+        first = tl.maximum(a, b - near)
+        second = tl.maximum(c - middle, d - far)
+        here = tl.load(offsets + level) + block
+        tl.store(records + 4 * here, high, mask=ok)
+        tl.store(records + 4 * here + 1, low, mask=ok)
+        tl.store(records + 4 * here + 2, tl.maximum(first, second), mask=ok)
+        tl.store(records + 4 * here + 3, slope, mask=ok)
+        left = tl.load(peaks + one, mask=ok, other=0)
+        right = tl.load(peaks + two, mask=ok, other=0)
+        tl.store(peaks + here, tl.where(first >= second, left, right), mask=ok)
+        tl.debug_barrier()  # the next level reads what other threads of this program wrote
+        level += 1
+        width = width // 2
 
 
 @triton.jit(do_not_specialize=["count", "first_layer", "layers"])
-def raise_phi(own, n, count, columns, phi, owner, first_layer, layers, TILE: tl.constexpr):
+def raise_phi(own, n, count, columns, raised, phi, owner, first_layer, layers, TILE: tl.constexpr):
     """``phi = max(phi, own)`` in the layers from the first on; own becomes infinite again.
 
-    The lowest column owns a tie.
+    The lowest column owns a tie.  ``raised`` tells of every column and TILE sizes whether any was evaluated.
     """
-    d = tl.program_id(0).to(tl.int64) * TILE + tl.arange(0, TILE)
+    part = tl.program_id(0).to(tl.int64)
+    parts = tl.num_programs(0).to(tl.int64)
+    d = part * TILE + tl.arange(0, TILE)
     ok = d < n
     layer = first_layer
     while layer < layers:
@@ -170,17 +166,17 @@ def raise_phi(own, n, count, columns, phi, owner, first_layer, layers, TILE: tl.
         who = tl.load(owner + at, mask=ok, other=-1)
         i = count * 0
         while i < count:
-            value = tl.load(own + i.to(tl.int64) * n + d, mask=ok, other=float("inf"))
-            column = tl.load(columns + i)
-            found = value < float("inf")
-            better = found & ((value > best) | ((value == best) & (who > column)))
-            best = tl.where(better, value, best)
-            who = tl.where(better, tl.zeros_like(who) + column, who)
+            if tl.load(raised + i.to(tl.int64) * parts + part) > 0:
+                value = tl.load(own + i.to(tl.int64) * n + d, mask=ok, other=float("inf"))
+                column = tl.load(columns + i)
+                found = value < float("inf")
+                better = found & ((value > best) | ((value == best) & (who > column)))
+                best = tl.where(better, value, best)
+                who = tl.where(better, tl.zeros_like(who) + column, who)
+                if layer == layers - 1:
+                    over = tl.full((TILE,), float("inf"), tl.float64)
+                    tl.store(own + i.to(tl.int64) * n + d, over, mask=found)
             i += 1
         tl.store(phi + at, best, mask=ok)
         tl.store(owner + at, who, mask=ok)
         layer += 1
-    i = count * 0
-    while i < count:
-        tl.store(own + i.to(tl.int64) * n + d, tl.full((TILE,), float("inf"), tl.float64), mask=ok)
-        i += 1

@@ -1,6 +1,6 @@
-"""A Triton kernel for the first pass over a tensor.
+"""Triton kernels that read a tensor: the first pass over it, and columns that are cut out of it.
 
-It finds the least and greatest value, the sum and the sum of squares of every column.
+The first pass finds the least and greatest value, the sum and the sum of squares of every column.
 """
 
 from __future__ import annotations
@@ -38,3 +38,15 @@ def partial_moments(
     tl.store(out + d, tl.max(high, axis=0), mask=j < d)
     tl.store(out + 2 * d, tl.sum(total, axis=0), mask=j < d)
     tl.store(out + 3 * d, tl.sum(square, axis=0), mask=j < d)
+
+
+@triton.jit
+def columns_as_rows(
+    tensor, n, row_stride, column_stride, width, out, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+):  # fmt: skip
+    """The columns of a tensor, one after the other; ROWS rows of COLUMNS of them per program."""
+    i = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    j = tl.program_id(1).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
+    there = (i < n)[:, None] & (j < width)[None, :]
+    values = tl.load(tensor + i[:, None] * row_stride + j[None, :] * column_stride, mask=there, other=0.0)
+    tl.store(out + j[None, :] * n + i[:, None], values, mask=there)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.backends.cuda.columns import Batches, check_ends
+from geodim.backends.cuda.device import fetch
 from geodim.backends.cuda.dominated import DeviceDominance
 from geodim.backends.cuda.feed import Feed
 from geodim.backends.cuda.tensors import DeviceSource
@@ -122,9 +123,7 @@ def short_profile(
             if ranges is not None:
                 check_ends(group, found, ranges)
             finish(sorted({*group} - {group[at] for at in kept}))
-            if not batches.solve(
-                [rows[at] for at in kept], [group[at] for at in kept], 0, driver.late, finish
-            ):
+            if not batches.solve(rows, [group[at] for at in kept], 0, driver.late, finish, kept):
                 break
             batches.ends.clear()  # they were examined
             dominance.look(batches.solver.phi[0], batches.solver.owner[0])
@@ -133,8 +132,8 @@ def short_profile(
                 break
     profile.stopped = driver.stopped
     profile.bytes_read = n * int(profile.done.sum()) * source.dtype.itemsize
-    torch.from_numpy(profile.phi).copy_(batches.solver.phi[0])
-    torch.from_numpy(profile.owner).copy_(batches.solver.owner[0])
+    fetch(batches.solver.phi[0], profile.phi, n_threads)
+    fetch(batches.solver.owner[0], profile.owner, n_threads)
     batches.timing.add("waiting for data", feed.waited)
     batches.timing.log(f"{d} columns, {dominance.sorted} sorted, {sum(batches.solved)} solved")
     profile.work[:2] = batches.solver.tests, batches.solver.windows

@@ -10,52 +10,81 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.backends.cuda import pyramid_kernels, wave_kernels
+from geodim.backends.cuda import pyramid_kernels, wave_kernels, window_kernels
 from geodim.backends.cuda.pyramid_kernels import SCALARS
+from geodim.backends.cuda.wave_kernels import NODE
 from geodim.engine.rounding import LATTICE_BITS, SLACK_BITS
 from geodim.optional import require
-from geodim.planning.device import BASE, PER, solver_bytes
+from geodim.planning.device import BASE, solver_bytes
 
 if TYPE_CHECKING:
     import torch
+    from numpy.typing import NDArray
 else:
     torch = require("torch", "gpu", "the CUDA backend")
 
 TOP_BLOCKS = 64
 HUGE = 2.0**1000  # past this the trend arithmetic could overflow
+LATTICE_PER = 1 << 16  # values that one program examines for a common grain
+LEVELS = 4  # of the pyramid that are made at once
 PIECE = 128  # list entries that one program looks at
 SAMPLES = 4096  # blocks that choose the first trend
+NARROW = 128  # windows of fewer steps are evaluated, all of them: blocks of 32 tell them apart too rarely
+PER = 128  # starts that one program takes for that,
+SAMPLED = 512  # and programs whose starts are evaluated first
+RAISED = 1024  # sizes of a column that are raised together, if any was evaluated
 MOST_ENTRIES = 1 << 28  # list entries of a wave; beyond that it is cut in two
 COMMON: dict[str, Any] = {"N_SCALARS": SCALARS, "BASE": BASE}
+NODES: dict[str, Any] = {"N_NODE": NODE}
 
 
 @dataclass
 class Wave:
-    """Nodes in hand: column, level, gap, list of blocks, trend, and a width that phi does not exceed."""
+    """Nodes in hand, see `wave_kernels`: numbers, trends and caps, and the blocks of their lists."""
 
-    columns: torch.Tensor
-    levels: torch.Tensor
-    gaps: torch.Tensor
-    starts: torch.Tensor
-    stops: torch.Tensor
-    trends: torch.Tensor
-    caps: torch.Tensor
+    nodes: torch.Tensor
+    lines: torch.Tensor
     blocks: torch.Tensor
+    pieces: torch.Tensor
+    entries: int  # how many blocks the lists hold
     first: bool = False  # trends are still to be chosen
+
+    @classmethod
+    def cut(
+        cls,
+        nodes: torch.Tensor,
+        lines: torch.Tensor,
+        blocks: torch.Tensor,
+        *,
+        first: bool,
+        totals: tuple[int, int] | None = None,
+    ) -> Wave:
+        """A wave of these nodes, which are given their pieces; ``totals`` says how many, and the entries."""
+        lengths = nodes[:, 4] - nodes[:, 3]
+        counts = torch.div(lengths + (PIECE - 1), PIECE, rounding_mode="floor")
+        ends, flags = torch.cumsum(counts, 0), torch.cumsum(lengths, 0)
+        total, entries = totals or torch.stack([ends[-1], flags[-1]]).tolist()
+        nodes = torch.cat([nodes[:, :5], (ends - counts)[:, None], ends[:, None]], dim=1)
+        which = torch.repeat_interleave(
+            torch.arange(len(nodes), device=nodes.device), counts, output_size=total
+        )
+        into = PIECE * (torch.arange(total, device=nodes.device) - nodes[which, 5])
+        pieces = torch.stack([which, nodes[which, 3] + into, (flags - lengths)[which] + into], dim=1)
+        return cls(nodes, lines, blocks, pieces, entries, first)
 
     def halves(self) -> list[Wave]:
         """Two waves with about as many entries each; one if there is one node."""
-        if self.gaps.numel() < 2:
+        if len(self.nodes) < 2:
             return [self]
-        ends = torch.cumsum(self.stops - self.starts, 0)
-        at = int(torch.searchsorted(ends, ends[-1] // 2).clamp(1, self.gaps.numel() - 1))
-        names = ("columns", "levels", "gaps", "starts", "stops", "trends", "caps")
+        ends = torch.cumsum(self.nodes[:, 4] - self.nodes[:, 3], 0)
+        at = int(torch.searchsorted(ends, ends[-1] // 2).clamp(1, len(self.nodes) - 1))
         return [
-            Wave(**{name: getattr(self, name)[part] for name in names}, blocks=self.blocks, first=self.first)
+            Wave.cut(self.nodes[part], self.lines[part].clone(), self.blocks, first=self.first)
             for part in (slice(None, at), slice(at, None))
         ]
 
@@ -77,8 +106,10 @@ class Layout:
         top = len(counts) - 1
         nodes = [(top, gap, counts[top] - gap) for gap in range(1, counts[top])]
         nodes += [(level, 1, counts[level] - 1) for level in range(top)]
-        self.nodes = torch.tensor(nodes, device=device).reshape(-1, 3)
+        # Narrow windows are evaluated, all of them.
+        self.nodes = [node for node in nodes if (node[1] + 1) * (BASE << node[0]) > NARROW]
         self.blocks = torch.arange(counts[0], dtype=torch.int32, device=device)
+        self._first: tuple[list[int], Wave] | None = None
 
     def new_records(self, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Records and peaks of this many columns, with two empty blocks past the end of every level."""
@@ -94,47 +125,31 @@ class Layout:
     ) -> None:
         """Compute the records of ascending rows."""
         rows, n, counts = l.shape[0], self.n, self.counts
-        pyramid_kernels.base_records[(-(-counts[0] // 16), rows)](
-            l, n, counts[0], self.total, records, peaks, scalars, **COMMON, BLOCKS=16, num_warps=4
+        pyramid_kernels.base_records[(-(-counts[0] // 64), rows)](
+            l, n, counts[0], self.total, records, peaks, scalars, **COMMON, BLOCKS=64, num_warps=2
         )
-        for level in range(1, len(counts)):
+        for level in range(1, len(counts), LEVELS):
             pyramid_kernels.parent_records[(-(-counts[level] // 128), rows)](
-                l, n, counts[level], self.total, self.places[level - 1], self.places[level], records, peaks,
-                BASE << level, scalars, N_SCALARS=SCALARS, BLOCKS=128, num_warps=4,
+                l, n, self.total, self.offsets, records, peaks, scalars, level, len(counts), **COMMON,
+                BLOCKS=128, AT_ONCE=LEVELS, num_warps=4,
             )  # fmt: skip
 
-    def first_wave(self, columns: int) -> Wave:
-        """The seeds of every column; all lists begin at block 0 and share one array."""
-        nodes = self.nodes.repeat(columns, 1)
-        which = torch.arange(columns, dtype=torch.int32, device=self.device)
-        return Wave(
-            columns=which.repeat_interleave(self.nodes.shape[0]),
-            levels=nodes[:, 0].int(),
-            gaps=nodes[:, 1].int(),
-            starts=torch.zeros_like(nodes[:, 2]),
-            stops=nodes[:, 2].contiguous(),
-            trends=torch.empty(len(nodes), dtype=torch.float64, device=self.device),
-            caps=torch.full((len(nodes),), math.inf, dtype=torch.float64, device=self.device),
-            blocks=self.blocks,
-            first=True,
-        )
-
-
-class Pieces:
-    """The lists of a wave, cut into pieces: whose each one is, where it begins, and where its flags are."""
-
-    def __init__(self, wave: Wave) -> None:
-        lengths = wave.stops - wave.starts
-        counts = torch.div(lengths + (PIECE - 1), PIECE, rounding_mode="floor")
-        self.stops = torch.cumsum(counts, 0)
-        flag_stops = torch.cumsum(lengths, 0)
-        self.total, self.entries = torch.stack([self.stops[-1], flag_stops[-1]]).tolist()
-        device = lengths.device
-        every = torch.arange(lengths.numel(), device=device)
-        self.nodes = torch.repeat_interleave(every, counts, output_size=self.total)
-        into = PIECE * (torch.arange(self.total, device=device) - (self.stops - counts)[self.nodes])
-        self.firsts = wave.starts[self.nodes] + into
-        self.flag_firsts = (flag_stops - lengths)[self.nodes] + into
+    def first_wave(self, columns: list[int]) -> Wave | None:
+        """The seeds of columns; all lists begin at block 0 and share one array."""
+        if not self.nodes or not columns:
+            return None
+        known = self._first  # of batches there are few sizes
+        if known is None or known[0] != columns:
+            seeds = [(column, *node[:2], 0, node[2]) for column in columns for node in self.nodes]
+            nodes = torch.tensor(seeds, dtype=torch.int64, device=self.device)
+            lines = torch.empty((len(seeds), 2), dtype=torch.float64, device=self.device)
+            lengths = [node[2] for node in self.nodes]
+            totals = (
+                len(columns) * sum(-(-length // PIECE) for length in lengths),
+                len(columns) * sum(lengths),
+            )
+            self._first = known = (columns, Wave.cut(nodes, lines, self.blocks, first=True, totals=totals))
+        return known[1]
 
 
 class DeviceSolver:
@@ -177,19 +192,28 @@ class DeviceSolver:
     def shrink(self, batch: int) -> None:
         """From here on, this many columns at a time; what was reached stays."""
         self.batch = batch
-        self.own = self.records = self.peaks = self.small = torch.empty(0)  # let go first
+        self.own = self.records = self.peaks = torch.empty(0)  # let go first
         self.own = torch.full((batch, self.n), math.inf, dtype=torch.float64, device=self.device)
+        self.raised = torch.zeros((batch, -(-self.n // RAISED)), dtype=torch.int8, device=self.device)
         self.records, self.peaks = self.layout.new_records(batch)
-        self.small = torch.empty((batch, -(-self.n // PER), BASE), dtype=torch.float64, device=self.device)
 
     @staticmethod
     def bytes_needed(n_points: int, layers: int, batch: int) -> int:
         """Memory of a solver, without columns and waves."""
         return solver_bytes(n_points, layers, batch)
 
-    def solve(self, l: torch.Tensor, columns: list[int], layer: int = 0) -> None:
-        """Raise phi by columns, given as rows of ascending float32 or float64 values."""
-        ends = l[:, [0, self.n - 1]].double().cpu().numpy()
+    def solve(
+        self,
+        l: torch.Tensor,
+        columns: list[int],
+        layer: int = 0,
+        ends: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Raise phi by columns, given as rows of ascending float32 or float64 values.
+
+        Where their first and last values are known already, shape (columns, 2), nobody waits for the sort.
+        """
+        ends = l[:, [0, self.n - 1]].double().cpu().numpy() if ends is None else ends.copy()
         varying = np.flatnonzero(ends[:, 0] < ends[:, 1])
         if varying.size == 0:
             return
@@ -206,116 +230,105 @@ class DeviceSolver:
         if huge.size < len(columns):
             self._search(l, scalars, layer, huge.tolist())
         ids = torch.tensor(columns, dtype=torch.int32, device=l.device)
-        pyramid_kernels.raise_phi[(-(-self.n // 1024),)](
-            self.own, self.n, len(columns), ids, self.phi, self.owner, layer, self.layers, TILE=1024
-        )
+        pyramid_kernels.raise_phi[(self.raised.shape[1],)](
+            self.own, self.n, len(columns), ids, self.raised, self.phi, self.owner, layer, self.layers,
+            TILE=RAISED,
+        )  # fmt: skip
+        self.raised.zero_()
 
     def _search(self, l: torch.Tensor, scalars: torch.Tensor, layer: int, left_out: list[int]) -> None:
         """Fill ``own`` with the widths of these columns wherever they may reach phi."""
-        n, rows, layout = self.n, l.shape[0], self.layout
+        rows, layout = l.shape[0], self.layout
         layout.fill(l, scalars, self.records, self.peaks)
         phi = self.phi[layer : layer + 1]
         known = scalars.new_zeros((1, SCALARS))
         known[0, 3] = phi[0, -1]
         layout.fill(phi, known, self.phi_records, self.phi_peaks)
-        small = self.small[:rows]
-        pyramid_kernels.smallest[(small.shape[1], rows)](l, n, small, PER=PER, BASE=BASE, num_warps=1)
-        few = min(BASE, n)
-        searched = torch.ones(rows, dtype=torch.bool, device=l.device)
-        searched[left_out] = False
-        self.own[:rows, 1:few] = torch.where(
-            searched[:, None], small.amin(1)[:, 1:few], self.own[:rows, 1:few]
-        )
-        waves = [layout.first_wave(rows)] if layout.nodes.shape[0] else []
-        if left_out and waves:
-            waves = [part for part in [_without(waves[0], searched)] if part.gaps.numel()]
+        searched = [row for row in range(rows) if row not in left_out]
+        self._narrow(l, searched)
+        first = layout.first_wave(searched)
+        waves = [] if first is None else [first]
         while waves:
             wave = waves.pop()
-            pieces = Pieces(wave)
-            if pieces.entries > self.most_entries and wave.gaps.numel() > 1:
+            if wave.entries > self.most_entries and len(wave.nodes) > 1:
                 waves += wave.halves()
                 continue
-            after = self._advance(wave, pieces, l, scalars, layer)
+            after = self._advance(wave, l, scalars, layer)
             if after is not None:
                 waves.append(after)
 
-    def _advance(
-        self, wave: Wave, pieces: Pieces, l: torch.Tensor, scalars: torch.Tensor, layer: int
-    ) -> Wave | None:
+    def _narrow(self, l: torch.Tensor, searched: list[int]) -> None:
+        """Evaluate all windows of fewer than NARROW steps, a sample first: what that finds spares others."""
+        rows, n = l.shape
+        least = torch.full((rows, NARROW), math.inf, dtype=torch.float64, device=l.device)
+        parts = -(-n // PER)
+        for stride in {max(parts // SAMPLED, 1): None, 1: None}:
+            window_kernels.narrow_windows[(-(-parts // stride), rows)](
+                l, n, least, stride, NARROW=NARROW, PER=PER, num_warps=1
+            )
+        few = min(NARROW, n)
+        which = slice(rows) if len(searched) == rows else searched
+        self.raised[which, 0] = 1
+        self.own[which, 1:few] = least[which, 1:few]
+
+    def _advance(self, wave: Wave, l: torch.Tensor, scalars: torch.Tensor, layer: int) -> Wave | None:
         """Filter all nodes of a wave, evaluate the leaves that stay, and return the children of the rest."""
-        nodes, device, n = wave.gaps.numel(), l.device, self.n
+        nodes, pieces, device, n = len(wave.nodes), len(wave.pieces), l.device, self.n
         layout, records, total = self.layout, self.records, self.layout.total
         if wave.first:
             wave_kernels.starting_trends[(nodes,)](
-                l, n, records, total, layout.offsets, wave.columns, wave.levels, wave.gaps, wave.starts,
-                wave.stops, wave.blocks, scalars, wave.trends, SAMPLES, **COMMON, TILE=256, num_warps=2,
+                wave.nodes, wave.lines, wave.blocks, l, n, records, total, layout.offsets, scalars, SAMPLES,
+                **NODES, **COMMON, TILE=256, num_warps=2,
             )  # fmt: skip
-        values = torch.empty((pieces.total, 3), dtype=torch.float64, device=device)
-        places = torch.empty((pieces.total, 2), dtype=torch.int64, device=device)
-        wave_kernels.bound_pieces[(pieces.total,)](
-            pieces.nodes, pieces.firsts, l, n, records, self.peaks, total, layout.offsets, wave.columns,
-            wave.levels, wave.gaps, wave.stops, wave.blocks, wave.trends, values, places, PIECE=PIECE,
-            BASE=BASE, TILE=32, num_warps=1,
+        values = torch.empty((pieces, 3), dtype=torch.float64, device=device)
+        places = torch.empty((pieces, 2), dtype=torch.int64, device=device)
+        wave_kernels.bound_pieces[(pieces,)](
+            wave.pieces, wave.nodes, wave.lines, wave.blocks, l, n, records, self.peaks, total,
+            layout.offsets, values, places, **NODES, PIECE=PIECE, BASE=BASE, TILE=32, num_warps=1,
         )  # fmt: skip
-        node_values = torch.empty((nodes, 3), dtype=torch.float64, device=device)
-        node_places = torch.empty((nodes, 2), dtype=torch.int64, device=device)
-        child_trends = torch.empty_like(wave.trends)
-        is_open = torch.empty(nodes, dtype=torch.int8, device=device)
+        bounds = torch.empty((nodes, 4), dtype=torch.float64, device=device)
+        where = torch.empty((nodes, 3), dtype=torch.int64, device=device)
         wave_kernels.settle_bounds[(nodes,)](
-            pieces.stops, values, places, n, records, total, layout.offsets, wave.columns, wave.levels,
-            wave.gaps, wave.trends, wave.caps, self.phi[layer], self.phi_records, scalars, node_values,
-            node_places, child_trends, is_open, **COMMON, TILE=32, num_warps=1,
+            wave.nodes, wave.lines, values, places, n, records, total, layout.offsets, self.phi[layer],
+            self.phi_records, scalars, bounds, where, **NODES, **COMMON, TILE=32, num_warps=1,
         )  # fmt: skip
-        flags = torch.empty(pieces.entries, dtype=torch.int8, device=device)
-        piece_kept = torch.empty(pieces.total, dtype=torch.int32, device=device)
-        piece_flat = torch.empty(pieces.total, dtype=torch.float64, device=device)
-        wave_kernels.flag_pieces[(pieces.total,)](
-            pieces.nodes, pieces.firsts, pieces.flag_firsts, is_open, l, n, records, total, layout.offsets,
-            wave.columns, wave.levels, wave.gaps, wave.stops, wave.blocks, wave.trends, node_values,
-            node_places, scalars, flags, piece_kept, piece_flat, **COMMON, PIECE=PIECE, TILE=32, num_warps=1,
+        kept = torch.empty(wave.entries, dtype=torch.int32, device=device)
+        wave_kernels.keep_blocks[(pieces,)](
+            wave.pieces, wave.nodes, wave.lines, wave.blocks, l, n, records, total, layout.offsets, bounds,
+            where, scalars, values, places, kept, **NODES, **COMMON, PIECE=PIECE, TILE=32, num_warps=1,
         )  # fmt: skip
-        kept = torch.empty(nodes, dtype=torch.int32, device=device)
+        stays = torch.empty(nodes, dtype=torch.int64, device=device)
+        room = torch.empty(4 * nodes, dtype=torch.int64, device=device)
+        parts = self.raised.shape[1]
         wave_kernels.settle_nodes[(nodes,)](
-            pieces.stops, piece_kept, piece_flat, is_open, n, wave.columns, wave.levels, wave.gaps,
-            wave.trends, node_values, scalars, self.own, kept, **COMMON, TILE=32, FILL=128, num_warps=1,
+            wave.nodes, wave.lines, values, places, n, bounds, where, scalars, self.own, self.raised, parts,
+            stays, room, **NODES, **COMMON, PIECE=PIECE, TILE=32, FILL=128, RAISED=RAISED, num_warps=1,
         )  # fmt: skip
-        self.tests += pieces.entries
-        leaf = wave.levels == 0
-        alive = (piece_kept > 0) & (kept > 0)[pieces.nodes]
-        leaf_pieces = torch.nonzero(alive & leaf[pieces.nodes])[:, 0]
-        self.windows += leaf_pieces.numel()
-        if leaf_pieces.numel():
-            wave_kernels.evaluate_pieces[(leaf_pieces.numel(),)](
-                leaf_pieces, pieces.nodes, pieces.firsts, pieces.flag_firsts, l, n, wave.columns, wave.gaps,
-                wave.stops, wave.blocks, flags, self.own, PIECE=PIECE, BASE=BASE, num_warps=1,
+        self.tests += wave.entries
+        ends = torch.cumsum(room, 0)
+        totals = ends[nodes - 1 :: nodes].tolist()  # the only time that the device is waited for
+        children, entries, cut, leaves = (after - before for before, after in pairwise([0, *totals]))
+        self.windows += leaves
+        if leaves:
+            window_kernels.evaluate[(pieces,)](
+                wave.pieces, wave.nodes, places, stays, kept, l, n, self.own, self.raised, parts, **NODES,
+                BASE=BASE, RAISED=RAISED, SINGLE=l.dtype == torch.float32, num_warps=1,
             )  # fmt: skip
-        inner = torch.nonzero(alive & ~leaf[pieces.nodes])[:, 0]
-        if inner.numel() == 0:
+        if not children:
             return None
-        goes_on = (kept > 0) & ~leaf
-        piece_kept.masked_fill_(~goes_on[pieces.nodes], 0)
-        piece_ends = torch.cumsum(piece_kept, 0, dtype=torch.int64)
-        kept.masked_fill_(~goes_on, 0)
-        ranks = torch.cumsum(goes_on, 0) - 1
-        ends = torch.cumsum(kept, 0, dtype=torch.int64)
-        children, entries = (torch.stack([ranks[-1] + 1, ends[-1]])).tolist()
-        after = Wave(
-            columns=wave.columns.new_empty(2 * children),
-            levels=wave.levels.new_empty(2 * children),
-            gaps=wave.gaps.new_empty(2 * children),
-            starts=wave.starts.new_empty(2 * children),
-            stops=wave.stops.new_empty(2 * children),
-            trends=wave.trends.new_empty(2 * children),
-            caps=wave.caps.new_empty(2 * children),
-            blocks=wave.blocks.new_empty(4 * entries),
+        following = Wave(
+            nodes=torch.empty((children, NODE), dtype=torch.int64, device=device),
+            lines=torch.empty((children, 2), dtype=torch.float64, device=device),
+            blocks=torch.empty(entries, dtype=torch.int32, device=device),
+            pieces=torch.empty((cut, 3), dtype=torch.int64, device=device),
+            entries=entries,
         )
-        wave_kernels.descend[(inner.numel(),)](
-            inner, pieces.nodes, pieces.firsts, pieces.flag_firsts, piece_ends, piece_kept, ranks,
-            ends - kept, wave.columns, wave.levels, wave.gaps, wave.stops, wave.blocks, flags, kept,
-            child_trends, wave.caps, after.columns, after.levels, after.gaps, after.starts, after.stops,
-            after.trends, after.caps, after.blocks, PIECE=PIECE, TILE=32, num_warps=1,
+        wave_kernels.descend[(pieces,)](
+            wave.pieces, wave.nodes, wave.lines, bounds, places, stays, room, ends, nodes, kept,
+            following.nodes, following.lines, following.pieces, following.blocks, **NODES, PIECE=PIECE,
+            TILE=32, num_warps=1,
         )  # fmt: skip
-        return after
+        return following
 
     def _scalars(
         self, l: torch.Tensor, spans: np.ndarray[Any, Any], magnitudes: np.ndarray[Any, Any], layer: int
@@ -329,7 +342,12 @@ class DeviceSolver:
         grains, slacks, widths = torch.tensor(numbers, dtype=torch.float64, device=l.device).T.contiguous()
         off = torch.zeros(len(l), dtype=torch.int32, device=l.device)
         lowest = torch.full((len(l),), torch.iinfo(torch.int64).max, dtype=torch.int64, device=l.device)
-        pyramid_kernels.lattice_bits[(-(-self.n // 4096), len(l))](l, self.n, grains, off, lowest, PER=4096)
+        parts = -(-self.n // LATTICE_PER)
+        middle = max(parts // 2 - 8, 0)
+        for first, stop in ((middle, min(middle + 16, parts)), (0, parts)):
+            pyramid_kernels.lattice_bits[(stop - first, len(l))](
+                l, self.n, first, grains, off, lowest, PER=LATTICE_PER, TILE=4096
+            )
         rough = off > 0
         nothing = torch.zeros_like(grains)
         margins = torch.maximum(slacks, self.phi[layer, -1] * 2.0**-SLACK_BITS)
@@ -354,10 +372,4 @@ class DeviceSolver:
             values = l[row].cpu().numpy()
             ColumnSolver(self.n, values.dtype).solve(values, 0, profile, lambda: False)
             self.own[row, 1:] = torch.as_tensor(profile.phi[1:])
-
-
-def _without(wave: Wave, searched: torch.Tensor) -> Wave:
-    """The nodes of the columns that are searched."""
-    stays = searched[wave.columns.long()]
-    names = ("columns", "levels", "gaps", "starts", "stops", "trends", "caps")
-    return Wave(**{name: getattr(wave, name)[stays] for name in names}, blocks=wave.blocks, first=True)
+            self.raised[row] = 1

@@ -9,6 +9,11 @@ slack covers, or not at all on a lattice.
 
 What other columns reached, Phi, is an ascending sequence too and has a pyramid of its own: a node is left as
 soon as its upper line lies below the lower line of Phi.
+
+A node has NODE whole numbers: column, level, gap, where its list begins and ends among the blocks of the
+wave, and which pieces it was cut into, from the first to before the last; and two others: its trend, and a
+width that phi does not exceed.  A piece has three: its node, where it begins among the blocks, and where the
+blocks of it that stay are written.
 """
 
 from __future__ import annotations
@@ -17,6 +22,8 @@ import triton
 import triton.language as tl
 
 from geodim.backends.cuda.pyramid_kernels import line_ends, snapped
+
+NODE = 7
 
 
 @triton.jit
@@ -66,24 +73,29 @@ def plain_lower(l, n, j, g, ok, size):
     return end - tl.load(l + begin, mask=ok, other=0.0).to(tl.float64)
 
 
+@triton.jit
+def node_at(nodes, u, N_NODE: tl.constexpr, BASE: tl.constexpr):
+    """Column, level and gap of a node, and the size of its blocks."""
+    at = nodes + N_NODE * u
+    level = tl.load(at + 1)
+    return tl.load(at), level, tl.load(at + 2), tl.full((), BASE, tl.int64) << level
+
+
 @triton.jit(do_not_specialize=["total"])
 def starting_trends(
-    all_l, n, all_records, total, offsets, cols, levels, gaps, starts, stops, blocks, all_scalars, trends,
-    SAMPLES, N_SCALARS: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
+    nodes, lines, blocks, all_l, n, all_records, total, offsets, all_scalars, SAMPLES,
+    N_NODE: tl.constexpr, N_SCALARS: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
     """Trends of nodes that inherit none: the slope at both ends of the best window.
 
     The windows tried begin at some of the block starts.
     """
     u = tl.program_id(0).to(tl.int64)
-    column = tl.load(cols + u).to(tl.int64)
-    level = tl.load(levels + u).to(tl.int64)
-    g = tl.load(gaps + u).to(tl.int64)
-    size = tl.full((), BASE, tl.int64) << level
+    column, level, g, size = node_at(nodes, u, N_NODE, BASE)
     l = all_l + column * n
     records = all_records + 4 * (column * total + tl.load(offsets + level))
-    first = tl.load(starts + u)
-    stop = tl.load(stops + u)
+    first = tl.load(nodes + N_NODE * u + 3)
+    stop = tl.load(nodes + N_NODE * u + 4)
     stride = (stop - first) // SAMPLES + 1
     lane = tl.arange(0, TILE)
     best = tl.full((TILE,), float("inf"), tl.float64)
@@ -102,29 +114,27 @@ def starting_trends(
     slope = 0.5 * (tl.load(records + 4 * block + 3) + tl.load(records + 4 * (block + g) + 3))
     grain = tl.load(all_scalars + N_SCALARS * column)
     span = tl.load(all_scalars + N_SCALARS * column + 3)
-    tl.store(trends + u, snapped(slope, span / size.to(tl.float64), grain))
+    tl.store(lines + 2 * u, snapped(slope, span / size.to(tl.float64), grain))
+    tl.store(lines + 2 * u + 1, float("inf"))
 
 
 @triton.jit(do_not_specialize=["total"])
 def bound_pieces(
-    nodes, firsts, all_l, n, all_records, all_peaks, total, offsets, cols, levels, gaps, stops, blocks,
-    trends, values, places, PIECE: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
+    pieces, nodes, lines, blocks, all_l, n, all_records, all_peaks, total, offsets, values, places,
+    N_NODE: tl.constexpr, PIECE: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
     """Bounds over a piece of a node's list: the least upper line, lower line and plain upper bound.
 
     ``values`` gets these three, ``places`` the blocks of the first and the last.
     """
     p = tl.program_id(0).to(tl.int64)
-    u = tl.load(nodes + p)
-    column = tl.load(cols + u).to(tl.int64)
-    level = tl.load(levels + u).to(tl.int64)
-    g = tl.load(gaps + u).to(tl.int64)
-    size = tl.full((), BASE, tl.int64) << level
+    u = tl.load(pieces + 3 * p)
+    column, level, g, size = node_at(nodes, u, N_NODE, BASE)
     d0 = g * size
     l = all_l + column * n
     records = all_records + 4 * (column * total + tl.load(offsets + level))
     peaks = all_peaks + column * total + tl.load(offsets + level)
-    c = tl.load(trends + u)
+    c = tl.load(lines + 2 * u)
     d_stop = tl.minimum(d0 + size, n)
     steps = (size - 1).to(tl.float64)
     last = c * steps
@@ -135,8 +145,8 @@ def bound_pieces(
     low_lane = tl.full((TILE,), float("inf"), tl.float64)
     flat_lane = tl.full((TILE,), float("inf"), tl.float64)
     flat_at = v_at
-    q = tl.load(firsts + p)
-    stop = tl.minimum(tl.load(stops + u), q + PIECE)
+    q = tl.load(pieces + 3 * p + 1)
+    stop = tl.minimum(tl.load(nodes + N_NODE * u + 4), q + PIECE)
     while q < stop:
         here = lane < stop - q
         j = tl.load(blocks + q + lane, mask=here, other=0).to(tl.int64)
@@ -161,16 +171,15 @@ def bound_pieces(
 
 @triton.jit(do_not_specialize=["total"])
 def settle_bounds(
-    piece_stops, values, places, n, all_records, total, offsets, cols, levels, gaps, trends, caps, phi,
-    phi_records, all_scalars, node_values, node_places, child_trends, is_open, N_SCALARS: tl.constexpr,
-    BASE: tl.constexpr, TILE: tl.constexpr,
+    nodes, lines, values, places, n, all_records, total, offsets, phi, phi_records, all_scalars, bounds,
+    where, N_NODE: tl.constexpr, N_SCALARS: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """The bounds of whole nodes from those of their pieces, and whether the column may reach Phi in them."""
+    """The bounds of whole nodes from those of their pieces, and whether the column may reach Phi in them.
+
+    ``bounds`` gets the three bounds and the trend of the children, ``where`` the two blocks, and 1 if it may.
+    """
     u = tl.program_id(0).to(tl.int64)
-    column = tl.load(cols + u).to(tl.int64)
-    level = tl.load(levels + u).to(tl.int64)
-    g = tl.load(gaps + u).to(tl.int64)
-    size = tl.full((), BASE, tl.int64) << level
+    column, level, g, size = node_at(nodes, u, N_NODE, BASE)
     d0 = g * size
     lane = tl.arange(0, TILE)
     v_lane = tl.full((TILE,), float("inf"), tl.float64)
@@ -178,8 +187,8 @@ def settle_bounds(
     low_lane = tl.full((TILE,), float("inf"), tl.float64)
     flat_lane = tl.full((TILE,), float("inf"), tl.float64)
     flat_at = v_at
-    p = tl.load(piece_stops + u - 1, mask=u > 0, other=0)
-    stop = tl.load(piece_stops + u)
+    p = tl.load(nodes + N_NODE * u + 5)
+    stop = tl.load(nodes + N_NODE * u + 6)
     while p < stop:
         at = p + lane
         here = at < stop
@@ -200,9 +209,9 @@ def settle_bounds(
     slack = tl.load(scalars + 1)
     span = tl.load(scalars + 3)
     above = v + slack + tl.load(scalars + 4)
-    c = tl.load(trends + u)
+    c = tl.load(lines + 2 * u)
     steps = (tl.minimum(d0 + size, n) - 1 - d0).to(tl.float64)
-    cap = tl.minimum(tl.minimum(tl.load(caps + u), v + c * steps + slack), flat)
+    cap = tl.minimum(tl.minimum(tl.load(lines + 2 * u + 1), v + c * steps + slack), flat)
     below = phi_records + 4 * (tl.load(offsets + level) + g)
     reached = tl.load(below + 1, mask=d0 < n, other=float("inf"))
     reached_end = reached + tl.load(below + 3, mask=d0 < n, other=0.0) * steps
@@ -212,189 +221,190 @@ def settle_bounds(
         records = all_records + 4 * (column * total + tl.load(offsets + level))
         slope = 0.5 * (tl.load(records + 4 * who + 3) + tl.load(records + 4 * (who + g) + 3))
     worth = (cap >= tl.load(phi + d0, mask=d0 < n, other=float("inf"))) & (d0 < n) & (beaten == 0)
-    tl.store(is_open + u, worth.to(tl.int8))
-    tl.store(caps + u, cap)
-    tl.store(child_trends + u, snapped(slope, 2.0 * span / size.to(tl.float64), grain))
-    tl.store(node_values + 3 * u, v)
-    tl.store(node_values + 3 * u + 1, tl.min(low_lane, axis=0))
-    tl.store(node_values + 3 * u + 2, flat)
-    tl.store(node_places + 2 * u, who)
-    tl.store(node_places + 2 * u + 1, tl.max(tl.where(flat_lane == flat, flat_at, -1), axis=0))
+    tl.store(lines + 2 * u + 1, cap)
+    tl.store(bounds + 4 * u, v)
+    tl.store(bounds + 4 * u + 1, tl.min(low_lane, axis=0))
+    tl.store(bounds + 4 * u + 2, flat)
+    tl.store(bounds + 4 * u + 3, snapped(slope, 2.0 * span / size.to(tl.float64), grain))
+    tl.store(where + 3 * u, who)
+    tl.store(where + 3 * u + 1, tl.max(tl.where(flat_lane == flat, flat_at, -1), axis=0))
+    tl.store(where + 3 * u + 2, worth.to(tl.int64))
 
 
 @triton.jit(do_not_specialize=["total"])
-def flag_pieces(
-    nodes, firsts, flag_firsts, is_open, all_l, n, all_records, total, offsets, cols, levels, gaps, stops,
-    blocks, trends, node_values, node_places, all_scalars, flags, piece_kept, piece_flat,
-    N_SCALARS: tl.constexpr, PIECE: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
+def keep_blocks(
+    pieces, nodes, lines, blocks, all_l, n, all_records, total, offsets, bounds, where, all_scalars, values,
+    places, kept, N_NODE: tl.constexpr, N_SCALARS: tl.constexpr, PIECE: tl.constexpr, BASE: tl.constexpr,
+    TILE: tl.constexpr,
 ):  # fmt: skip
-    """Flag the blocks of a piece that may hold the narrowest window of some size.
+    """Write the blocks of a piece that may hold the narrowest window of some size to ``kept``.
 
-    Writes their number, and the least plain bound.
+    ``values`` gets the least plain bound, ``places`` their number.
     """
     p = tl.program_id(0).to(tl.int64)
-    u = tl.load(nodes + p)
+    u = tl.load(pieces + 3 * p)
     lane = tl.arange(0, TILE)
-    kept_lane = lane * 0
+    number = tl.full((), 0, tl.int64)
     flat_lane = tl.full((TILE,), float("inf"), tl.float64)
-    if tl.load(is_open + u) > 0:
-        column = tl.load(cols + u).to(tl.int64)
-        level = tl.load(levels + u).to(tl.int64)
-        g = tl.load(gaps + u).to(tl.int64)
-        size = tl.full((), BASE, tl.int64) << level
+    if tl.load(where + 3 * u + 2) > 0:
+        column, level, g, size = node_at(nodes, u, N_NODE, BASE)
         l = all_l + column * n
         records = all_records + 4 * (column * total + tl.load(offsets + level))
-        c = tl.load(trends + u)
+        c = tl.load(lines + 2 * u)
         steps = (size - 1).to(tl.float64)
         last = c * steps
         drop = c * size.to(tl.float64)
         bar = tl.load(all_scalars + N_SCALARS * column + 2)
-        v = tl.load(node_values + 3 * u)
-        flat = tl.load(node_values + 3 * u + 2)
-        who = tl.load(node_places + 2 * u)
-        who_flat = tl.load(node_places + 2 * u + 1)
-        q = tl.load(firsts + p)
-        to = tl.load(flag_firsts + p)
-        stop = tl.minimum(tl.load(stops + u), q + PIECE)
+        v = tl.load(bounds + 4 * u)
+        flat = tl.load(bounds + 4 * u + 2)
+        who = tl.load(where + 3 * u)
+        who_flat = tl.load(where + 3 * u + 1)
+        q = tl.load(pieces + 3 * p + 1)
+        to = kept + tl.load(pieces + 3 * p + 2)
+        stop = tl.minimum(tl.load(nodes + N_NODE * u + 4), q + PIECE)
         while q < stop:
             here = lane < stop - q
-            j = tl.load(blocks + q + lane, mask=here, other=0).to(tl.int64)
+            block = tl.load(blocks + q + lane, mask=here, other=0)
+            j = block.to(tl.int64)
             ok = here & ((j + g) * size < n)
             lower, _ = lower_bounds(records, j, g, ok, last, drop, steps)
             plain = plain_lower(l, n, j, g, ok, size)
             keep = ((v - lower >= bar) | (j == who)) & ((plain < flat) | (j == who) | (j == who_flat)) & ok
             flat_lane = tl.minimum(flat_lane, tl.where(keep, plain, float("inf")))
-            kept_lane += keep.to(tl.int32)
-            tl.store(flags + to + lane, keep.to(tl.int8), mask=here)
+            one = keep.to(tl.int32)
+            tl.store(to + number + tl.cumsum(one, axis=0) - one, block, mask=keep)
+            number += tl.sum(one, axis=0).to(tl.int64)
             q += TILE
-            to += TILE
-    tl.store(piece_kept + p, tl.sum(kept_lane, axis=0))
-    tl.store(piece_flat + p, tl.min(flat_lane, axis=0))
+    tl.store(values + 3 * p + 2, tl.min(flat_lane, axis=0))
+    tl.store(places + 2 * p, number)
 
 
 @triton.jit
 def settle_nodes(
-    piece_stops, piece_kept, piece_flat, is_open, n, cols, levels, gaps, trends, node_values, all_scalars,
-    own, kept_out, N_SCALARS: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr, FILL: tl.constexpr,
+    nodes, lines, values, places, n, bounds, where, all_scalars, own, raised, parts, stays, room,
+    N_NODE: tl.constexpr, N_SCALARS: tl.constexpr, PIECE: tl.constexpr, BASE: tl.constexpr,
+    TILE: tl.constexpr, FILL: tl.constexpr, RAISED: tl.constexpr,
 ):  # fmt: skip
-    """Decide nodes whose lower and upper line meet, or where phi is constant.
+    """Decide nodes whose lower and upper line meet, or where phi is constant; ask for room for the others.
 
-    Of the others, count how many blocks stay.
+    ``stays`` gets how many blocks stay; ``room`` how many children, blocks and pieces the node adds to the
+    next wave, and how many pieces of it, if it is a leaf, are to be evaluated: the first of all nodes, then
+    the second, and so on.  ``places`` gets, for each piece, how many blocks stay in those before it.
     """
     u = tl.program_id(0).to(tl.int64)
-    kept = 0
-    if tl.load(is_open + u) > 0:
+    stay = tl.full((), 0, tl.int64)
+    children = stay
+    pieces = stay
+    leaves = stay
+    if tl.load(where + 3 * u + 2) > 0:
         lane = tl.arange(0, TILE)
-        kept_lane = lane * 0
         flat_lane = tl.full((TILE,), float("inf"), tl.float64)
-        p = tl.load(piece_stops + u - 1, mask=u > 0, other=0)
-        stop = tl.load(piece_stops + u)
+        alive = tl.full((), 0, tl.int64)
+        p = tl.load(nodes + N_NODE * u + 5)
+        stop = tl.load(nodes + N_NODE * u + 6)
         while p < stop:
             at = p + lane
-            kept_lane += tl.load(piece_kept + at, mask=at < stop, other=0)
-            flat_lane = tl.minimum(flat_lane, tl.load(piece_flat + at, mask=at < stop, other=float("inf")))
+            number = tl.load(places + 2 * at, mask=at < stop, other=0)
+            tl.store(places + 2 * at + 1, stay + tl.cumsum(number, axis=0) - number, mask=at < stop)
+            stay += tl.sum(number, axis=0)
+            alive += tl.sum((number > 0).to(tl.int64), axis=0)
+            plain = tl.load(values + 3 * at + 2, mask=at < stop, other=float("inf"))
+            flat_lane = tl.minimum(flat_lane, plain)
             p += TILE
-        kept = tl.sum(kept_lane, axis=0)
-        column = tl.load(cols + u).to(tl.int64)
-        v = tl.load(node_values + 3 * u)
-        low = tl.load(node_values + 3 * u + 1)
-        flat = tl.load(node_values + 3 * u + 2)
+        column, level, g, size = node_at(nodes, u, N_NODE, BASE)
+        v = tl.load(bounds + 4 * u)
+        low = tl.load(bounds + 4 * u + 1)
+        flat = tl.load(bounds + 4 * u + 2)
         slack = tl.load(all_scalars + N_SCALARS * column + 1)
-        lines = tl.where(slack > 0.0, float("-inf"), low) == v
-        if lines | (flat == tl.min(flat_lane, axis=0)):
-            kept = 0
-            size = tl.full((), BASE, tl.int64) << tl.load(levels + u).to(tl.int64)
-            d0 = tl.load(gaps + u).to(tl.int64) * size
-            c = tl.load(trends + u)
+        meet = tl.where(slack > 0.0, float("-inf"), low) == v
+        if meet | (flat == tl.min(flat_lane, axis=0)):
+            stay = stay * 0
+            d0 = g * size
+            c = tl.load(lines + 2 * u)
             e = tl.arange(0, FILL)
             at = d0
             d_stop = tl.minimum(d0 + size, n)
             while at < d_stop:
                 d = at + e
                 line = v + c * (d - d0).to(tl.float64)
-                widths = tl.where(lines, line, tl.zeros((FILL,), tl.float64) + flat)
+                widths = tl.where(meet, line, tl.zeros((FILL,), tl.float64) + flat)
                 tl.store(own + column * n + d, widths, mask=d < d_stop)
+                tl.store(raised + column * parts + at // RAISED, 1)
                 at += FILL
-    tl.store(kept_out + u, kept)
+        if stay > 0:
+            if level == 0:
+                leaves = alive
+            else:
+                children += 2
+                pieces = 2 * ((2 * stay + PIECE - 1) // PIECE)
+    tl.store(stays + u, stay)
+    to = room + u
+    each = tl.num_programs(0).to(tl.int64)
+    tl.store(to, children)
+    tl.store(to + each, 2 * children * stay)
+    tl.store(to + 2 * each, pieces)
+    tl.store(to + 3 * each, leaves)
 
 
 @triton.jit
+def room_at(room, ends, u, each, what: tl.constexpr):
+    """Where the room of a node begins, of what it asked for; ``ends`` adds up all that was asked for."""
+    at = what * each + u
+    begin = tl.load(ends + at) - tl.load(room + at)
+    if what > 0:
+        begin -= tl.load(ends + what * each - 1)
+    return begin
+
+
+@triton.jit(do_not_specialize=["each"])
 def descend(
-    which, nodes, firsts, flag_firsts, piece_ends, piece_kept, ranks, bases, cols, levels, gaps, stops,
-    blocks, flags, kept, trends, caps, to_cols, to_levels, to_gaps, to_starts, to_stops, to_trends, to_caps,
-    to_blocks, PIECE: tl.constexpr, TILE: tl.constexpr,
+    pieces, nodes, lines, bounds, places, stays, room, ends, each, kept, to_nodes, to_lines, to_pieces,
+    to_blocks, N_NODE: tl.constexpr, PIECE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
     """Write the two halves of a node, each with both halves of the blocks of this piece that stayed.
 
-    ``piece_ends`` counts kept blocks up to and with each piece, ``bases`` those of all nodes before; every
-    piece writes the same sizes of its node.
+    The first piece of a node writes what belongs to the node: its children, and the pieces of these.
     """
-    p = tl.load(which + tl.program_id(0)).to(tl.int64)
-    u = tl.load(nodes + p)
-    m = tl.load(kept + u).to(tl.int64)
-    rank = tl.load(ranks + u)
-    base = 4 * tl.load(bases + u)
-    for half in tl.static_range(2):
-        child = 2 * rank + half
-        tl.store(to_cols + child, tl.load(cols + u))
-        tl.store(to_levels + child, tl.load(levels + u) - 1)
-        tl.store(to_gaps + child, 2 * tl.load(gaps + u) + half)
-        tl.store(to_starts + child, base + 2 * m * half)
-        tl.store(to_stops + child, base + 2 * m * (half + 1))
-        tl.store(to_trends + child, tl.load(trends + u))
-        tl.store(to_caps + child, tl.load(caps + u))
-    lane = tl.arange(0, TILE)
-    before = tl.load(piece_ends + p) - tl.load(piece_kept + p) - tl.load(bases + u)
-    to_first = base + 2 * before
-    q = tl.load(firsts + p)
-    at = tl.load(flag_firsts + p)
-    stop = tl.minimum(tl.load(stops + u), q + PIECE)
-    while q < stop:
-        here = lane < stop - q
-        keep = tl.load(flags + at + lane, mask=here, other=0).to(tl.int32)
-        j = tl.load(blocks + q + lane, mask=here, other=0)
-        to = to_first + 2 * (tl.cumsum(keep, axis=0) - keep)
-        for half in tl.static_range(2):
-            tl.store(to_blocks + to + 2 * m * half, 2 * j, mask=keep > 0)
-            tl.store(to_blocks + to + 2 * m * half + 1, 2 * j + 1, mask=keep > 0)
-        to_first += 2 * tl.sum(keep, axis=0)
-        q += TILE
-        at += TILE
-
-
-@triton.jit
-def evaluate_pieces(
-    which, nodes, firsts, flag_firsts, all_l, n, cols, gaps, stops, blocks, flags, own, PIECE: tl.constexpr,
-    BASE: tl.constexpr,
-):  # fmt: skip
-    """Narrowest windows of base gaps over the flagged blocks of a piece.
-
-    The least of all pieces stays in ``own``.
-    """
-    p = tl.load(which + tl.program_id(0)).to(tl.int64)
-    u = tl.load(nodes + p)
-    column = tl.load(cols + u).to(tl.int64)
-    l = all_l + column * n
-    d0 = tl.load(gaps + u).to(tl.int64) * BASE
-    e = tl.arange(0, BASE)
-    best = tl.full((BASE,), float("inf"), tl.float64)
-    q = tl.load(firsts + p)
-    at = tl.load(flag_firsts + p)
-    stop = tl.minimum(tl.load(stops + u), q + PIECE)
-    while q < stop:
-        if tl.load(flags + at) > 0:
-            i = tl.load(blocks + q).to(tl.int64) * BASE
-            if i + d0 + 2 * BASE <= n:
-                for t in tl.static_range(BASE):
-                    width = tl.load(l + i + d0 + t + e).to(tl.float64) - tl.load(l + i + t).to(tl.float64)
-                    best = tl.minimum(best, width)
-            else:
-                for t in tl.static_range(BASE):
-                    ends = tl.load(l + i + d0 + t + e, mask=i + d0 + t + e < n, other=float("inf")).to(
-                        tl.float64
-                    )
-                    begin = tl.load(l + i + t, mask=i + t < n, other=float("-inf")).to(tl.float64)
-                    best = tl.minimum(best, ends - begin)
-        q += 1
-        at += 1
-    tl.atomic_min(own + column * n + d0 + e, best, mask=d0 + e < n)
+    p = tl.program_id(0).to(tl.int64)
+    u = tl.load(pieces + 3 * p)
+    stay = tl.load(stays + u)
+    node = nodes + N_NODE * u
+    if (stay > 0) & (tl.load(node + 1) > 0):
+        child = room_at(room, ends, u, each, 0)
+        first = room_at(room, ends, u, each, 1)
+        lane = tl.arange(0, TILE)
+        if p == tl.load(node + 5):
+            piece = room_at(room, ends, u, each, 2)
+            number = (2 * stay + PIECE - 1) // PIECE
+            for half in tl.static_range(2):
+                to = to_nodes + N_NODE * (child + half)
+                tl.store(to, tl.load(node))
+                tl.store(to + 1, tl.load(node + 1) - 1)
+                tl.store(to + 2, 2 * tl.load(node + 2) + half)
+                tl.store(to + 3, first + 2 * stay * half)
+                tl.store(to + 4, first + 2 * stay * (half + 1))
+                tl.store(to + 5, piece + number * half)
+                tl.store(to + 6, piece + number * (half + 1))
+                tl.store(to_lines + 2 * (child + half), tl.load(bounds + 4 * u + 3))
+                tl.store(to_lines + 2 * (child + half) + 1, tl.load(lines + 2 * u + 1))
+                k = number * 0
+                while k < number:
+                    at = k + lane
+                    begin = first + 2 * stay * half + PIECE * at
+                    cut = to_pieces + 3 * (piece + number * half + at)
+                    tl.store(cut, begin * 0 + child + half, mask=at < number)
+                    tl.store(cut + 1, begin, mask=at < number)
+                    tl.store(cut + 2, begin, mask=at < number)
+                    k += TILE
+        here = kept + tl.load(pieces + 3 * p + 2)
+        into = to_blocks + first + 2 * tl.load(places + 2 * p + 1)
+        mine = tl.load(places + 2 * p)
+        q = mine * 0
+        while q < mine:
+            number_at = q + lane
+            j = tl.load(here + number_at, mask=number_at < mine, other=0)
+            for side in tl.static_range(2):
+                block = into + 2 * stay * side + 2 * number_at
+                tl.store(block, 2 * j, mask=number_at < mine)
+                tl.store(block + 1, 2 * j + 1, mask=number_at < mine)
+            q += TILE

@@ -63,11 +63,11 @@ class DaskBackend(LocalBackend):
         return as_source(X, weights=weights, names=names)
 
     def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
-        """First pass over the data, where it lies."""
+        """Make the first pass over the data, where it lies."""
         return source.scan() if isinstance(source, DaskSource) else scan_ranges(source, threads)
 
     def problem(self, source: ColumnSource, rtol: float) -> Problem:
-        """Sizes and place of data here or on the cluster."""
+        """Return sizes and place of data here or on the cluster."""
         found = super().problem(source, rtol)
         if not isinstance(source, DaskSource):
             return found
@@ -141,7 +141,7 @@ class DaskBackend(LocalBackend):
         hops: int,
         plan: Plan,
     ) -> HopPass:
-        """A pass over the hops of a graph."""
+        """Run a pass over the hops of a graph."""
         from geodim.backends.dask.hops import DaskHopPass  # noqa: PLC0415
 
         if plan.why_not is not None:

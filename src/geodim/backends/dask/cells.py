@@ -44,7 +44,7 @@ def count_chunk(
     *,
     kind: np.dtype[np.signedinteger[Any]],
 ) -> Counts:
-    """Points per cell, for some columns of one row of chunks; one column after the other."""
+    """Return points per cell, for some columns of one row of chunks; one column after the other."""
     counts = np.zeros(sum(one.size - 1 for one in edges), kind)
     each = iter(zip(edges, counts_of(counts, edges), strict=True))
     for chunk, some in zip(chunks, columns, strict=True):
@@ -55,7 +55,7 @@ def count_chunk(
 
 
 def counts_of(counts: Counts, edges: Edges) -> list[Counts]:
-    """The counts of each column."""
+    """Return the counts of each column."""
     return np.split(counts, np.cumsum([one.size - 1 for one in edges])[:-1])
 
 
@@ -152,7 +152,7 @@ class CellPass:
         )
 
     def run(self, step: float) -> CellProfile:
-        """Count once, where what is known so far does not tell Delta to within one step."""
+        """Count once, if what is known so far does not determine Delta to within one step."""
         self.step = self.profile.step = step or 1.0
         with self.driver.heeding():
             if self.ranges.d_max > 0.0:
@@ -176,7 +176,7 @@ class CellPass:
         self.driver.report(total, total)
 
     def _first_edges(self) -> dict[int, NDArray[np.floating]]:
-        """Cells that should do by a sample; larger ones if the workers have no room for all of them."""
+        """Return cells that a sample says are enough; larger ones if the workers lack room for all."""
         every = np.arange(self.source.n_features)
         sample = self.source.sample(every, sample_rows(self.source)).astype(self.source.dtype)
         least, greatest, step = self.ranges.least, self.ranges.greatest, self.step
@@ -241,7 +241,7 @@ class CellPass:
             sizes = more
 
     def _finer_edges(self) -> dict[int, NDArray[np.floating]]:
-        """Smaller cells for the columns that keep Phi open."""
+        """Return smaller cells for the columns that keep Phi open."""
         n, still = self.source.n_points, self.profile.still_open()
         futures = [
             self.cluster.submit(parts_of, group.counts, group.edges, group.columns, group.which, n, still)

@@ -40,7 +40,7 @@ class Cluster(Capacity):
 
     @classmethod
     def active(cls) -> Cluster:
-        """The cluster of the client that was made last."""
+        """Return the cluster of the client that was made last."""
         distributed = require("distributed", "dask", "computing on a Dask cluster")
         try:
             client = distributed.get_client()
@@ -84,7 +84,7 @@ class Cluster(Capacity):
     def submit(
         self, function: Callable[..., T], *arguments: object, soon: bool = False, home: str | None = None
     ) -> Future[T]:
-        """One task, before others that wait if ``soon``; on one worker, if there is a ``home`` and it lives.
+        """Submit one task, ahead of waiting ones if ``soon``; on one worker, if there is a live ``home``.
 
         Without a key made of its arguments: hashing data costs more than it ever saves.
         """
@@ -102,21 +102,21 @@ class Cluster(Capacity):
         return futures
 
     def hold(self, value: T) -> Future[T]:
-        """A value of this process as a task: it travels with the graph, so no worker's death loses it."""
+        """Return a value of this process as a task: it travels with the graph and survives lost workers."""
         import dask  # noqa: PLC0415
 
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
             return self.submit(_itself, value)
 
     def broadcast(self, value: T) -> Future[T]:
-        """A large value of this process on every worker, sent once; it lives as long as one of them does."""
+        """Send a large value of this process to every worker once; it lives as long as one of them does."""
         with self._losses():
             future: Future[T] = self.client.scatter(value, broadcast=True, hash=False)
         return future
 
     def highest(self) -> int | None:
-        """Peak bytes of the worker that took most so far; None if nobody can tell."""
-        with suppress(Exception, CancelledError):  # it is only told, nothing depends on it
+        """Return the peak bytes of the worker that took most so far; None if unknown."""
+        with suppress(Exception, CancelledError):  # it is only reported, nothing depends on it
             found = [size for size in self.client.run(process_memory, "VmHWM").values() if size is not None]
             return max(found, default=None)
         return None
@@ -155,11 +155,11 @@ class Cluster(Capacity):
                     yield future
                     wait_for(more())
         finally:
-            for future in waiting:  # what nobody wants is not begun
+            for future in waiting:  # tasks whose results are not needed any more are not begun
                 future.release()
 
     def results(self, futures: list[Future[T]]) -> list[T]:
-        """What the tasks returned."""
+        """Return what the tasks returned."""
         for _ in self.finished(futures, lambda: False):
             pass
         with self._losses():

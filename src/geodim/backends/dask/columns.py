@@ -40,7 +40,7 @@ class WholePass:
     source : ColumnSource
         A `DaskSource`, or data of this process, which travels to the workers block by block.
     way : Way
-        How columns are cut into blocks, and how many are in work at a time.
+        How columns are cut into blocks, and how many are processed at a time.
     job : Job
         What is computed.
     ranges : Ranges
@@ -109,7 +109,7 @@ class WholePass:
         return profile
 
     def plan(self, leaders: Sequence[int]) -> tuple[Stage, list[Stage]]:
-        """What is solved first, and then pass by pass: one where the workers hold all columns."""
+        """Return what is solved first, then in each pass: a single one if the workers hold all columns."""
         at_once = self.job.slots * len(self.cluster.workers)
         # As many leaders as can be solved at once: each further one would be a task
         # that hardly lifts the bar.
@@ -130,7 +130,7 @@ class WholePass:
         return [(group, lead) for group, lead, _ in parts], [[(group, others) for group, _, others in parts]]
 
     def _bar(self, leading: list[Future[Part]]) -> Future[NDArray[np.float64]]:
-        """What the leaders reached, made small where they were solved, and sent to every worker once."""
+        """Return what the leaders reached, compressed where they were solved, sent to each worker once."""
         size = self.profile.phi.size
         small = [self.cluster.submit(tasks.bar_of, part, self.job, size, soon=True) for part in leading]
         return self.cluster.submit(tasks.highest, small, soon=True)
@@ -147,7 +147,7 @@ class WholePass:
         bar: Future[NDArray[np.float64]] | None,
         leading: dict[tuple[int, ...], Future[Part]],
     ) -> dict[Future[Part], tuple[tuple[int, ...], int]]:
-        """Futures of a stage, each with the columns of its block and how many of them it solves."""
+        """Return futures of a stage, each with the columns of its block and how many of them it solves."""
         stage = [(columns, todo) for columns, todo in stage if todo]
         blocks = self.blocks([columns for columns, _ in stage])
         return {
@@ -159,14 +159,14 @@ class WholePass:
         }  # fmt: skip
 
     def blocks(self, groups: list[list[int]]) -> list[Any]:
-        """Futures of the columns."""
+        """Return futures of the columns."""
         if isinstance(self.source, DaskSource):
             return self.source.take(groups)
         return [[[self.cluster.hold(block_of(self.source, group))]] for group in groups]
 
 
 def split(columns: Iterable[int], some: Collection[int]) -> tuple[list[int], list[int]]:
-    """Those of the columns that are among ``some``, and the others."""
+    """Return those of the columns that are among ``some``, and the others."""
     columns = list(columns)
     return [column for column in columns if column in some], [
         column for column in columns if column not in some
@@ -174,7 +174,7 @@ def split(columns: Iterable[int], some: Collection[int]) -> tuple[list[int], lis
 
 
 def block_of(source: ColumnSource, columns: list[int]) -> NDArray[np.floating] | csc_array:
-    """Some columns of data in this process, ready to travel; points of weight 0 stay here."""
+    """Return some columns of data in this process, ready to travel; points of weight 0 stay here."""
     if isinstance(source, WeightedSource):
         block = block_of(source.source, columns)
         return block[:, source.present] if isinstance(block, np.ndarray) else block[source.present]
@@ -186,12 +186,12 @@ def block_of(source: ColumnSource, columns: list[int]) -> NDArray[np.floating] |
 
 
 def weights_of(source: ColumnSource) -> NDArray[np.int64] | None:
-    """Multiplicities of the points of its blocks, if it has any."""
+    """Return multiplicities of the points of its blocks, if it has any."""
     return source.weights if isinstance(source, DaskSource | WeightedSource) else None
 
 
 def slice_of(ranges: Ranges, columns: list[int]) -> Ranges:
-    """The ranges of some columns."""
+    """Return the ranges of some columns."""
     return Ranges(
         ranges.least[columns],
         ranges.greatest[columns],
@@ -202,5 +202,5 @@ def slice_of(ranges: Ranges, columns: list[int]) -> Ranges:
 
 
 def new_token() -> str:
-    """A name for a job that no other has."""
+    """Return a name for a job that no other has."""
     return uuid.uuid4().hex

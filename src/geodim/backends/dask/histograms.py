@@ -39,7 +39,7 @@ def count_chunk(
     n_steps: int,
     kind: np.dtype[np.signedinteger[Any]],
 ) -> NDArray[np.signedinteger[Any]]:
-    """Points per step, for some columns of one row of chunks; shape (columns, steps)."""
+    """Return points per step, for some columns of one row of chunks; shape (columns, steps)."""
     from geodim.engine.kernels.sorting import OUTSIDE, count_steps  # noqa: PLC0415 - imports Numba
 
     counts = np.zeros((first_steps.size, n_steps), kind)
@@ -48,7 +48,7 @@ def count_chunk(
         for column in reading.turned(*chunk, some):
             first = float(first_steps[at])
             if weights is not None:
-                present = weights > 0  # the first pass did not look at the others
+                present = weights > 0  # the first pass skipped the others
                 where = np.floor(column[present].astype(np.float64) / step) - first
                 if not np.all((where >= 0) & (where < n_steps)):
                     raise DataChangedError(OUTSIDE)
@@ -63,7 +63,7 @@ def count_chunk(
 
 
 def add_counts(some: list[NDArray[np.signedinteger[Any]]]) -> NDArray[np.signedinteger[Any]]:
-    """Histograms of several chunks, together."""
+    """Return histograms of several chunks, together."""
     total = some[0].copy()
     for counts in some[1:]:
         total += counts
@@ -129,7 +129,7 @@ class CountPass(WholePass):
         return first, [[(group, [column for column in group if column in rest]) for group in groups]]
 
     def blocks(self, groups: list[list[int]]) -> list[Any]:
-        """Futures of the counts."""
+        """Return futures of the counts."""
         if self.held:
             return [self.held[tuple(group)] for group in groups]
         return self._counted(groups)

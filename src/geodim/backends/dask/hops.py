@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from geodim.features.operators import Operator
     from geodim.planning.problem import Plan
 
-TAKE_HOME = 1.0  # seconds between two looks at the layers, or ten times as long as a look takes
+TAKE_HOME = 1.0  # seconds between two readings of the layers, or ten times as long as one takes
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,13 @@ def solve_hops(
 
 
 def merge_layers(found: list[LayerParts]) -> LayerParts:
-    """The elementwise maximum of every layer."""
+    """Return the elementwise maximum of every layer."""
     layers = zip(*(one.layers for one in found), strict=True)
     return LayerParts([tasks.merge_parts(list(parts)) for parts in layers])
 
 
 def classes_of(found: LayerParts) -> list[NDArray[np.intp]]:
-    """Which nodes a block does not tell apart."""
+    """Return which nodes a block does not tell apart."""
     return found.classes
 
 
@@ -184,7 +184,7 @@ class DaskHopPass(HopPass):
                 return
 
     def _waves(self, columns: list[int]) -> list[list[list[int]]]:
-        """Blocks of columns that the workers can hold at a time."""
+        """Return blocks of columns that the workers can hold at a time."""
         width = self.way.width
 
         def split(some: list[int]) -> list[list[int]]:
@@ -248,7 +248,7 @@ class _Home:
         self.pause = max(TAKE_HOME, 10 * (self.taken - started))
 
     def bars(self) -> Future[list[NDArray[np.float64]]] | None:
-        """The future of a small lower bound on every layer, or None."""
+        """Return the future of a small lower bound on every layer, or None."""
         return self._bars
 
     def _renew_bars(self) -> None:

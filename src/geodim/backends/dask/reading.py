@@ -1,4 +1,4 @@
-"""Reading on the workers: a look at a chunk, its columns cut out, and whole columns put together.
+"""Reading on the workers: examining a chunk, cutting out its columns, and joining whole columns.
 
 A chunk is a part of some rows and some columns, as the Dask array or frame has it.  A block holds whole
 columns, in pieces as the chunks have them, each of shape (columns, points): by rows of chunks, and in each
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Look:
-    """What a first look at a chunk tells: moments and a sample, or the first value that is not finite."""
+    """What a first look at a chunk finds: moments and a sample, or the first value that is not finite."""
 
     n_rows: int
     moments: Moments | None
@@ -44,7 +44,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Declared:
-    """What a Dask array or frame says of one of its chunks, which its tasks need not keep to."""
+    """What a Dask array or frame declares about one of its chunks, which may turn out to be wrong."""
 
     where: str
     rows: int | None  # unknown, in a frame that was not counted
@@ -52,12 +52,12 @@ class Declared:
     dtype: np.dtype[np.floating]  # in which the values are read
 
     def of_columns(self, count: int) -> Declared:
-        """What it says of some of the columns."""
+        """Return what it declares about some of the columns."""
         return replace(self, columns=count)
 
 
 def as_declared(chunk: Chunk, declared: Declared) -> Chunk:
-    """The chunk, if it is what was declared: sizes of buffers and the type of all values follow from that."""
+    """Return the chunk if it is as declared: buffer sizes and the type of all values depend on that."""
     shape = tuple(np.shape(chunk))
     if len(shape) != 2 or shape[1] != declared.columns or declared.rows not in (None, shape[0]):
         rows = "some" if declared.rows is None else declared.rows
@@ -79,7 +79,7 @@ def as_declared(chunk: Chunk, declared: Declared) -> Chunk:
 
 
 def as_numbers(chunk: Chunk, declared: Declared) -> NDArray[Any]:
-    """The values of a chunk: an array as it is, a frame or a sparse matrix made dense."""
+    """Return the values of a chunk: an array as it is, a frame or a sparse matrix made dense."""
     dtype = declared.dtype
     chunk = as_declared(chunk, declared)
     if isinstance(chunk, np.ndarray):
@@ -129,17 +129,17 @@ def look_at_columns(
     rows: NDArray[np.intp],
     weights: NDArray[np.int64] | None,
 ) -> Look:
-    """The same for a chunk that was turned into columns."""
+    """Return the same for a chunk that was turned into columns."""
     return look(chunk.T, declared, rows, weights)
 
 
 def take_sample(chunk: Chunk, declared: Declared, rows: NDArray[np.intp]) -> NDArray[np.floating]:
-    """Some rows of a chunk."""
+    """Return some rows of a chunk."""
     return as_numbers(chunk, declared)[rows].astype(declared.dtype)
 
 
 def rows_of(pieces: Pieces, rows: NDArray[np.intp]) -> NDArray[np.floating]:
-    """Some rows of whole columns."""
+    """Return some rows of whole columns."""
     edges = np.cumsum([0, *(row[0].shape[1] for row in pieces)])
     at = np.searchsorted(rows, edges)
     return put_together(
@@ -148,7 +148,7 @@ def rows_of(pieces: Pieces, rows: NDArray[np.intp]) -> NDArray[np.floating]:
 
 
 def turned(chunk: Chunk, declared: Declared, columns: NDArray[np.intp]) -> NDArray[np.floating]:
-    """Some columns of a chunk, one after the other; not copied if that is how they lie."""
+    """Return some columns of a chunk, one after the other; not copied if that is how they lie."""
     dtype = declared.dtype
     chunk = as_declared(chunk, declared)
     if not isinstance(chunk, np.ndarray):
@@ -165,30 +165,30 @@ def turned(chunk: Chunk, declared: Declared, columns: NDArray[np.intp]) -> NDArr
 
 
 def cut(turned_chunk: NDArray[np.floating], columns: NDArray[np.intp]) -> NDArray[np.floating]:
-    """Some of the columns; neighbours are not copied."""
+    """Return some of the columns; neighbours are not copied."""
     first, stop = int(columns[0]), int(columns[-1]) + 1
     return turned_chunk[first:stop] if stop - first == columns.size else turned_chunk[columns]
 
 
 def gathered(pieces: Pieces) -> Pieces:
-    """The pieces of a block, now on one worker; nothing is copied there."""
+    """Return the pieces of a block, now on one worker; nothing is copied there."""
     return pieces
 
 
 def joined(rounds: list[Pieces]) -> Pieces:
-    """The pieces of a block that came in several rounds."""
+    """Return the pieces of a block that came in several rounds."""
     return [row for pieces in rounds for row in pieces]
 
 
 def cut_block(pieces: Pieces, columns: NDArray[np.intp]) -> NDArray[np.floating]:
-    """Some columns of a block, whole."""
+    """Return some columns of a block, whole."""
     if len(pieces) == len(pieces[0]) == 1:
         return cut(pieces[0][0], columns)
     return np.stack([column_of(pieces, int(column)) for column in columns])
 
 
 def column_of(pieces: Pieces, column: int, out: NDArray[np.floating] | None = None) -> NDArray[np.floating]:
-    """One whole column of a block, put together in ``out`` unless it lies in one piece."""
+    """Return one whole column of a block, put together in ``out`` unless it lies in one piece."""
     which = 0
     while column >= pieces[0][which].shape[0]:
         column -= pieces[0][which].shape[0]
@@ -200,7 +200,7 @@ def column_of(pieces: Pieces, column: int, out: NDArray[np.floating] | None = No
 
 
 def put_together(pieces: Pieces) -> NDArray[np.floating]:
-    """All columns of a block, one after the other."""
+    """Return all columns of a block, one after the other."""
     if len(pieces) == len(pieces[0]) == 1:
         whole: NDArray[np.floating] = pieces[0][0]
         return whole
@@ -215,6 +215,6 @@ def put_together(pieces: Pieces) -> NDArray[np.floating]:
 
 
 def digest(chunk: Chunk, declared: Declared) -> bytes:
-    """What tells the values of one chunk from others."""
+    """Return a digest of the values of one chunk."""
     values = np.ascontiguousarray(as_numbers(chunk, declared))
     return blake2b(values.tobytes(), digest_size=16).digest()

@@ -40,7 +40,7 @@ MOST_SAMPLED = 1 << 22  # entries of a sample that is taken along in the first p
 
 
 def is_dask(data: object) -> TypeGuard[DaskData]:
-    """Whether data lies on a cluster."""
+    """Return whether data lies on a cluster."""
     return lists.is_dask(data)
 
 
@@ -112,7 +112,7 @@ class DaskSource:
         if frame.ndim == 1:
             frame = frame.to_frame()
         self._frame = frame
-        refuse_other_columns(eager_frame(frame._meta))  # by their types: what is below holds values of nobody
+        refuse_other_columns(eager_frame(frame._meta))  # by their types: the meta frame holds no values
         like = as_source(
             require("dask.dataframe.utils", "dask", "reading Dask frames").meta_nonempty(frame._meta)
         )
@@ -125,14 +125,14 @@ class DaskSource:
         if counted:
             tasks = [self._delayed(len)(row[0]) for row in self.parts]
             self.first_rows = _edges(self.cluster.results(self.cluster.compute(tasks)))
-        else:  # about: one column of the first partition tells how large the others are
+        else:  # approximate: one column of the first partition shows how large the others are
             self.first_rows = None
             some = frame[[frame.columns[0]]].partitions[0].to_delayed()
             tasks = [self._delayed(len)(part) for part in some]
             self._guess = max(sum(self.cluster.results(self.cluster.compute(tasks))), 1) * len(self.parts)
 
     def shifted(self) -> DaskSource | None:
-        """Long integers measured from the least of each column; None for a frame.
+        """Return long integers measured from the least of each column; None for a frame.
 
         See `geodim.data.integers`.
         """
@@ -155,7 +155,7 @@ class DaskSource:
     # The first pass.
 
     def scan(self) -> Ranges:
-        """Ranges of all columns; raises where a value is not finite."""
+        """Return ranges of all columns; raises where a value is not finite."""
         if self._looks is None:
             self._look()
         assert self._looks is not None
@@ -190,7 +190,7 @@ class DaskSource:
             self._sampled = rows, self._laid_out([one.sample for one in self._looks])
 
     def fits(self) -> bool:
-        """Whether the workers can hold all columns."""
+        """Return whether the workers can hold all columns."""
         return self.bytes_per_column * self.n_features <= self.cluster.room
 
     def _ranges(self, looks: list[reading.Look]) -> Ranges:
@@ -213,16 +213,16 @@ class DaskSource:
     # Columns.
 
     def groups(self, columns: Sequence[int]) -> list[list[int]]:
-        """Columns that make a block each."""
+        """Return columns that make a block each."""
         return groups_of(columns, self.bytes_per_column, self.cluster)
 
     def waves(self, columns: Sequence[int]) -> list[list[list[int]]]:
-        """Groups of columns that the workers can hold at a time: every wave is a pass over the data."""
+        """Return groups of columns that the workers can hold at a time; each needs a pass over the data."""
         per_wave = self.cluster.columns_at_rest(self.bytes_per_column)
         return [self.groups(columns[at : at + per_wave]) for at in range(0, len(columns), per_wave)]
 
     def take(self, groups: list[list[int]]) -> list[Any]:
-        """Futures of blocks: those that the workers hold, parts of them, or newly read ones."""
+        """Return futures of blocks: those that the workers hold, parts of them, or newly read ones."""
         if not self.resident:
             return self._gathered(self._computed(self._blocks(groups)[1]))
         where = {column: held for held in self.resident for column in held}
@@ -236,7 +236,7 @@ class DaskSource:
         return found
 
     def _blocks(self, groups: list[list[int]]) -> tuple[Pieces, list[Pieces]]:
-        """Every chunk turned into columns, once; and the pieces of blocks that are cut out of these."""
+        """Turn every chunk into columns, once; return the pieces of blocks that are cut out of these."""
         columns = np.unique([column for group in groups for column in group])
         parts, edges, own = self.parts, np.asarray(self.first_columns), columns
         if self._frame is not None and columns.size < self.n_features:
@@ -263,12 +263,12 @@ class DaskSource:
         return turned, pieces
 
     def _computed(self, blocks: list[Pieces]) -> list[Pieces]:
-        """Futures in the place of what is delayed."""
+        """Return futures in the place of what is delayed."""
         futures = iter(self.cluster.compute([piece for block in blocks for row in block for piece in row]))
         return [[[next(futures) for _ in row] for row in block] for block in blocks]
 
     def _gathered(self, blocks: list[Pieces], most_rounds: int = 1) -> list[Any]:
-        """The pieces of every block, gathered on one worker.
+        """Return the pieces of every block, gathered on one worker.
 
         They travel as soon as they are there, and evenly, before anyone waits.  In several rounds the first
         arrive while others are still being read, which takes more memory.
@@ -311,7 +311,7 @@ class DaskSource:
             level = [self._delayed(add)(level[at : at + fan_in]) for at in range(0, len(level), fan_in)]
         return level[0]
 
-    # What else a source can tell.
+    # What else a source can state.
 
     def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
         """Bring some columns here."""
@@ -330,7 +330,7 @@ class DaskSource:
         return as_source(block.T, weights=self.weights).read_runs(0)
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """The chunks of the array."""
+        """Return the chunks of the array."""
         assert self.first_rows is not None
         rows, columns = self.first_rows, self.first_columns
         return [
@@ -347,7 +347,7 @@ class DaskSource:
         return reading.as_numbers(values, self._declared(i, j))
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns: those of the first pass, or taken now."""
+        """Return a few rows of a few columns: those of the first pass, or taken now."""
         rows = self._own_rows(rows)
         if self._sampled is None or not np.array_equal(self._sampled[0], rows):
             self._sampled = rows, self._taken(rows)
@@ -365,7 +365,7 @@ class DaskSource:
         return self._laid_out(self.cluster.results(self.cluster.compute(tasks)))
 
     def digest(self) -> bytes:
-        """What tells this data, chunked like this, from other data; computed where it lies."""
+        """Return a digest of this data and its chunks, computed where it lies."""
         tasks = [
             self._delayed(reading.digest)(part, self._declared(i, j))
             for i, row in enumerate(self.parts)
@@ -379,14 +379,14 @@ class DaskSource:
         return np.searchsorted(np.cumsum(self.weights), rows, side="right")
 
     def _within(self, rows: NDArray[np.intp], i: int) -> NDArray[np.intp]:
-        """Those of ``rows`` (ascending) that lie in the i-th row of chunks, counted from its first."""
+        """Return those of ``rows`` (ascending) that lie in the i-th row of chunks, counted from its first."""
         if not rows.size or self.first_rows is None:
             return rows[:0]
         first, stop = np.searchsorted(rows, self.first_rows[i : i + 2])
         return rows[first:stop] - self.first_rows[i]
 
     def _declared(self, i: int, j: int) -> reading.Declared:
-        """What is known of the j-th chunk in the i-th row of chunks before it is read."""
+        """Return what is known about the j-th chunk in the i-th row of chunks before it is read."""
         chunk = f"partition {i} of the Dask frame"
         if self._frame is None:
             chunk = f"chunk ({i}, {j}) of the Dask array"
@@ -430,6 +430,6 @@ def _edges(lengths: Sequence[int]) -> list[int]:
 
 
 def groups_of(columns: Sequence[int], bytes_per_column: int, cluster: Cluster) -> list[list[int]]:
-    """Columns that make a block each."""
+    """Return columns that make a block each."""
     width = cluster.columns_per_block(len(columns), bytes_per_column)
     return [list(columns[at : at + width]) for at in range(0, len(columns), width)]

@@ -154,7 +154,7 @@ _benches_lock = threading.Lock()
 
 
 def bench_of(job: Job, size: int) -> Bench:
-    """The job's place on this worker."""
+    """Return the job's place on this worker."""
     with _benches_lock:
         bench = _benches.get(job.token)
         if bench is None:
@@ -172,7 +172,7 @@ def forget(token: str) -> None:
 
 
 def open_block(block: Block, weights: NDArray[np.int64] | None) -> ColumnSource:
-    """A block as the engine reads it: pieces of columns, or a sparse matrix."""
+    """Return a block as the engine reads it: pieces of columns, or a sparse matrix."""
     if not isinstance(block[0][0], np.ndarray):
         return as_source(block[0][0], weights=weights)
     return as_source(put_together(block).T, weights=weights)
@@ -248,7 +248,7 @@ def solve_block(
 
 
 def take_up(profile: Profile, before: Part, columns: list[int]) -> None:
-    """Enter what columns of the same block added, where nobody reached more since."""
+    """Enter what columns of the same block added, where no other column has reached more since."""
     profile.work += before.work
     profile.bytes_read += before.bytes_read
     local = np.full(max(columns) + 2, -1, np.int32)  # the last for those that have no owner, -1
@@ -270,7 +270,7 @@ def part_of(
     hop: int = 0,
     before: Part | None = None,
 ) -> Part:
-    """What the columns added, those of ``before`` included, cut to where they did; and the bar is raised."""
+    """Return what the columns added, with those of ``before``, cut to where they did; raise the bar."""
     bench.lift(profile.phi, hop)
     added = profile.owner >= 0
     first, stop = (int(added.argmax()), added.size - int(added[::-1].argmax())) if added.any() else (0, 0)
@@ -288,7 +288,7 @@ def part_of(
 
 
 def merge_parts(parts: list[Part]) -> Part:
-    """The elementwise maximum; the lowest column owns a tie."""
+    """Return the elementwise maximum; the lowest column owns a tie."""
     some = [part for part in parts if part.phi.size] or parts[:1]
     start, stop = min(part.start for part in some), max(part.stop for part in some)
     phi, owner = np.zeros(stop - start), np.full(stop - start, -1, np.int32)
@@ -318,7 +318,7 @@ def merge_into(phi: NDArray[np.float64], owner: NDArray[np.int32], start: int, p
 
 
 def cut_part(part: Part, first: int, stop: int) -> Part:
-    """The entries of a part in [first, stop); what is no array stays with the first segment."""
+    """Return the entries of a part in [first, stop); what is no array stays with the first segment."""
     a, b = max(first, part.start), min(stop, part.stop)
     if b <= a:
         a = b = part.start
@@ -329,7 +329,7 @@ def cut_part(part: Part, first: int, stop: int) -> Part:
 
 
 def bar_of(part: Part, job: Job, size: int) -> NDArray[np.float64]:
-    """A lower bound on Phi to be broadcast.  Counted columns are few entries anyway, and stay as they are."""
+    """Return a lower bound on Phi for all workers.  Counted columns have few entries and stay as they are."""
     if job.n_steps is None:
         return coarse(part.phi, part.start, size)
     phi = np.full(size, job.floor)
@@ -338,7 +338,7 @@ def bar_of(part: Part, job: Job, size: int) -> NDArray[np.float64]:
 
 
 def coarse(phi: NDArray[np.float64], start: int, size: int) -> NDArray[np.float64]:
-    """What was reached up to every 2^s-th index, since Phi never falls.
+    """Return what was reached up to every 2^s-th index, since Phi never falls.
 
     ``phi`` begins at index ``start``.
     """

@@ -1,7 +1,7 @@
 """Cora and CiteSeer as they come with the package: small files of numbers, in which no code can hide.
 
 They were written by `write_bundled` from the files that Planetoid publishes, whose checksums
-`geodim.data.datasets.registry` knows; a test compares them with those files wherever these are at hand, and
+`geodim.data.datasets.registry` knows; a test compares them with those files wherever these exist, and
 with the checksums below everywhere.
 """
 
@@ -28,12 +28,12 @@ CHECKSUMS = {
 
 
 def is_bundled(name: str) -> bool:
-    """Whether a data set comes with the package."""
+    """Return whether a data set comes with the package."""
     return name in CHECKSUMS
 
 
 def load_bundled(spec: DatasetSpec) -> GraphDataset:
-    """A data set that comes with the package, the same as from its published files."""
+    """Return a data set that comes with the package, the same as from its published files."""
     from scipy import sparse  # noqa: PLC0415 - scipy.sparse only when it is needed
 
     place = files("geodim.data.datasets") / "files" / f"{spec.name}.npz"

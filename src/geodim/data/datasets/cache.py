@@ -169,7 +169,7 @@ def _open_folder(place: Path, recipe: str, base: Path, sources: Sequence[Path], 
     except _DamagedError:
         raise
     except Exception as error:
-        # Whatever a manifest that was cut or edited makes of these lines: the folder is built again.
+        # If a manifest that was cut or edited makes these lines fail, the folder is built again.
         raise _DamagedError(f"{type(error).__name__}: {error!s:.200}") from error
 
 
@@ -255,7 +255,7 @@ def build(
 
 
 def _temporary_folder(places: Sequence[Path], stack: ExitStack) -> tuple[Path, Path]:
-    """The first place that can be written, and a folder beside it that is gone afterwards, also on Ctrl-C."""
+    """Return the first writable place, and a folder beside it that is removed afterwards, even on Ctrl-C."""
     refusals = []
     for place in places:
         try:

@@ -48,7 +48,7 @@ def _opened(path: Path) -> Iterator[gzip.GzipFile]:
 
 
 def _check_line(path: Path, text: bytes) -> None:
-    """Raise for a line that goes on for ever: few bytes of a gzip file can be gigabytes of them."""
+    """Raise for an endless line: a few bytes of a gzip file can unpack to gigabytes."""
     if len(text) >= LONGEST_LINE and not text.endswith(b"\n"):
         raise DataFileError(
             f"{path}: has a line of more than {LONGEST_LINE:,} bytes, which is not a row of numbers"

@@ -92,7 +92,7 @@ class ResumingDownloader:
     ) -> bool | None:
         """Download ``url`` to ``output_file``, as pooch asks.
 
-        With ``check_only`` tell whether it can be reached.
+        With ``check_only``, return whether it can be reached.
         """
         requests = require("requests", "data", "downloading data sets")
         if check_only:

@@ -1,7 +1,7 @@
 """Download the files of a data set into the folder where its reader expects them.
 
 Checksums are the known ones, or are recorded in ``geodim-checksums.json`` beside the data sets at the first
-download that turned out to hold what it should, and enforced afterwards. Nothing is ever asked; offline, the
+download that turned out to hold what it should, and enforced afterwards. There are no prompts; offline, the
 error names the folder and the files to place there.
 """
 
@@ -62,7 +62,7 @@ def fetch(
     mirror: str | None = None,
     keep_archive: bool = False,
 ) -> Path:
-    """Download what is missing of a data set.
+    """Download the missing files of a data set.
 
     Parameters
     ----------
@@ -114,14 +114,14 @@ def fetch(
 
 
 def _is_there(remote: Remote, folder: Path) -> bool:
-    # Vectors for ogbn-mag may also be in a file of one's own.
+    # Vectors for ogbn-mag may also be in a file of the user's own.
     if remote.provides == (MAG_EMBEDDING,):
         return has_embedding(folder)
     return all((folder / file).is_file() for file in remote.provides)
 
 
 def most_bytes(spec: DatasetSpec) -> int:
-    """The most that one download of a data set may be: its size is known roughly."""
+    """Return the most bytes that one download of a data set may have: its size is known roughly."""
     return max(2 * spec.download_bytes, SMALLEST_LIMIT)
 
 
@@ -176,7 +176,7 @@ def _unpack(remote: Remote, path: Path, folder: Path) -> None:
         if absent:
             raise DataFileError(f"{path}: the download does not contain {', '.join(absent)}")
     except DataFileError as error:
-        if not isinstance(error.__cause__, OSError):  # not for want of space or rights: those may be mended
+        if not isinstance(error.__cause__, OSError):  # kept if only space or permission is lacking
             path.unlink(missing_ok=True)
         raise
 

@@ -1,4 +1,4 @@
-"""The one way in: a name, and back comes a :class:`GraphDataset`."""
+"""`load_dataset`: from a name to a :class:`GraphDataset`."""
 
 from __future__ import annotations
 

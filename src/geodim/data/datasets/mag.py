@@ -53,7 +53,7 @@ def embedding_places(folder: Path) -> tuple[Path, ...]:
 
 
 def has_embedding(folder: Path) -> bool:
-    """Tell whether a file with the missing vectors is there."""
+    """Return whether a file with the missing vectors exists."""
     return any(path.is_file() for path in embedding_places(folder))
 
 

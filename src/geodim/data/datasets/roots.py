@@ -45,7 +45,7 @@ def resolve_root(root: str | os.PathLike[str] | None = None) -> Path:
 
 
 def is_offline(offline: bool = False) -> bool:
-    """Tell whether downloads are forbidden, by the argument or by ``GEODIM_OFFLINE``.
+    """Return whether downloads are forbidden, by the argument or by ``GEODIM_OFFLINE``.
 
     The variable forbids them unless it is 0, false or no.
     """

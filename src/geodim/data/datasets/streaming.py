@@ -107,7 +107,7 @@ class NpyWriter:
 
 @dataclass(frozen=True)
 class MemberStream:
-    """An open ``.npy`` member: what its header says, and a way through its values."""
+    """An open ``.npy`` member: what its header says, and an iterator over its values."""
 
     label: str
     shape: tuple[int, ...]

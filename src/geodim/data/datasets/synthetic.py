@@ -48,7 +48,7 @@ def _at_least(**values: tuple[object, int]) -> None:
 
 
 def _check_room(nodes: int, attributes: int, edges: int, copies: int = 1) -> None:
-    """Raise where a graph of these sizes does not fit; so often is everything held while it is made."""
+    """Raise if a graph of these sizes, with all copies held while it is made, does not fit in memory."""
     need = copies * (4 * nodes * attributes + 8 * nodes + 16 * edges)
     what = f"a graph of {nodes:,} nodes, {attributes:,} attributes and {edges:,} edges"
     check_bytes(need, what, "take fewer, or for rmat a folder")
@@ -73,7 +73,7 @@ def digits(*, n_neighbors: int = 10, seed: int = 0) -> GraphDataset:
     _at_least(n_neighbors=(n_neighbors, 1), seed=(seed, 0))
     if n_neighbors >= len(pixels):
         raise InputValueError(f"n_neighbors must be below the {len(pixels)} images, not {n_neighbors}")
-    # Pixels are small whole numbers, so squared distances are exact; of images equally far the first is
+    # Pixels are small whole numbers, so squared distances are exact; of equally distant images the first is
     # taken, whereas a neighbour search that uses threads breaks ties differently from machine to machine.
     squares = euclidean_distances(pixels, squared=True)
     np.fill_diagonal(squares, np.inf)
@@ -157,7 +157,7 @@ def _block_edges(
 ) -> NDArray[np.int64]:
     """Draw each pair of two blocks (or of one, if they are the same) with the given probability.
 
-    The positions of the successes of a Bernoulli sequence have geometric gaps, so that time and memory go
+    The positions of the successes of a Bernoulli sequence have geometric gaps, so that time and memory grow
     with the number of edges, not of pairs.
     """
     same = first is second
@@ -167,7 +167,7 @@ def _block_edges(
     hits, last = [], -1
     while last < n_pairs:
         left = (n_pairs - last) * probability
-        # Gaps beyond the end are all alike; the bound keeps the sum of many from overflowing.
+        # Gaps beyond the end are equivalent; the bound keeps the sum of many from overflowing.
         gaps = np.minimum(rng.geometric(probability, size=int(left + 4 * np.sqrt(left) + 8)), n_pairs + 1)
         hits.append(last + np.cumsum(gaps))
         last = int(hits[-1][-1])

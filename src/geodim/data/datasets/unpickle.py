@@ -1,9 +1,9 @@
 """Read the Planetoid pickles without letting them run anything.
 
 A pickle is a program: it names functions and calls them. Before anything runs, the file's instructions are
-listed and any that plain data does not need is refused. The reader then answers every name on a short list
-with a stand-in of its own and refuses all others, so that not even the constructors of numpy and scipy run on
-what the file says. The stand-ins only collect plain values (dtype codes, shapes, bytes), and arrays are built
+listed, and any that plain data does not need is refused. The reader then replaces every name on a short list
+by a stand-in of its own and refuses all others, so that not even the constructors of numpy and scipy run on
+the file's values. The stand-ins only collect plain values (dtype codes, shapes, bytes), and arrays are built
 from those with sizes checked.
 """
 
@@ -50,11 +50,11 @@ _INSTRUCTIONS = frozenset({
 # Honest files nest few levels, and hardly refer to anything twice; those that hang a reader,
 # or overflow its stack, do.
 _DEEPEST, _MOST_TIMES, _SMALL = 50, 4, 1000
-_TIMES = 20  # bytes of Python objects made of one byte of a pickle
+_TIMES = 20  # bytes of Python objects per byte of a pickle
 
 
 def _shown(value: object) -> str:
-    """A value in a message: never more than a few characters, and never what it consists of."""
+    """Return a value as text for a message: at most a few characters, and never its parts."""
     short = (
         value is None
         or isinstance(value, str | float)
@@ -206,9 +206,9 @@ class _Reader(pickle.Unpickler):
 def _check_instructions(data: bytes) -> None:
     """Refuse instructions that plain data does not need, and values that grow far beyond the file.
 
-    A pickle can refer to the same value again and again: sixty tuples, each of the one before twice, take 200
-    bytes and would be walked through for years.  So the instructions are followed with two numbers in the
-    place of every value: how much it is when all references are written out, and how deep.
+    A pickle can refer to the same value repeatedly: sixty tuples, each holding the one before twice, take 200
+    bytes and would take years to walk through.  So the instructions are followed with two numbers in place of
+    every value: its size when all references are written out, and its depth.
     """
     most = _MOST_TIMES * len(data) + _SMALL
     stack: list[tuple[int, int] | None] = []  # None: a mark
@@ -241,7 +241,7 @@ _GET = frozenset({"GET", "BINGET", "LONG_BINGET"})
 
 
 def _taken(stack: list[tuple[int, int] | None], instruction: pickletools.OpcodeInfo) -> list[tuple[int, int]]:
-    """What an instruction takes from the stack."""
+    """Return what an instruction takes from the stack."""
     taken = []
     wanted = list(instruction.stack_before)
     if pickletools.markobject in wanted:  # all values down to the mark
@@ -336,7 +336,7 @@ def read_graph(path: Path) -> dict[int, list[int]]:
     content = _read(path)
     if not isinstance(content, dict):
         raise DataFileError(f"{path}: expected a dictionary of neighbours, found {type(content).__name__}")
-    left = path.stat().st_size  # no neighbour takes less than a byte; one list for many nodes would
+    left = path.stat().st_size  # every neighbour takes at least a byte, unless many nodes share one list
     for node, neighbours in content.items():
         if type(node) is not int or not isinstance(neighbours, list):
             raise DataFileError(f"{path}: the entry {_shown(node)} is not a node with a list of neighbours")

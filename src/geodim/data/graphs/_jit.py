@@ -1,4 +1,4 @@
-"""The one numba decorator of the graph code: typed, cached, and free of the GIL.
+"""The numba decorator of the graph code: typed, cached, and free of the GIL.
 
 Import this module, and the kernel modules that use it, inside functions only: numba takes longer to import
 than everything else here together, and ``import geodim`` must not wait for it.

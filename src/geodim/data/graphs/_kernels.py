@@ -1,8 +1,8 @@
 """Counting, filling, sorting and coalescing of compressed rows.
 
 While a graph is built, an entry of row i is a *key*: twice the neighbour's id, plus 1 if the edge was listed
-the other way round (neighbour first). A key takes the room of an id (uint32 below 2**31 nodes), sorts by
-neighbour, and still tells afterwards whether both directions were listed. The ids replace the keys in place.
+the other way round (neighbour first). A key takes the memory of an id (uint32 below 2**31 nodes), sorts by
+neighbour, and still shows afterwards whether both directions were listed. The ids replace the keys in place.
 
 Arguments: u, v are the int64 ends of a chunk of edges, already checked to lie in [0, n). Rows first..last-1
 belong to the caller; other threads own the other rows, so nothing is shared.
@@ -57,8 +57,8 @@ def count_entries(u: Any, v: Any, first: int, last: int, counts: Any) -> int:
 def fill_entries(u: Any, v: Any, first: int, last: int, cursor: Any, keys: Any) -> None:
     """Write the keys of a chunk at ``cursor[row]`` and advance the cursors.
 
-    Edges that were not there when they were counted move the cursors on, and are not written past the
-    end: the caller sees it.
+    Edges that did not exist when edges were counted advance the cursors, but are not written past the end:
+    the caller notices.
 
     Parameters
     ----------

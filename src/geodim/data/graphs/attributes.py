@@ -16,7 +16,7 @@ __all__ = ["attributes_and_graph"]
 
 
 def attributes_and_graph(X: object, graph: object, operator: object = "sym") -> tuple[object, object]:
-    """The attributes and the graph, whether they were given apart or in one object.
+    """Return the attributes and the graph, whether they were given apart or in one object.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def _own(data: Data) -> torch.Tensor:
 
 
 def _of_types(data: HeteroData) -> torch.Tensor:
-    """The attributes of all types of nodes, one type after the other."""
+    """Return the attributes of all types of nodes, one type after the other."""
     import torch  # noqa: PLC0415 - it is there, or there would be no such data
 
     found = {name: getattr(data[name], "x", None) for name in data.node_types}

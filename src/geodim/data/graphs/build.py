@@ -32,8 +32,8 @@ __all__ = ["build_graph", "index_dtype"]
 # Each thread scans all edges and keeps those of its rows; past a few threads the
 # scanning outweighs the writing.
 MAX_SCANNERS = 8
-FEW_NODES, MOST_ISOLATED = 10**7, 1000  # nodes that are believed, and per edge beyond that
-NODE_BYTES = 16  # row pointers, and a column of numbers: a graph that leaves no room for that is of no use
+FEW_NODES, MOST_ISOLATED = 10**7, 1000  # nodes that are accepted, and per edge beyond that
+NODE_BYTES = 16  # row pointers and a column of numbers: without room for these a graph is of no use
 
 
 def index_dtype(n_nodes: int) -> type[np.int32 | np.int64]:
@@ -65,7 +65,7 @@ def build_graph(
         Keep the weights of the source. Of several weights listed for an edge, in either direction, the
         largest counts, so that listing an edge again changes nothing, as in the unweighted case.
     directed : bool, optional
-        What the caller knows of the input, recorded in the notes; found out from the edges when None.
+        What the caller knows about the input, recorded in the notes; derived from the edges when None.
     threads : int, optional
         Threads to use; all cores by default.
     indices_type : type, optional
@@ -114,7 +114,7 @@ def build_graph(
 
 
 def _digest(ends: NDArray[np.int64]) -> bytes:
-    """What tells the ends of all rows from others, so that not a second array of them need be kept."""
+    """Return a digest of the ends of all rows, so that no second array of them need be kept."""
     return blake2b(np.ascontiguousarray(ends).data, digest_size=16).digest()
 
 

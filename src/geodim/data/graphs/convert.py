@@ -1,4 +1,4 @@
-"""``as_graph``: one door for every kind of graph people hold in their hands."""
+"""``as_graph``: conversion of every kind of graph."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Edges as they come: streams of chunks that can be read again.
+"""Edges as streams of chunks that can be read repeatedly.
 
-So memory-mapped and columnar files are never copied whole. The builder reads every source twice (count, then
+Memory-mapped and columnar files are never copied whole. The builder reads every source twice (count, then
 fill). A source only has to know how many edges it lists and how to hand them out a chunk at a time; checking
 ids and weights is done once, here, for all of them.
 """
@@ -59,7 +59,7 @@ class EdgeSource(Protocol):
 class PairEdges:
     """Two aligned one-dimensional arrays, shifted by constant offsets.
 
-    Strided and memory-mapped arrays are welcome.
+    Strided and memory-mapped arrays are accepted.
     """
 
     sources: NDArray[Any]
@@ -73,7 +73,7 @@ class PairEdges:
         return len(self.sources)
 
     def chunks(self) -> Iterator[EdgeChunk]:
-        """Yield slices; only the slice in hand is ever read from a memory map."""
+        """Yield slices; only the current slice is ever read from a memory map."""
         for start in range(0, self.n_edges, CHUNK):
             part = slice(start, start + CHUNK)
             u, v = self.sources[part], self.targets[part]
@@ -122,7 +122,7 @@ class JoinedEdges:
         return sum(part.n_edges for part in self.parts)
 
     def chunks(self) -> Iterator[EdgeChunk]:
-        """Yield the parts' chunks with positions counted through."""
+        """Yield the parts' chunks, with positions counted across all parts."""
         before = 0
         for part in self.parts:
             for chunk in part.chunks():
@@ -132,7 +132,7 @@ class JoinedEdges:
 
 @dataclass(frozen=True)
 class WeightedEdges:
-    """A source with weights given apart, one for each listed edge in order."""
+    """A source with weights given separately, one for each listed edge in order."""
 
     edges: EdgeSource
     weights: NDArray[Any]
@@ -193,7 +193,7 @@ def checked_chunks(source: EdgeSource, n_nodes: int | None, *, weighted: bool) -
 
 
 def _shifted(ids: NDArray[Any], by: int) -> NDArray[Any]:
-    """Ids counted through; short types would wrap around, and what is no whole number is refused later."""
+    """Shift ids, with short types widened so as not to wrap around; fractions are refused later."""
     return ids.astype(np.int64) + by if ids.dtype.kind in "iu" and ids.dtype.itemsize < 8 else ids + by
 
 

@@ -88,7 +88,7 @@ def _open_npz(path: Path, weights: bool | str, orientation: Orientation) -> Open
 
 
 def _declared(archive: NpzFile, name: str) -> int:
-    """Bytes that an array of an archive says it takes: a small file may hold many zeros."""
+    """Return the bytes that an array of an archive claims to take: a small file may hold many zeros."""
     assert archive.zip is not None  # as long as it is open
     member = name if name in archive.zip.namelist() else f"{name}.npy"
     return int(archive.zip.getinfo(member).file_size)
@@ -126,9 +126,9 @@ def _read_text(path: Path, suffix: str, weights: bool | str) -> PairEdges:
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """The lines of a text file; raises if one is longer than a list of edges can have.
+    """Yield the lines of a text file; raise if one is longer than in any list of edges.
 
-    A file without ends of lines is no list.
+    A file without line ends is not a list.
     """
     packed = path.name.lower().endswith(".gz")
     with (
@@ -149,7 +149,7 @@ def _lines(path: Path) -> Iterator[str]:
 def _first_fields(path: Path, suffix: str) -> tuple[list[str] | None, str | None]:
     """Return the fields of the first line that is not blank or a comment, and the delimiter.
 
-    None as the delimiter is white space.
+    None as the delimiter means white space.
     """
     for raw in _lines(path):
         line = raw.split("#", 1)[0].strip()
@@ -160,9 +160,9 @@ def _first_fields(path: Path, suffix: str) -> tuple[list[str] | None, str | None
 
 
 def _header(path: Path, fields: list[str]) -> list[str] | None:
-    """The fields of the first line if they are names, None if they are the first edge.
+    """Return the fields of the first line if they are names, None if they are the first edge.
 
-    A line that is half of each is neither.
+    A line with a name and a number is refused.
     """
     numbers = [is_number(field.strip("\"'")) for field in fields[:2]]
     if numbers[0] != numbers[1]:

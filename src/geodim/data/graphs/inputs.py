@@ -1,4 +1,4 @@
-"""Recognising what was handed in as a graph, and opening it as a stream of edges.
+"""Recognising what was passed as a graph, and opening it as a stream of edges.
 
 Optional packages (torch, torch_geometric, networkx) are never imported here, see `geodim.data.objects`.
 """

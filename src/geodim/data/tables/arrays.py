@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from geodim.data.sparse import SparseMatrix
     from geodim.data.tables.columns import Choose
 
-NAME_BYTES = 64  # of a column, once it has one
+NAME_BYTES = 64  # bytes of the name of a column
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 SPARSE = {"format", "shape", "data"}  # members of what scipy.sparse.save_npz writes
 POSITIONS = {"indices", "indptr", "row", "col", "coords", "offsets", "shape"}
@@ -65,7 +65,7 @@ def open_npz(file: Path, key: str) -> NDArray[Any] | SparseMatrix:
 
 
 def _open_sparse(file: Path, archive: ZipFile, keys: list[str]) -> SparseMatrix:
-    """A matrix that compiled code can take: positions are integers, and none is out of range."""
+    """Return a matrix that compiled code can take: positions are integers, and none is out of range."""
     import scipy.sparse  # noqa: PLC0415
 
     kinds = _check_members(file, archive, keys)
@@ -83,9 +83,9 @@ def _open_sparse(file: Path, archive: ZipFile, keys: list[str]) -> SparseMatrix:
 
 
 def _check_members(file: Path, archive: ZipFile, names: Iterable[str]) -> dict[str, np.dtype[Any]]:
-    """The types of some arrays, by what they say of themselves.
+    """Return the types of some arrays as their headers declare them.
 
-    Raises if they are not as large as they say, or too large.
+    Raises if their sizes differ from the declared ones, or are too large.
     """
     kinds = {}
     need = 0
@@ -132,7 +132,7 @@ def from_array(array: NDArray[Any] | SparseMatrix, choose: Choose, where: str) -
 
 
 def check_table(shape: tuple[int, ...], dtype: np.dtype[Any], where: str) -> None:
-    """Raise unless this is a table of numbers, of so many columns that they can be named."""
+    """Raise unless this is a table of numbers, with few enough columns to name them all."""
     try:
         check_shape(shape)
         check_type(dtype)

@@ -1,4 +1,4 @@
-"""Which columns of a file: names, numbers and ranges."""
+"""The choice of columns of a file by names, numbers and ranges."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Table:
 
     data: TableData
     names: list[str]
-    note: str = ""  # what was decided on the way, where it might have been decided otherwise
+    note: str = ""  # what was decided while reading, where it was in doubt
 
 
 def choose_columns(
     names: Sequence[str], columns: Columns | None, exclude: Columns | None = None, *, where: str = "the data"
 ) -> list[int]:
-    """Numbers of the chosen columns, ascending, each once."""
+    """Return numbers of the chosen columns, ascending, each once."""
     chosen = range(len(names)) if columns is None else sorted(set(_numbers(names, columns, where)))
     left_out = set() if exclude is None else set(_numbers(names, exclude, where))
     kept = [number for number in chosen if number not in left_out]

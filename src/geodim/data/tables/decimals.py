@@ -1,8 +1,8 @@
-"""Decimal commas: 1,5 for one and a half, as spreadsheets of half the world write it.
+"""Decimal commas: 1,5 for one and a half, as spreadsheets in half the world write it.
 
 Such files have semicolons or tabs between the columns, since commas are taken.  A comma is read as decimal
 point where the columns are not separated by it, some cell is a number with one comma in it, and no cell is
-a number with a point.  What is read so is told.
+a number with a point.  When this happens, a note says so.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 __all__ = ["LOOKED_AT", "has_decimal_commas", "with_points"]
 
-LOOKED_AT = 1000  # lines; beyond these a column that is read as text says so, with an example
+LOOKED_AT = 1000  # lines; beyond these a column read as text is refused, with an example
 COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*")
 THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2},\d{3}\s*")
 
 
 def has_decimal_commas(rows: Iterable[Sequence[str]], delimiter: str) -> bool:
-    r"""Whether commas within the cells of some lines are decimal points.
+    r"""Return whether commas within the cells of some lines are decimal points.
 
-    Between tabs 1,234 alone may as well be a thousand and more: only another number tells.
+    Between tabs, 1,234 alone may as well be a thousand and more: only another number decides.
 
     >>> has_decimal_commas([["a", "b"], ["1,5", "2"]], ";"), has_decimal_commas([["1,5", "2.5"]], ";")
     (True, False)
@@ -43,5 +43,5 @@ def has_decimal_commas(rows: Iterable[Sequence[str]], delimiter: str) -> bool:
 
 
 def with_points(cells: Sequence[str]) -> list[str]:
-    """Cells whose decimal commas are points."""
+    """Return the cells with decimal commas replaced by points."""
     return [cell.replace(",", ".") if COMMA.fullmatch(cell) else cell for cell in cells]

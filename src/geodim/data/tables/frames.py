@@ -40,9 +40,9 @@ ENOUGH = "choose fewer columns, or fewer points"
 PIECE = 1 << 20  # characters of a line at a time
 LINE_BYTES = 64  # for each character of the first line, if every other one is a name
 CELL_BYTES = 64  # for a number and its delimiter: more than any number needs
-TEXT_RATIO = 16  # bytes of a table for one of text, which at least delimits a cell of 8
-GZIP_RATIO = 1032  # that is as much as deflate packs
-SAFE = 0.75  # of the free memory: allocators take more than they hand out
+TEXT_RATIO = 16  # bytes of a table per byte of text, which at least delimits a cell of 8
+GZIP_RATIO = 1032  # the best ratio that deflate reaches
+SAFE = 0.75  # part of the free memory: allocators take more than they give out
 MANY = 10_000  # columns
 MOST_COMMENTS = 100_000  # lines before the first point
 EXAMPLE_BYTES = 1 << 20
@@ -60,14 +60,14 @@ def read_parquet(file: Path, choose: Choose) -> Table:
         fields = [schema.field(number) for number in chosen]
         _check_numbers(fields, file, lambda wrong: _example_of(opened, schema.get_field_index(wrong)))
         rows = max(opened.metadata.num_rows, _rows_of_groups(opened.metadata))
-        # What is stored may be far less: a column of one value takes some bytes, whatever its length.
+        # The file may be far smaller: a column with a single value takes a few bytes, whatever its length.
         check_bytes(rows * sum(field.type.bit_width for field in fields) // 8, str(file), ENOUGH)
         table = _groups(opened, [names[number] for number in chosen], file)
     return _checked_frame(table, file)
 
 
 def _groups(opened: ParquetFile, names: list[str], file: Path) -> pa.Table:
-    """All groups of rows, one after the other: that is as far as it can be told how far it is."""
+    """Read all groups of rows, one after the other, which is as finely as progress can be reported."""
     count = opened.metadata.num_row_groups
     if count < 2:
         return opened.read(columns=names)
@@ -83,7 +83,7 @@ def _rows_of_groups(metadata: FileMetaData) -> int:
 
 
 def _example_of(opened: ParquetFile, column: int) -> pa.Array | None:
-    """The first values of a column of a Parquet file, or None if it is not known how large they are."""
+    """Return the first values of a column of a Parquet file, or None if their size is not known."""
     metadata = opened.metadata
     if column < 0 or not metadata.num_row_groups or metadata.num_columns != len(opened.schema_arrow):
         return None
@@ -95,7 +95,7 @@ def _example_of(opened: ParquetFile, column: int) -> pa.Array | None:
 
 
 def column_names(file: Path) -> list[str]:
-    """Names of the columns of a Parquet file, or of a folder of them."""
+    """Return the names of the columns of a Parquet file, or of a folder of them."""
     dataset = require("pyarrow.dataset", "frames", "reading Parquet files")
     with boundary(file, "Parquet file"):
         return list(dataset.dataset(file, format="parquet").schema.names)
@@ -104,7 +104,7 @@ def column_names(file: Path) -> list[str]:
 def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None) -> Table:
     """Read the chosen columns of a text file with delimiters.
 
-    ``header`` says whether the first line holds names; None looks.
+    ``header`` says whether the first line holds names; None decides by looking at it.
     """
     reader = require("pyarrow.csv", "frames", "reading CSV files")
     with boundary(file, "text table"):
@@ -134,7 +134,7 @@ def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None
                     column_names=names,
                     skip_rows=skip,
                     block_size=min(max(1 << 20, CELL_BYTES * len(names)), 1 << 30),  # holds a line
-                    use_threads=len(names) < MANY,  # which cost more than they save where lines are few
+                    use_threads=len(names) < MANY,  # threads cost more than they save if there are few lines
                 ),
                 parse_options=reader.ParseOptions(
                     delimiter=delimiter,
@@ -154,10 +154,10 @@ def read_csv(file: Path, suffix: str, choose: Choose, header: bool | None = None
 
 
 def _check_text(file: Path, suffix: str, n_columns: int, n_chosen: int) -> None:
-    """Raise if what a text holds, or unpacks to, does not fit memory.
+    """Raise if the table in a text, or the unpacked text, does not fit in memory.
 
-    Where it might not, it is read twice, first to count lines.  How much it is nobody declares: a few
-    megabytes unpack to gigabytes, and a column of text takes as much as its text.
+    If it might not, it is read twice, first to count lines.  The size is declared nowhere: a few megabytes
+    may unpack to gigabytes, and a column of text takes as much memory as its text.
     """
     free = free_memory()
     most = file.stat().st_size * (GZIP_RATIO if suffix.endswith(".gz") else 1) * TEXT_RATIO
@@ -168,7 +168,7 @@ def _check_text(file: Path, suffix: str, n_columns: int, n_chosen: int) -> None:
         while block := stream.read(PIECE):
             lines, size = lines + block.count(b"\n"), size + len(block)
             need = 8 * lines * n_chosen
-            if size > CELL_BYTES * (lines + 1) * n_columns:  # no numbers, which are shorter
+            if size > CELL_BYTES * (lines + 1) * n_columns:  # not numbers, which would be shorter
                 need = max(need, size)
             if need > SAFE * free:
                 raise too_large(f"the part of {file} read so far", need, ENOUGH)
@@ -179,7 +179,7 @@ def _opened(file: Path, suffix: str) -> gzip.GzipFile | BufferedReader:
 
 
 def _lines(stream: TextIOWrapper, file: Path) -> Iterator[str]:
-    """Lines of a text, none of them longer than could be taken apart in memory."""
+    """Yield the lines of a text, none of them longer than could be parsed in memory."""
     while piece := stream.readline(PIECE):
         if len(piece) == PIECE:
             pieces = [piece]
@@ -192,9 +192,9 @@ def _lines(stream: TextIOWrapper, file: Path) -> Iterator[str]:
 
 
 def _sniff(file: Path, suffix: str, header: bool | None) -> tuple[list[str], int, str, bool, str]:
-    """Column names, lines before the first point, how cells and decimals are separated.
+    """Return column names, lines before the first point, and separators of cells and decimals.
 
-    The last is what the first line was taken for.
+    The last value is a note on how the first line was read.
     """
     try:
         with _opened(file, suffix) as raw, TextIOWrapper(raw, encoding="utf-8-sig", newline="") as stream:
@@ -217,7 +217,7 @@ def _sniff(file: Path, suffix: str, header: bool | None) -> tuple[list[str], int
             comma = has_decimal_commas(itertools.chain([names], itertools.islice(rows, LOOKED_AT)), delimiter)
             names = with_points(names) if comma else names
             named = _is_header(names, file) if header is None else header
-            note = ""  # where all names are words nothing is in doubt
+            note = ""  # if all names are words, there is no doubt
             if named:
                 skip = first_line
                 if any(map(is_number, names)):
@@ -235,10 +235,10 @@ def _sniff(file: Path, suffix: str, header: bool | None) -> tuple[list[str], int
 
 
 def _is_header(cells: list[str], file: Path) -> bool:
-    """Whether the cells of the first line are names, that is, not all of them numbers.
+    """Return whether the cells of the first line are names, that is, not all of them numbers.
 
-    Raises where that cannot be told.  pandas names columns without a name 0, 1, 2, ..., after an index
-    without a name; but so may a point begin.
+    Raises if that cannot be decided.  pandas names columns without a name 0, 1, 2, ..., after an index
+    without a name; but a point may begin like this, too.
     """
     count = [str(number) for number in range(len(cells))]
     which = "say which: header=True or header=False (--header or --no-header)"
@@ -289,7 +289,7 @@ def _checked_frame(table: pa.Table, file: Path) -> Table:
 def _check_numbers(fields: list[pa.Field], file: Path, values_of: Callable[[str], Values | None]) -> None:
     """Refuse columns that hold no numbers, all in one message with an example.
 
-    For the example the values of a column may be examined.
+    The values of a column may be examined to find the example.
     """
     types = require("pyarrow", "frames", "reading tables").types
     numeric = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal)
@@ -310,7 +310,7 @@ def _check_numbers(fields: list[pa.Field], file: Path, values_of: Callable[[str]
 
 
 def _example(values: Values, name: str) -> str:
-    """Where a column shows that it is not numeric."""
+    """Return where a column shows that it is not numeric."""
     first: tuple[int, object] | None = None
     for row, scalar in enumerate(values):
         if scalar.is_valid:

@@ -34,7 +34,7 @@ def read_zarr(folder: Path, choose: Choose) -> Table:
     with boundary(folder, "zarr array"):
         names = [str(number) for number in range(array.shape[1])]
         chosen = choose(names)
-        # Also of chunks that are not there: fill values.
+        # Missing chunks count as well: they are filled.
         need = array.shape[0] * len(chosen) * array.dtype.itemsize
         check_bytes(need, str(folder), "choose fewer columns, or read it in parts on a cluster (--scheduler)")
         return Table(_values(array, chosen), [names[at] for at in chosen])
@@ -43,7 +43,7 @@ def read_zarr(folder: Path, choose: Choose) -> Table:
 def _values(array: Array[Any], columns: list[int]) -> NDArray[Any]:
     """Read some columns, a few thousand chunks at a time.
 
-    Zarr asks for all of a request at once, and goes on after a failure.
+    Zarr reads all chunks of a request at once, and goes on after a failure.
     """
     high, wide = array.shards or array.chunks
     n_points, n_features = array.shape
@@ -57,9 +57,9 @@ def _values(array: Array[Any], columns: list[int]) -> NDArray[Any]:
 
 
 def open_zarr(folder: Path) -> Array[Any]:
-    """A table of numbers whose metadata names nothing that runs code; nothing of it is read yet.
+    """Return a table of numbers whose metadata names nothing that runs code; nothing of it is read yet.
 
-    It is opened in the folder itself: zarr would take some names for addresses or archives.
+    It is opened in the folder itself: zarr would mistake some names for addresses or archives.
     """
     with boundary(folder, "zarr array"):
         check_metadata(folder)
@@ -73,7 +73,7 @@ def open_zarr(folder: Path) -> Array[Any]:
 def open_lazily(
     path: str | Path, columns: Columns | None = None, *, exclude: Columns | None = None
 ) -> Table | None:
-    """The file for a cluster whose workers see the same path; None if it is of a kind that is read whole."""
+    """Return the file for workers that see the same path; None for kinds of files that are read whole."""
     file = Path(path)
     if file.suffix not in (".parquet", ".zarr") or not file.exists():
         return None

@@ -87,9 +87,9 @@ def open_table(
     header: bool | None = None,
     drop_missing: bool = False,
 ) -> Table:
-    """Do as `read_table` and keep the names of the columns.
+    """Do the same as `read_table`, and keep the names of the columns.
 
-    Columns without a name are called by their number.
+    Columns without a name are named by their number.
     """
     if drop_missing:
         return _without_missing(open_table(path, columns, exclude=exclude, header=header), path)

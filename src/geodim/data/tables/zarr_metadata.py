@@ -1,8 +1,8 @@
-"""What a zarr array says of itself, judged before zarr opens it.
+"""Checks of the metadata of a zarr array before zarr opens it.
 
-Nothing that it names may run code, or need more memory than there is.  The metadata of an array names the
-codecs that its chunks are decoded by, and some of them unpickle: whoever wrote the array would run code here.
-So only codecs of numbers are let through, wherever they are named (filters, compressors, inside of shards),
+Nothing in it may run code, or need more memory than there is.  The metadata of an array names the
+codecs that decode its chunks, and some of them unpickle: the author of the array could run code here.
+So only codecs of numbers are accepted, wherever they are named (filters, compressors, inside of shards),
 and only types of real numbers.  Codecs that others register under new names are refused as well.
 """
 
@@ -20,7 +20,7 @@ from geodim.data.boundary import check_regular
 from geodim.errors import DataFileError, InputTypeError
 from geodim.memory import check_bytes
 
-FILES = ("zarr.json", ".zarray")  # of versions 3 and 2; where both are there, both must be fine
+FILES = ("zarr.json", ".zarray")  # of versions 3 and 2; if both exist, both must be valid
 NUMCODECS = frozenset(
     {"adler32", "astype", "bitround", "blosc", "bz2", "crc32", "crc32c", "delta", "fixedscaleoffset",
      "fletcher32", "gzip"}
@@ -31,8 +31,8 @@ CODECS = ZARR | {f"numcodecs.{name}" for name in NUMCODECS}
 NUMBERS = {kind: np.dtype(kind) for kind in ("bool", "float16", "float32", "float64")} | {
     f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
-MOST_CHUNKS = 10**7  # each costs some 0.1 ms, if there is anything in it or not
-MANY_CHUNKS = 10_000  # of this many some should be there: what is missing is fill values, no data
+MOST_CHUNKS = 10**7  # each costs some 0.1 ms, whether or not there is anything in it
+MANY_CHUNKS = 10_000  # of this many some should exist: missing chunks are fill values, not data
 INDEX_BYTES = 16  # for each chunk inside of a shard
 
 
@@ -56,7 +56,7 @@ def check_metadata(folder: Path) -> None:
 
 
 def _count_files(folder: Path) -> int:
-    """How many files there are; raises if something is none: a pipe among the chunks would never end."""
+    """Count the files; raise if something else is there: a pipe among the chunks would never end."""
     count = 0
     for where, _, names in os.walk(folder):
         for name in names:
@@ -70,7 +70,7 @@ def _count_files(folder: Path) -> int:
 def _check_version_2(path: Path) -> int:
     document = _document(path)
     kind = document.get("dtype")
-    if not isinstance(kind, str):  # a list: of named fields
+    if not isinstance(kind, str):  # a list means named fields
         raise _refused_type(path, kind)
     try:
         dtype = np.dtype(kind)
@@ -106,12 +106,12 @@ def _check_version_3(path: Path) -> int:
 
 
 def _check_codecs(path: Path, codecs: object, shape: tuple[int, ...], depth: int = 0) -> None:
-    """All codecs, those inside of shards included."""
+    """Yield all codecs, including those inside of shards."""
     if not isinstance(codecs, list) or depth > 4:
         msg = f"{path}: the codecs are not listed as in the zarr format"
         raise DataFileError(msg)
     for codec in codecs:
-        if isinstance(codec, str):  # short for one without a configuration
+        if isinstance(codec, str):  # shorthand for a codec without a configuration
             codec = {"name": codec}  # noqa: PLW2901
         name = _check_codec(path, codec, "name", CODECS)
         if name == "sharding_indexed":
@@ -151,7 +151,7 @@ def _check_codec(path: Path, codec: object, key: str, known: frozenset[str]) -> 
 
 
 def _check_sizes(path: Path, document: dict[str, Any], chunks: object, dtype: np.dtype[Any]) -> int:
-    """The number of chunks; raises if one of them does not fit memory."""
+    """Return the number of chunks; raise if one of them does not fit in memory."""
     shape, chunk = _sizes(path, "shape", document.get("shape")), _sizes(path, "chunks", chunks)
     if len(shape) != len(chunk) or 0 in chunk:
         msg = f"{path}: chunks of shape {chunk} do not fit an array of shape {shape}"
@@ -186,9 +186,9 @@ def _member(path: Path, document: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    """The metadata, as zarr will parse it.
+    """Return the metadata, as zarr will parse it.
 
-    It is strictly UTF-8, so that no other reading of the same bytes exists.
+    It must be strict UTF-8, so that the same bytes cannot be read in another way.
     """
     check_regular(path)
     check_bytes(10 * path.stat().st_size, str(path))

@@ -45,14 +45,14 @@ def comparison_values(items: list[Item], found: Comparison | None = None) -> dic
 
 
 def _last(item: Item) -> IDResult | None:
-    """The result that stands for an item: of a graph, that of the most hops, with what is known of all."""
+    """Return the result that stands for an item: for a graph that of the most hops, with all alerts."""
     if isinstance(item.result, KHopResult):
         return replace(item.result.results[-1], alerts=item.result.alerts)
     return item.result if isinstance(item.result, IDResult) else None
 
 
 def _words(items: list[Item]) -> list[str]:
-    """What may be said, from the results alone."""
+    """Return what may be said, from the results alone."""
     found = [(item.title, result) for item in items if (result := _last(item)) is not None]
     if len(found) < 2:
         return [f"{counted(len(items), 'result')} side by side."]
@@ -147,7 +147,7 @@ def _selection_column(selection: FeatureSelection) -> list[tuple[str, str]]:
 
 
 def _shares(items: list[Item]) -> ReportTable | None:
-    """Shares of the same features, in the results that have any in common with another."""
+    """Return shares of the same features, in the results that have any in common with another."""
     every = [(item.title, result.shares) for item in items if (result := _last(item)) is not None]
     common = {name for _, shares in every for name in shares if sum(name in other for _, other in every) > 1}
     found = [(title, shares) for title, shares in every if common & set(shares)]

@@ -1,4 +1,4 @@
-"""`report`: one HTML file with everything in it, which asks nobody for anything.
+"""`report`: one self-contained HTML file, which makes no requests.
 
 The plots are drawn by plotly.js, which is most of the file: it is packed with gzip, a third of its size, and
 unpacked by the browser.  A reader whose browser cannot do that, or runs no scripts, sees fixed pictures and
@@ -95,7 +95,7 @@ def render_report(
     estimates: Sequence[Mapping[str, Any]] = (),
     comparison: Comparison | None = None,
 ) -> str:
-    """The report as text; the same results give the same text.
+    """Return the report as text; the same results give the same text.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def render_report(
         title = _title([item.title for item in items])
     code = '(function () {\n"use strict";\n' + "\n".join(map(asset, SCRIPTS)) + "\n})();"
     inside = json_inside(data)
-    # Of the content, which cannot hold its own digest: no name in the data can know it.
+    # A digest of the content, which cannot contain it: no name in the data can equal it.
     nonce = hashlib.sha256(f"{title}{inside}{code}".encode("utf-8", "replace")).hexdigest()[:32]
     return render_page(
         "results.html",
@@ -156,7 +156,7 @@ def render_report(
 
 
 def _title(names: list[str]) -> str:
-    """What the page is about: its data, by name.
+    """Return what the page is about: its data, by name.
 
     >>> _title(["a"]), _title(["a", "b"]), _title(["a", "b", "c", "d"])
     ('a', 'a and b', 'a and 3 others')

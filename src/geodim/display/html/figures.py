@@ -45,12 +45,12 @@ class Names:
 
 
 def rounded(values: Iterable[float]) -> list[float | None]:
-    """Numbers with as many digits as a plot can show; None for infinity, which JSON does not have."""
+    """Return numbers with as many digits as a plot can show; None for infinity, which JSON does not have."""
     return [float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None for value in values]
 
 
 def curve(result: IDResult, names: Names) -> dict[str, Any]:
-    """The observable diameter as steps: ends in alpha, sizes k, widths, bounds, and who attains them."""
+    """Return the observable diameter as steps: ends in alpha, sizes k, widths, bounds and features."""
     edges, heights = observable_diameter_steps(result)
     left, right = edges[::2], edges[1::2]
     keys = [names.place(name) for name in result.shares]
@@ -75,19 +75,19 @@ def curve(result: IDResult, names: Names) -> dict[str, Any]:
 
 
 def _sizes(left: NDArray[np.float64], right: NDArray[np.float64], n: int) -> list[list[int]]:
-    """The smallest and the largest k of every step."""
+    """Return the smallest and the largest k of every step."""
     largest = np.rint(n * (1.0 - left)).astype(np.int64)
     smallest = np.rint(n * (1.0 - right)).astype(np.int64) + 1
     return [[int(a), int(b)] for a, b in zip(np.minimum(smallest, largest), largest, strict=True)]
 
 
 def _masses(left: NDArray[np.float64], right: NDArray[np.float64], mass: float) -> list[list[float | None]]:
-    """The mass at both ends of every step."""
+    """Return the mass at both ends of every step."""
     return [rounded(ends) for ends in (mass * (1.0 - np.stack([right, left], axis=1))).tolist()]
 
 
 def features(result: IDResult, names: Names) -> dict[str, Any]:
-    """Shares, largest first, the dimension without each feature, and at how many sizes it leads.
+    """Return shares, largest first, the dimension without each feature, and at how many sizes it leads.
 
     Hop and attribute for the features of a graph.
     """
@@ -133,7 +133,7 @@ def hop_rows(result: KHopResult) -> dict[str, Any]:
 
 
 def selection_rows(selection: FeatureSelection, names: Names) -> dict[str, Any]:
-    """The chosen features in order, and what they reach together."""
+    """Return the chosen features in order, and what they reach together."""
     return {
         "name": [names.place(name) for name in selection.names],
         "fraction": rounded(selection.fractions),

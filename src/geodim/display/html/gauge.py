@@ -36,7 +36,7 @@ class Label:
 
 @dataclass(frozen=True)
 class GaugePicture:
-    """Where everything lies, for the template; the label says it to those who do not see it."""
+    """Positions for the template; the label describes the picture to those who do not see it."""
 
     label: str
     height: float
@@ -92,7 +92,7 @@ def _rows(places: Sequence[tuple[float, str]], first: float) -> tuple[list[Label
 
 
 def _inside(x: float, text: str, letter: float = LETTER) -> float:
-    """Where the middle of a text must be so that all of it is in the picture."""
+    """Return where the middle of a text must be so that all of it is in the picture."""
     half = 0.5 * letter * len(text)
     return round(min(max(x, half), GaugePicture.WIDTH - half), 1)
 

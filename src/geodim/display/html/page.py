@@ -22,7 +22,7 @@ __all__ = ["asset", "environment", "json_inside", "render_page"]
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    """The templates of this package; a name that none of them is given is an error, not an empty text."""
+    """Load the templates of this package; a missing variable is an error, not an empty text."""
     jinja2 = require("jinja2", "report", "the report")
     made: Environment = jinja2.Environment(
         loader=jinja2.PackageLoader("geodim.display.html"),
@@ -38,17 +38,17 @@ def environment() -> Environment:
 
 
 def _shown(value: object) -> object:
-    """What HTML does not allow becomes a box; markup was made from texts that have been here already."""
+    """Replace what HTML does not allow by a box; markup was made from texts treated here before."""
     return boxed(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def render_page(template: str, **values: object) -> str:
-    """A page from one of the templates."""
+    """Return a page from one of the templates."""
     return environment().get_template(template).render(values)
 
 
 def json_inside(values: object) -> str:
-    r"""JSON as markup that stays inside its element, whatever names it holds.
+    r"""Return JSON as markup that stays inside its element, whatever names it holds.
 
     All but ASCII is written as escapes, so that half a character, which UTF-8 cannot hold, does no harm.
 
@@ -61,5 +61,5 @@ def json_inside(values: object) -> str:
 
 
 def asset(name: str) -> str:
-    """The style sheet, or one of the scripts."""
+    """Return the style sheet, or one of the scripts."""
     return (files("geodim.display.html") / "assets" / name).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What the page says of each result, as plain values for its template.
+"""What the page says about each result, as plain values for its template.
 
 Words, pictures, tables, and how it was made.
 """
@@ -30,7 +30,7 @@ ROWS = 25  # of a table without scripts; the scripts page through all of them
 
 
 def result_values(item: Item, key: str, names: Names) -> dict[str, Any]:
-    """Everything about one result; what its scripts are told is under ``data``."""
+    """Return everything about one result; the values for its scripts are under ``data``."""
     if isinstance(item.result, KHopResult):
         found = _hops(item.result, names)
     elif isinstance(item.result, IDResult):
@@ -94,7 +94,7 @@ def _hops(result: KHopResult, names: Names) -> dict[str, Any]:
 
 
 def _standing(result: IDResult) -> dict[str, Any]:
-    """Where the number stands among those of known columns, as a picture and in words."""
+    """Return where the number stands among those of known columns, as a picture and in words."""
     gauge = result.gauge
     if gauge is None:
         return {"gauge": None, "verdict": ""}
@@ -102,7 +102,7 @@ def _standing(result: IDResult) -> dict[str, Any]:
 
 
 def _carried(result: IDResult, curve: dict[str, Any], *, hops: bool) -> dict[str, Any]:
-    """What follows from the curve, and which features carry it."""
+    """Return what follows from the curve, and which features carry it."""
     return {
         "steps": text.next_steps(result, hops=hops),
         "picture": curve_picture(curve),
@@ -190,7 +190,7 @@ def _caption(what: str, shown: int, total: int) -> str:
 
 
 def how_made(item: Item) -> dict[str, Any]:
-    """Parameters, versions and the command, so that it can be made again."""
+    """Return parameters, versions and the command, so that it can be made again."""
     command = item.parameters.get("command")
     kept = {name: value for name, value in item.parameters.items() if name not in ("command", "data")}
     facts = [(_words(name), _value(value)) for name, value in kept.items() if value is not None]
@@ -215,7 +215,7 @@ def _value(value: object) -> str:
 
 
 def estimates_table(rows: Sequence[Mapping[str, Any]]) -> ReportTable:
-    """What other estimators say of the same data, as `geodim estimators` found it."""
+    """Return what other estimators say about the same data, as `geodim estimators` found it."""
     cells = []
     for row in rows:
         error, seconds, memory = row.get("error"), row.get("seconds"), row.get("peak_bytes")

@@ -19,7 +19,7 @@ __all__ = ["Picture", "curve_picture", "line_picture"]
 
 @dataclass(frozen=True)
 class Picture:
-    """Where everything lies, for the template: ticks with their texts, paths and dots.
+    """Positions for the template: ticks with their texts, paths and dots.
 
     The label says what is seen, to those who do not see it.
     """
@@ -42,7 +42,7 @@ class Picture:
 
 
 def curve_picture(curve: dict[str, Any]) -> Picture:
-    """The observable diameter against alpha, the area shaded."""
+    """Draw the observable diameter against alpha, the area shaded."""
     widths = [width or 0.0 for width in curve["width"]]
     top = 1.05 * max(widths, default=0.0) or 1.0
     steps = zip(curve["alpha"], curve["alpha"][1:], widths, strict=False)
@@ -58,7 +58,7 @@ def curve_picture(curve: dict[str, Any]) -> Picture:
 def line_picture(
     values: Sequence[float | None], x_label: str, y_label: str, label: str, *, zero: bool = False
 ) -> Picture:
-    """A line through values at 0, 1, ..., such as dimensions against hops; None is left out."""
+    """Draw a line through values at 0, 1, ..., such as dimensions against hops; None is left out."""
     known = [(float(at), value) for at, value in enumerate(values) if value is not None]
     heights = [value for _, value in known] or [0.0, 1.0]
     low, high = (0.0 if zero else min(heights)), max(heights)
@@ -91,7 +91,7 @@ def _picture(
 
 
 def _at(x: float, y: float, across: tuple[float, float], up: tuple[float, float]) -> tuple[str, str]:
-    """Where a point lies in the picture, given what the axes show."""
+    """Return where a point lies in the picture, given what the axes show."""
     width = Picture.WIDTH - Picture.LEFT - Picture.RIGHT
     height = Picture.HEIGHT - Picture.TOP - Picture.BOTTOM
     right = Picture.LEFT + width * (x - across[0]) / (across[1] - across[0])
@@ -100,7 +100,7 @@ def _at(x: float, y: float, across: tuple[float, float], up: tuple[float, float]
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Some round numbers in the range."""
+    """Return some round numbers in the range."""
     rough = (high - low) / 5.0
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * times for times in (1.0, 2.0, 5.0, 10.0) if power * times >= rough)

@@ -33,7 +33,7 @@ NAMES = 3
 
 
 def dimension_text(result: IDResult) -> str:
-    """The dimension in a few characters, with its bounds unless only rounding keeps them apart."""
+    """Return the dimension in a few characters, with its bounds unless only rounding keeps them apart."""
     if result.one_number:
         return number(result.dimension)
     if result.upper == math.inf:
@@ -42,7 +42,7 @@ def dimension_text(result: IDResult) -> str:
 
 
 def delta_text(result: IDResult) -> str:
-    """The discriminability in a few characters; of what was stopped, its bounds."""
+    """Return the discriminability in a few characters; of what was stopped, its bounds."""
     if not result.stopped:
         return f"Δ {'=' if result.phi_exact else '≈'} {number(result.discriminability)}"
     low, high = result.discriminability_lower, result.discriminability_upper
@@ -50,7 +50,7 @@ def delta_text(result: IDResult) -> str:
 
 
 def kind_text(result: IDResult) -> str:
-    """How well the dimension is known."""
+    """Return how well the dimension is known."""
     if result.exact:
         return "exact"
     if result.stopped:
@@ -63,7 +63,7 @@ def kind_text(result: IDResult) -> str:
 
 
 def describe_dimension(result: IDResult) -> list[str]:
-    """What the dimension of a data set is and means."""
+    """Return what the dimension of a data set is and means."""
     size = f"{counted(result.n_points, 'point')} with {counted(result.n_features, 'feature')}"
     if result.discriminability_upper == 0.0:
         return [
@@ -120,7 +120,7 @@ def _meaning(result: IDResult) -> str:
 
 
 def curve_words(result: IDResult) -> str:
-    """The caption of the curve."""
+    """Return the caption of the curve."""
     unit = "of the largest range" if result.normalized else "in the units of the data"
     colours = " Colours name the feature that attains it." if result.attained_from.size else ""
     band = "" if result.phi_exact else " The band between the thin lines holds the certified bounds."
@@ -131,7 +131,7 @@ def curve_words(result: IDResult) -> str:
 
 
 def features_words(result: IDResult, *, hops: bool = False) -> str:
-    """Which features carry the discriminability.
+    """Return which features carry the discriminability.
 
     Of a graph, features are divided by the largest range of the raw attributes, which may itself carry
     nothing: without it the curve would be the same, but not what it is divided by.
@@ -173,7 +173,7 @@ def features_words(result: IDResult, *, hops: bool = False) -> str:
 
 
 def removal_words(result: IDResult) -> str:
-    """What the removal of single features costs."""
+    """Return what the removal of single features costs."""
     removal = result.removal
     assert removal is not None
     costs = list(removal.costs)
@@ -219,7 +219,7 @@ def next_steps(result: IDResult, *, hops: bool = False) -> list[str]:
 
 
 def hop_sentence(result: KHopResult, k: int) -> str:
-    """What the dimension is at one number of hops."""
+    """Return what the dimension is at one number of hops."""
     words = f"{counted(k, 'hop')}: intrinsic dimension {dimension_text(result[k])}"
     if k > 0 and not result[k].stopped:
         drop = result.drops[k - 1]
@@ -233,13 +233,13 @@ def hop_sentence(result: KHopResult, k: int) -> str:
 
 
 def hops_label(result: KHopResult, k: int) -> str:
-    """Of which hops the headline speaks."""
+    """Return the number of hops that the headline is about."""
     hops = "no hop" if k == 0 else counted(k, "hop")
     return hops if k == result.hops else f"{hops}, which is what we advise"
 
 
 def hops_note(result: KHopResult, k: int) -> str:
-    """The other ends of the curve, and how well the number is known."""
+    """Return the other ends of the curve, and how well the number is known."""
     others = []
     if k > 0:
         others.append(f"{dimension_text(result[0])} without the graph")
@@ -249,7 +249,7 @@ def hops_note(result: KHopResult, k: int) -> str:
 
 
 def describe_hops(result: KHopResult) -> list[str]:
-    """What the hops of a graph change."""
+    """Return what the hops of a graph change."""
     first, last = result[0], result[result.hops]
     edges = result.graph.get("n_edges")
     joined = f", joined by {counted(edges, 'edge')}" if isinstance(edges, int) else ""
@@ -276,7 +276,7 @@ def describe_hops(result: KHopResult) -> list[str]:
 
 
 def describe_selection(selection: FeatureSelection) -> list[str]:
-    """What a choice of features reaches."""
+    """Return what a choice of features reaches."""
     count = len(selection.names)
     what = (
         f"{counted(count, 'feature')} of {selection.n_features:,}, chosen one after the other, "
