@@ -84,11 +84,26 @@ def processors(page: Page) -> None:
         if (row["input"], row["columns"]) == ("normal", 1)
     ]
     assert all(round(one, -2) == 200 for one in windows)  # "some two hundred"
+    slow_inputs(page)
     page.says("H_32 ≈ {} times", round(sum(1 / k for k in range(1, 33))))
     page.says("from {} columns on they are dropped", MANY_COLUMNS)
     for machine in machines:
         first = machine["cases"][0]
         assert machine["radix_ns"] < first["now"]["ns"] / 2  # sorting is the smaller part
+
+
+def slow_inputs(page: Page) -> None:
+    rows = benchmark("slow-inputs")["now"]["rows"]
+    quadratic = {"two grids", "angles in float32", "weekdays with jitter"}
+    others = [row for row in rows if row["n"] == 10**6 and row["input"] not in quadratic]
+    assert not any(row["stopped"] for row in others)
+    assert all(row["exact"] or row["error"] < 1.05e-14 for row in others)
+    page.says("Of {} inputs, every kind of column", len({row["input"] for row in rows}))
+    page.says("all that were slow once, {} take at most", len(others))
+    page.says("take at most {} times as long as normal", f"{max(row['over_normal'] for row in others):.1f}")
+    page.says("a certified error of {}", "1e-14")
+    slowest = [max(row["over_normal"] for row in rows if row["input"] == name) for name in quadratic]
+    page.says("with jitter take more than {} times", 10 * int(min(slowest) / 10))
 
 
 def larger(page: Page) -> None:
