@@ -23,7 +23,7 @@ def sorted_rows(rows: torch.Tensor) -> torch.Tensor:
 
     One at a time: PyTorch's sort of several rows takes much more memory.
     """
-    if rows.is_cuda and "cupy" in sys.modules:
+    if rows.is_cuda and "cupy" in sys.modules and _on_default_stream(rows.device):
         _sort_by_cupy(rows)
         return rows
     values = torch.empty_like(rows)
@@ -33,10 +33,14 @@ def sorted_rows(rows: torch.Tensor) -> torch.Tensor:
     return values
 
 
+def _on_default_stream(device: torch.device) -> bool:
+    """Whether PyTorch works in the default stream, which CuPy shares; of others they have different notions."""
+    return int(torch.cuda.current_stream(device).cuda_stream) == 0
+
+
 def _sort_by_cupy(rows: torch.Tensor) -> None:
     """Sort in place, in memory that PyTorch allocates, so that there is one account of it."""
     cupy, device = sys.modules["cupy"], rows.device
-    stream = torch.cuda.current_stream(device).cuda_stream
 
     def allocate(size: int) -> object:
         buffer = torch.empty(max(size, 1), dtype=torch.uint8, device=device)
@@ -45,7 +49,7 @@ def _sort_by_cupy(rows: torch.Tensor) -> None:
 
     with (
         cupy.cuda.Device(device.index),
-        cupy.cuda.ExternalStream(stream, device.index),
+        cupy.cuda.Stream.null,
         cupy.cuda.using_allocator(allocate),
     ):
         for row in cupy.from_dlpack(rows):
