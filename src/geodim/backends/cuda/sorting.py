@@ -34,7 +34,7 @@ def sorted_rows(rows: torch.Tensor) -> torch.Tensor:
 
 
 def _on_default_stream(device: torch.device) -> bool:
-    """Whether PyTorch works in the default stream, which CuPy shares; of others they have different notions."""
+    """Whether PyTorch works in the default stream, which CuPy shares."""
     return int(torch.cuda.current_stream(device).cuda_stream) == 0
 
 
