@@ -1,7 +1,7 @@
 """Findings about single columns and rows: numbers of rows, times, constants, repetitions.
 
-All but the constants are seen in a sample of rows.  Where that is all of the data, findings are facts and
-worded so; where it is not, columns and rows "look" alike.
+All but the constants are found in a sample of rows.  If that is all of the data, findings are worded as
+facts; otherwise columns and rows only "look" equal.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from geodim.alerts.view import View
 
-MATTERS = 0.01  # a column that counts rows does no harm with a smaller share, unless it sets d_max
+MATTERS = 0.01  # with a smaller share, a column that counts rows does no harm unless it determines d_max
 ENOUGH = 8  # rows that distinguish a pattern from chance
-MANY = 0.1  # of the rows
+MANY = 0.1  # part of the rows
 TELLING = 8  # different values of a row or column: fewer may be equal by chance
 NAMED = 20  # columns that the evidence names
 ID_NAME = re.compile(

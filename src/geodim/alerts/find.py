@@ -46,16 +46,16 @@ def find_alerts(
     result : IDResult
         What was computed.
     source, ranges : optional
-        The columns it was computed from, as they were solved, and where they begin and end.  Without them, or
-        if the features are no columns, only what the result says itself.
+        The columns it was computed from, as they were solved, and their ranges.  Without them, or
+        if the features are not columns, only what follows from the result itself is found.
     given : optional
-        The ranges of the data as it was given, where they are others.
+        The ranges of the data as it was given, if they are different.
     graph : bool
         Whether the columns are attributes of nodes.
     """
     found: list[Alert | None] = [all_equal(result), wide_bounds(result)]
     if source is not None and ranges is not None and result.d_max > 0.0:
-        with np.errstate(all="ignore"):  # values at the end of all floats say nothing, and do no harm
+        with np.errstate(all="ignore"):  # values near the largest float lead to no finding, and do no harm
             found += _of_columns(View.of(result, source, ranges, given or ranges), source, graph=graph)
     found.append(few_points(result))
     return ordered(found)
@@ -75,7 +75,7 @@ def _of_columns(view: View, source: ColumnSource, *, graph: bool) -> list[Alert 
 
 
 def ordered(found: Iterable[Alert | None]) -> tuple[Alert, ...]:
-    """Warnings first, otherwise as they come."""
+    """Sort key: warnings first, otherwise in the order found."""
     known = [one for one in found if one is not None]
     return tuple(sorted(known, key=lambda one: SEVERITIES.index(one.severity)))
 

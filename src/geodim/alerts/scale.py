@@ -43,7 +43,7 @@ PART = 50  # and one in this many
 CLEARLY = 4.0  # times the dimension without them: d_max is twice what it would be
 SMALL = 0.1  # of the largest range
 NOTHING = 0.01  # of the discriminability
-CLOSE = 0.5  # of how far a column spreads the points
+CLOSE = 0.5  # part of how far a column spreads the points
 ALONE = 0.98  # of the discriminability: the dimension is that of one column to within 4 %
 ROUNDING = 2.0**-40  # more than sums of widths are ever off by
 
@@ -59,7 +59,7 @@ class Without(NamedTuple):
 
 
 def without_few(result: IDResult, widths: NDArray[np.float64], most: int) -> Iterator[Without]:
-    """Certified bounds on the dimension without 1, 2, ... of the points that set d_max, ``most`` at most."""
+    """Yield certified bounds on the dimension without 1, 2, ..., ``most`` of the points that set d_max."""
     n, scale = result.n_points, result.scale
     total_low = result.discriminability_lower * scale * n * (1.0 - ROUNDING)
     total_high = result.discriminability_upper * scale * n * (1.0 + ROUNDING)

@@ -1,4 +1,4 @@
-"""Columns that tie: of several that attain Phi(k) the first gets the share, and the data has no say."""
+"""Columns that tie: the first of several that attain Phi(k) gets the share, whatever the data."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PART = 0.2  # of the discriminability, at sizes where columns tie
 def ties(view: View) -> Alert | None:
     """Report shares that depend on the order of the columns.
 
-    Of a sample of rows, the narrowest windows of a few sizes are compared: columns of few different values
+    The narrowest windows of a few sizes are compared in a sample of rows: columns of few different values
     tie in the sample where they tie at all.  A leading column whose values all differ does not tie, unless
-    it is there twice.
+    it occurs twice.
     """
     sample, result = view.sample, view.result
     if result.stopped or not view.shares or sample.rows.size < 8 or view.ranges.widths.size < 2:

@@ -29,7 +29,7 @@ def all_equal(result: IDResult) -> Alert | None:
 
 
 def few_points(result: IDResult) -> Alert | None:
-    """Each point is a large part of all."""
+    """Report that there are so few points that each is a large part of all."""
     if result.n_points >= FEW or result.discriminability_upper == 0.0:
         return None
     return Alert(

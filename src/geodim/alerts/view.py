@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
     from geodim.result import IDResult
 
-MOST_COLUMNS = 256  # that are examined: those with a share, and the widest
+MOST_COLUMNS = 256  # columns that are examined: those with a share, and the widest
 LEADERS = 24  # of those with a share, this many
 CANDIDATES = 48  # columns that are compared with one another,
 FRACTIONS = (np.arange(10) + 0.5) / 10  # at this many sizes
@@ -27,7 +27,7 @@ FRACTIONS = (np.arange(10) + 0.5) / 10  # at this many sizes
 
 @dataclass(frozen=True)
 class Sample:
-    """Some rows of some columns; of small data, all of it."""
+    """Some rows of some columns; all of the data if it is small."""
 
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]
@@ -57,9 +57,9 @@ class View:
     result : IDResult
         What was computed.
     ranges : Ranges
-        Where columns begin and end, as they were solved.
+        The least and greatest values of the columns, as they were solved.
     given : Ranges
-        The same of the data as it was given: long integers are solved from their least value on.
+        The same for the data as it was given: long integers are solved from their least value on.
     names : list of str or None
         Names of the columns.
     shares : dict of int to float
@@ -80,7 +80,7 @@ class View:
 
     @classmethod
     def of(cls, result: IDResult, source: ColumnSource, ranges: Ranges, given: Ranges) -> View:
-        """Look at a few rows of the columns that matter most."""
+        """Make a view with a few rows of the columns that matter most."""
         shares = shares_by_column(result, source.names)
         sample = draw(source, ranges, list(shares))
         weighted = isinstance(source, WeightedSource)
@@ -96,7 +96,7 @@ class View:
 
     @cached_property
     def windows(self) -> Windows:
-        """Narrowest windows of a few sizes among the sampled rows, of columns with a share and wide ones."""
+        """The narrowest windows of a few sizes in the sample, for columns with a share and wide ones."""
         sample = self.sample
         leading = np.isin(sample.columns, list(self.shares)[:LEADERS])
         chosen = np.lexsort((-sample.values.std(axis=0), ~leading))[:CANDIDATES]
@@ -139,5 +139,5 @@ def draw(source: ColumnSource, ranges: Ranges, leading: list[int]) -> Sample:
     if columns.size > MOST_COLUMNS:
         wide = np.argsort(-ranges.widths, kind="stable")[:MOST_COLUMNS].tolist()
         columns = np.array(list(dict.fromkeys([*leading[:LEADERS], *wide]))[:MOST_COLUMNS], np.intp)
-    values = source.sample(columns, rows) + 0.0  # of two zeros, one
+    values = source.sample(columns, rows) + 0.0  # turns -0.0 into 0.0
     return Sample(rows, columns, values, rows.size == source.n_points, columns.size == source.n_features)

@@ -31,10 +31,10 @@ BACKENDS = ("auto", "cpu", "cuda", "dask")
 
 
 class Executor(Protocol):
-    """A place to run: it opens data, plans, and obeys plans.
+    """A place to run: it opens data, plans, and follows plans.
 
-    Nothing but `plan` decides how a pass goes, and that is a pure function of the problem and of what the
-    place offers (free memory, workers).
+    Only `plan` decides how a pass runs, and it is a pure function of the problem and of the free memory or
+    workers of the place.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Executor(Protocol):
         """Return the data as a source of columns, left where it lies; see `geodim.data.sources.as_source`."""
 
     def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
-        """First pass: all values are finite, and these are the ranges."""
+        """Make the first pass: check that all values are finite, and return the ranges."""
 
     def problem(self, source: ColumnSource, rtol: float) -> Problem:
         """Return what is to be computed: sizes, types, the tolerance, and where the data lies."""
@@ -61,7 +61,7 @@ class Executor(Protocol):
         leaders: Sequence[int],
         driver: Driver,
     ) -> Profile:
-        """Solve every column the way that was planned, see `geodim.engine.solve.compute_profile`."""
+        """Solve every column as planned, see `geodim.engine.solve.compute_profile`."""
 
     def solve_made(
         self,
@@ -72,10 +72,10 @@ class Executor(Protocol):
         threads: int,
         driver: Driver,
     ) -> None:
-        """Solve columns that are made, each once and exactly, into an empty profile.
+        """Solve computed columns, each once and exactly, into an empty profile.
 
-        No first pass comes before it: ``ends``, of shape (n_features, 2), takes the extremes of the columns
-        that were made in time.
+        There is no first pass: ``ends``, of shape (n_features, 2), receives the extremes of the columns
+        that were computed in time.
         """
 
     def operator(
@@ -99,7 +99,7 @@ class Executor(Protocol):
         """Run a pass over the hops of a graph as planned, see `geodim.backends.hop_pass`."""
 
     def meter(self) -> Meter:
-        """Begins to watch the memory that plans predict."""
+        """Begin to measure the memory that plans predict."""
 
 
 def choose_backend(backend: object, X: object) -> Executor:
@@ -129,9 +129,9 @@ def choose_backend(backend: object, X: object) -> Executor:
 
 
 def where_it_lies(X: object) -> str:
-    """Return the backend where data is.
+    """Return the backend where the data is.
 
-    Without importing anything: data on a device or a cluster has brought its package along.
+    Nothing is imported: for data on a device or a cluster, its package has been imported already.
     """
     if is_dask(X):
         return "dask"

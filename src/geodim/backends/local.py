@@ -41,11 +41,11 @@ class LocalBackend:
     name = "cpu"
 
     def open(self, X: object, *, weights: object, names: Sequence[str] | None) -> ColumnSource:
-        """Anything that holds points by features."""
+        """Open anything that holds points by features."""
         return measured_source(X, weights=weights, names=names)
 
     def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
-        """First pass over the data."""
+        """Make the first pass over the data."""
         return scan_ranges(source, threads)
 
     def problem(self, source: ColumnSource, rtol: float) -> Problem:
@@ -103,7 +103,7 @@ class LocalBackend:
         threads: int,
         driver: Driver,
     ) -> None:
-        """Solve columns that are made."""
+        """Solve computed columns."""
         solve_here(source, profile=profile, ends=ends, threads=threads, driver=driver)
 
     def meter(self) -> Meter:

@@ -1,4 +1,4 @@
-"""How much memory a computation took, beside what its plan said."""
+"""How much memory a computation took, to compare with its plan."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class Meter(Protocol):
-    """Watches memory from when it is made."""
+    """Measures memory from its creation on."""
 
     def taken(self) -> int | None:
-        """Return peak bytes since, by the measure of `Plan.memory_added`; None if unknown."""
+        """Return the peak bytes since then, by the measure of `Plan.memory_added`; None if unknown."""
 
 
 class ProcessMeter:
-    """What this process took beyond what it held.
+    """The memory that this process took beyond what it held before.
 
     The bytes are unknown if an earlier peak was higher.
     """
@@ -27,16 +27,16 @@ class ProcessMeter:
         self.held, self.peak = resident_memory(), peak_resident_memory()
 
     def taken(self) -> int | None:
-        """Return peak bytes beyond those that were held."""
+        """Return the peak bytes beyond those that were held."""
         peak = peak_resident_memory()
         if peak is None or self.held is None or self.peak is None or peak <= self.peak:
             return None
-        # The system counts pages in batches, and by two counters: of very little, one cannot tell.
+        # The system counts pages in batches, and by two counters: very small amounts are not measured.
         return peak - self.held if peak > self.held else None
 
 
 class PeakMeter:
-    """The highest that a device or the workers of a cluster ever were."""
+    """The highest memory use of a device or of the workers of a cluster."""
 
     def __init__(self, highest: Callable[[], int | None]) -> None:
         self.highest = highest

@@ -1,4 +1,4 @@
-"""Other people's intrinsic dimensions, to set beside ours: MLE, TwoNN, and all of scikit-dimension by name.
+"""Other estimators of intrinsic dimension, for comparison: MLE, TwoNN, and all of scikit-dimension by name.
 
 These estimate the dimension of a manifold from distances between neighbours.  docs/baselines.md says what
 each computes, and why equal rows need care.

@@ -81,7 +81,7 @@ class HopPoints:
         return self.values[:, : (k + 1) * self.n_attributes]
 
     def radii(self, k: int) -> NDArray[np.float64]:
-        """Bounds on what rounding did to the rows of `matrix`."""
+        """Return bounds on how far rounding moved the rows of `matrix`."""
         norms: NDArray[np.float64] = np.sqrt(self.squares[: k + 1].sum(axis=0))
         return UNITS * UNIT * k * self.products * norms
 
@@ -167,7 +167,7 @@ def khop_points(
 def _magnitudes(
     block: NDArray[np.float64], operator: Operator, hops: int, threads: int
 ) -> Iterator[NDArray[np.float64]]:
-    """Yield the hops of |X|: how large the terms are that were added up."""
+    """Yield the hops of |X|, which bound the size of the terms that were added up."""
     current = np.ascontiguousarray(np.abs(block))
     yield current
     for _ in range(hops):
@@ -178,9 +178,9 @@ def _magnitudes(
 
 
 def published_hops(X: object, graph: object, hops: int) -> list[NDArray[np.float32]]:
-    """:math:`X, AX, ..., A^{hops}X` as in the published experiments.
+    """Return :math:`X, AX, ..., A^{hops}X` as in the published experiments.
 
-    By plain float32 sums, in the order of the edges.
+    These are plain float32 sums, in the order of the edges.
     """
     from scipy.sparse import csr_array, eye_array  # noqa: PLC0415
 

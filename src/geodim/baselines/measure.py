@@ -1,9 +1,9 @@
-"""Time and peak memory of a call, for a process of its own.
+"""Time and peak memory of a call that runs in its own process.
 
 tracemalloc does not see what compiled code allocates, and the largest resident size that the system reports
-never falls. So each estimator gets a fresh process (`geodim estimators`), where the high-water mark is set
-back just before the call: what it rises above the resident size at that moment is the extra memory of the
-call, native buffers included, data already read not.
+never falls. So each estimator gets a fresh process (`geodim estimators`), where the high-water mark is reset
+just before the call: its rise above the resident size at that moment is the extra memory of the
+call, including native buffers, but not data that was read before.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def _resettable() -> bool:
 
 
 def _reset_peak() -> int | None:
-    """Set the high-water mark back to the resident size, and return that.
+    """Reset the high-water mark to the resident size, and return that.
 
-    Where that cannot be done (not on Linux), the mark so far: the rise above it is then a lower bound.
+    If that is not possible (except on Linux), return the mark so far: the rise above it is a lower bound.
     """
     if not _resettable():
         return peak_resident_memory()

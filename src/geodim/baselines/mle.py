@@ -113,7 +113,7 @@ def mle_of_points(
     n_threads: int | None = None,
     **parameters: object,
 ) -> BaselineResult:
-    """Do as `mle`, for points that know how exact they are; further parameters are noted in the result."""
+    """Do the same as `mle`, for points with known rounding; further parameters are noted in the result."""
     started = time.monotonic()
     one_of(variant, "variant", VARIANTS)
     thread_count(n_threads)
@@ -150,7 +150,7 @@ def mle_of_points(
 
 
 def estimate(distances: NDArray[np.float64]) -> tuple[float, int, int]:
-    """From ascending distances, a row per point: the estimate, points that enter it, zeros left out."""
+    """Return the estimate, its points, and the zeros left out, from ascending distances, a row per point."""
     inner, outer = distances[:, :-1], distances[:, -1:]
     used = inner > 0.0
     n_zero = int(used.size - used.sum())

@@ -1,4 +1,4 @@
-r"""Distances to the nearest neighbours, as they are, and not as scikit-learn's quick search rounds them.
+r"""Accurate distances to the nearest neighbours, without the rounding of scikit-learn's quick search.
 
 For many features the search is brute force by :math:`\|x\|^2 + \|y\|^2 - 2xy`.  That loses what equal leading
 digits cancel: equal rows come out about 1e-8 of their norm apart, and a mean of logarithms is dominated by
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 EXTRA = 4  # candidates beyond those asked for
-TREE_FEATURES = 15  # up to here the k-d tree is quicker, and its distances are differences
+TREE_FEATURES = 15  # up to this many the k-d tree is quicker, and its distances come from differences
 TIE = 1e-9
 UNIT = 2.0**-53
 OFF_CENTRE = 100.0
@@ -77,7 +77,7 @@ def _search(
 ) -> tuple[NDArray[np.intp], NDArray[np.float64] | None, NDArray[np.float64] | None]:
     """Return candidates, the largest distance examined, and squared norms of the queries.
 
-    A point is no candidate of its own.  The latter two are None for a tree, whose distances need no check.
+    A point is not its own candidate.  The latter two are None for a tree, whose distances need no check.
     """
     from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415
 
@@ -86,7 +86,7 @@ def _search(
     where = searched if queries is None else searched[queries]
     found = NearestNeighbors(n_neighbors=count + 1, algorithm="kd_tree" if tree else "brute").fit(searched)
     far, indices = found.kneighbors(where)
-    # Where many rows are equal the point itself may be missing: then another one makes room.
+    # If many rows are equal, the point itself may be missing: then another one is dropped.
     own_last = np.argsort(indices == asked[:, np.newaxis], axis=1, kind="stable")
     candidates = np.take_along_axis(indices, own_last, axis=1)[:, :-1]
     return (
@@ -97,7 +97,7 @@ def _search(
 
 
 def _centred(values: NDArray[Any]) -> NDArray[Any]:
-    """Values around their mean, where that is so far from 0 that the search would lose many digits."""
+    """Return values minus their mean, if that is so far from 0 that the search would lose many digits."""
     mean = values.mean(axis=0, dtype=np.float64)
     offset = float(mean @ mean)
     spread = float(np.mean(_squared_norms(values))) - offset
@@ -118,7 +118,7 @@ def _squared_norms(values: NDArray[Any] | csr_array) -> NDArray[np.float64]:
 def pair_distances(
     points: Points, queries: NDArray[np.intp], candidates: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """Return distance from each query to each of its candidates, from differences, in float64."""
+    """Return the distance from each query to each of its candidates, from differences, in float64."""
     out = np.empty(candidates.shape)
     step = max(1, BLOCK_VALUES // (candidates.shape[1] * points.n_features))
     if points.sparse:
@@ -185,7 +185,7 @@ def nearest_as_published(
     """Return distances as scikit-learn's `NearestNeighbors` gave them to the authors of the paper.
 
     They come from the expanded square, noise included.  Versions since 1.1 search with a kernel of their own,
-    whose noise differs; the setting below brings the older way back.
+    whose noise differs; the setting below restores the older way.
     """
     from sklearn import config_context  # noqa: PLC0415
     from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415

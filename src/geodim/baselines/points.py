@@ -1,6 +1,6 @@
 """Points for scikit-learn: one dense array or one sparse matrix, of finite numbers.
 
-They come from whatever geodim reads.
+They come from any data that geodim reads.
 """
 
 from __future__ import annotations

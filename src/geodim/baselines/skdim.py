@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def skdim_names() -> list[str]:
-    """Names of the estimators that the installed scikit-dimension has.
+    """Return the names of the estimators that the installed scikit-dimension has.
 
     Examples
     --------

@@ -20,7 +20,7 @@ _WHERE = {"Certificate": "geodim.certificate.document", "certify": "geodim.certi
 
 
 def __getattr__(name: str) -> object:
-    # Every result is remembered, and few are certified.
+    # Loaded late: every result is remembered, but few are certified.
     if name in _WHERE:
         return getattr(import_module(_WHERE[name]), name)
     msg = f"module 'geodim.certificate' has no attribute {name!r}"

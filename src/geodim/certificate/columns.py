@@ -26,7 +26,7 @@ LARGEST_WHOLE = 2.0**53
 
 
 class Columns:
-    """Points by features in any form `geodim.intrinsic_dimension` takes; from elsewhere they come by columns.
+    """Points by features in any form `geodim.intrinsic_dimension` takes; remote data is fetched by columns.
 
     Attributes
     ----------
@@ -74,13 +74,13 @@ class Columns:
         return block
 
     def __iter__(self) -> Iterator[NDArray[np.floating]]:
-        """All columns in order."""
+        """Yield all columns in order."""
         for first in range(0, self.shape[1], self.at_a_time):
             yield from self.read(range(first, min(first + self.at_a_time, self.shape[1])))
 
 
 def _elsewhere(data: object) -> dask.array.Array | torch.Tensor | None:
-    """Return a Dask array or a tensor on a device, to be brought here by columns; None for what is here."""
+    """Return a Dask array or a tensor on a device, to be fetched by columns; None for data in memory here."""
     module = type(data).__module__.partition(".")[0]
     far: Any = data  # what its module says
     if module in ("dask", "dask_expr"):

@@ -40,7 +40,7 @@ NOISE = 64  # errors of the hops: an interval no wider than these cannot be made
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be certified.
+    """The data and options of a certificate.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Findings:
     starts: list[Ints] = field(default_factory=list)  # per feature a table: its number, sizes, ranks
     d_max: float = 0.0
     magnitude: float = 0.0
-    work: int = 0  # comparisons; the checker makes some of them again, and no others
+    work: int = 0  # comparisons; the checker repeats some of them, and makes no others
 
     @classmethod
     def at(cls, sizes: Ints, margins: list[float], rooms: list[float]) -> Findings:
@@ -99,7 +99,7 @@ class Findings:
         )
 
     def add(self, feature: int, hops: int, x: Floats) -> None:
-        """Look at a sorted feature after some hops: where it exceeds the others, and a window per size."""
+        """Examine a sorted feature after some hops: where it exceeds the others, and a window per size."""
         first, widths = np.empty_like(self.sizes), np.empty(self.sizes.size)
         margin = self.margins[hops]
         allowed = checker.MOST_COMPARISONS - self.work
@@ -168,7 +168,7 @@ def _sizes(curves: list[Floats], budgets: list[float]) -> Ints:
 
 
 def _pass(task: Task, found: Findings) -> tuple[Findings, int]:
-    """Look at all features once; what was found, and the largest degree."""
+    """Examine all features once; return what was found, and the largest degree."""
     n, d = task.columns.shape
     one_hop, degree = None, 0
     if task.hops:
@@ -204,7 +204,7 @@ def _blocks(order: Sequence[int], at_a_time: int) -> Iterator[Sequence[int]]:
 def _document(
     task: Task, found: Findings, errors: list[float], widths: list[float]
 ) -> tuple[dict[str, Any], bool]:
-    """Return the certificate, and whether it is as accurate as was asked for."""
+    """Return the certificate, and whether it is as accurate as requested."""
     n, d = task.columns.shape
     widest = np.maximum.accumulate(found.widest, axis=0)
     largest = float(widest.max(initial=0.0))
@@ -214,7 +214,7 @@ def _document(
     scale = Fraction(divisor(found.d_max, task.normalized))
     least = np.maximum(found.least, 0.0)
     rounding = 2.0 * np.array(errors)[:, np.newaxis]
-    most = np.where(widest > 0.0, widest + rounding, 0.0)  # hops may round otherwise elsewhere
+    most = np.where(widest > 0.0, widest + rounding, 0.0)  # hops may round differently on other machines
     starts = np.hstack(found.starts)
     document: dict[str, Any] = {
         "format": checker.FORMAT,

@@ -108,7 +108,7 @@ def _check_sizes(columns: Columns, first: IDResult) -> None:
 
 
 def _check_agreement(made: Certificate, layers: list[IDResult]) -> None:
-    """Certificate and result must have a value in common, up to the rounding of hops."""
+    """Raise unless certificate and result have a value in common, up to the rounding of hops."""
     if made.d_max != layers[0].d_max:
         msg = (
             f"the data has d_max {made.d_max!r}, the result {layers[0].d_max!r}: pass the data that it was "
@@ -127,7 +127,7 @@ def _check_agreement(made: Certificate, layers: list[IDResult]) -> None:
 
 
 def _curve(result: IDResult) -> NDArray[np.float64]:
-    """About what Phi(k) is at k = 1, ..., n: a guess is enough."""
+    """Return an approximation of Phi(k) at k = 1, ..., n: a guess is enough."""
     n = result.n_points
     phi = np.where(np.isfinite(result.phi_upper), result.phi, result.phi_lower)
     sizes = result.support

@@ -1,6 +1,6 @@
-"""Which data a result was computed from, as long as both are alive: by weak references, apart from it.
+"""Remembers which data a result was computed from, as long as both are alive, by weak references.
 
-So nothing keeps large data alive, and results are copied, pickled and written as before.
+Thus nothing keeps large data alive, and results are copied, pickled and written as before.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _WEIGHTED: weakref.WeakSet[object] = weakref.WeakSet()  # results of points with
 
 
 def remember(result: IDResult | KHopResult, *, weighted: bool = False, **inputs: object) -> None:
-    """Note what a result was computed from; lists and other things without weak references are left out."""
+    """Remember what a result was computed from; lists and other objects without weak references are not."""
     if weighted:
         _WEIGHTED.add(result)
     noted = {}

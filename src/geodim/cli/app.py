@@ -1,4 +1,4 @@
-"""The application: commands are put together here, each from a file of its own.
+"""The application, assembled from its commands, each in a file of its own.
 
 Commands import the engine, pandas or matplotlib when they run, so that ``geodim --help`` answers at once.
 """
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def _visible_messages() -> Iterator[None]:
-    """Wrong arguments, which may be names of files, are repeated in messages that are not ours."""
+    """Make messages of typer safe to print, which repeat wrong arguments such as names of files."""
     try:
         yield
     except Exception as error:
@@ -128,7 +128,7 @@ def geodim(
 
 
 def main() -> None:
-    """Run the command line; whatever the streams are, there is an exit code and no traceback."""
+    """Run the command line; in any state of the streams there is an exit code and no traceback."""
     prepare_streams()
     code: str | int | None = ExitCode.UNEXPECTED
     try:
@@ -136,12 +136,12 @@ def main() -> None:
             app(prog_name="geodim")
     except SystemExit as left:
         code = left.code
-    except KeyboardInterrupt:  # while the commands were put together
+    except KeyboardInterrupt:  # while the commands were imported
         code = int(ExitCode.INTERRUPTED)
     try:
         sys.stdout.flush()
     except DataFileError as error:
-        if not code:  # else it was said before
+        if not code:  # else it was reported before
             print_error(str(error))
             code = int(ExitCode.FILE)
     except SystemExit as left:

@@ -222,7 +222,7 @@ def _concepts(
 
 @dataclass(frozen=True)
 class Table:
-    """A file of binary data, and which part of it is meant."""
+    """A file of binary data, and the chosen part of it."""
 
     file: Path
     columns: str | None

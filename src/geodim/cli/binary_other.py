@@ -1,4 +1,4 @@
-"""What else ``geodim binary`` measures: the curve of minimum supports, and the correlation dimension."""
+"""Other measurements of ``geodim binary``: the curve of minimum supports, and the correlation dimension."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def asked_for(
 
 
 def refuse(other: Other, given: Mapping[str, bool]) -> None:
-    """Raise if an option was given that goes with the dimension itself only."""
+    """Raise if an option was given that only applies to the dimension itself."""
     for option, there in given.items():
         if there:
             raise typer.BadParameter(f"does not go with --{other.name}", param_hint=option)
@@ -84,7 +84,7 @@ def refuse(other: Other, given: Mapping[str, bool]) -> None:
 def show_other(
     found: SupportCurve | BinaryCorrelation, file: Path, json: Path | None, *, quiet: bool
 ) -> None:
-    """Answer on the terminal or in a pipe, as the command does for the dimension itself."""
+    """Print the answer on the terminal or in a pipe, as for the dimension itself."""
     from geodim.concepts.supports import SupportCurve
 
     terminal = out()

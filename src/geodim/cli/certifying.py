@@ -1,4 +1,4 @@
-"""What the computing commands share to write a certificate: the options, their check, and the writing."""
+"""How the computing commands write a certificate: the options, their check, and the writing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CertificateRtol = Annotated[
 def check_certificate(
     path: Path | None, operator: str = "sym", *, weighted: bool = False, made: bool = False
 ) -> None:
-    """Find out before the work, not after it, that there can be no certificate."""
+    """Raise before the computation, not after it, if there can be no certificate."""
     if path is None:
         return
     if made:

@@ -1,4 +1,4 @@
-"""``geodim compare``: data sets at equal numbers of points, and what may be said of them."""
+"""``geodim compare``: data sets at equal numbers of points, and what may be concluded."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def compare(
 
 
 def _refuse_estimators(files: list[str], *options: str | None) -> None:
-    """What this command was before has a name of its own."""
+    """Point to `geodim estimators`, which this command was before, if there is only one data set."""
     if any(option is not None for option in options) or len(files) < 2:
         data = " ".join(files[:1])
         raise typer.BadParameter(
@@ -171,7 +171,7 @@ def _compared(
     time_limit: float | None,
     **draws: Any,  # noqa: ANN401 - handed on
 ) -> Comparison:
-    """Read all of them and compare; errors name the file."""
+    """Read all data sets and compare them; errors name the file."""
     from geodim.sampling.comparison import compare_points
     from geodim.sampling.rows import Points
 

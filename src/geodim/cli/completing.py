@@ -1,6 +1,6 @@
 """Shell completion: names of data sets, families, metrics and experiments.
 
-Asked with every key, so that nothing heavy is imported.  ``geodim --install-completion`` sets it up.
+The shell calls it at every Tab, so nothing heavy is imported.  ``geodim --install-completion`` sets it up.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SCALES = ("global", "range", "iqr", "std", "rank", "none")
 
 
 def among(*words: str) -> Callable[[str], list[str]]:
-    """Offer some words; the last one of several with commas."""
+    """Complete some words; of several separated by commas, the last one."""
 
     def complete(incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
@@ -30,21 +30,21 @@ def among(*words: str) -> Callable[[str], list[str]]:
 
 
 def data_sets(incomplete: str) -> list[str]:
-    """Names of data sets; case does not matter."""
+    """Complete names of data sets; case does not matter."""
     from geodim.data.datasets.registry import SPECS
 
     return _beginning(SPECS, incomplete)
 
 
 def experiments(incomplete: str) -> list[str]:
-    """Names of experiments, and all of them."""
+    """Complete names of experiments, and "all"."""
     from geodim.experiments import NAMES
 
     return _beginning(["all", *NAMES], incomplete)
 
 
 def files_and_data_sets(incomplete: str) -> list[str]:
-    """Return files and folders, and names of data sets."""
+    """Complete files and folders, and names of data sets."""
     return [*_files(incomplete), *data_sets(incomplete)]
 
 

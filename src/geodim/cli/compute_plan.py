@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from geodim.planning.reading import Reading
     from geodim.plans import CoreRates, Problem
 
-FEW, TRIED_POINTS, TRIED_VALUES = 64, 3000, 1 << 22  # of a trial of features that are made
+FEW, TRIED_POINTS, TRIED_VALUES = 64, 3000, 1 << 22  # for trials of computed features
 RUN = 1000  # neighbouring points of a sample: a page of a file is read once for all of them
 
 
@@ -58,7 +58,7 @@ def check_sizes(
     dry_run: bool,
     made: bool,
 ) -> None:
-    """A file, or with --dry-run the sizes of one."""
+    """Check that there is a file, or with --dry-run the sizes of one."""
     if file is None and not dry_run:
         raise typer.BadParameter("name a file of points", param_hint="FILE")
     wanted = "--coordinates" if made else "--features"
@@ -342,7 +342,7 @@ def _chunked(
 
 
 def _check_finite(file: Path, sample: NDArray[np.floating]) -> None:
-    """A trial needs numbers; where they are wrong, the computation will say."""
+    """Raise unless the trial has finite numbers; the computation itself names the wrong ones."""
     import numpy as np
 
     from geodim.errors import NonFiniteError
@@ -352,7 +352,7 @@ def _check_finite(file: Path, sample: NDArray[np.floating]) -> None:
 
 
 def _spread(sample: object) -> float | None:
-    """Return the widest range over Delta, from the sample."""
+    """Return the ratio of the widest range to Delta, from the sample."""
     import warnings
 
     from geodim.dimension import intrinsic_dimension

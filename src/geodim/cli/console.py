@@ -1,6 +1,6 @@
 """What the terminal shows: consoles, notes, errors, tables and the progress bar.
 
-Everything is shown by the consoles of `out` and `err`, which write out what a terminal would obey: names of
+Everything is shown by the consoles of `out` and `err`, which escape what a terminal would obey: names of
 columns and files come from untrusted sources.
 """
 
@@ -38,7 +38,7 @@ def _safe_console() -> type[Console]:
     from rich.segment import Segment
 
     class SafeConsole(Console):
-        """A console whose text moves no cursor: only Rich's own styles and controls become escapes."""
+        """A console whose text cannot move the cursor: only Rich's own styles and controls become escapes."""
 
         def render(
             self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -51,16 +51,16 @@ def _safe_console() -> type[Console]:
 
 
 def out() -> Console:
-    """Return console on stdout: plain text without colours where that is no terminal.
+    """Return the console on stdout: plain text without colours unless it is a terminal.
 
-    Whether it is one decides about tables and JSON, so that nothing but the stream itself is asked: Rich
-    would take FORCE_COLOR for a terminal.
+    That also decides between tables and JSON, so only the stream itself is asked: Rich would take FORCE_COLOR
+    for a terminal.
     """
     return _safe_console()(highlight=False, force_terminal=sys.stdout.isatty())
 
 
 def err() -> Console:
-    """Return console on stderr, for everything that is not the answer."""
+    """Return the console on stderr, for everything that is not the answer."""
     return _safe_console()(stderr=True, highlight=False, force_terminal=sys.stderr.isatty())
 
 
@@ -79,7 +79,7 @@ def print_written(console: Console, path: Path, before: str = "wrote ") -> None:
 
 def print_json(values: Mapping[str, object]) -> None:
     """Print one JSON document on one line: ready for jq, and for appending to a file of results."""
-    # The one control that JSON lets pass.
+    # The only control character that JSON leaves unescaped.
     text = json.dumps(values, allow_nan=False).replace("\x7f", "\\u007f")
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
@@ -114,7 +114,7 @@ def notes(console: Console, *, quiet: bool = False) -> Iterator[None]:
 
 @contextmanager
 def _without_logs(quiet: bool) -> Iterator[None]:
-    """No word of geodim's own in between, such as that it is compiling."""
+    """Silence geodim's own messages, such as that it is compiling."""
     logger = logging.getLogger("geodim")
     level = logger.level
     if quiet:
@@ -138,7 +138,7 @@ def summary_table(result: IDResult, title: str) -> Table:
         padding=(0, 2, 0, 0),
     )
     for label, text in result.summary():
-        if label != "carried by":  # has a table of its own
+        if label != "carried by":  # it has its own table
             table.add_row(
                 Text(label), Text(text, style="bold green" if label == "intrinsic dimension" else "")
             )
@@ -150,7 +150,7 @@ def summary_table(result: IDResult, title: str) -> Table:
 
 
 def print_alerts(console: Console, alerts: Iterable[Alert]) -> None:
-    """What to know before the number is believed, one line each."""
+    """Show the alerts, what to know before trusting the number, one line each."""
     from rich.text import Text
 
     for alert in alerts:

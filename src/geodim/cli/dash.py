@@ -1,8 +1,8 @@
 """``-`` for standard input and standard output, wherever a command names a file.
 
-Files are read more than once, and mapped, so that standard input goes to a temporary file first, of the kind
-that its first bytes show.  What goes to standard output is written to a temporary file as well, and copied
-when it is whole; it takes the place of the answer.
+Files are read more than once, and mapped, so standard input is first copied to a temporary file, whose kind
+is recognised by its first bytes.  Standard output is also written to a temporary file, and copied when
+complete; it replaces the answer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 DASH = Path("-")
 STDIN, STDOUT = "standard input", "standard output"
-PIECE = 1 << 20  # bytes at a time; the first show what comes
+PIECE = 1 << 20  # bytes at a time; the first ones show the kind of file
 MAGIC = {b"\x93NUMPY": ".npy", b"PK\x03\x04": ".npz", b"PAR1": ".parquet"}
 TABLE, EDGES = "table", "edges"
 SEEN_AS: dict[str | None, dict[str, str]] = {
@@ -54,7 +54,7 @@ def as_named(text: str) -> str:
 
 
 def check_files(outputs: Mapping[str, Path | None], inputs: Iterable[object] = ()) -> None:
-    """Raise unless outputs can be written and are apart from inputs; one at most is standard output."""
+    """Raise unless outputs can be written and differ from inputs; at most one is standard output."""
     here = [option for option, path in outputs.items() if is_dash(path)]
     if len(here) > 1:
         raise typer.BadParameter(f"{here[0]} goes to {STDOUT} already: name a file", param_hint=here[1])
@@ -67,7 +67,7 @@ def check_files(outputs: Mapping[str, Path | None], inputs: Iterable[object] = (
 
 @contextmanager
 def readable(path: P, suffix: str | None = None) -> Iterator[P]:
-    """A file that can be read: the one named, or for ``-`` a temporary one with all of standard input.
+    """Provide a file to read: the one named, or for ``-`` a temporary one with all of standard input.
 
     Its name ends in ``suffix``, or as its first bytes say: `TABLE` and `EDGES` narrow that down.
     """
@@ -79,7 +79,7 @@ def readable(path: P, suffix: str | None = None) -> Iterator[P]:
 
 
 def _spool(folder: Path, suffix: str | None) -> Path:
-    """Return all of standard input as a file in a folder."""
+    """Write all of standard input to a file in a folder, and return it."""
     with naming(STDIN, "read"):
         stream = sys.stdin.buffer
         piece = stream.read(PIECE)
@@ -97,7 +97,7 @@ def _spool(folder: Path, suffix: str | None) -> Path:
 
 @contextmanager
 def writable(path: Path, suffix: str) -> Iterator[Path]:
-    """A file to write: the one named, or for ``-`` a temporary one that is copied to standard output."""
+    """Provide a file to write: the one named, or for ``-`` a temporary one copied to standard output."""
     if not is_dash(path):
         yield path
         return

@@ -92,7 +92,7 @@ def list_(root: Root = None, json: Json = None) -> None:
     for heading in ("nodes", "edges", "attributes"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("here", no_wrap=True)
-    table.add_column("what", no_wrap=True, overflow="ellipsis", ratio=1)  # what room is left
+    table.add_column("what", no_wrap=True, overflow="ellipsis", ratio=1)  # takes the remaining width
     for info in infos:
         table.add_row(
             Text(info.name, style="bold"),
@@ -186,7 +186,7 @@ def dataset_folder(name: str, root: Path | None) -> Path | None:
 
 @contextmanager
 def naming_files(described: DatasetInfo, root: Path | None) -> Iterator[None]:
-    """Where a data set is missing, say which files belong where, and which command gets them."""
+    """Raise if a data set is missing, saying which files belong where, and which command gets them."""
     from geodim.data.datasets import DatasetNotFoundError, MissingEmbeddingError
 
     try:

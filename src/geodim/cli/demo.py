@@ -57,7 +57,7 @@ def demo(
     X, names = digits.data, list(digits.feature_names)
     console, terminal = err(), out()
     with watching(console, keeps="") as watch:
-        for rtol in (RTOL, 0.0):  # compiles, on the first run after an installation; then the times are fair
+        for rtol in (RTOL, 0.0):  # the first run after an installation compiles, unmeasured
             intrinsic_dimension(X, rtol=rtol, removal=rtol == 0.0, progress=watch.solving)
         results = {
             (normalize, rtol): intrinsic_dimension(
@@ -66,7 +66,7 @@ def demo(
                 rtol=rtol,
                 feature_names=names,
                 progress=watch.solving,
-                removal=rtol == 0.0,  # what features are worth leads, not their shares
+                removal=rtol == 0.0,  # so that the report begins with what features are worth
             )
             for normalize in (True, False)
             for rtol in (0.0, RTOL)
@@ -142,7 +142,7 @@ def _hops_of_cora() -> KHopResult:
 
 
 def _show_cora(cora: KHopResult, terminal: Console) -> None:
-    """Ours beside what the paper prints."""
+    """Show our numbers beside those that the paper prints."""
     from rich.table import Table
 
     from geodim.experiments.printed import printed
@@ -162,7 +162,7 @@ def _show_cora(cora: KHopResult, terminal: Console) -> None:
 
 
 def _report(exact: IDResult, names: list[str], cora: KHopResult, path: Path) -> None:
-    """The digits, their neighbour graph hop by hop, a choice of features, and Cora, on one page."""
+    """Report on the digits, their neighbour graph hop by hop, a choice of features, and Cora, on one page."""
     from geodim.data.datasets import load_dataset
     from geodim.display.html.document import check_report_path, report as write_report
     from geodim.explain.select import select_features

@@ -1,4 +1,4 @@
-"""``geodim doctor``: whether everything is there that geodim needs or could use."""
+"""``geodim doctor``: whether everything that geodim needs or could use is installed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def doctor(
 
 
 def examine() -> dict[str, Any]:
-    """Look at everything, import as little as possible."""
+    """Examine everything, importing as little as possible."""
     from geodim.engine.parts import available_threads
 
     required = {name: _version(name) for name in REQUIRED}
@@ -93,7 +93,7 @@ def _memory() -> dict[str, int] | None:
 
 
 def _compiler_cache() -> dict[str, Any]:
-    """Return where Numba keeps compiled kernels: without a place they are compiled at every start."""
+    """Return where Numba caches compiled kernels: without a cache they are compiled at every start."""
     spec = importlib.util.find_spec("geodim.engine.kernels")
     beside = Path(spec.origin).parent / "__pycache__" if spec and spec.origin else Path("__pycache__")
     folder = Path(os.environ.get("NUMBA_CACHE_DIR") or beside)

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMAT = "geodim.estimators/1"
-PATIENCE = 1.0  # seconds: ours stops by itself when the time is over, and then has bounds to give
-INTERRUPTED = (-signal.SIGINT, 0xC000013A)  # as Unix and Windows say that Ctrl-C ended a process
+PATIENCE = 1.0  # seconds: ours stops by itself when the time is over, and then returns bounds
+INTERRUPTED = (-signal.SIGINT, 0xC000013A)  # exit codes of Unix and Windows after Ctrl-C
 CODES = {"extra": ExitCode.EXTRA, "file": ExitCode.FILE, "data": ExitCode.DATA}
 
 
@@ -177,7 +177,7 @@ def compare_estimators(
 
 
 def parse_estimators(text: str) -> list[str]:
-    """Names in their full form, ours first, each once; one that does not exist is a wrong argument.
+    """Return names in full, ours first, each once; one that does not exist is a wrong argument.
 
     >>> parse_estimators("TwoNN, mle")
     ['geodim', 'twonn', 'mle']
@@ -193,7 +193,7 @@ def parse_estimators(text: str) -> list[str]:
 
             names.append(f"skdim:{find_skdim_name(name)}")
         except MissingExtraError:
-            names.append(f"skdim:{name}")  # its row will say what is missing
+            names.append(f"skdim:{name}")  # its row will report what is missing
         except InputValueError as error:
             ours = ", ".join(list(ESTIMATORS)[1:])
             raise typer.BadParameter(f"{error}; here are {ours}", param_hint="--estimators") from error
@@ -239,7 +239,7 @@ def _where(
 
 
 def _all_rows(job: dict[str, Any], names: Sequence[str], *, quiet: bool) -> tuple[list[dict[str, Any]], bool]:
-    """Run one estimator after the other; Ctrl-C keeps the rows there are."""
+    """Run one estimator after the other; Ctrl-C keeps the rows so far."""
     rows: list[dict[str, Any]] = []
     with _progress(quiet=quiet) as say:
         for at, name in enumerate(names):
@@ -264,7 +264,7 @@ def _one_row(job: dict[str, Any]) -> dict[str, Any]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
-        errors="replace",  # what libraries say before Python starts may be in any encoding
+        errors="replace",  # what libraries print before Python starts may be in any encoding
     ) as child:
         try:
             return _row(name, _listen(child, job))
@@ -274,19 +274,19 @@ def _one_row(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]:
-    """Hand the job over, wait for the data to be read, then for the answer as long as the limit allows."""
+    """Send the job, wait for the data to be read, then for the answer as long as the limit allows."""
     from threading import Thread
 
     assert child.stdin is not None
     assert child.stdout is not None
     assert child.stderr is not None
-    said: list[str] = []  # drained all the time: a full pipe would hold the child up
+    said: list[str] = []  # drained continuously: a full pipe would block the child
     listener = Thread(target=said.extend, args=(child.stderr,), daemon=True)
     listener.start()
     try:
         child.stdin.write(f"{json_.dumps(job)}\n")
-        child.stdin.flush()  # and open until one of us ends: see `geodim.cli.lifeline`
-    except OSError:  # it has ended already, and will not say why
+        child.stdin.flush()  # stays open until either process ends: see `geodim.cli.lifeline`
+    except OSError:  # the child has already ended
         with suppress(OSError):
             child.stdin.close()
     limit = None if job["time_limit"] is None else min(job["time_limit"], MOST_SECONDS)
@@ -319,7 +319,7 @@ def _listen(child: subprocess.Popen[str], job: dict[str, Any]) -> dict[str, Any]
 
 
 def _raise(error: dict[str, str]) -> NoReturn:
-    """End with the exit code of `compute`: no estimator could read or use this data."""
+    """Exit with the code that `compute` would have: no estimator could read or use this data."""
     print_error(error["message"])
     raise typer.Exit(int(CODES.get(error["kind"], ExitCode.UNEXPECTED)))
 
@@ -335,7 +335,7 @@ def _row(name: str, found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _document(job: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Everything; sizes and versions once."""
+    """Return everything as one document, with sizes and versions once."""
     sizes: dict[str, Any] = {}
     versions: dict[str, str] = {}
     for row in rows:

@@ -1,6 +1,6 @@
-"""One estimator of ``geodim estimators``, in its own process: a line of JSON in, the job, and one out.
+"""One estimator of ``geodim estimators``, in its own process: reads a job and writes the answer, as JSON.
 
-First comes the word "ready", when the data is read and checked, so that the time
+It first prints the word "ready", when the data is read and checked, so that the time
 limit does not count reading.
 """
 
@@ -38,7 +38,7 @@ class Data:
 
 
 def main() -> None:
-    """Run the job; whatever goes wrong becomes a line of JSON too."""
+    """Run the job; errors become a line of JSON, too."""
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what estimators print is not the answer
     line = sys.stdin.readline()
@@ -66,7 +66,7 @@ def _say(answer: TextIO, values: dict[str, Any]) -> None:
 
 
 def describe(error: Exception) -> dict[str, str]:
-    """Return what went wrong, and which exit code that is."""
+    """Return the message of an error, and its kind, which decides the exit code."""
     text = str(error) or type(error).__name__
     if isinstance(error, MissingExtraError):
         return {"kind": "extra", "message": text}

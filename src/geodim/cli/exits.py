@@ -39,7 +39,7 @@ EPILOG = """**Exit codes**
 
 
 class ExitCode(IntEnum):
-    """What the caller of the program learns from its exit status."""
+    """The exit codes of the program."""
 
     DONE = 0
     UNEXPECTED = 1
@@ -52,7 +52,7 @@ class ExitCode(IntEnum):
 
 
 def guarded(command: Callable[P, R]) -> Callable[P, R]:
-    """Wrap a command: errors leave as one clear message on stderr and an exit code, without a traceback."""
+    """Wrap a command so that errors become one clear message on stderr and an exit code, not a traceback."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -1,4 +1,4 @@
-"""Which features, on the command line: options, and what they mean."""
+"""The command-line options that choose features, and what they mean."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FAMILY_HELP = (
     "coordinates (the columns), distances (from every point), directions, pixels, patches or terms; several, "
     "with commas, are a union"
 )
-OF_OTHER_THINGS = ("jaccard", "edit", "shortest_path", "precomputed")  # metrics of no coordinates
+OF_OTHER_THINGS = ("jaccard", "edit", "shortest_path", "precomputed")  # metrics without coordinates
 TableFeatures = Annotated[
     str,
     typer.Option(
@@ -111,7 +111,7 @@ def table_features(features: str, metric: str | None, landmarks: int | None) -> 
 
 
 def check_family_options(family: object, scale: object, *, count_duplicates: bool = False) -> None:
-    """What features that are made from points do not do."""
+    """Raise for options that features made from points do not support."""
     from geodim.data.scales import Scale
 
     if family is None or family == "coordinates":

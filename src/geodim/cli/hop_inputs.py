@@ -1,4 +1,4 @@
-"""What ``geodim hops`` is given: sizes, operators, a named data set or files."""
+"""The inputs of ``geodim hops``: sizes, operators, a named data set or files."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ MOST_BYTES = 1e18
 
 
 class FeatureType(StrEnum):
-    """What hops are rounded to."""
+    """The types that hops may be rounded to."""
 
     float32 = "float32"
     float64 = "float64"
 
 
 class OperatorName(StrEnum):
-    """What one hop does."""
+    """The operators that one hop may apply."""
 
     sym = "sym"
     rw = "rw"
@@ -57,7 +57,7 @@ def parse_memory(text: str, option: str = "--memory") -> int:
 def operator_parameters(
     operator: OperatorName, alpha: float | None, t: float | None, order: int | None
 ) -> dict[str, Any]:
-    """Parameters of the operator that were given; those of another one are a mistake."""
+    """Return the given parameters of the operator; raise for those of another one."""
     takers = {"alpha": ("ppr",), "t": ("heat",), "order": ("ppr", "heat")}
     given = {key: value for key, value in (("alpha", alpha), ("t", t), ("order", order)) if value is not None}
     for key in given:
@@ -92,13 +92,13 @@ def check_inputs(
 
 @dataclass
 class Given:
-    """What is to be measured: attributes, edges, and what to call them."""
+    """What to measure: attributes, edges, and their names."""
 
     x: object
     graph: object
     title: str
     source: dict[str, str]
-    watch: Any = field(default_factory=nullcontext)  # of what the workers of a cluster read
+    watch: Any = field(default_factory=nullcontext)  # watches the files that the workers of a cluster read
 
 
 def load(
@@ -128,7 +128,7 @@ def load(
         if table is None:
             try:
                 data = told(open_table(features, header=header)).data
-            except InputTypeError as error:  # here all columns are taken
+            except InputTypeError as error:  # this command takes all columns
                 raise InputTypeError(str(error).replace(" (exclude)", "")) from error
             return Given(data, edges, title, source)
         return Given(table.data, edges, title, source, watch)

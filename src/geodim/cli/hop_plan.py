@@ -23,7 +23,7 @@ SYNTHETIC_NODES, SYNTHETIC_EDGES = 1 << 17, 1_000_000
 
 @dataclass
 class Trial:
-    """What a plan is made from: sizes, and a graph, the real one or a small one, on which times are taken."""
+    """What a plan is made from: sizes, and the real graph or a small one, on which times are measured."""
 
     title: str
     source: dict[str, str]
@@ -60,7 +60,7 @@ def make_trial(
     threads: int | None,
     header: bool | None = None,
 ) -> Trial:
-    """Look at the real graph, or make a small one if the real one is absent or large."""
+    """Load the real graph, or make a small one if the real one is absent or large."""
     from geodim.data.graphs import as_graph
     from geodim.data.sources import as_source
     from geodim.engine.parts import thread_count
@@ -77,7 +77,7 @@ def make_trial(
         n, d = as_source(given.x).n_points, as_source(given.x).n_features
         graph = as_graph(given.graph, n, edge_weights=weights, n_threads=count)
         made = make_operator(graph, operator.value, **parameters)
-        reading = Reading(time.perf_counter() - started, 0)  # what is held is a part of the plan
+        reading = Reading(time.perf_counter() - started, 0)  # the memory of the graph is part of the plan
         return Trial(
             given.title, given.source, n, len(graph.indices), d, count, given.x, made, loaded=True,
             reading=reading,
@@ -167,7 +167,7 @@ def make_plan(
 
 
 def basis_of(trial: Trial) -> str:
-    """Return what the times were taken on."""
+    """Describe the graph on which times were measured."""
     if trial.loaded:
         return "this graph"
     return f"a random graph of {SYNTHETIC_NODES:,} nodes, scaled: a large graph may take longer"

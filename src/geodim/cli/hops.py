@@ -395,7 +395,7 @@ def _show(result: KHopResult, title: str, terminal: Console) -> None:
             soft_wrap=True,
         )
     if (advice := _advice(result)) is not None:
-        # What it rests on is in the report: two paragraphs too many here.
+        # The basis of the advice is in the report: two paragraphs would be too much here.
         terminal.print(f"\n{advice.text.partition(BASIS)[0].strip()}", soft_wrap=True)
         terminal.print(f"({CAUTION}.)", soft_wrap=True)
     first, graph = result.results[0], result.graph
@@ -409,7 +409,7 @@ def _show(result: KHopResult, title: str, terminal: Console) -> None:
 
 
 def _document(result: KHopResult, given: Given) -> dict[str, Any]:
-    """Return everything but curves and shares."""
+    """Return everything except curves and shares."""
     values = result.to_dict(max_support=1)
     left_out = (
         "format", "support", "phi_lower", "phi_upper", "attained_from", "attained_by", "shares", "versions",

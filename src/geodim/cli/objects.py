@@ -1,4 +1,4 @@
-"""What ``geodim compute`` reads that is no table of numbers: texts, images and graphs."""
+"""Inputs of ``geodim compute`` other than tables of numbers: texts, images and graphs."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def is_table(family: Family | None, file: Path | None) -> bool:
     from geodim.families import Union
 
     name = "" if file is None else str(file).lower()
-    named = name.endswith(SUFFIXES) or ".npz:" in name  # the colon of C: is another
+    named = name.endswith(SUFFIXES) or ".npz:" in name  # not the colon of a drive such as C:
     for member in family.families() if isinstance(family, Union) else [family]:
         # Sets are rows of zeros and ones, or lines of text.
         sets = getattr(member, "metric", None) == "jaccard" and named
@@ -122,7 +122,7 @@ def is_table(family: Family | None, file: Path | None) -> bool:
 
 
 def only_for_tables(given: dict[str, object]) -> None:
-    """Raise for an option that tables have, and texts, images and graphs do not."""
+    """Raise for an option that only applies to tables, not to texts, images and graphs."""
     for option, value in given.items():
         if value is not None and value is not False:
             raise typer.BadParameter("this is for tables of numbers only", param_hint=option)
@@ -130,7 +130,7 @@ def only_for_tables(given: dict[str, object]) -> None:
 
 @contextmanager
 def opened_objects(file: Path, family: Family | None) -> Iterator[tuple[str, None]]:
-    """What to hand to `intrinsic_dimension`: it reads the file, or the folder; errors within name it."""
+    """Provide the path for `intrinsic_dimension`, which reads the file or folder; errors name it."""
     from geodim.families import Patches, Pixels, Union
 
     members = family.families() if isinstance(family, Union) else [family]
@@ -140,7 +140,7 @@ def opened_objects(file: Path, family: Family | None) -> Iterator[tuple[str, Non
     suffix = EDGES if graph else ".txt"
     try:
         with readable(file, suffix) as path:
-            yield str(path), None  # of a graph it may be the name of a data set
+            yield str(path), None  # for a graph, it may be the name of a data set
     except (InputValueError, InputTypeError) as error:
         if str(file) in str(error):
             raise

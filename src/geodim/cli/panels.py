@@ -1,4 +1,4 @@
-"""Headings under which ``--help`` groups options; what has none is about the command itself."""
+"""Headings under which ``--help`` groups options; options without one concern the command itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``--dry-run``: where a plan is made for, and how it is shown."""
+"""``--dry-run``: the place that a plan is made for, and how the plan is shown."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def place(backend: BackendName, scheduler: str | None) -> dict[str, str]:
 
 
 def only_for_plans(dry_run: bool, options: dict[str, Any]) -> None:
-    """Refuse options that say nothing to a computation."""
+    """Raise for options that have no meaning for a computation."""
     given = [name for name, value in options.items() if value is not None]
     if given and not dry_run:
         raise typer.BadParameter("it is for --dry-run only", param_hint=given[0])
@@ -137,7 +137,7 @@ def _workers(
 
 
 def device_memory() -> int | None:
-    """Return free bytes of the GPU here; None if there is none, or no PyTorch to ask."""
+    """Return the free bytes of the GPU of this machine; None without a GPU or PyTorch."""
     try:
         import torch
     except ImportError:
@@ -180,7 +180,7 @@ def show(
 
 
 def rows(plan: Plan, at_most: str = "") -> list[tuple[str, str]]:
-    """Return what the table says."""
+    """Return the rows of the table."""
     hops, kind = plan.hops is not None, f"float{8 * plan.itemsize}"
     found = [
         (
@@ -238,7 +238,7 @@ def _memory(plan: Plan) -> str:
 
 
 def size(count: float) -> str:
-    """Return bytes in words.
+    """Return a number of bytes as text.
 
     >>> size(2_500_000_000)
     '2.5 GB'
@@ -250,7 +250,7 @@ def size(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in words."""
+    """Return a time as text."""
     if seconds < 120.0:
         return f"{seconds:.2g} s" if seconds < 10.0 else f"{seconds:.0f} s"
     return f"{seconds / 60.0:.0f} min" if seconds < 7200.0 else f"{seconds / 3600.0:.1f} h"

@@ -1,7 +1,7 @@
 """How long it takes to read a file, and how much of it a plan has to examine.
 
-A long text is tried by its beginning, which is read as the whole would be; so is the first group of rows of
-a Parquet file.  Other files are mapped, or read whole.
+The time is measured on the beginning of a long text, and on the first group of rows of a Parquet file, which
+are read as the whole would be.  Other files are mapped, or read whole.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Beginning:
     Attributes
     ----------
     path : Path
-        Where they are.
+        The file with these lines.
     times : float
         How many times as long the whole is.
     text : float
         Bytes of the whole text, unpacked.
     seconds : float
-        To unpack the whole.
+        Seconds to unpack the whole.
     """
 
     path: Path
@@ -51,7 +51,7 @@ class Beginning:
 
     @property
     def note(self) -> str:
-        """What is not known for sure."""
+        """What is only estimated."""
         if self.times == 1.0:
             return ""
         return f"the number of points is estimated from the first {in_bytes(HEAD)}"
@@ -66,7 +66,7 @@ class Beginning:
 
 @contextmanager
 def beginning(file: Path, *, whole: bool = False) -> Iterator[Beginning]:
-    """The file, or the beginning of a long text as a file of its own."""
+    """Provide the file, or the beginning of a long text as a file of its own."""
     name = file.name.lower()
     if not name.endswith(TEXTS) or not file.is_file():
         yield Beginning(file)
@@ -92,7 +92,7 @@ def beginning(file: Path, *, whole: bool = False) -> Iterator[Beginning]:
 
 
 def ready(file: Path) -> None:
-    """Import what reads the file: that is done once, and no part of reading."""
+    """Import the packages that read the file, so that this is not measured as reading."""
     from geodim.optional import require
 
     if file.name.lower().endswith(TEXTS):
@@ -116,6 +116,6 @@ def first_group(file: Path, names: list[str]) -> tuple[Any, Reading]:
         rows = max(values.num_rows, 1)
         times = max(opened.metadata.num_rows, 1) / rows
         share = len(names) / max(len(opened.schema_arrow.names), 1)
-        # What groups take in the file: all columns together, of which some are read.
+        # Sizes of groups in the file include all columns, but only some are read.
         largest = max((group.total_byte_size for group in groups), default=0) * share
     return values, Reading(seconds * times, parquet_memory(largest, values.nbytes * times))

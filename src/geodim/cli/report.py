@@ -1,4 +1,4 @@
-"""``geodim report``: results that were written before, as one page to look at and to send."""
+"""``geodim report``: saved results as one HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What computing commands share to write their results: options, checks, and the result's origin."""
+"""How computing commands write their results: options, checks, and the result's origin."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ Report = Annotated[
 
 
 class Writes(Protocol):
-    """What can be written as JSON."""
+    """A result that can be written as JSON."""
 
     def to_json(self, path: Path, /) -> str:
         """Write it."""
 
 
 def check_report(path: Path | None) -> None:
-    """Find out before the work, not after it, that the report cannot be written."""
+    """Raise before the computation, not after it, if the report cannot be written."""
     if path is not None:
         from geodim.display.html.document import check_report_path
 
@@ -81,7 +81,7 @@ def json_if_wanted(result: Writes, path: Path | None) -> None:
 
 
 def json_instead(document: Mapping[str, object], path: Path | None) -> bool:
-    """Write a document where it is wanted, and print it in a pipe; whether that is all there is to show."""
+    """Write a document to a file if wanted, and print it in a pipe; return whether nothing else is shown."""
     if path is not None:
         with writable(path, ".json") as file:
             json_text(document, file)

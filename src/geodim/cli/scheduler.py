@@ -28,13 +28,13 @@ PATIENCE = 5.0  # seconds to wait for an answer
 
 @contextmanager
 def connected(address: str | None) -> Iterator[dict[str, Any]]:
-    """A client of that scheduler, and the options that send the work there; nothing without an address."""
+    """Connect to that scheduler and provide the options that send the work there; none without an address."""
     if address is None:
         yield {}
         return
     distributed = require("distributed", "dask", "computing on a Dask cluster")
     try:
-        # Not the default for everybody: one that cannot connect would stay so until it
+        # Not as the default client: one that cannot connect would stay the default until it
         # is collected as garbage.
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:

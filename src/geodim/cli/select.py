@@ -89,7 +89,7 @@ def select(
             autocompletion=among(*METHODS),
             help="greedy: features that reach most together. resilience: the highest scores one by one, "
             "small windows counting more (Stubbemann, Hille and Hanika 2023); uniform: all windows counting "
-            "alike; of both a tenth of the features, unless -m says how many.",
+            "equally; both keep a tenth of the features, unless -m says how many.",
         ),
     ] = "greedy",
     drop_correlated: Annotated[

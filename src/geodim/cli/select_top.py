@@ -1,4 +1,4 @@
-"""What ``geodim select`` does with other methods than the greedy one: options, and the table of scores."""
+"""Methods of ``geodim select`` other than the greedy one: options, and the table of scores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_method(
     time_limit: float | None,
     report: Path | None,
 ) -> None:
-    """Refuse options that a method does not know."""
+    """Raise for options that do not apply to the method."""
     if method not in METHODS:
         raise typer.BadParameter(f"{method!r} is none of {', '.join(METHODS)}", param_hint="--method")
     if drop_correlated is not None and not 0.0 <= drop_correlated < 1.0:
@@ -46,7 +46,7 @@ def check_method(
 
 
 def show_top(top: TopFeatures, title: str, terminal: Console) -> None:
-    """The table of scores, and what was dropped before."""
+    """Show the table of scores, and what was dropped before."""
     from rich.table import Table
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""The standard streams, whatever they are.
+"""The standard streams, in whatever state they are.
 
 They may be closed, a pipe without a reader, a full disk, or a terminal of another encoding.
 """
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from _typeshed import ReadableBuffer
 
-READER_GONE = 141  # as a shell says it of a program that SIGPIPE ended
+READER_GONE = 141  # the exit code that a shell reports after SIGPIPE
 WINDOWS = os.name == "nt"
 
 
 class _Answer(io.FileIO):
-    """Standard output: a reader that is gone ends the program quietly; other errors name it."""
+    """Standard output; if its reader is gone, the program ends quietly; other errors name the stream."""
 
     def write(self, data: ReadableBuffer) -> int:
         try:
@@ -51,12 +51,12 @@ class _SafeFormatter(logging.Formatter):
 
 
 def prepare_streams() -> None:
-    """Make all three usable before anything is said; closed ones lead nowhere."""
+    """Make all three usable before anything is printed; closed ones lead to the null device."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             setattr(sys, name, _nowhere(number))
-    # A terminal of Windows has a writer of its own, without which letters beyond ASCII come out as others.
-    # It neither fills up nor stops reading.
+    # A terminal of Windows has its own writer, without which letters beyond ASCII come out wrong.  Unlike a
+    # disk or pipe, it neither fills up nor stops reading.
     on_windows_terminal = WINDOWS and sys.stdout.isatty()
     if sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper) and not on_windows_terminal:
         with contextlib.suppress(OSError, ValueError):
@@ -88,7 +88,7 @@ def _nowhere(number: int) -> TextIO:
 
 
 def silence() -> None:
-    """Nothing more is printed: what could not be written is not tried again when Python ends."""
+    """Print nothing more, so that what could not be written is not tried again when Python ends."""
     for name in ("stdout", "stderr"):
         try:
             getattr(sys, name).flush()

@@ -1,4 +1,4 @@
-"""What commands on files of points share: options, opening the table, and errors that name the file."""
+"""Common parts of commands on files of points: options, opening the table, errors that name the file."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ GiveUp = Annotated[
         help="Give up after this time, without a result.",
     ),
 ]
-SAVE_EVERY = 30.0  # as `geodim.engine.checkpoint` has it; importing that takes time
+SAVE_EVERY = 30.0  # as in `geodim.engine.checkpoint`, whose import takes time
 Checkpoint = Annotated[
     Path | None,
     typer.Option(
@@ -171,7 +171,7 @@ def opened(
     drop_missing: bool = False,
     lazily: bool = False,
 ) -> Iterator[tuple[TableData, list[str] | None]]:
-    """The data of a file, and names for its columns where it has none itself; errors within name the file.
+    """Provide the data of a file, and names for its columns if it has none; errors within name the file.
 
     ``lazily`` leaves files that a cluster's workers can read themselves to them.
     """
@@ -211,7 +211,7 @@ def _opened(
     chosen = columns is not None or exclude is not None
     array = not hasattr(table.data, "schema")  # frames know the names of their columns
     try:
-        with watch if lazily else nullcontext():  # what was opened here watches itself, as long as it is read
+        with watch if lazily else nullcontext():  # data opened here is watched by its source while it is read
             yield table.data, table.names if chosen and array else None
     except (InputValueError, InputTypeError) as error:
         count = " (columns are counted among the chosen ones)" if chosen and array else ""

@@ -1,4 +1,4 @@
-"""``geodim verify``: a certificate against the data it speaks of."""
+"""``geodim verify``: checks a certificate against the data it is about."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _checked(
     header: bool | None,
     drop_missing: bool,
 ) -> tuple[list[tuple[float, float]], float]:
-    """Open the data and check the certificate; the intervals proved, and how many seconds that took."""
+    """Open the data and check the certificate; return the proved intervals, and the seconds it took."""
     named = not data.exists() and len(data.parts) == 1 and "." not in data.name
     if not named and edges is None and not claim.hops:
         with opened(data, columns, exclude, header=header, drop_missing=drop_missing) as (table, _):

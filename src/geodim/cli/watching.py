@@ -1,9 +1,9 @@
 """What a command shows while it works, and the time that it has: one bar and one clock from start to end.
 
-Reading, looking through the values and solving follow each other in one bar, with the time left.  A time
-limit counts from the start of the command.  Until there are bounds nothing is lost if the program ends, so
-that it does so, also where it cannot be asked: while code is compiled, or in a library that is reading.  From
-then on the engine keeps the time, and has bounds to give.
+Reading, examining the values and solving follow each other in one bar, with the time left.  A time limit
+counts from the start of the command.  Until there are bounds nothing is lost if the program ends, so it does
+end, even where it does not respond: while code is compiled, or in a library that is reading.  From then on
+the engine watches the time, and returns bounds.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Watch:
     time_limit : float or None
         Seconds that the command may take.
     bar : Progress or None
-        Where to show how far it is.
+        Where to show the progress.
     noun : str
         What is counted while solving.
     keeps : str
@@ -69,12 +69,12 @@ class Watch:
             self._show(name, count, done, of, "")
 
     def solving(self, done: int, total: int) -> None:
-        """Progress with bounds: what is known by now can be given."""
+        """Show progress with bounds: what is known so far can be returned."""
         self.has_bounds()
         self._show("solving", f"{done}/{total} {self.noun},", done, total, self.keeps)
 
     def parts(self, done: int, total: int) -> None:
-        """Progress without bounds: there is no result before the end."""
+        """Show progress without bounds: there is no result before the end."""
         self._show("measuring", f"{done}/{total} {self.noun},", done, total, "")
 
     def _show(self, stage: str, count: str, done: int, total: int, hint: str) -> None:
@@ -95,7 +95,7 @@ class Watch:
             self._timer.start()
 
     def has_bounds(self) -> None:
-        """From here on there is something to give, and who computes it keeps the time."""
+        """Note that there are bounds from here on, and that the engine watches the time."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,8 +1,8 @@
-"""Messages as people at a terminal know things: options as they are typed, standard input by its name.
+"""Messages in the terms of the command line: options as they are typed, standard input by its name.
 
-The library speaks of its arguments (``scale='range'``, ``rtol``), since most of its callers are programs.
-Here they become options.  What cannot be an option, such as a value of the data that only looks like one, is
-changed in the message alone.
+The library names its arguments (``scale='range'``, ``rtol``), since most of its callers are programs.  Here
+they become options.  A value of the data that only looks like an argument may be changed as well, but only in
+the message.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _option(name: str, value: str | None) -> str:
 
 @contextmanager
 def usage() -> Iterator[None]:
-    """What is checked in here is about what was typed, not about data: what is wrong is a usage error."""
+    """Turn errors within into usage errors: what is checked here was typed, and is not data."""
     try:
         yield
     except (InputValueError, InputTypeError) as error:

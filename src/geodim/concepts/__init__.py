@@ -1,6 +1,6 @@
-"""Binary data: formal contexts, the concepts that matter, and the dimension that these give.
+"""Binary data: formal contexts, the concepts that matter, and their dimension.
 
-`geodim.binary_dimension` is the way in.  Objects and attributes come from arrays, sparse matrices, frames or
+Start with `geodim.binary_dimension`.  Objects and attributes come from arrays, sparse matrices, frames or
 files (`contexts`, `files`); `mining` finds the concepts of largest support for every size of an intent, with
 bounds from flows (`hull`); `dimension` adds them up.
 """

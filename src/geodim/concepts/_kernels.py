@@ -2,8 +2,8 @@
 
 `search` goes depth first through the closed sets of a context that was cut down to what matters for one
 target: rows as bits of columns, 64 to a word.  All its state lies in arrays that the caller owns, so that it
-can return at any time (a set was found, its share of work is done, an array is too short) and be called
-again.  `geodim.concepts.mining` says what is searched for and proves why branches may be left out.
+can return at any time (a set was found, its budget is used up, an array is too short) and be called
+again.  `geodim.concepts.mining` defines what is searched for and proves why branches may be left out.
 
 A node of the search is a line of ``nodes``; its lists lie on two stacks, ``bits`` for words and ``ints`` for
 everything else, and are gone when the node is left.
@@ -30,7 +30,7 @@ ITEMS = 5  # number of each column's attribute in the whole context
 CANDIDATES = 6  # columns by falling count: those the set may grow by
 N_CANDIDATES = 7
 COUNTS = 8  # rows of each candidate within the extent
-EXCLUDED = 9  # columns that sets below this node must not hold: others have gone through those
+EXCLUDED = 9  # columns that sets below this node must not hold: other nodes cover those
 N_EXCLUDED = 10
 NEXT = 11  # the next candidate to be tried
 OWN = 12  # attributes that came into the set at this node
@@ -43,7 +43,7 @@ FIELDS = 18
 
 DONE, FOUND, PAUSED, FULL = 0, 1, 2, 3
 BITS, INTS, NODES = 1, 2, 3  # which array is too short
-ROUNDS = 3  # of dropping rows and columns in turn; more of them find little more
+ROUNDS = 3  # rounds of dropping rows and columns in turn; more rounds find little more
 PLANES = 32  # binary digits of the count of a row
 
 M1, M2 = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
@@ -54,7 +54,7 @@ SIXTEEN, THIRTY_TWO, ALL = np.uint64(16), np.uint64(32), np.uint64(0xFFFFFFFFFFF
 
 @kernel
 def ones(word: Any) -> Any:
-    """Return how many bits are set; compilers know this pattern for the instruction that counts them."""
+    """Return how many bits are set; compilers turn this pattern into the instruction that counts them."""
     word = word - ((word >> ONE) & M1)
     word = (word & M2) + ((word >> TWO) & M2)
     word = (word + (word >> FOUR)) & M4
@@ -83,7 +83,7 @@ def within(bits: Any, a: int, b: int, words: int) -> bool:
 
 @kernel
 def keep_long_rows(bits: Any, node: Any, extent: int, ints: Any, at: int, count: int, least: int) -> int:
-    """Drop the rows of an extent that have fewer than ``least`` of the columns listed; how many are left.
+    """Drop the rows of an extent with fewer than ``least`` of the listed columns; return how many are left.
 
     The counts of 64 rows are added up in binary, a word for each digit.
     """
@@ -121,7 +121,7 @@ def keep_long_rows(bits: Any, node: Any, extent: int, ints: Any, at: int, count:
 
 @kernel
 def lacking(nodes: Any, bits: Any, ints: Any, depth: int, columns: int) -> int:
-    """Return which array is too short for a node below this one, for certain not to be: 0 if none is."""
+    """Return which array may be too short for a node below this one; 0 if all are certainly long enough."""
     words = nodes[depth, WORDS]
     if nodes[depth, BITS_TOP] + words + 2 * (columns + 1) * (words // 2 + 1) > bits.size:
         return BITS
@@ -132,7 +132,7 @@ def lacking(nodes: Any, bits: Any, ints: Any, depth: int, columns: int) -> int:
 
 @kernel
 def settle(nodes: Any, bits: Any, ints: Any, depth: int, target: int, floor: int) -> int:
-    """Finish a new node, whose candidates are not counted yet: 0 nothing below, 1 a set was found, 2 open.
+    """Finish a new node, whose candidates are not counted yet; return 0 (nothing below), 1 (found), 2 (open).
 
     Columns of all rows join the set.  Columns of too few rows are dropped, then rows with too few columns,
     and so on in turn: see `geodim.concepts.mining`.
@@ -144,7 +144,7 @@ def settle(nodes: Any, bits: Any, ints: Any, depth: int, target: int, floor: int
         support = node[SUPPORT]
         for e in range(node[N_EXCLUDED]):
             if within(bits, extent, matrix + ints[excluded + e] * words, words):
-                return 0  # its closure has what others have gone through
+                return 0  # its closure belongs to a node that was searched before
         kept = 0
         for c in range(node[N_CANDIDATES]):
             column = ints[cand + c]
@@ -211,7 +211,7 @@ def repack(node: Any, bits: Any, ints: Any, floor: int) -> None:
                     word |= bit << np.uint64(r & 63)
                 bits[out + w] = word
                 count += ones(word)
-            if count <= floor:  # in no set that is looked for, and in the closure of none
+            if count <= floor:  # in no set that is searched for, and in no closure of one
                 continue
             ints[items + column] = ints[node[ITEMS] + ints[first + c]]
             ints[first + kept] = column
@@ -232,7 +232,7 @@ def repack(node: Any, bits: Any, ints: Any, floor: int) -> None:
 
 @kernel
 def report(nodes: Any, ints: Any, depth: int, state: Any, found: Any) -> None:
-    """Write down the set of a node, size and support."""
+    """Record the set of a node, its size and support."""
     size = 0
     for d in range(depth + 1):
         for i in range(nodes[d, N_OWN]):
@@ -308,7 +308,7 @@ def search(
     floor: int,
     budget: int,
 ) -> int:
-    """Go on with a search that `enter_root` or `enter_branch` began.
+    """Continue a search that `enter_root` or `enter_branch` began.
 
     Parameters
     ----------

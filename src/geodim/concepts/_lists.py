@@ -96,7 +96,7 @@ def drop_unpaired(
     missing: int,
     floor: int,
 ) -> int:
-    """Count pairs of candidates, and drop those that go with too few others; how many are left.
+    """Count pairs of candidates, and drop those that go with too few others; return how many are left.
 
     A set of ``missing`` candidates in more than ``floor`` rows needs every two of them in this many.
     """
@@ -152,7 +152,7 @@ def enter_branch(
     target: int,
     floor: int,
 ) -> int:
-    """Begin a search among the rows of one column, by lists: where crosses are few, bits would be mostly 0.
+    """Begin a search among the rows of one column, by lists: if crosses are few, bits would be mostly 0.
 
     Sets must have this column and none before it; columns are in the order in which they are tried.
 
@@ -203,7 +203,7 @@ def enter_branch(
                 continue
             if counts[c] == support:
                 if kind[c] == 0:
-                    return DONE  # all of this was gone through with that column
+                    return DONE  # all of this was searched with that column
                 kind[c] = 2
                 found[size] = c
                 size += 1

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Context", "as_context"]
 
-BLOCK_BYTES = 1 << 26  # of a dense array that is examined at a time
-ENTRY_BYTES = 20  # of an attribute of an object, by objects and by attributes
+BLOCK_BYTES = 1 << 26  # bytes of a dense array that are examined at a time
+ENTRY_BYTES = 20  # bytes per cross, stored by objects and by attributes
 THRESHOLD = "state what counts as having an attribute, for example X > 0"
 
 
@@ -83,7 +83,7 @@ class Context:
 
     @cached_property
     def lists(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Where the attributes of each object begin, and these one after the other, for compiled code."""
+        """Pointers to the attributes of each object, and these attributes, for compiled code."""
         return self.rows.indptr.astype(np.int64), self.rows.indices.astype(np.int32)
 
     @cached_property
@@ -131,7 +131,7 @@ def from_lists(
     attribute_names: tuple[str, ...] | None = None,
     object_names: tuple[str, ...] | None = None,
 ) -> Context:
-    """Return a context from the attributes of one object after the other, each at most once per object."""
+    """Make a context from the attributes of each object in turn, each at most once per object."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - takes time to import
 
     shape = (indptr.size - 1, n_attributes)
@@ -179,7 +179,7 @@ def as_context(data: object, *, attribute_names: Sequence[str] | None = None) ->
 
 
 def _from_array(array: NDArray[Any]) -> object:
-    """Return a dense array, a block of rows at a time."""
+    """Make a context from a dense array, a block of rows at a time."""
     from scipy.sparse import csr_array, vstack  # noqa: PLC0415 - takes time to import
 
     if array.ndim != 2:
@@ -197,7 +197,7 @@ def _from_array(array: NDArray[Any]) -> object:
 
 
 def _truth(values: NDArray[Any], first_row: int) -> NDArray[np.bool_]:
-    """Return which values are 1; raises if some are neither 0 nor 1."""
+    """Return which values are 1; raise if some are neither 0 nor 1."""
     if values.dtype == bool:
         return values
     truth: NDArray[np.bool_] = values == 1
@@ -233,7 +233,7 @@ def _from_sparse(matrix: SparseMatrix) -> csr_array:
 
 
 def _from_frame(frame: nw.DataFrame[Any]) -> csr_array:
-    """Return columns of booleans, or of 0 and 1."""
+    """Make a context from columns of booleans, or of 0 and 1."""
     from scipy.sparse import csc_array  # noqa: PLC0415 - takes time to import
 
     n_objects = len(frame)

@@ -61,7 +61,7 @@ class BinaryCorrelation(SavedResult):
     exact : bool
         Whether these were all pairs.
     standard_error : float
-        Of ``dimension``, from sixteen parts of the sample; 0 if exact.
+        The standard error of ``dimension``, from sixteen parts of the sample; 0 if exact.
     probability_error : float
         How far, with 99 % certainty, any P(Z < r) is from that of all pairs, at most; 0 if exact.
     quantiles, radii : list of float
@@ -99,7 +99,7 @@ class BinaryCorrelation(SavedResult):
 
     @property
     def approximate(self) -> float:
-        """What the normalised dimension is about: attributes times the square of the ratio of both slopes."""
+        """An estimate of the normalised dimension: attributes times the squared ratio of both slopes."""
         return self.n_attributes * (self.dimension / self.independent) ** 2
 
     @property
@@ -178,7 +178,7 @@ def binary_correlation_dimension(
     X : array-like, sparse matrix, frame, path or Context
         Binary data, as for `geodim.binary_dimension`.
     pairs : {"auto", "all"} or int, default "auto"
-        Compare all pairs of objects, exactly; or so many that are drawn at random.  By default all of up to
+        Compare all pairs of objects, exactly; or this many, drawn at random.  By default all of up to
         20,000 objects, else a million.
     seed : int
         The seed of the pairs.

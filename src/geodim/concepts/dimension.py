@@ -120,7 +120,7 @@ def binary_dimension(
 
 
 def check_min_support(min_support: object) -> None:
-    """Raise unless it is a share or a number of objects."""
+    """Check that the minimum support is a share or a number of objects."""
     if isinstance(min_support, float | np.floating):
         hint = "a share of the objects; a whole number is a number of objects"
         real_number(min_support, "min_support", least=0.0, most=1.0, hint=hint)
@@ -147,7 +147,7 @@ def least_support(min_support: float, n_objects: int) -> int:
 def _summarise(
     context: Context, front: Front, least: int, driver: Driver, *, normalize: bool, started: float
 ) -> IDResult:
-    """From supports by size to Phi by k = m - t + 1, and a result."""
+    """Turn supports by size into Phi by k = m - t + 1, and a result."""
     m, objects = context.n_attributes, context.n_objects
     stopped = driver.stopped if front.unseen(least) else None
     lower, upper = _by_size(front.lower, m), _by_size(front.upper, m)
@@ -203,7 +203,7 @@ def delta_bounds(
 
 
 def _by_size(by_least_size: NDArray[np.int64], m: int) -> NDArray[np.int64]:
-    """Values at k = 2, ..., m from values at t = m - k + 1; 0 beyond the last t."""
+    """Return values at k = 2, ..., m from values at t = m - k + 1; 0 beyond the last t."""
     values = np.zeros(max(m - 1, 0), np.int64)
     half = by_least_size.size - 1
     values[values.size - half :] = by_least_size[:0:-1]
@@ -227,7 +227,7 @@ def _carried(
     for at in order:
         name = _name(context, front.intents[at], front.supports[at])
         again = 1
-        while name in shares:  # names of attributes may hold braces and commas
+        while name in shares:  # names of attributes may contain braces and commas
             again += 1
             name = f"{_name(context, front.intents[at], front.supports[at])} ({again})"
         shares[name] = float(sums[at] / total)
@@ -245,7 +245,7 @@ def _carried(
 
 
 def _name(context: Context, intent: NDArray[np.int64], support: int) -> str:
-    """Return what a concept is called: its attributes, as many as fit, and how many objects have them."""
+    """Return the name of a concept: its attributes, as many as fit, and how many objects have them."""
     named = [context.attribute_name(int(number)) for number in intent[:NAMED]]
     more = intent.size - len(named)
     ending = f" and {more} more" if more else ""

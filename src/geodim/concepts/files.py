@@ -40,19 +40,19 @@ SHOWN = 60
 
 
 def is_context_file(path: str | os.PathLike[str]) -> bool:
-    """Return whether the name of a file ends as those read here."""
+    """Return whether the name of a file has an ending that is read here."""
     return Path(path).name.lower().endswith(SUFFIXES)
 
 
 def read_context(path: str | os.PathLike[str]) -> Context:
-    """Read a file of binary data, of the kind that its ending says.
+    """Read a file of binary data, of the kind that its ending indicates.
 
     Raises
     ------
     DataFileError
         The file is missing, damaged or of an unknown kind, or names something twice; with the line.
     MachineMemoryError
-        It would not fit the memory that is free.
+        It would not fit in the free memory.
     """
     file = Path(path)
     check_regular(file)
@@ -67,7 +67,7 @@ def read_context(path: str | os.PathLike[str]) -> Context:
 
 
 def _contents(file: Path, bytes_each: int) -> bytes:
-    """Return all of a file; raises if what it holds would not fit, for packed ones as soon as that shows."""
+    """Return all of a file; raise if its content would not fit, for packed files as soon as that is known."""
     if not file.name.lower().endswith(".gz"):
         check_bytes(bytes_each * file.stat().st_size, str(file), ENOUGH)
         with Counted(file) as stream:

@@ -1,4 +1,4 @@
-"""How many pairs of objects differ in how many attributes: all of them, or a random sample.
+"""Counts of pairs of objects by the number of attributes in which they differ: all pairs, or a sample.
 
 Two objects with a and b attributes, i of them in common, differ in a + b - 2 i.  All counts are whole
 numbers; products of 0 and 1 are added in float32 only where they stay below 2^24, so that none is rounded.
@@ -49,7 +49,7 @@ def all_pairs(context: Context, told: Told = None) -> Counts:
 
 
 def _dense(context: Context, step: int) -> Iterator[tuple[int, Counts]]:
-    """By one product of matrices for some objects and all others."""
+    """Count pairs by one matrix product of some objects with all others."""
     n, m = context.rows.shape
     table = context.rows.toarray().astype(np.float32)
     lengths = context.object_lengths.astype(np.float32)
@@ -60,7 +60,7 @@ def _dense(context: Context, step: int) -> Iterator[tuple[int, Counts]]:
 
 
 def _sparse(context: Context, step: int) -> Iterator[tuple[int, Counts]]:
-    """By products of what is not 0.
+    """Count pairs by products of the non-zeros.
 
     Pairs without a common attribute differ in a + b: all are counted so by their lengths alone, and those
     with a common one moved to where they belong.

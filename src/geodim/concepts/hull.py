@@ -1,4 +1,4 @@
-"""What no concept can exceed, by a flow: bounds where objects lack few attributes.
+"""Upper bounds on concepts from a flow, useful where objects lack few attributes.
 
 Take the bipartite graph of zeros: an object and an attribute are joined if the object lacks it.  A concept
 (A, B) is a set of nodes without an edge between them.  Let objects weigh p and attributes q.  By the theorem
@@ -37,7 +37,7 @@ LIMIT = 2**31 - 1  # of capacities, in the flows of scipy
 
 
 def cap_by_hull(context: Context, front: Front, least: int, driver: Driver) -> None:
-    """Lower what is possible to the concave hull of all concepts, and take note of those on it."""
+    """Lower the upper bounds to the concave hull of all concepts, and record those on it."""
     n_objects, n_attributes = context.n_objects, context.n_attributes
     zeros = n_objects * n_attributes - context.rows.nnz
     if zeros > MOST_ZEROS or 2 * n_objects * n_attributes > LIMIT:
@@ -73,7 +73,7 @@ def _worth(front: Front, left: Point, right: Point, least: int) -> bool:
 
 
 class _Zeros:
-    """The graph of what objects lack, with a source before the objects and a sink behind the attributes."""
+    """The graph of what objects lack, with a source before the objects and a sink after the attributes."""
 
     def __init__(self, context: Context) -> None:
         truth = np.zeros((context.n_objects, context.n_attributes), bool)

@@ -69,7 +69,7 @@ BUDGET = 20_000_000  # words between two checks of the clock: some hundredths of
 MOST_PEELS = 8  # rounds of cutting down before a search
 SPARSE = 1 / 8  # share of crosses below which a search begins with lists
 MOST_PAIRED = 1024  # attributes up to which pairs are counted
-PACK_BYTES = 1 << 26  # of the columns that are packed at a time
+PACK_BYTES = 1 << 26  # bytes of the columns that are packed at a time
 ENOUGH = "raise min_support, which leaves out attributes of few objects, or take fewer attributes"
 
 
@@ -109,12 +109,12 @@ class Front:
             self.supports.append(support)
 
     def cap(self, t: int, most: int) -> None:
-        """Take note that no support at t, or beyond, is more than this."""
+        """Record that no support at t, or beyond, is more than this."""
         np.minimum(self.upper[t:], max(most, int(self.lower[t])), out=self.upper[t:])
         np.maximum(self.upper, self.lower, out=self.upper)
 
     def closed(self, t: int) -> bool:
-        """Return whether nothing is left to be found out about t."""
+        """Return whether everything about t is known."""
         return bool(self.lower[t] == self.upper[t])
 
     def unseen(self, least: int) -> bool:
@@ -149,7 +149,7 @@ def mine(context: Context, least: int, driver: Driver) -> Front:
     least : int
         Supports below this are not looked for.
     driver : Driver
-        Whom to ask whether to go on.
+        Decides whether to go on.
     """
     *_, front = descend(context, [least], driver)
     return front
@@ -168,7 +168,7 @@ def descend(context: Context, supports: Sequence[int], driver: Driver) -> Iterat
     supports : sequence of int
         Falling numbers of objects.
     driver : Driver
-        Whom to ask whether to go on.
+        Decides whether to go on.
 
     Yields
     ------
@@ -194,7 +194,7 @@ def descend(context: Context, supports: Sequence[int], driver: Driver) -> Iterat
 
 
 def climb_down(context: Context, front: Front) -> None:
-    """First supports: from the empty set on, add the attribute that most of the objects left have.
+    """Find first supports: from the empty set on, add the attribute that most remaining objects have.
 
     Each object leaves once, so that all counts together take one pass over the data.  The first attribute has
     the largest support of all, which settles t = 1.
@@ -231,11 +231,11 @@ class _Search:
 
     @property
     def floor(self) -> int:
-        """What a support must exceed to be of interest."""
+        """The support that a concept must exceed to be of interest."""
         return max(int(self.front.lower[self.t]), self.least - 1)
 
     def run(self, driver: Driver) -> None:
-        """Search until all is seen, or until it is time to stop."""
+        """Search until everything is covered, or until it is time to stop."""
         rows, columns = self._cut_down()
         if rows.size <= self.floor or columns.size < self.t:
             self.front.cap(self.t, self.floor)
@@ -286,7 +286,7 @@ class _Search:
         return 0
 
     def _at_once(self, cut: csc_array, columns: Ints, driver: Driver) -> int:
-        """Return one search with all rows as bits of the columns; what is possible beyond what was seen."""
+        """Search once with all rows as bits of the columns; return what is possible beyond what was seen."""
         from geodim.concepts._kernels import enter_root  # noqa: PLC0415 - imports Numba
 
         n_rows, n_columns = cut.shape
@@ -307,7 +307,7 @@ class _Search:
         return self._go(enter, columns, driver)
 
     def _go(self, enter: Callable[[], int], columns: Ints, driver: Driver) -> int:
-        """Go through what a beginning opens; what is possible beyond what was seen, 0 if that was all."""
+        """Run a search from its beginning; return what is possible beyond what was seen, 0 if nothing is."""
         from geodim.concepts import _kernels as kernels  # noqa: PLC0415 - imports Numba
 
         front, t = self.front, self.t
@@ -345,7 +345,7 @@ class _Search:
         self.pairs = np.zeros(min(n_columns, MOST_PAIRED) ** 2, np.int32)
 
     def _grow(self) -> None:
-        """Twice the room, for the array that was too short."""
+        """Double the length of the array that was too short."""
         from geodim.concepts._kernels import BITS, INTS, NODES  # noqa: PLC0415 - imports Numba
 
         name = {BITS: "bits", INTS: "ints", NODES: "nodes"}[int(self.state[1])]
@@ -356,7 +356,7 @@ class _Search:
         setattr(self, name, new)
 
     def _unseen(self) -> int:
-        """Return what the open nodes leave possible."""
+        """Return the largest support that open nodes leave possible."""
         from geodim.concepts._kernels import COUNTS, N_CANDIDATES, NEXT, SIZE  # noqa: PLC0415
 
         most = 0

@@ -17,10 +17,10 @@ proportional to the deviation and small against the mean, so that
 z = 0.6745 being the upper quartile of the normal law (the fit over all radii has 0.810): cd grows as the root
 of the number of columns.
 
-**The normalised dimension** is the number H of independent columns, all alike, with the cd of the data.  How
-alike is decided by the data with its columns made independent, m of them with their own p_i: q is such that m
-columns with this q have the same cd as these.  So independent columns have m, or nearly so, and by the law
-above H is about m (cd / cd of independent columns)^2.
+**The normalised dimension** is the number H of independent columns with one common q that have the cd of the
+data.  This q comes from the data with its columns made independent, m of them with their own p_i: it is such
+that m columns with this q have the same cd as these.  So independent columns have the normalised dimension m,
+or nearly so, and by the law above H is about m (cd / cd of independent columns)^2.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _place(within: Floats, quantile: float) -> float:
 def of_columns(mismatch: Floats, least: int = 0) -> Floats:
     """Return P(Z < r) for independent columns, each with its own probability that two objects differ in it.
 
-    From r = 0 on, as far as three quarters are reached, and at least so far, or to the end, where it is 1.
+    It starts at r = 0 and reaches at least three quarters, or the end, where it is 1.
     """
     some = mismatch[mismatch > 0.0]
     _, end = _window(float(some.sum()), float((some * (1.0 - some)).sum()))
@@ -110,7 +110,7 @@ def slope_of_equal_columns(columns: int, mismatch: float) -> float:
 
 
 def _window(mean: float, variance: float) -> tuple[int, int]:
-    """Return distances between which both quartiles lie."""
+    """Return two distances between which both quartiles lie."""
     off = SPREAD * math.sqrt(variance)
     return max(math.floor(mean - off) - 2, 0), math.ceil(mean + off) + 1
 
@@ -130,8 +130,8 @@ def equal_mismatch(columns: int, wanted: float) -> float:
 def equal_columns(mismatch: float, wanted: float) -> float:
     """Return how many identically distributed columns have the wanted cd, linear between whole numbers.
 
-    Where fewer have the same cd again, below a mean distance of 0.6, the larger number counts; where even the
-    fewest from there on exceed what is wanted, that number.
+    If fewer columns have the same cd again, below a mean distance of 0.6, the larger number counts; if even
+    the fewest from there on exceed the wanted cd, their number is returned.
     """
 
     def at(columns: int) -> float:

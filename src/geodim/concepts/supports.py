@@ -282,7 +282,7 @@ def _numbers(supports: Sequence[float], n_objects: int) -> list[int]:
 
 
 def _halves(context: Context) -> list[int]:
-    """From the most frequent attribute on, halved until 1."""
+    """Return supports from that of the most frequent attribute on, halved until 1."""
     most = max(int(context.attribute_counts.max()), 1)
     return [most >> power for power in range(most.bit_length())]
 
@@ -296,7 +296,7 @@ def _add(
     normalize: bool,
     finished: bool,
 ) -> None:
-    """Take down what is known after a support."""
+    """Record what is known after a support."""
     m = context.n_attributes
     scale = front.largest if normalize and front.largest else context.n_objects
     low, high = delta_bounds(front.lower, front.upper, m, scale)

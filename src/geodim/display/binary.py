@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from geodim.concepts.correlation import BinaryCorrelation
     from geodim.concepts.supports import SupportCurve
 
-LEAST_SHARE = 1e-3  # of pairs that is drawn
+LEAST_SHARE = 1e-3  # the least share of pairs that is drawn
 
 
 def plot_support_curve(
@@ -53,7 +53,7 @@ def plot_support_curve(
     ):
         known = list(zip(curve.supports, low, high, strict=True))
         finite = [b for _, _, b in known if b < math.inf]
-        top = 2.0 * max(finite) if finite else 1.0  # no upper bound: as far as the picture goes
+        top = 2.0 * max(finite) if finite else 1.0  # no upper bound: up to the top of the picture
         supports = [s for s, _, _ in known]
         ends = [(min(max(a, 1.0), top), min(b, top)) for _, a, b in known]
         lower, upper = [a for a, _ in ends], [b for _, b in ends]

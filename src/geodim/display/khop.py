@@ -1,4 +1,4 @@
-"""The plot of intrinsic dimensions against the number of hops; without pyplot, as `geodim.display.plots`."""
+"""The plot of intrinsic dimensions against the number of hops; no pyplot, as in `geodim.display.plots`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class HopCurveOptions(TypedDict, total=False):
-    """How `plot_khop_dimensions` may be asked to draw."""
+    """The options of `plot_khop_dimensions`."""
 
     label: str | None
     color: str
@@ -106,7 +106,7 @@ def plot_khop_dimensions(
 
 
 def _draw_bounds(result: KHopResult, ax: Axes, color: str, label: str) -> None:
-    """Error bars where bounds differ, arrows where there is no upper one."""
+    """Draw error bars where bounds differ, arrows where there is no upper one."""
     for k, one in enumerate(result):
         nothing = one.lower == 0.0 and one.upper == np.inf
         if one.phi_exact or nothing or not np.isfinite(one.lower) or one.lower == one.upper:
@@ -121,7 +121,7 @@ def _draw_bounds(result: KHopResult, ax: Axes, color: str, label: str) -> None:
 
 
 def _set_scale(ax: Axes, log: bool | None) -> None:
-    """Logarithmic if asked for, or if what is drawn spans a wide range.
+    """Make the axis logarithmic if asked for, or if the values span a wide range.
 
     Several results may share the axes.
     """

@@ -60,14 +60,14 @@ FORMATS = {
     ".pdf": ("Creator", "Producer", "CreationDate"),
     ".svg": ("Creator", "Date"),
 }
-TIED = "tied"  # a share that the tie rule gave: without the feature all stays the same
-LEAST_SHARE = 0.001  # what has less is not seen
+TIED = "tied"  # a share due to the tie rule: without the feature nothing changes
+LEAST_SHARE = 0.001  # smaller shares are not visible
 SMALL = 3.2  # inches: narrower axes have room for fewer words
 NARROWEST = 1.0 / 150.0  # of the axis: what is narrower takes the colour of its neighbour
 
 
 class CurveOptions(TypedDict, total=False):
-    """How `plot_observable_diameter` may be asked to draw."""
+    """The options of `plot_observable_diameter`."""
 
     label: str | None
     color: str | None
@@ -178,7 +178,7 @@ def _shade_by_feature(
     owners: NDArray[np.int64],
     most: int,
 ) -> None:
-    """The area under the curve in the colours of the features that attain it, largest shares first."""
+    """Shade the area under the curve in the colours of the features that attain it, largest shares first."""
     names = list(result.shares)
     spare = result.removal.spare if result.removal is not None else set()
     shown = [at for at in range(min(most, len(names))) if result.shares[names[at]] >= LEAST_SHARE]
@@ -197,7 +197,7 @@ def _shade_by_feature(
 
 
 def _draw_band(result: IDResult, ax: Axes, edges: NDArray[np.float64], color: str) -> None:
-    """The certified bounds; without an upper one the band has no upper end."""
+    """Draw the certified bounds; without an upper one the band has no upper end."""
     _, low = observable_diameter_steps(result, "phi_lower")
     _, high = observable_diameter_steps(result, "phi_upper")
     ends = np.where(np.isfinite(high), high, np.nan)
@@ -227,7 +227,7 @@ def check_plot_path(path: str | Path) -> None:
 def save_plot(result: IDResult, path: str | Path, **options: Unpack[CurveOptions]) -> None:
     """Write the plot of a result to a .png, .pdf or .svg file, whole or not at all."""
     check_plot_path(path)
-    figure = new_figure()  # which nothing shows
+    figure = new_figure()  # not shown anywhere
     plot_observable_diameter(result, figure.add_subplot(), **options)
     save_figure(figure, Path(path))
 
@@ -244,7 +244,7 @@ def save_figure(figure: Figure, path: Path) -> None:
 def observable_diameter_steps(
     result: IDResult, which: str = "phi"
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return vertices of the step function: alpha ascending from 0 to 1, and the observable diameter.
+    """Return the vertices of the step function: alpha ascending from 0 to 1, and the observable diameter.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ def _sums_up_to(
     *,
     linear: bool,
 ) -> NDArray[np.float64]:
-    """Return sum of Phi over each group, infinite where a value is."""
+    """Return the sum of Phi over each group, infinite where a value is."""
     if not np.all(np.isfinite(phi)):
         finite = _sums_up_to(support, np.where(np.isfinite(phi), phi, 0.0), last, first, linear=linear)
         bad = np.add.reduceat(~np.isfinite(phi), np.concatenate(([0], last[:-1] + 1)))
@@ -342,7 +342,7 @@ def _sums_up_to(
 def _partial_sums(
     support: NDArray[np.generic], phi: NDArray[np.float64], first: int, *, linear: bool
 ) -> NDArray[np.float64]:
-    """Return sum of Phi(2), ..., Phi(k) for the k in the support; or the integral up to each mass.
+    """Return the sum of Phi(2), ..., Phi(k) for the k in the support; or the integral up to each mass.
 
     Phi is linear in between, or constant up to each k.  It is 0 up to ``first``: 1 for sizes, 0 for masses.
     """

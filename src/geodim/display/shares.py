@@ -96,5 +96,5 @@ def plot_shares(
 
 
 def _height(ax: Axes) -> float:
-    """Return height of the axes in inches."""
+    """Return the height of the axes in inches."""
     return float(ax.get_window_extent().height / ax.get_figure(root=True).dpi)  # type: ignore[union-attr]

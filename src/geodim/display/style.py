@@ -1,7 +1,7 @@
 """What all plots share: colours, sizes, quiet axes, and numbers as people write them.
 
 Colour-blind readers can tell the colours apart.  Matplotlib without pyplot: no global state, no
-window, no backend chosen.  In a notebook alone figures belong to pyplot, which shows them below the cell.
+window, no backend chosen.  Only in a notebook do figures belong to pyplot, which shows them below the cell.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def new_axes(ax: Axes | None, width: float = 5.2, height: float = 3.4) -> Axes:
 
 
 def finish(ax: Axes, title: str | None, *, grid: str = "both") -> None:
-    """Title on the left, no frame, a light grid below the data."""
+    """Set the title on the left, remove the frame, and draw a light grid below the data."""
     if title is not None:
         ax.set_title(plain(title), fontsize="medium", loc="left")
     ax.spines[["top", "right"]].set_visible(False)
@@ -63,7 +63,7 @@ def finish(ax: Axes, title: str | None, *, grid: str = "both") -> None:
 
 
 def add_legend(ax: Axes, **options: object) -> None:
-    """A legend without a frame, if anything has a name."""
+    """Add a legend without a frame, if anything has a name."""
     if any(not str(text).startswith("_") for text in ax.get_legend_handles_labels()[1]):
         ax.legend(**{"facecolor": "white", "edgecolor": "none", "framealpha": 0.85, **options})
 

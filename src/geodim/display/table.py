@@ -20,11 +20,11 @@ class ReportTable:
     head, rows : sequences of str
         The headings of the columns, and the cells.
     numeric : set of int
-        Columns of numbers, which are set right.
+        Columns of numbers, which are aligned right.
     caption : str
         What the table shows, where no heading says so.
     classes : sequence of str
-        A class for each row, which the style sheet gives a colour.
+        A class for each row, which has a colour in the style sheet.
     row_headings : bool
         Whether the first cell of a row names it, and stays in sight when the others scroll.
     stacked : bool

@@ -25,7 +25,7 @@ def group_ends(
     n_points: float,
     most: int = MOST_GROUPS,
 ) -> NDArray[np.intp]:
-    """Return last index of each group of steps; every step is a group where there are few.
+    """Return the last index of each group of steps; every step is a group if there are few.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def group_ends(
     def along(at: NDArray[np.intp]) -> NDArray[np.float64]:
         return support[at] / n_points + (0.5 * (low[at] / top) + 0.5 * (finite[at] / top))
 
-    # By bisection, so that nothing of the length of the data is made.
+    # By bisection, so that no array of the length of the data is needed.
     marks = np.linspace(0.0, 2.0, most - 1)[1:]
     below, above = np.zeros(marks.size, np.intp), np.full(marks.size, size, np.intp)
     while np.any(below < above):

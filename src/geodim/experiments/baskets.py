@@ -1,6 +1,6 @@
 """Generated market baskets, for the study of binary data and the benchmark of concepts.
 
-They are made as those of Agrawal and Srikant's generator, with which miners of frequent sets are compared:
+They are made like those of Agrawal and Srikant's generator, with which miners of frequent sets are compared:
 each object takes a few of many patterns of attributes, with some attributes left out.
 """
 

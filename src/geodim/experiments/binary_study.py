@@ -2,7 +2,7 @@
 
 For each data set: certified bounds on the dimension by formal concepts (Hanika and Hille) for falling minimum
 supports, the normalised correlation dimension (Tatti, Mielikäinen, Gionis and Mannila), and both again with
-every column shuffled on its own, which leaves how often an attribute occurs and nothing of what occurs
+every column shuffled on its own, which keeps how often an attribute occurs and destroys what occurs
 together.
 """
 
@@ -130,8 +130,8 @@ def summary(rows: Rows) -> list[Row]:
 def agreement(rows: Rows) -> dict[str, tuple[int, float, float]]:
     """Return Spearman's rank correlation over the data sets: their number, rho, and p on two sides.
 
-    Of both dimensions as they are, also without data of which only bounds are known; of each with the number
-    of attributes and with density; and of both relative to columns that have nothing to do with each other.
+    There are those of both dimensions as they are, also without data for which only bounds are known; of each
+    with the number of attributes and with density; and of both relative to independent columns.
     """
     some = summary(rows)
     wanted = {
@@ -150,7 +150,7 @@ def agreement(rows: Rows) -> dict[str, tuple[int, float, float]]:
 
 
 def _rank_correlation(first: list[float], second: list[float]) -> tuple[int, float, float]:
-    """Return how many pairs, rho and p; not numbers where these are not defined."""
+    """Return the number of pairs, rho and p; NaN where these are not defined."""
     from scipy.stats import spearmanr  # noqa: PLC0415 - slow to import
 
     if len(first) < FEWEST or len(set(first)) == 1 or len(set(second)) == 1:
@@ -218,7 +218,7 @@ def _bounds(lower: float, upper: float) -> str:
 
 
 def draw(rows: Rows) -> dict[str, Any]:
-    """Bounds against the minimum support on the left, both dimensions on the right."""
+    """Plot bounds against the minimum support on the left, both dimensions on the right."""
     from geodim.display.style import GREY, curve_style, new_figure  # noqa: PLC0415
 
     some = summary(rows)

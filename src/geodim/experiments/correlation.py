@@ -92,7 +92,7 @@ def drops_and_gains(
 def correlate(drops: NDArray[np.float64], gains: NDArray[np.float64]) -> tuple[float, float]:
     """Return Spearman's correlation and its one-sided p-value; NaN where one of the two does not vary.
 
-    Of few pairs all orders are tried, so that the p-value is exact, ties included.
+    For few pairs all orders are tried, so that the p-value is exact, even with ties.
 
     Examples
     --------

@@ -50,7 +50,7 @@ class Figure:
 
     @property
     def base64(self) -> str:
-        """What is in the file, as a page can hold it."""
+        """The content of the file, in a form that a page can hold."""
         return base64.b64encode(self.path.read_bytes()).decode()
 
 

@@ -1,6 +1,6 @@
-"""What an experiment is: a name, units of work that can be done one by one, and what to make of their rows.
+"""The definition of an experiment: a name, units of work, and the tables and figures made from their rows.
 
-An experiment says beforehand what each unit costs and whether its data is there; the runner decides which
+An experiment states beforehand what each unit costs and whether its data exists; the runner decides which
 units to do, and the store keeps the rows of those that are done.
 """
 
@@ -30,7 +30,7 @@ class StoppedError(GeodimError):
 
 @dataclass(frozen=True)
 class Options:
-    """What the user asked for; every experiment takes what concerns it.
+    """The user's options; every experiment uses those that concern it.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Context:
     options : Options
         What the user asked for.
     state : Path
-        Folder for whatever lets an unfinished unit go on later; not part of the results.
+        Folder for the state from which an unfinished unit continues later; not part of the results.
     deadline : float, optional
         `time.monotonic` value at which to stop.
     progress : callable
@@ -115,7 +115,7 @@ class Unit:
 
     @property
     def label(self) -> str:
-        """The parameters in words."""
+        """The parameters as text."""
         return ", ".join(
             str(value) if isinstance(value, str) else f"{name} {_short(value)}"
             for name, value in self.key.items()

@@ -46,7 +46,7 @@ def load(name: str, options: Options) -> GraphDataset:
 
 
 def memory_budget(options: Options) -> int:
-    """Return bytes that may be used: what was asked for, or most of what there is."""
+    """Return the bytes that may be used: as requested, or most of the memory."""
     return options.memory or int(0.8 * physical_memory())
 
 
@@ -60,7 +60,7 @@ def lacking(name: str, cost: Cost, options: Options) -> str | None:
 
 
 def hop_cost(nodes: int, edges: int, attributes: int, hops: int, options: Options) -> Cost:
-    """Return seconds and bytes of one pass over the hops of a graph.
+    """Return the seconds and bytes of one pass over the hops of a graph.
 
     Where memory is short, fewer columns are in flight.
     """
@@ -76,7 +76,7 @@ def hop_cost(nodes: int, edges: int, attributes: int, hops: int, options: Option
 
 
 def all_hops(data: GraphDataset, hops: int, context: Context, name: str) -> KHopResult:
-    """Return the exact k-hop dimensions; a pass that takes long goes on later where it was stopped."""
+    """Return the exact k-hop dimensions; a long pass that was stopped continues later."""
     from geodim.khop import khop_dimensions  # noqa: PLC0415
 
     long = data.n_nodes * data.n_attributes * (hops + 1) > 10**8

@@ -63,7 +63,7 @@ def dimensions(rows: Rows) -> dict[str, list[float]]:
 
 
 def compare(rows: Rows) -> list[Comparison]:
-    """Return all six data sets and all k."""
+    """Compare all six data sets and all k."""
     found = dimensions(rows)
     comparisons = []
     for name in DATASETS:
@@ -77,7 +77,7 @@ def compare(rows: Rows) -> list[Comparison]:
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """Return what the paper reads off the table."""
+    """Return the paper's conclusions from the table."""
     found = dimensions(rows)
     firsts = {name: (some[0] - some[1]) / (some[0] - some[-1]) for name, some in found.items()}
     least = {name: share for name, share in firsts.items() if share < 0.5}

@@ -55,19 +55,19 @@ def _processor() -> str:
 
 
 def physical_memory() -> int:
-    """Return bytes of memory, or a careful guess."""
+    """Return the bytes of memory, or a careful guess."""
     return machine_memory() or GUESS
 
 
 @functools.cache
 def slowness() -> float:
-    """By which factor one core is slower than the one on which the costs were measured, by a short sort."""
+    """Return by which factor one core is slower than that of the measured costs, from a short sort."""
     values = np.random.default_rng(0).random(1 << 18)
     times = []
     for _ in range(5):
         copy = values.copy()
         started = time.perf_counter()
-        # The plain one uses whatever vector instructions there are: no measure of the rest.
+        # The default sort uses any vector instructions there are, which says nothing about other code.
         copy.sort(kind="stable")
         times.append(time.perf_counter() - started)
     return max(min(times) / REFERENCE_SORT, 0.1)

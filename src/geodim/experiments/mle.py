@@ -99,7 +99,7 @@ def estimates(rows: Rows) -> dict[str, list[float]]:
 
 
 def compare(rows: Rows) -> list[Comparison]:
-    """Return all six data sets and all k; the sound estimate is ours."""
+    """Compare all six data sets and all k; the sound estimate is ours."""
     found = {(row["dataset"], row["k"]): row for row in rows}
     comparisons = []
     for name in DATASETS:

@@ -49,7 +49,7 @@ def edge_order(nodes: int = NODES, seed: int = SEED) -> NDArray[np.int64]:
 
 
 def units(options: Options) -> list[Unit]:
-    """Return some hundred numbers of edges each."""
+    """Return units of some hundred numbers of edges each."""
     step = QUICK_STEP if options.quick else 1
     counts = list(range(0, EDGES + 1, step))
     return [_unit(counts[at : at + PER_UNIT], step) for at in range(0, len(counts), PER_UNIT)]
@@ -92,7 +92,7 @@ def curves(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 
 
 def claims(rows: Rows) -> list[Claim]:
-    """Return what the paper reads off the figure."""
+    """Return the paper's conclusions from the figure."""
     counts, ids = curves(rows)
     texts = (
         "One-hot graphs: the 0-hop data set has a dimension which does not depend on the number of edges.",

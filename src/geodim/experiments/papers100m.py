@@ -76,7 +76,7 @@ def bounds_of_hops(data: GraphDataset, length: int, context: Context) -> Rows:
 
 
 def compare(rows: Rows) -> list[Comparison]:
-    """Return both bounds and the error for all k."""
+    """Compare both bounds and the error for all k."""
     found = {row["k"]: row for row in rows}
     comparisons = []
     for quantity, words in (("lower", "lower dimension"), ("upper", "upper dimension"), ("error", "error E")):

@@ -53,7 +53,7 @@ class NormalColumns:
     n_points, n_features : int
         Sizes.
     repetition : int
-        Another repetition has other numbers.
+        Which repetition; each has other numbers.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def _unit(n: int, d: int, repetition: int, options: Options) -> Unit:
 
 
 def threads_within(n: int, d: int, options: Options) -> int:
-    """As many threads as asked for, or as the memory allows, since each of them holds a column.
+    """Return as many threads as asked for, or as the memory allows, since each of them holds a column.
 
     At most half as many as columns: then the engine gives every thread columns of its own, which is quicker
     than to share each column among all, since drawing and sorting one cannot be shared.
@@ -166,7 +166,7 @@ def _work(n: int, d: int, repetition: int, threads: int, context: Context) -> Ro
 
 
 def compare(rows: Rows) -> list[Comparison]:
-    """Mean error over the repetitions for every size that the paper prints."""
+    """Compare the mean error over the repetitions for every size that the paper prints."""
     found: dict[tuple[int, int], list[float]] = {}
     for row in rows:
         found.setdefault((row["n"], row["d"]), []).append(row["error"])

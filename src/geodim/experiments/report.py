@@ -123,7 +123,7 @@ def _stores(folder: Path) -> list[Store]:
 
 
 def _our_curves(stores: dict[str, Store]) -> Curves:
-    """Return our own numbers, as far as there are any."""
+    """Return our own numbers, if there are any."""
     from geodim.experiments import khop_ids, mle, sign  # noqa: PLC0415
 
     def rows(name: str) -> list[dict[str, Any]]:
@@ -206,7 +206,7 @@ def _printed(one: Comparison) -> str:
 
 
 def _ours(one: Comparison) -> str:
-    """Return two more digits than the paper prints."""
+    """Return a number with two more digits than the paper prints."""
     if one.ours is None:
         return "-"
     if "e" in one.printed:

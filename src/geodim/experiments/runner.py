@@ -1,6 +1,6 @@
-"""Do the units of work that are not done yet.
+"""Runs the units of work that are not done yet.
 
-The rows of each are kept at once, and where one cannot be done the others go on.
+The rows of each are saved at once, and if one fails the others go on.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Schedule:
 
     @property
     def seconds(self) -> float:
-        """About how long the units to do take."""
+        """The estimated time of the units to do."""
         return sum(unit.cost.seconds for unit in self.todo)
 
     @property
@@ -76,7 +76,7 @@ class Outcome:
 
 
 def make_plan(names: Sequence[str], options: Options, folder: Path, *, fresh: bool = False) -> list[Schedule]:
-    """Look at what is there and what is not; nothing is computed.
+    """Find out what is done and what is not; nothing is computed.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def make_plan(names: Sequence[str], options: Options, folder: Path, *, fresh: bo
 
 
 def merge_results(sources: Sequence[Path], folder: Path) -> int:
-    """Take over the finished units of other folders, as from a larger machine; how many there were.
+    """Take over the finished units of other folders, as from a larger machine; return how many there were.
 
     All of them are read and tried before any is written.
 
@@ -137,7 +137,7 @@ def run_plan(
     deadline: float | None = None,
     watch: Watch | None = None,
 ) -> Outcome:
-    """Do what is to be done; rows are written after every unit.
+    """Run the units to do; rows are written after every unit.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def _do(plan: Schedule, unit: Unit, context: Context, watch: Watch | None, outco
     except MissingExtraError as error:
         plan.store.put(unit, [], status=MISSING, note=str(error))
         outcome.missing.append((plan.experiment.name, unit.label, str(error)))
-    except (GeodimError, OSError, MemoryError) as error:  # of this unit; the rest goes on
+    except (GeodimError, OSError, MemoryError) as error:  # only this unit failed; the rest goes on
         reason = str(error) or type(error).__name__
         plan.store.put(unit, [], status=FAILED, note=reason)
         outcome.failed.append((plan.experiment.name, unit.label, reason))

@@ -98,7 +98,7 @@ def half_width(differences: NDArray[np.float64]) -> float:
 
 
 def accuracies(table: Table, rounds: int, context: Context) -> dict[str, NDArray[np.float64]]:
-    """For every method, how many points of each round's test part are classified correctly."""
+    """Return for every method how many points of each round's test part are classified correctly."""
     from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - slow to import
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
     from sklearn.model_selection import StratifiedKFold  # noqa: PLC0415
@@ -128,7 +128,7 @@ def selections(
     at: int,
     options: Options,
 ) -> Iterator[tuple[str, NDArray[np.int64]]]:
-    """The columns that every method keeps of a training part."""
+    """Yield the columns that every method keeps of a training part."""
     from sklearn.feature_selection import f_classif, mutual_info_classif  # noqa: PLC0415 - slow to import
 
     from geodim.data.sources import as_source  # noqa: PLC0415
@@ -161,7 +161,7 @@ def selections(
     yield "resilience, decorrelated", best(scores["resilience"], alike(scores["resilience"]))
     by_column = best(
         scores["resilience"], alike(np.arange(d, dtype=np.float64))
-    )  # the first of a pair leaves
+    )  # the first of a pair is dropped
     yield "resilience, decorrelated by column", by_column
     yield "uniform", best(scores["uniform"])
     yield "greedy", np.array(select_features(x, keep, n_threads=options.threads).columns)

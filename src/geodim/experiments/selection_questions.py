@@ -1,4 +1,4 @@
-"""What the selection study says: accuracies beside each other, and how far approximate rankings are off."""
+"""Conclusions of the selection study: accuracies side by side, and errors of approximate rankings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DECORRELATED = "resilience, decorrelated"
 
 
 def by_dataset(rows: Rows) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the rows of every method, by data set; of several runs, those of most rounds."""
+    """Return the rows of every method, by data set; if there are several runs, that of most rounds."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for row in sorted((row for row in rows if row["kind"] == "accuracy"), key=lambda row: row["rounds"]):
         found.setdefault(row["dataset"], {})[row["method"]] = row
@@ -29,7 +29,7 @@ def by_dataset(rows: Rows) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def over(rows: Rows, method: str, other: str, *, binary: bool | None = None) -> Estimate:
-    """By how much accuracies exceed those of another method, over data sets, and its interval.
+    """Return by how much accuracies exceed those of another method, over data sets, with an interval.
 
     Parameters
     ----------

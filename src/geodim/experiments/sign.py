@@ -89,7 +89,7 @@ def _work(name: str, hops: list[int], repetitions: int, context: Context) -> Row
 
 
 def best_rows(rows: Rows) -> dict[str, dict[int, dict[str, Any]]]:
-    """For every data set and k the row of most trainings."""
+    """Return for every data set and k the row of most trainings."""
     found: dict[str, dict[int, dict[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: row["runs"]):
         found.setdefault(row["dataset"], {})[row["k"]] = row
@@ -97,7 +97,7 @@ def best_rows(rows: Rows) -> dict[str, dict[int, dict[str, Any]]]:
 
 
 def accuracies(rows: Rows) -> dict[str, list[float]]:
-    """Mean accuracies for k = 0, 1, ..., by data set, as far as there is no gap."""
+    """Return mean accuracies for k = 0, 1, ..., by data set, as far as there is no gap."""
     found: dict[str, list[float]] = {}
     for name, by_hop in best_rows(rows).items():
         values = found.setdefault(name, [])
@@ -107,7 +107,7 @@ def accuracies(rows: Rows) -> dict[str, list[float]]:
 
 
 def compare(rows: Rows) -> list[Comparison]:
-    """Return all six data sets and all k."""
+    """Compare all six data sets and all k."""
     found = best_rows(rows)
     comparisons = []
     for name in DATASETS:

@@ -36,7 +36,7 @@ class Store:
     folder : Path
         Made if it does not exist.
     experiment : Experiment
-        Whose rows.
+        The experiment whose rows these are.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Store:
             raise DataFileError(msg) from error
 
     def is_done(self, unit: Unit) -> bool:
-        """Return whether the rows of this unit are there."""
+        """Return whether the rows of this unit exist."""
         found = self._find(unit)
         return found is not None and found["status"] == DONE
 
@@ -94,9 +94,9 @@ class Store:
         self.write()
 
     def merge(self, other: Store) -> int:
-        """Take over what is done there and not here, as on a larger machine; how many units that were.
+        """Take over units that are done there and not here; return how many there were.
 
-        Nothing is written before all rows together have been put to the use they are for.
+        Nothing is written before all rows together have passed everything that a report does.
         """
         new = self.adopt(other)
         if new:
@@ -104,7 +104,7 @@ class Store:
         return new
 
     def adopt(self, other: Store) -> int:
-        """As `merge`, but nothing is written: `write` does that."""
+        """Do the same as `merge` without writing, which `write` does."""
         new = [
             entry
             for entry in other._current()
@@ -126,7 +126,7 @@ class Store:
         return len(new)
 
     def _use(self) -> None:
-        """Do with the rows all that a report does."""
+        """Use the rows in every way that a report does, to see that nothing fails."""
         rows, experiment = self.rows(), self.experiment
         for make in (experiment.compare, experiment.claims, experiment.notes, experiment.tables):
             make(rows)
@@ -145,11 +145,11 @@ class Store:
         return found
 
     def absent(self) -> list[tuple[dict[str, Any], str]]:
-        """Parameters of units without rows, and why."""
+        """Return the parameters of units without rows, and why they have none."""
         return [(entry["key"], entry["note"]) for entry in self._current() if entry["status"] != DONE]
 
     def seconds(self) -> float:
-        """Return how long all units that are done took together."""
+        """Return the time that all finished units took together."""
         return sum(entry["seconds"] or 0.0 for entry in self._current())
 
     def _current(self) -> list[dict[str, Any]]:
@@ -187,7 +187,7 @@ class Store:
 
 
 def _release(version: str) -> str:
-    """Return the release that a version leads to: rows made on the way to it are its own.
+    """Return the release that a version leads to: rows of its development versions count as its own.
 
     >>> _release("0.1.0.dev0")
     '0.1.0'
@@ -196,7 +196,7 @@ def _release(version: str) -> str:
 
 
 def _checked(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return a unit as it was read; raises unless every part is of the kind that was written."""
+    """Check a unit that was read; raise unless every part is of the kind that was written."""
     kinds: dict[str, Any] = {
         "key": dict,
         "version": str,

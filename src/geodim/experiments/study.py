@@ -113,7 +113,7 @@ def _rows_of_hops(graph: StudyGraph, nodes: NDArray[np.int64], options: Options)
 
 
 def _neighbour_estimates(graph: StudyGraph, options: Options) -> list[tuple[float | None, float | None]]:
-    """MLE and TwoNN for every k, of a sample of the nodes; None where they have no value."""
+    """Return MLE and TwoNN for every k, on a sample of the nodes; None where they have no value."""
     from geodim.baselines import mle, two_nn  # noqa: PLC0415
     from geodim.errors import InputValueError  # noqa: PLC0415
 
@@ -139,9 +139,9 @@ def _neighbour_estimates(graph: StudyGraph, options: Options) -> list[tuple[floa
 
 
 def _class_ratios(graph: StudyGraph, options: Options) -> list[float | None]:
-    """Return how far features still tell nodes of one class apart, as a share of all nodes: small is good.
+    """Return how far features spread the nodes of one class, relative to all nodes: small is good.
 
-    Of the training nodes of the first splits: the mean of Delta within the classes over Delta of all of them,
+    For the training nodes of the first splits: the mean of Delta within the classes over Delta of all nodes,
     in the same units.
     """
     from geodim.dimension import intrinsic_dimension  # noqa: PLC0415

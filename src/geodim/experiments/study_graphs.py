@@ -91,7 +91,7 @@ def missing_graph(name: str, options: Options) -> str | None:
 
 
 def open_graph(name: str, options: Options) -> StudyGraph:
-    """Return a graph that is here."""
+    """Load a graph that is here."""
     if name in PLANETOID:
         root = next(root for root in _planetoid_roots(options) if dataset_info(name, root).present)
         data = load_dataset(name, root, offline=True)

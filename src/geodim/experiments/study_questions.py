@@ -43,7 +43,7 @@ class Estimate:
         return f"{self.value:.2f} [{self.lower:.2f}, {self.upper:.2f}]"
 
     def percent(self) -> str:
-        """In points of a percentage."""
+        """Return the estimate in percentage points."""
         return f"{100 * self.value:.1f} [{100 * self.lower:.1f}, {100 * self.upper:.1f}]"
 
 
@@ -60,12 +60,12 @@ class Graph:
 
     @property
     def heterophilous(self) -> bool:
-        """Whether its publishers call it so."""
+        """Whether its publishers call it heterophilous."""
         return bool(self.rows[0]["heterophilous"])
 
 
 def graphs(rows: Rows) -> list[Graph]:
-    """Return one after another, by name; of several runs of a graph, that of most trainings."""
+    """Return the graphs by name; of several runs of a graph, that of most trainings."""
     found: dict[str, dict[int, Rows]] = {}
     for row in rows:
         found.setdefault(row["graph"], {}).setdefault(row["runs"], []).append(row)
@@ -76,7 +76,7 @@ def graphs(rows: Rows) -> list[Graph]:
 
 
 def halves(some: Sequence[Graph]) -> tuple[list[Graph], list[Graph]]:
-    """For development and for the one test: every second graph by name, beginning with the first."""
+    """Split the graphs for development and test: every second one by name, beginning with the first."""
     return list(some[::2]), list(some[1::2])
 
 
@@ -178,7 +178,7 @@ def falls_all_the_same(some: Sequence[Graph]) -> tuple[list[str], list[str]]:
 
 
 def within_tolerance(graph: Graph, tolerance: float) -> int:
-    """As `advise`: the smallest k whose dimension exceeds that of the last by at most the tolerance."""
+    """Return, like `advise`, the smallest k whose dimension exceeds the last by at most the tolerance."""
     dimensions = graph.curve("dimension")
     return int(np.flatnonzero(dimensions <= (1.0 + tolerance) * dimensions[-1])[0])
 
@@ -190,7 +190,7 @@ def least_ratio(graph: Graph) -> int:
 
 
 def only_where_it_helps(graph: Graph, tolerance: float = DEFAULT) -> int:
-    """As `advise`, but no hops where the first of them leaves more within the classes than there was."""
+    """Return what `advise` does, but 0 unless the first hop lowers the spread within the classes."""
     ratio = graph.curve("class_ratio")
     return 0 if ratio[1] >= ratio[0] else within_tolerance(graph, tolerance)
 
@@ -216,7 +216,7 @@ CANDIDATES: Mapping[str, Rule] = {
 
 
 def regret(graph: Graph, rule: Rule) -> float:
-    """Return what the accuracy lacks to that of the best k."""
+    """Return by how much the accuracy falls short of that of the best k."""
     accuracy = graph.curve("accuracy")
     return float(accuracy.max() - accuracy[rule(graph)])
 
@@ -227,7 +227,7 @@ def regrets(some: Sequence[Graph], rules: Mapping[str, Rule]) -> dict[str, Estim
 
 
 def ahead_of(some: Sequence[Graph], ours: Rule, other: Rule) -> Estimate:
-    """Return the mean regret of one rule less that of another."""
+    """Return the mean regret of one rule minus that of another."""
     return resampled([regret(graph, ours) - regret(graph, other) for graph in some])
 
 
@@ -282,7 +282,7 @@ def _listed(found: Mapping[str, Estimate]) -> str:
 
 
 def tables(rows: Rows) -> list[ReportTable]:
-    """Return every graph; the regrets; and the other advice, chosen on one half and tested on the other."""
+    """Return tables of all graphs, the regrets, and other advice, chosen on one half, tested on the other."""
     some = graphs(rows)
     if not some:
         return []
@@ -334,7 +334,7 @@ def _regret_table(some: Sequence[Graph], rules: Mapping[str, Rule], caption: str
 
 
 def draw(rows: Rows) -> dict[str, Any]:
-    """Gain of accuracy against the drop of the dimension, for every hop of every graph."""
+    """Plot the gain of accuracy against the drop of the dimension, for every hop of every graph."""
     from geodim.display import style  # noqa: PLC0415
 
     some = graphs(rows)

@@ -105,7 +105,7 @@ def generated(name: str, shape: dict[str, int]) -> GraphDataset:
 
 
 def study(data: GraphDataset, context: Context, name: str = "data") -> Rows:
-    """Error and saved costs for all relative support sizes, on the 2-hop data set of a graph.
+    """Return error and saved costs for all relative support sizes, on the 2-hop data set of a graph.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def study(data: GraphDataset, context: Context, name: str = "data") -> Rows:
     context : Context
         Threads, deadline, progress.
     name : str
-        What to call the state of an unfinished pass.
+        The name for the state of an unfinished pass.
     """
     n = data.n_nodes
     share = 0.3  # of the time, by and large, goes into the first pass
@@ -203,7 +203,7 @@ def feature_set_sizes(
 
 
 def by_dataset(rows: Rows) -> dict[str, Rows]:
-    """Return rows in the order of size; of a generated graph those of the largest."""
+    """Return rows in the order of size; for generated graphs, those of the largest."""
     found: dict[str, dict[int, Rows]] = {}
     for row in rows:
         found.setdefault(row["dataset"], {}).setdefault(row.get("nodes") or 0, []).append(row)
@@ -215,7 +215,7 @@ def by_dataset(rows: Rows) -> dict[str, Rows]:
 def claims(rows: Rows) -> list[Claim]:
     """Return the sentences on relative support sizes near 0.015, on every available data set.
 
-    None is left out of the count.
+    No data set is left out of the count.
     """
     found = by_dataset(rows)
     at = float(printed()["support_study"]["relative_size"])

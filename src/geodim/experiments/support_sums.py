@@ -1,4 +1,4 @@
-"""What a support sequence says about the dimension, in time and memory of the sequence alone.
+"""Bounds on the dimension from a support sequence, in time and memory of the sequence alone.
 
 `geodim.paper.support_bounds` writes out every term of the two sums; for 10^8 points that is a list
 of 10^8 numbers.  Here a gap is one product, rounded once, and the products are summed correctly
@@ -33,7 +33,7 @@ class SupportBounds(NamedTuple):
 def bounds_on_support(
     phi: NDArray[np.float64], support: Sequence[int] | NDArray[np.int64], n_points: int, scale: float = 1.0
 ) -> SupportBounds:
-    r"""Bounds from Phi at the elements of a support sequence.
+    r"""Return bounds from Phi at the elements of a support sequence.
 
     .. math:: \Delta_{s,-} = \frac1n \sum_{i<l} (s_{i+1} - s_i) \phi_{s_i} + \frac{\phi_{s_l}}{n}, \qquad
               \Delta_{s,+} = \frac1n \sum_{i<l} (s_{i+1} - s_i) \phi_{s_{i+1}} + \frac{\phi_{s_1}}{n}
@@ -66,7 +66,7 @@ def bounds_on_support(
 
 
 def expected_error(n_points: int, length: int) -> float:
-    r"""About the error of a long log-scale support sequence: :math:`2 \ln(n/2) / (l - 1)`.
+    r"""Return the approximate error of a long log-scale support sequence: :math:`2 \ln(n/2) / (l - 1)`.
 
     The gap behind s is about :math:`(n + 2 - s) \ln(n/2) / (l - 1)` long, and summation by parts turns
     :math:`\sum_k (n + 1 - k)(\Phi(k + 1) - \Phi(k))` into :math:`\sum_k \Phi(k)`; so

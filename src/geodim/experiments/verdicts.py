@@ -1,9 +1,9 @@
-"""A printed number beside ours, and what to say about the two.
+"""Verdicts on printed numbers beside ours.
 
 Printed numbers are kept as the strings that the paper prints: "6.2523" claims four decimals, so that ours is
 equal if it rounds to these digits.  Sums of float32 features differ from machine to machine by about 1e-7 of
-their size, which can tip the last printed digit; that is told apart from a real difference by the relative
-difference of what was computed.
+their size, which can change the last printed digit; the relative difference of the computed numbers
+distinguishes that from a real difference.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class Comparison:
     ours, our_spread : float or None
         The same, computed here.
     verdict : Verdict
-        What to say.
+        The verdict.
     reason : str
-        Why it is different or not there; for the others, anything worth knowing.
+        Why it is different or missing; otherwise anything worth knowing.
     """
 
     experiment: str
@@ -93,7 +93,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, whether the rows bear it out, and the evidence.
+    """A sentence of the paper, whether the rows confirm it, and the evidence.
 
     None if there is nothing to test it with.  ``words`` says it more exactly than yes or no.
     """
@@ -119,7 +119,7 @@ class Claim:
 
 
 def rounds_to(value: float, printed: str) -> bool:
-    """Tell whether a value has the printed digits when rounded to as many.
+    """Return whether a value, rounded to as many digits, has the printed ones.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def rounds_to(value: float, printed: str) -> bool:
     if not math.isfinite(value):
         return False
     target = Decimal(printed)
-    # Not rounded and compared: a tie has the printed digits either way, depending on who rounds.
+    # Not rounded and compared: at a tie either digit may be printed, depending on the rounding.
     half = Decimal(5).scaleb(int(target.as_tuple().exponent) - 1)
     return abs(Decimal(repr(float(value))) - target) <= half
 

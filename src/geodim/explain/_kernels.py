@@ -30,10 +30,10 @@ __all__ = [
 
 @kernel
 def count_values(values: Any, weights: Any, low: float, per_bin: float, cumulative: Any) -> None:
-    """Cumulative number of points in the bins [low + b / per_bin, low + (b + 1) / per_bin).
+    """Write the cumulative number of points in the bins [low + b / per_bin, low + (b + 1) / per_bin).
 
     ``weights`` is how often each value occurs, or empty for once each.  Values lie where the first pass found
-    them, but for roundings of the greatest.
+    them, except for roundings of the greatest.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def count_values(values: Any, weights: Any, low: float, per_bin: float, cumulati
 
 @kernel
 def reach_of(cumulative: Any, ladder: Any, reach: Any) -> None:
-    """``reach[i]`` becomes the largest number of points in ``ladder[i]`` neighbouring bins.
+    """Write to ``reach[i]`` the largest number of points in ``ladder[i]`` neighbouring bins.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def raise_to(phi: Any, ranges: Any, n_ranges: int, best: Any) -> None:
 
 @kernel
 def coarse_sum(reach: Any, ladder: Any, width: float, span: float, n: int) -> Any:
-    """Return upper bound on the sum of phi over all sizes, given how many points some widths hold.
+    """Return an upper bound on the sum of phi over all sizes, given how many points some widths hold.
 
     An interval of width c = ladder[i] * width holds reach[i] points, so phi <= c up to that size.
 
@@ -157,7 +157,7 @@ def reaches(reach: Any, ladder: Any, width: float, span: float, phi: Any, follow
 
 @kernel
 def draw_lines(phi: Any, base: Any, block: int, blocks: Any, first: Any, last: Any) -> Any:
-    """Return lines above ``phi``, in the blocks of ``block`` sizes where it exceeds ``base``.
+    """Draw lines above ``phi``, in the blocks of ``block`` sizes where it exceeds ``base``.
 
     A line is given by its first and last values.  Returns the sum of phi - base, which is nowhere negative,
     and the number of lines.
@@ -196,9 +196,9 @@ def draw_lines(phi: Any, base: Any, block: int, blocks: Any, first: Any, last: A
 
 @kernel
 def gain_over(phi: Any, block: int, blocks: Any, first: Any, last: Any, count: int) -> Any:
-    """Return sum over d of max(0, line - phi), with the lines of `draw_lines`.
+    """Return the sum over d of max(0, line - phi), with the lines of `draw_lines`.
 
-    Lines below ``phi`` are taken off the lists: phi of the chosen features never falls.  Returns
+    Lines below ``phi`` are removed from the lists: phi of the chosen features never falls.  Returns
     the sum and how many stay.
 
     Parameters
@@ -233,7 +233,7 @@ def gain_over(phi: Any, block: int, blocks: Any, first: Any, last: Any, count: i
 def list_excess(phi: Any, base: Any, sizes: Any, values: Any) -> Any:
     """List the sizes at which ``phi`` exceeds ``base``, and phi there.
 
-    Returns their number, or -1 if there is not room.
+    Returns their number, or -1 if there is not enough room.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def list_excess(phi: Any, base: Any, sizes: Any, values: Any) -> Any:
 
 @kernel
 def excess_over(phi: Any, sizes: Any, values: Any, count: int) -> Any:
-    """Return sum of what listed values exceed ``phi`` by; those that do not are taken off.
+    """Return the sum by which listed values exceed ``phi``; those that do not are removed.
 
     Returns the sum and how many stay.
 

@@ -60,7 +60,7 @@ class CoarseProfiles:
         self.spans = ranges.widths
         self.ladder = ladder_of(BINS)
         self.reach = np.zeros((source.n_features, self.ladder.size), kind)
-        self.runs = np.zeros(source.n_features, np.int64)  # of each column's most frequent value, where known
+        self.runs = np.zeros(source.n_features, np.int64)  # points with the most frequent value, where known
         # 2**-36 is more than all roundings on the way from a value to its bin.
         self.widths = self.spans / BINS * (1.0 + 2.0**-36)
 
@@ -78,7 +78,7 @@ class CoarseProfiles:
         columns.run(range(source.n_features), visit, progress=progress)
 
     def total(self, column: int) -> float:
-        """Return upper bound on the sum of a column's phi over all k."""
+        """Return an upper bound on the sum of a column's phi over all k."""
         from geodim.explain._kernels import coarse_sum  # noqa: PLC0415
 
         skip = max(int(self.runs[column]) - 1, 0)  # phi is 0 for all smaller k

@@ -42,7 +42,7 @@ class CoreFinder:
     normalize : bool
         Whether the dimension is that of features divided by the largest range among them.
     scale : float, optional
-        What features are divided by instead, whichever of them are there (for the hops of a graph:
+        What features are divided by instead, whatever features remain (for the hops of a graph:
         d_max of the attributes).
     """
 
@@ -58,7 +58,7 @@ class CoreFinder:
     def measure(self, phi: NDArray[np.float64]) -> float:
         """Return the dimension of features with this Phi, to the bit as `intrinsic_dimension` computes it.
 
-        Where that is too large or too small for a float, Delta tells features apart in its place; negative,
+        If that is too large or too small for a float, Delta is returned instead; negative,
         so that no dimension equals it.
         """
         delta = self._delta(phi)
@@ -72,7 +72,7 @@ class CoreFinder:
         return mean(phi[1:], self.source.n_points, scale)
 
     def find(self, owners: dict[int, float]) -> dict[int, float]:
-        """Return the core, ascending, and its shares, given the owners of Phi and theirs.
+        """Return the core, ascending, and its shares, given the owners of Phi and their shares.
 
         The core's shares are those among the core alone.
         """
@@ -94,14 +94,14 @@ class CoreFinder:
             core = sorted(fixed + kept)
 
     def _spare(self, two: TopTwo, core: list[int]) -> list[int]:
-        """Return features that could go, each alone, without a change of the dimension."""
+        """Return the features that could each be removed alone without a change of the dimension."""
         losses = two.losses(self.source.n_features)
         visible = VISIBLE if NORMAL[0] < self._delta(two.best) < NORMAL[1] else np.inf
         doubtful = [column for column in core if losses[column] <= visible or column == two.holder[-1]]
         return [column for column in doubtful if self.measure(two.without(column)[0]) == self.target]
 
     def _raised(self, phi: NDArray[np.float64], which: Iterable[int]) -> NDArray[np.float64]:
-        """Phi with some more features."""
+        """Return Phi with some more features."""
         profile = Profile.empty(self.source.n_points, self.source.n_features)
         profile.phi[:] = phi
         self.columns.run(which, lambda slot, column: slot.solve(column, profile))
@@ -110,8 +110,8 @@ class CoreFinder:
     def _reduce(self, spare: list[int], phi: NDArray[np.float64]) -> list[int]:
         """Return what must stay of ``spare`` beside features with this Phi: each in turn is removed on trial.
 
-        By halves: the first half is tried while the second is there, then the second beside what stays
-        of the first; so that each feature is solved about log2(len(spare)) times, and never more than
+        It works by halves: the first half is tried beside the second, then the second beside what stays
+        of the first; so each feature is solved about log2(len(spare)) times, and never more than
         that many profiles are held.
         """
         if self.measure(phi) == self.target:
@@ -124,7 +124,7 @@ class CoreFinder:
 
 
 def _shares(two: TopTwo, core: list[int]) -> dict[int, float]:
-    """Return share of the discriminability of each, the lowest column owning what several attain."""
+    """Return each one's share of the discriminability, the lowest column owning what several attain."""
     owned = two.holder >= 0
     weights = two.best[owned] / two.best[-1]
     sums = np.bincount(two.holder[owned], weights=weights, minlength=core[-1] + 1)

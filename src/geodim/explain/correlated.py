@@ -1,4 +1,4 @@
-"""Which features to leave out because others are much like them: Pearson correlations, pair by pair."""
+"""Dropping features that are similar to others: Pearson correlations, pair by pair."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DECIMALS = 9  # of correlations: copies of a column are then equal, however a su
 
 
 class Dropped(NamedTuple):
-    """A feature that left, the one that it was most correlated with, and how strongly."""
+    """A dropped feature, the one that it was most correlated with, and how strongly."""
 
     column: int
     partner: int
@@ -81,8 +81,8 @@ def drop_most_correlated(
 ) -> list[Dropped]:
     """Take the two most correlated features, drop one, and go on with the others, ``count`` times.
 
-    Of pairs that are equally correlated the one with the lowest column, then with the lowest other column,
-    comes first; of its two features the one with the lower score leaves, of equal scores the higher column.
+    Among equally correlated pairs the one with the lowest column, then with the lowest other column,
+    comes first; of its two features the one with the lower score is dropped, or the higher column on a tie.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class Greedy:
     threads : int
         Threads to use; no choice depends on it.
     memory : int
-        Bytes that may be kept of all features together.
+        Bytes that may be kept about all features together.
     progress : callable, optional
         Called with (columns done, columns), in each of two passes.
     scale : float
@@ -122,9 +122,9 @@ class Greedy:
         self.own_exact = np.zeros(d, np.bool_)  # Delta itself, where it was needed
 
     def choose(self) -> int:
-        """Choose one more feature: the largest Delta together with those chosen; of equals the lowest column.
+        """Choose one more feature: the largest Delta together with those chosen; the lowest column on a tie.
 
-        Once nothing is left to gain, by Delta of each feature on its own; again of equals the lowest column.
+        Once nothing is left to gain, Delta of each feature on its own decides, with the same rule for ties.
         """
         best = -1
         if self.delta < self.total:
@@ -147,7 +147,7 @@ class Greedy:
         return best
 
     def _first_bounds(self, ranges: Ranges) -> None:
-        """Bounds on Delta of each feature alone."""
+        """Find bounds on Delta of each feature alone."""
         n = self.source.n_points
         if n < COARSE_FROM:
             self.gains = ranges.widths * self.slack
@@ -171,7 +171,7 @@ class Greedy:
     def _largest_own(self) -> int:
         """Return the unchosen feature with the largest Delta of its own.
 
-        It is found by bounds, and made certain by exact values.
+        It is found by bounds, and confirmed by exact values.
         """
         nothing, n = np.zeros(self.source.n_points), self.source.n_points
 
@@ -191,7 +191,7 @@ class Greedy:
     def _rivals(self, most: int | None = None) -> list[int]:
         """Return features that may still win, the most promising first, with renewed bounds.
 
-        Only some if there is no bar yet.
+        If there is no bar yet, only some are returned.
         """
         left = np.flatnonzero(~self.is_chosen & ~self.is_exact)
         order = left[np.argsort(-self.gains[left], kind="stable")].tolist()
@@ -251,7 +251,7 @@ class Greedy:
     def _keep(self, column: int, phi: NDArray[np.float64], *, exact: bool = True) -> None:
         """Keep what later choices need of a feature, given its phi raised to that of the chosen ones.
 
-        Raised to the lead instead, it is no more than an upper bound, and so are lines above it.
+        If it was raised to the lead instead, it is only an upper bound, and so are lines above it.
         """
         if self.bounded:
             gain = 0.0

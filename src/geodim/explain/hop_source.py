@@ -1,4 +1,4 @@
-"""The columns of X, TX, T^2 X, ... as one source, for looking at single features of a k-hop data set again.
+"""The columns of X, TX, T^2 X, ... as one source, to read single features of a k-hop data set again.
 
 Column m * d + j is attribute j after m hops, numbered as in `geodim.khop_dimensions` and
 equal to it bit for bit.
@@ -86,5 +86,5 @@ class HopSource:
 
 
 def hop_label(name: str, hop: int) -> str:
-    """Return what `geodim.khop_dimensions` calls an attribute after some hops."""
+    """Return the name that `geodim.khop_dimensions` gives an attribute after some hops."""
     return name if hop == 0 else f"hop {hop}: {name}"

@@ -1,4 +1,4 @@
-"""What is kept of a feature once the engine has solved it.
+"""What is kept about a feature once the engine has solved it.
 
 It is enough to bound, or to compute exactly, what the feature adds later.  Only the sizes count at which the
 feature exceeds the features chosen so far, since their phi never falls.  If these are few, phi is kept there
@@ -35,7 +35,7 @@ class Values:
         return float(gain)
 
     def raised(self, phi: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Phi of the chosen ones together with the feature."""
+        """Return Phi of the chosen ones together with the feature."""
         sizes, out = self.sizes[: self.count], phi.copy()
         out[sizes] = np.maximum(out[sizes], self.values[: self.count])
         return out
@@ -58,7 +58,7 @@ class Lines:
         self.block, self.parts, self.count = block, (blocks, first, last), blocks.size
 
     def gain(self, phi: NDArray[np.float64]) -> float:
-        """Return upper bound on the sum over k of what the feature adds to the chosen ones."""
+        """Return an upper bound on the sum over k of what the feature adds to the chosen ones."""
         from geodim.explain._kernels import gain_over  # noqa: PLC0415
 
         gain, self.count = gain_over(phi, self.block, *self.parts, self.count)
@@ -68,7 +68,7 @@ class Lines:
 def keep(
     phi: NDArray[np.float64], base: NDArray[np.float64], block: int, room: int
 ) -> tuple[float, Values | Lines]:
-    """Keep a feature's phi above ``base``, at up to ``room`` sizes as it is; and the sum of what it adds."""
+    """Keep a feature's phi above ``base``, exactly at up to ``room`` sizes; also return the sum it adds."""
     from geodim.explain._kernels import draw_lines, list_excess  # noqa: PLC0415
 
     sizes, values = np.empty(room, np.int32), np.empty(room)

@@ -1,4 +1,4 @@
-"""One pass over some columns: read in blocks, handed one at a time to a function, on several threads.
+"""One pass over some columns: read in blocks, passed one at a time to a function, on several threads.
 
 A `Slot` holds what one thread needs: a solver of the engine and an array to solve into.  The engine solves a
 column against what is known already, and leaves out the sizes where the column stays below.
@@ -40,7 +40,7 @@ class Column:
 
 
 class Raised:
-    """What a column makes of a known phi: a target of the engine's solvers.
+    """The maximum of a known phi and that of a column: a target of the engine's solvers.
 
     Most columns stay below what is known at every size; then nothing is copied or written.
 
@@ -111,7 +111,7 @@ class Slot:
             yield Column(column, values[at])
 
     def solve(self, column: Column, target: Target) -> None:
-        """Merge a column into ``target``, where it reaches what is known there."""
+        """Merge a column into ``target``, where it reaches the values known there."""
         if column.counts is None:
             self.solver.solve(column.values, column.index, target, _never)
         else:
@@ -129,7 +129,7 @@ class Slot:
 
 
 def exact_source(source: ColumnSource, threads: int) -> tuple[ColumnSource, Ranges]:
-    """Return the first pass: the ranges, and the source to solve, which is another one for long integers."""
+    """Make the first pass; return the ranges, and the source to solve, a different one for long integers."""
     check_points(source.n_points, 2 * PROFILE_BYTES)
     ranges = scan_ranges(source, threads)
     source, ranges, _ = measured_exactly(source, ranges, lambda other: scan_ranges(other, threads))
@@ -177,7 +177,7 @@ class ColumnPass:
         visit
             What to do with a column.
         wanted
-            Asked just before a column is read: False leaves it out.
+            Called just before a column is read: False leaves it out.
         progress
             Called with (columns done, columns) in this thread.
         """
@@ -231,7 +231,7 @@ class ColumnPass:
 def _blocks(columns: list[int], threads: int) -> list[list[int]]:
     """Put neighbouring columns together, as long as there are enough blocks for all threads.
 
-    The order stays otherwise.
+    Otherwise the order is kept.
     """
     width = max(1, min(MOST_COLUMNS, -(-len(columns) // threads)))
     blocks: list[list[int]] = []

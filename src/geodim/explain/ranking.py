@@ -1,4 +1,4 @@
-"""`feature_ranking`: what each feature has of its own, by the paper's sum over k or by a later one."""
+"""`feature_ranking`: the score of each feature on its own, by the paper's sum over k or by a later one."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def feature_ranking(
     X : array-like of shape (n_points, n_features)
         Numbers in any form that `geodim.intrinsic_dimension` takes.
     weighting : {"uniform", "resilience"}, default "uniform"
-        How much each size k counts.  "uniform": all alike, which is the paper's discriminability.
+        How much each size k counts.  "uniform": all equally, which is the paper's discriminability.
         "resilience": small sizes more, :math:`\Delta^*_f = \frac1n \sum_k \frac1k \phi_{k,f}`, as in
         *Selecting Features by their Resilience to the Curse of Dimensionality* (Stubbemann, Hille and Hanika
         2023); see `geodim.top_features` for their way to select.
@@ -143,6 +143,6 @@ def resilience(phi: NDArray[np.float64], n_points: int, by: float) -> float:
 
 
 def ranked(scores: NDArray[np.float64]) -> list[int]:
-    """Columns, the highest score first, of equal ones the lowest column."""
+    """Return the columns, the highest score first, the lowest column first on a tie."""
     order: list[int] = np.argsort(-scores, kind="stable").tolist()
     return order

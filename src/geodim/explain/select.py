@@ -338,7 +338,7 @@ def select_features(
 
 
 def _alerts(greedy: Greedy, source: ColumnSource, ranges: Ranges, *, normalize: bool) -> tuple[Alert, ...]:
-    """Return what to know of all features together; ties say nothing about what was chosen."""
+    """Return the alerts about all features together; ties say nothing about what was chosen."""
     names = unique_names(source.names, greedy.chosen)
     gains = np.diff(greedy.curve, prepend=0.0) / (greedy.whole_delta or 1.0)
     phi = greedy.whole[1:]
@@ -352,7 +352,7 @@ def _alerts(greedy: Greedy, source: ColumnSource, ranges: Ranges, *, normalize: 
 
 
 def _check_size(n_features_to_select: object, fraction: object, n_features: int) -> tuple[int, float | None]:
-    """Return how many features at most, and which part of Delta, if that decides."""
+    """Return the most features to choose, and the part of Delta to reach, if that decides."""
     if n_features_to_select is not None and fraction is not None:
         msg = (
             "give m, the number of features, or fraction, the part of the discriminability to keep, not both"

@@ -247,7 +247,7 @@ def explain_hops(
 ) -> Explanation:
     """Explain which attributes, after which hops, carry the discriminability of a graph's k-hop data set.
 
-    Features are divided by d_max of the raw attributes, whichever of them belong to the core.
+    Features are divided by d_max of the raw attributes, whatever features belong to the core.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def explain_hops(
     Returns
     -------
     Explanation
-        Of the data set of ``hops`` hops; attribute ``a`` after two hops is called ``hop 2: a``.
+        For the data set of ``hops`` hops; attribute ``a`` after two hops is called ``hop 2: a``.
 
     Examples
     --------
@@ -296,7 +296,7 @@ def explain_hops(
     threads = thread_count(n_threads)
     if graph is not None:
         graph = as_graph(graph, attributes.n_points, edge_weights=edge_weights, n_threads=threads)
-    plain = {  # numbers as Python has them
+    plain = {  # as plain Python numbers
         name: getattr(value, "item", lambda value=value: value)()
         for name, value in (operator_parameters or {}).items()
     }
@@ -314,12 +314,12 @@ def _again(scale: object, normalize: bool | None) -> object:
 
 
 def _distinct(source: ColumnSource) -> list[str]:
-    """Names by which columns can be found again."""
+    """Return names by which columns can be found again."""
     return unique_names(source.names, list(range(source.n_features)))
 
 
 def _hop_removal(result: IDResult, source: ColumnSource, labels: list[str], threads: int) -> Removal:
-    """Return what removals cost after hops: the columns are made once more, those with a share first."""
+    """Return what removals cost after hops: the columns are computed once more, those with a share first."""
     column_of = {name: column for column, name in enumerate(labels)}
     leaders = [column_of[name] for name in result.shares]
     two = TopTwo.of(source.n_points, source.n_features)
@@ -337,7 +337,7 @@ def _explanation(
     finder: CoreFinder,
     n_attributes: int,
 ) -> Explanation:
-    if result.stopped or removal is None:  # the dimension has bounds, a core has none
+    if result.stopped or removal is None:  # a stopped run has bounds on the dimension, but no core
         raise KeyboardInterrupt
     column_of = {name: column for column, name in enumerate(names)}
     owners = {column_of[name]: share for name, share in result.shares.items()}

@@ -38,7 +38,7 @@ TENTH = 10
 
 @dataclass(frozen=True, repr=False)
 class TopFeatures(SavedResult):
-    """The features with the highest scores, and those that left because others are much like them.
+    """The features with the highest scores, and those that were dropped as similar to others.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class TopFeatures(SavedResult):
     weighting : str
         What the scores are, as for `geodim.feature_ranking`.
     dropped : list of str
-        Features that left before the ranking, the most correlated first.
+        Features that were dropped before the ranking, the most correlated first.
     dropped_columns : list of int
         Their columns.
     partners : list of int

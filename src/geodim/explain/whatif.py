@@ -4,7 +4,7 @@ The rest is not computed again.  Phi is a maximum over features, so it is enough
 k (`geodim.engine.toptwo`, 28 bytes per point): without any one feature Phi is the second best where that
 feature was best, and a changed feature is merged into that.  Where several features are removed that hold
 both places at some k, the features that could take the third are solved again, at those k; coarse profiles,
-made once, tell which these are.
+made once, show which these are.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class WhatIf:
     def remove(self, *features: str | int) -> IDResult:
         """Return the result without some features, given by name or column.
 
-        Immediate for one feature; for several, features that could take their place are
+        This is immediate for one feature; for several, features that could take their place are
         solved again where needed.
         """
         started = time.monotonic()
@@ -202,7 +202,7 @@ class WhatIf:
         return float(np.delete(self.ranges.widths, gone).max(initial=0.0))
 
     def _without(self, gone: list[int]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """Phi and its owners without several features."""
+        """Return Phi and its owners without several features."""
         two = self.two
         best_gone, second_gone = np.isin(two.holder, gone), np.isin(two.runner, gone)
         phi = np.where(best_gone, two.second, two.best)

@@ -1,6 +1,6 @@
-"""The gauge: an intrinsic dimension beside those of columns that everybody knows, of the same size.
+"""The gauge: an intrinsic dimension beside those of well-known columns of the same size.
 
-`reference_marks` says what evenly spaced, uniform, normal and Laplace columns have; `Gauge` sets a result
+`reference_marks` gives those of evenly spaced, uniform, normal and Laplace columns; `Gauge` places a result
 among them and says in words where it stands.
 """
 

@@ -79,7 +79,7 @@ class Gauge:
 
     @property
     def line(self) -> str:
-        """All in one line, ascending, the result in brackets.
+        """All marks in one line, ascending, with the result in brackets.
 
         >>> Gauge(3.9, 3.9, 3.9, (Mark("evenly spaced", 4.0), Mark("normal", 29.0)), 1797, 64).line
         '[3.9] < evenly spaced 4 < normal 29'
@@ -91,7 +91,7 @@ class Gauge:
 
     @property
     def verdict(self) -> str:
-        """One or two sentences that need no formula."""
+        """One or two sentences without a formula."""
         close = self.upper <= self.lower * ABOUT
         shown = number(self.dimension) if close else _interval(self.lower, self.upper)
         return f"{shown} is {_WORDS[self.level]}{self._beside()}"

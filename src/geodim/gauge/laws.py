@@ -1,6 +1,6 @@
-r"""Three laws of columns: what the mean of their windows tends to, and how far they reach.
+r"""Three laws of columns: the limit of the mean of their windows, and their range.
 
-*The mean of the windows.*  Of n values of a symmetric law whose density falls on both sides, the narrowest
+*The mean of the windows.*  For n values of a symmetric law whose density falls on both sides, the narrowest
 window of k = pn values is about the interval of the p middle ones, so that
 
 .. math:: \frac1n \sum_k \phi_k \to \int_0^1 2 F^{-1}\bigl(\tfrac{1+p}2\bigr) dp = 2 \, \mathrm E|X|.
@@ -39,11 +39,11 @@ class Law:
     Attributes
     ----------
     limit : float
-        What the mean of the windows tends to, 2 E|X|.
+        The limit of the mean of the windows, 2 E|X|.
     density, tail : callable
         The density, and the probability of more than x.
     draw : callable
-        Values, from a generator and a shape.
+        Draws values, given a generator and a shape.
     """
 
     name: str
@@ -59,7 +59,7 @@ def _normal_density(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _normal_tail(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    # One by one: they are few, and to import SciPy's function of arrays takes longer than all of this.
+    # One by one: they are few, and importing SciPy's function for arrays takes longer than all of this.
     return 0.5 * np.array([math.erfc(value) for value in (x * math.sqrt(0.5)).tolist()])
 
 
@@ -108,7 +108,7 @@ def median_reach(law: Law, n_points: int, n_features: int) -> float:
 
 
 def _within(law: Law, n: int, reach: float) -> float:
-    """Return the probability that the range of n values is at most so much."""
+    """Return the probability that the range of n values is at most ``reach``."""
     if law.name == "uniform":  # the closed form: its density has corners
         part = 0.5 * reach
         return math.exp((n - 1) * math.log(part)) * (n - (n - 1) * part) if part > 0.0 else 0.0

@@ -1,11 +1,11 @@
 """Reference marks: the dimension of evenly spaced, uniform, normal and Laplace columns of any size.
 
 The dimension of d independent columns of n values is (reach / mean window)^2.  The median reach is computed
-(`geodim.gauge.laws`).  What the mean window is over its limit was computed exactly for drawn columns of many
-sizes, by ``benchmarks/marks.py``, and is kept in ``windows.json``; between these sizes it is read off, and
-for more points than any of them it tends to 1 as one over the square root of their number.  Of single data
-sets the dimension scatters around such a mark, the more so the fewer columns there are and the longer
-the tails.
+(`geodim.gauge.laws`).  The ratio of the mean window to its limit was computed exactly for drawn columns of
+many sizes, by ``benchmarks/marks.py``, and is kept in ``windows.json``; between these sizes it is
+interpolated, and for more points than any of them it tends to 1 as one over the square root of their number.
+For single data sets the dimension scatters around such a mark, the more so the fewer columns there are and
+the longer the tails.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from geodim.gauge.laws import LAWS, median_reach
 
 __all__ = ["EVEN", "Mark", "mark_of", "reference_marks"]
 
-# Of one column of evenly spaced values in the limit: Phi(k) = (k - 1)/(n - 1), so Delta = 1/2.
+# One column of evenly spaced values, in the limit: Phi(k) = (k - 1)/(n - 1), so Delta = 1/2.
 EVEN = 4.0
 SCALES = ("global", "std", "iqr", "range")
-LEAST_PART = 0.05  # of the dimension, where each column is divided by its own range
+LEAST_PART = 0.05  # least part of the dimension, if each column is divided by its own range
 
 
 class Mark(NamedTuple):
@@ -87,7 +87,7 @@ def _windows() -> dict[str, Any]:
 def _read(name: str, n_points: int, n_features: int) -> float:
     """Return a value of a table, between its sizes, linear in their logarithms.
 
-    Also so for more features than there are in it: the largest of many grows as the logarithm of their
+    The same holds for more features than in the table: the largest of many grows as the logarithm of their
     number, or slower.
     """
     table = _windows()

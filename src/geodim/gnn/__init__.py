@@ -31,7 +31,7 @@ _WHERE = {
     "summarise_runs": "records",
     "write_runs": "records",
 }
-_FORMERLY = {"summarise": "summarise_runs"}  # old names go on working
+_FORMERLY = {"summarise": "summarise_runs"}  # old names still work
 
 __all__ = [
     "SIGN",

@@ -1,7 +1,7 @@
 """Hop features of a classifier's nodes: in memory, or in files that batches are gathered from.
 
 Hops are computed by blocks of columns (:mod:`geodim.features.hops`), over the whole graph; of each block the
-rows of the wanted nodes are kept.  What is kept are hops + 1 arrays of one row per wanted node, float32.  In
+rows of the wanted nodes are kept: hops + 1 arrays of one row per wanted node, float32.  In
 files they are memory-mapped ``.npy``, so that training on a graph of any size needs the memory of a batch.
 """
 
@@ -79,7 +79,7 @@ class HopInputs:
         return isinstance(self.layers[0], np.memmap)
 
     def positions(self, nodes: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Return rows of the given nodes."""
+        """Return the rows of the given nodes."""
         found = np.searchsorted(self.nodes, nodes)
         wrong = np.flatnonzero(self.nodes[np.minimum(found, len(self.nodes) - 1)] != nodes)
         if wrong.size:
@@ -109,7 +109,7 @@ def hop_inputs(
     n_threads: int | None = None,
     stop: Callable[[], None] | None = None,
 ) -> HopInputs:
-    r"""Compute :math:`X, \hat A X, \dots, \hat A^k X` for the nodes that a classifier looks at.
+    r"""Compute :math:`X, \hat A X, \dots, \hat A^k X` for the nodes that a classifier uses.
 
     The features are X as it is: not divided by :math:`d_{\max}` and not normalised by rows.
 
@@ -160,7 +160,7 @@ def hop_inputs(
 
 
 def hop_inputs_bytes(n_rows: int, n_attributes: int, hops: int) -> int:
-    """Return bytes of the layers.
+    """Return the bytes of the layers.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def _fill(
     threads: int | None,
     stop: Callable[[], None] | None,
 ) -> None:
-    """Compute all hops of a block of columns after the other, and keep the wanted rows."""
+    """Compute all hops, one block of columns after the other, and keep the wanted rows."""
     rows = slice(None) if len(wanted) == source.n_points else wanted
     width = max(DEFAULT_WIDTH, BLOCK_BYTES // (8 * source.n_points) // DEFAULT_WIDTH * DEFAULT_WIDTH)
     for first in range(0, source.n_features, width):
@@ -210,7 +210,7 @@ def _in_files(
     operator: Operator,
     fill: Callable[[Sequence[NDArray[np.float32]]], None],
 ) -> HopInputs:
-    """Open what is there, or write it.
+    """Open existing layers, or compute and write them.
 
     A folder with the right name is complete (:mod:`geodim.data.datasets.cache`).
     """
@@ -243,14 +243,14 @@ def _in_files(
 
 
 def _reserve(path: Path) -> None:
-    """Have the disk set the whole file aside: a memory map that meets a full disk ends the whole process."""
+    """Reserve the whole file on disk: a memory map that meets a full disk kills the whole process."""
     if hasattr(os, "posix_fallocate"):
         with path.open("r+b") as file:
             os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
 
 
 def _check_space(folder: Path, needed: int) -> None:
-    """Refuse before writing, where it is plain that it does not fit."""
+    """Raise before writing if it clearly does not fit."""
     place = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     free = shutil.disk_usage(place).free
     if free < needed:

@@ -1,4 +1,4 @@
-"""What a finished run leaves behind: a row, kept in a small file of its own, and tables made of rows."""
+"""Records of finished runs: a row, kept in a small file of its own, and tables made from rows."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class SignRun:
     k : int
         Hops.
     repetition : int
-        From 0 on.
+        The repetition, from 0 on.
     seed : int
-        Of this run, see `geodim.gnn.runs.run_seed`.
+        The seed of this run, see `geodim.gnn.runs.run_seed`.
     test_accuracy, valid_accuracy, epochs, best_epoch, seconds
         See `geodim.gnn.SignFit`.
     n_parameters : int
@@ -73,7 +73,7 @@ class SignRun:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> SignRun:
-        """Rebuild a run from `to_dict`; raises for what no run could be."""
+        """Rebuild a run from `to_dict`; raise for values that no run could have."""
         run = cls(**{each.name: values[each.name] for each in dataclasses.fields(cls)})
         kinds: dict[str, Any] = {"int": int, "float": (int, float), "str": str}
         for each in dataclasses.fields(cls):
@@ -87,7 +87,7 @@ class SignRun:
 
 
 class RunStore:
-    """A folder with one file per finished run; a run of another job is never taken for this one's.
+    """A folder with one file per finished run; a run of another job is never mistaken for one of this job.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class RunStore:
         path = self.path(dataset, k, repetition)
         if not path.exists():
             return None
-        values: Any = read_json(path)  # what is no record raises below
+        values: Any = read_json(path)  # anything but a record raises below
         try:
             if values["format"] != FORMAT:
                 raise DataFileError(f"{path} has format {values['format']!r}, expected {FORMAT!r}: delete it")

@@ -1,6 +1,6 @@
 """Grids of runs: data set by k by repetition.
 
-Every finished run is kept, and a grid that was stopped goes on.
+Every finished run is kept, and a stopped grid can be continued.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ PIECES, PIECE_BYTES = 64, 64 << 10
 
 
 class _StoppedError(GeodimError):
-    """The grid ends early; never leaves this module."""
+    """Raised to end the grid early; never leaves this module."""
 
 
 def run_seed(seed: int, k: int, repetition: int) -> int:
@@ -177,7 +177,7 @@ def run_grid(
 
 @dataclass
 class _Grid:
-    """The grid while it is worked on."""
+    """The state of a running grid."""
 
     ks: list[int]
     repetitions: int
@@ -291,7 +291,7 @@ class _Grid:
 def data_digest(data: GraphDataset) -> str:
     """Return a digest of a data set.
 
-    Of arrays beyond 64 MiB it sees the sizes and 64 evenly spaced pieces.
+    For arrays beyond 64 MiB it covers the sizes and 64 evenly spaced pieces.
     """
     x: Any = data.x
     parts = [x.data, x.indices, x.indptr] if hasattr(x, "indptr") else [x]

@@ -30,14 +30,14 @@ class SignSettings:
     input_dropout, dropout : float
         Dropout probabilities of the hop features and of the hidden layer.
     learning_rate, weight_decay : float
-        Of the optimizer.
+        Parameters of the optimizer.
     optimizer : {"adam", "adamw"}
         Adam, whose weight decay is an L2 penalty, or AdamW, whose weight decay is
         decoupled from the gradient.
     batch_size : int
         Training nodes per step.
     max_epochs : int
-        Epochs at most.
+        The most epochs.
     patience : int
         End after this many epochs in a row without a better validation accuracy.
     tested : {"last", "best"}

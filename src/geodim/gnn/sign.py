@@ -22,8 +22,8 @@ class SIGN(torch.nn.Module):
         Z_r = \mathrm{BN}_r(\mathrm{drop}(\hat A^r X)\, \Theta_r + b_r), \qquad
         Y = \mathrm{drop}(\mathrm{PReLU}([Z_0 \mid \dots \mid Z_k]))\, \Omega + c
 
-    Every hop has its own linear map and batch norm; all share one PReLU.  ``Y`` holds logits.  No graph is
-    needed any more: hop features go in, so that nodes come in batches of any size.
+    Every hop has its own linear map and batch norm; all share one PReLU.  ``Y`` holds logits.  The graph is
+    not needed any more: the inputs are hop features, so nodes can come in batches of any size.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class SIGN(torch.nn.Module):
     n_classes : int
         Classes to tell apart.
     hops : int
-        k, the last power of the operator; 0 looks at the attributes alone.
+        k, the last power of the operator; 0 uses the attributes alone.
     hidden : int
         Columns of each :math:`\Theta_r`.
     input_dropout, dropout : float
@@ -82,7 +82,7 @@ class SIGN(torch.nn.Module):
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers are trained.
+        """The number of trained parameters.
 
         (k+1)(d h + 3 h) for the hops, 1 for PReLU, ((k+1) h + 1) c to classify.
         """

@@ -30,7 +30,7 @@ SMALL_STEP = 1e9  # operations of a forward pass below which one thread is used
 
 @dataclass
 class EarlyStopping:
-    """Tell when a value that should grow has not done so for a while.
+    """Notices when a value that should grow has not done so for a while.
 
     As in PyTorch Lightning, with ``min_delta`` 0.
 
@@ -70,7 +70,7 @@ class EarlyStopping:
 
 @dataclass(frozen=True)
 class SignFit:
-    """A trained model and how it came about.
+    """A trained model and how it was trained.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class SignFit:
 def choose_device(device: str) -> torch.device:
     """Return the device for ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or ``"auto"``: CUDA where there is some.
 
-    Nothing is asked of CUDA unless the name asks for it.
+    CUDA is not touched unless the name asks for it.
 
     Examples
     --------

@@ -19,7 +19,7 @@ AT_WORK = 0.35  # for running tasks; the rest is left to Dask, which spills and 
 BYTES_IN_WORK = {4: 25 + 12 + 8 + 12 + 4, 8: 33 + 12 + 8 + 12 + 8}
 BYTES_PER_STEP = 8 + 33 + 12 + 8 + 12  # counts, solver, profile, bar and result
 BYTES_PER_CELL = 8
-LIVE = 10  # histograms of one column that wait on a worker at the same time, about
+LIVE = 10  # about how many histograms of one column wait on a worker at the same time
 COUNTED_BYTES = 16 << 20  # about the largest size of the counts of a task
 
 BLOCK_BYTES = 256 << 20  # columns travel in blocks of at most about this size,
@@ -42,9 +42,9 @@ class Worker:
 
 
 class Waves(NamedTuple):
-    """How a pass by counts cuts the columns.
+    """How a pass by counts divides the columns.
 
-    This many in a task, and this many tasks before the data is read again.
+    It states the columns in a task, and the tasks before the data is read again.
     """
 
     width: int
@@ -97,20 +97,20 @@ class Capacity:
     def columns_per_block(self, n_columns: int, bytes_per_column: int) -> int:
         """Return the columns that travel together: enough blocks for all threads, of a sensible size."""
         share = -(-n_columns // (BLOCKS_PER_THREAD * self.threads))
-        most = min(BLOCK_BYTES, self.room / (4 * self.threads))  # it is twice in memory while it travels
+        most = min(BLOCK_BYTES, self.room / (4 * self.threads))  # it is in memory twice while it travels
         return max(1, int(min(max(share, LEAST_BYTES // bytes_per_column), most // bytes_per_column)))
 
     def columns_at_rest(self, bytes_per_column: int) -> int:
-        """Return columns that the workers can hold together, at least one."""
+        """Return how many columns the workers can hold together, at least one."""
         return max(int(self.room // bytes_per_column), 1)
 
     def waves(self, n_points: int, n_features: int, n_steps: int) -> Waves:
-        """As many columns at a time as every worker has room for their counts."""
+        """Return as many columns at a time as every worker has room to count."""
         per_column = counter_type(n_points).itemsize * n_steps
         together = max(1, int(self.room / len(self.workers) // (LIVE * per_column)))
         width = max(1, min(self.columns_per_task(n_features), COUNTED_BYTES // per_column, together))
         return Waves(width, max(1, together // width))
 
     def share_of_room(self, n_cells: float) -> float:
-        """Return what share of the room counts in this many cells take."""
+        """Return the share of the room that counts in this many cells take."""
         return LIVE * BYTES_PER_CELL * n_cells / self.room

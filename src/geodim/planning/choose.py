@@ -31,7 +31,7 @@ def plan(
     backend : {"cpu", "cuda", "dask"}
         Where.
     n_threads : int
-        On one machine.
+        Threads to use on one machine.
     memory : int, optional
         Bytes that may be used: of this machine, or on the device, by default those of an H200.
     workers : sequence of geodim.planning.capacity.Worker

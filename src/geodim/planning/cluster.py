@@ -1,4 +1,4 @@
-"""The plan for a Dask cluster, there or imagined, from what its workers offer.
+"""The plan for a Dask cluster, existing or not, from the threads and memory of its workers.
 
 Columns stay on the workers if a third of their memory holds them all; a column is solved whole if a worker
 has room for it in work; else, with a tolerance, points are counted in steps, or where these have no room in
@@ -31,8 +31,8 @@ CLIENT = 28  # bytes per point of an exact result, at the client
 LEADERS = 8  # columns that are solved first, at most
 CELLS = 400  # over rtol: enough for the heaviest tails that were tried
 MOST_SIZES = 1 << 21  # at which Phi is bounded by counts in cells
-MANY_TASKS = 200_000  # beyond this the scheduler is what one waits for
-MADE_TASKS = 4  # per thread, where workers make columns,
+MANY_TASKS = 200_000  # beyond this the scheduler is the bottleneck
+MADE_TASKS = 4  # per thread, where workers compute columns,
 MADE_RESULT = 36  # and bytes per point that the result of each takes: as found, sent and merged
 AHEAD = 2  # tasks of a pass over hops that wait for each running one
 
@@ -48,7 +48,7 @@ def plan_cluster(
     """Plan for these workers; ``budget`` limits what a pass over hops may use on each of them."""
     if not workers:
         raise InputValueError("a plan for a cluster needs workers: how many, with how much memory each?")
-    # Without a limit there is still some; infinity cannot be divided.
+    # No limit counts as a large number: infinity cannot be divided.
     capacity = Capacity([replace(worker, memory=min(worker.memory, NO_LIMIT)) for worker in workers])
     if problem.hops is not None:
         return _hops(problem, capacity, budget, rates)
@@ -58,7 +58,7 @@ def plan_cluster(
 
 
 def column_way(problem: Problem, capacity: Capacity) -> tuple[Way, str | None]:
-    """Return how columns are solved on the cluster, and why they cannot be."""
+    """Return how columns are solved on the cluster, or why they cannot be."""
     n, d, steps = problem.n_points, problem.n_features, problem.steps
     resident = problem.resident
     if resident is None:
@@ -76,7 +76,7 @@ def column_way(problem: Problem, capacity: Capacity) -> tuple[Way, str | None]:
     if not problem.apart or (problem.rtol == 0.0 and steps > 0.0):
         return Way(solvers=0, resident=resident), _too_large(problem, capacity)
     counters = 0
-    if steps > 0.0 and (slots or not problem.again):  # else steps were tried, and were too coarse
+    if steps > 0.0 and (slots or not problem.again):  # otherwise steps were tried, and were too coarse
         counters = capacity.slots(steps * BYTES_PER_STEP)
     if counters:
         cut = capacity.waves(n, d, int(steps))
@@ -98,7 +98,7 @@ def column_way(problem: Problem, capacity: Capacity) -> tuple[Way, str | None]:
 
 
 def _too_large(problem: Problem, capacity: Capacity) -> str:
-    """Return what would have to be different."""
+    """Return what would have to be different for the problem to fit."""
     need = problem.n_points * BYTES_IN_WORK[problem.itemsize]
     text = (
         f"exact values of a column of {problem.n_points:,} points need {need:,} bytes in work, and a "
@@ -234,7 +234,7 @@ def _finished(
         bytes_moved=moved,
         tasks=tasks,
         steps=way.steps if way.by_chunk else None,
-        # Tasks are handed out while others run.
+        # Tasks are scheduled while others run.
         seconds=START + max(parts["columns"] + parts["reading"] + parts["network"], parts["scheduler"]),
         parts=parts,
         basis=f"{rates.basis}; {network}",
@@ -258,7 +258,7 @@ def _hop_bytes(problem: Problem, columns: int, entries: int) -> int:
 
 
 def _graph_bytes(problem: Problem) -> int:
-    """Return bytes of the graph's entries, which every worker holds once."""
+    """Return the bytes of the graph's entries, which every worker holds once."""
     return _hop_bytes(problem, NARROWEST, problem.stored_entries) - _hop_bytes(problem, NARROWEST, 0)
 
 

@@ -5,7 +5,7 @@ Peak memory of plain columns of n points, b bytes a value, is
     solvers * n (8 + 2 b + 4.75 + 24) + 12 n + buffers * width * n b    (+ n d b if the data is not mapped)
 
 for the sorted column, the keys, records, lists and departures of each thread that solves, the profile, and
-the blocks being read; and 180 MiB for Python itself.  Counted columns have S steps in the place of n, but
+the blocks being read; and 180 MiB for Python itself.  Counted columns have S steps in place of n, except
 for the blocks being read.  Sparse columns and those of weighted points are read as values with
 multiplicities instead, at 50 bytes a value.  Columns that are made have the points they are made from in the
 place of n d b, and 36 bytes per point and thread (15 for long columns) to be dropped by counts.  Points with
@@ -42,7 +42,7 @@ MASSES, MASS_COLUMN, MASS_STEPS, COUNTED_MASS, COUNTED_STEP = 45, 500, 90, 23, 6
 
 
 def column_way(problem: Problem, threads: int) -> Way:
-    """Return the way of plain columns on this machine."""
+    """Return the way to solve plain columns on this machine."""
     if problem.every_window:
         return every_window(problem.n_points, problem.n_features, row_major=problem.row_major)
     steps = math.inf if problem.far else problem.steps
@@ -61,7 +61,7 @@ def column_way(problem: Problem, threads: int) -> Way:
 
 
 def column_memory(problem: Problem, threads: int) -> int:
-    """Return peak bytes by the formula above."""
+    """Return the peak bytes by the formula above."""
     way = column_way(problem, threads)
     n, b = problem.n_points, problem.itemsize
     if problem.masses:
@@ -92,7 +92,7 @@ def column_memory(problem: Problem, threads: int) -> int:
 
 
 def _mass_memory(problem: Problem, way: Way) -> int:
-    """Return bytes that points with masses take."""
+    """Return the bytes that points with masses take."""
     n = problem.n_points
     weights = MASSES * (n if problem.n_rows is None else problem.n_rows)
     if way.steps is not None:
@@ -201,7 +201,7 @@ def _hops(problem: Problem, threads: int, budget: int | None, rates: CoreRates) 
     why_not = None
     try:
         way = hop_way(problem, threads, budget)
-    except InputValueError as error:  # then with as few columns as can be
+    except InputValueError as error:  # then with as few columns as possible
         way, why_not = hop_way(problem, threads, columns=min(NARROWEST, problem.n_features)), str(error)
     memory = hop_peak(problem, way.width, threads)
     parts = {
@@ -230,6 +230,6 @@ def _hops(problem: Problem, threads: int, budget: int | None, rates: CoreRates) 
 
 
 def product_seconds(problem: Problem, rates: CoreRates) -> float:
-    """Return all products with the graph, on one core."""
+    """Return the seconds for all products with the graph, on one core."""
     per_hop = (problem.stored_entries + problem.n_points) * problem.n_features * problem.products
     return per_hop * (problem.hops or 0) * rates.product

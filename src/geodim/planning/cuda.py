@@ -69,7 +69,7 @@ def plan_cuda(
 ) -> Plan:
     """Plan for a GPU.
 
-    ``budget`` is what is free on it, the data included if that lies there already; of this ``memory`` bytes
+    ``budget`` is its free memory, including the data if that already lies there; of this ``memory`` bytes
     may be used, or nearly all of them.
     """
     on_device = problem.on_device
@@ -90,7 +90,7 @@ def plan_cuda(
             problem.n_points, problem.itemsize, problem.hops, widths, graph, problem.scratch_itemsize
         )
     peak += _kept(problem)
-    if why_not is None:  # the allocator gives back what it keeps once that is needed
+    if why_not is None:  # the allocator returns cached memory when it is needed
         peak = min(peak, usable)
     moved = 0 if on_device else problem.nbytes
     if problem.made_from is not None:
@@ -109,7 +109,7 @@ def plan_cuda(
         notes.append("a tolerance saves little here: columns are sorted anyway")
     parts = _seconds(problem, rates, widths, moved, layers, drops=way.drops)
     work = sum(parts[name] for name in ("counts", "sorting", "windows", "products"))
-    # Nothing can be done before the first block is there.
+    # Nothing can start before the first block has arrived.
     ahead = parts["copies"] / blocks + max(parts["copies"], work)
     held = problem.nbytes if problem.held and not on_device else 0
     host = PROCESS_BYTES + TORCH_BYTES + PINNED + FINISH * problem.n_points * layers + held
@@ -138,7 +138,7 @@ def plan_cuda(
 def _seconds(
     problem: Problem, rates: DeviceRates, widths: device.Widths, moved: int, layers: int, *, drops: bool
 ) -> dict[str, float]:
-    """By parts; copies run while the device works."""
+    """Return the seconds by parts; copies run while the device works."""
     n, values, itemsize = problem.n_points, problem.values, problem.itemsize
     solved = 0 if drops else values
     batches = layers * (_batches(problem.n_features, widths.batch))
@@ -157,7 +157,7 @@ def _seconds(
 
 
 def _batches(columns: int, most: int) -> int:
-    """Batches: 1, 1, 2, 4, ..., and then as many columns as fit."""
+    """Return the number of batches: of 1, 1, 2, 4, ..., and then as many columns as fit."""
     count, size, done = 0, 1, 0
     while done < columns:
         size = max(1, min(done, most))

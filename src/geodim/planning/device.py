@@ -1,4 +1,4 @@
-"""What a device must hold, as formulas without PyTorch: plans need them where there is no GPU.
+"""The memory that a device needs, as formulas without PyTorch: plans use them where there is no GPU.
 
 `geodim.planning.cuda` decides with them how many columns make a batch and a block, before anything is
 allocated.
@@ -13,7 +13,7 @@ from geodim.errors import DeviceMemoryError
 
 BASE = 32  # values of the finest block of a pyramid
 BATCH = 16  # columns that are solved together
-WIDEST = 32  # columns that are brought to the device together: of each row two lines of the host's cache
+WIDEST = 32  # columns that are copied to the device together: two of the host's cache lines per row
 WAVES = (
     24  # bytes per point that the search takes on the way, at most, as measured on normal and on tied columns
 )
@@ -43,13 +43,13 @@ class Widths(NamedTuple):
 
 
 def solver_bytes(n_points: int, layers: int, batch: int) -> int:
-    """Return memory of a solver, without columns and waves."""
+    """Return the memory of a solver, without columns and waves."""
     pyramid = n_points // BASE * 2 * 40
     return 12 * n_points * layers + (8 * n_points + pyramid) * batch + pyramid
 
 
 def bytes_for(n_points: int, itemsize: int, layers: int, batch: int) -> int:
-    """Return peak bytes with a batch of this many columns.
+    """Return the peak bytes with a batch of this many columns.
 
     They are the solver, the sorted columns, sorting, the search, and two blocks of input.
     """
@@ -58,9 +58,9 @@ def bytes_for(n_points: int, itemsize: int, layers: int, batch: int) -> int:
 
 
 def batch_for(n_points: int, itemsize: int, layers: int, budget: int, most: int = BATCH) -> int:
-    """Return columns that fit into a batch, with as much again for the blocks they come from.
+    """Return how many columns fit into a batch, with as much again for the blocks they come from.
 
-    At least 1; raises where not even that fits.
+    It is at least 1; raises if not even that fits.
     """
     batch = most
     while batch > 1 and bytes_for(n_points, itemsize, layers, batch) > budget:
@@ -78,7 +78,7 @@ def batch_for(n_points: int, itemsize: int, layers: int, budget: int, most: int 
 
 
 def widths_for(n_points: int, itemsize: int, n_features: int, budget: int, *, on_device: bool) -> Widths:
-    """Return columns in a batch and in a block, for a pass over plain columns.
+    """Return the numbers of columns in a batch and in a block, for a pass over plain columns.
 
     Blocks are wider than batches where they come from the host.
     """
@@ -90,12 +90,12 @@ def widths_for(n_points: int, itemsize: int, n_features: int, budget: int, *, on
 
 
 def short_cells(n_points: int) -> int:
-    """Return cells that the values of a short column are counted in, a power of two."""
+    """Return the number of cells in which values of a short column are counted, a power of two."""
     return min(max(1 << max(n_points.bit_length() - 2, 0), 64), SHORT_CELLS)
 
 
 def dense_room(n_points: int) -> int:
-    """Values of a short column that are sorted first, with some more for cells that hold many."""
+    """Return how many values of a short column are sorted first, with a margin for crowded cells."""
     return n_points // DENSE + n_points // (4 * DENSE)
 
 
@@ -115,7 +115,7 @@ def short_blocks(n_features: int, width: int) -> list[int]:
 
 
 def short_widths(n_points: int, itemsize: int, n_features: int, budget: int, *, on_device: bool) -> Widths:
-    """Return columns that are solved together, and counted together, of many short ones."""
+    """Return how many of many short columns are solved together, and counted together."""
     width = max(min(SHORT_BLOCK // (n_points * itemsize), SHORT_MOST, n_features), 1)
     widths = Widths(min(SHORT_BATCH, n_features), width)
     while widths.width > 1:
@@ -146,7 +146,7 @@ def peak_of_short(n_points: int, n_features: int, itemsize: int, widths: Widths,
 def hop_widths(
     n_nodes: int, itemsize: int, attributes: int, hops: int, budget: int, scratch_itemsize: int = 0
 ) -> Widths:
-    """Return batch and columns in flight of a pass over hops, from what is left beside the graph."""
+    """Return the batch and the columns in flight of a pass over hops, from the memory beside the graph."""
     layers = hops + 1
     batch = batch_for(n_nodes, itemsize, layers, budget, min(BATCH, attributes))
     per_column = n_nodes * (4 * itemsize + scratch_itemsize)  # this block, two hops, the next block
@@ -165,7 +165,7 @@ def hop_widths(
 
 
 def graph_bytes(n_nodes: int, entries: int, budget: int, *, weighted: bool = False) -> tuple[int, bool]:
-    """Return bytes of a graph on the device, and whether its entries stay there.
+    """Return the bytes of a graph on the device, and whether its entries stay there.
 
     Entries that do not stay are streamed, in two blocks.  Pointers and degrees take 8 bytes a node
     each, the order in which rows are worked on 4, an entry 4, with weights 8 more, and 8 for the
@@ -181,10 +181,10 @@ def graph_bytes(n_nodes: int, entries: int, budget: int, *, weighted: bool = Fal
 def peak_of_columns(
     n_points: int, n_features: int, itemsize: int, widths: Widths, *, on_device: bool = False
 ) -> int:
-    """About what a pass over plain columns takes where there is room: more than it needs.
+    """Return about what a pass over plain columns takes if there is room: more than it needs.
 
-    Two batches of sorted columns, since one is let go when the next is there; of blocks from the host two as
-    well.  From an H200: 57.0 and 5.8 GiB for 10^8 and 10^7 points.
+    Two batches of sorted columns, since one is freed when the next has arrived; of blocks from the host two,
+    as well.  From an H200: 57.0 and 5.8 GiB for 10^8 and 10^7 points.
     """
     batch, width = widths
     blocks = batch if on_device else min(2 * width, n_features)

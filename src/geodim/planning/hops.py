@@ -1,4 +1,4 @@
-"""What a pass over the hops needs: memory (a stated formula), columns in flight, passes and time.
+"""The cost of a pass over the hops: memory (a stated formula), columns in flight, passes and time.
 
 The peak is the graph and two buffers of the columns in flight (`geodim.features.memory.hop_memory`), the same
 columns gathered, the solver of each thread, and the layers:
@@ -75,7 +75,7 @@ def peak_memory(
     *,
     weighted: bool = False,
 ) -> int:
-    """Return peak bytes of a pass, by the formula above."""
+    """Return the peak bytes of a pass, by the formula above."""
     aggregation = hop_memory(
         n_nodes, stored_entries, columns, itemsize, weighted=weighted, scratch_itemsize=scratch_itemsize
     )
@@ -85,7 +85,7 @@ def peak_memory(
 
 
 def hop_peak(problem: Problem, columns: int, threads: int) -> int:
-    """Return peak bytes of a pass with this many columns in flight."""
+    """Return the peak bytes of a pass with this many columns in flight."""
     return peak_memory(
         problem.n_points, problem.stored_entries, columns, problem.itemsize, problem.hops or 0, threads,
         problem.scratch_itemsize, weighted=problem.weighted,
@@ -93,10 +93,10 @@ def hop_peak(problem: Problem, columns: int, threads: int) -> int:
 
 
 def hop_way(problem: Problem, threads: int, budget: int | None = None, columns: int | None = None) -> Way:
-    """Return the way of a pass on one machine.
+    """Return the way to run a pass on one machine.
 
     By default a cache line of columns is in flight, more where they are short; with a budget the most
-    (at most 64) whose peak stays within it.  Raises where not even a few do.
+    (at most 64) whose peak stays within it.  Raises if not even a few do.
     """
     if columns is None:
         columns = default_columns(problem.n_points, problem.n_features)
@@ -146,7 +146,7 @@ def default_columns(n_nodes: int, attributes: int) -> int:
 def columns_in_flight(
     memory: int, n_nodes: int, attributes: int, operator: Operator, hops: int, itemsize: int, n_threads: int
 ) -> int:
-    """`columns_for` an operator that exists."""
+    """Do the same as `columns_for`, for an existing operator."""
     return hop_way(
         Problem(n_nodes, attributes, itemsize, hops=hops, **graph_of(operator)), n_threads, memory
     ).width

@@ -1,4 +1,4 @@
-"""What is to be computed, by its sizes, and what a plan says about it."""
+"""`Problem`, what is to be computed, by its sizes; and `Plan`, how, and at what cost."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class Problem:
         The most values that a column stores, where it is read as values with multiplicities: sparse, or of
         points that have weights.
     made_from : int or None
-        Where columns are made from points whenever they are read (distances, directions): bytes that are kept
-        to make them from, besides the points as they were given; None where columns are stored.
+        If columns are computed from points at every reading (distances, directions): bytes that are kept
+        to compute them, besides the points as given; None if columns are stored.
     points : int
         Bytes of these points as they were given.
     fresh : bool
-        Whether the columns, though stored, come into being only when they are measured.
+        Whether the columns, though stored, are computed only when they are measured.
     part : int or None
         Where these columns are a part of a larger family, for which bounds are found: bytes that this takes,
         besides some numbers per point.
@@ -75,7 +75,7 @@ class Problem:
     again : bool
         Whether a pass with a coarser step came before.
     negligible : bool
-        Whether windows of the fewest points hardly matter at this tolerance, as a sample tells.
+        Whether windows of the fewest points hardly matter at this tolerance, judging by a sample.
     removal : bool
         Whether the two best columns of every size are kept, for what the removal of a feature costs.
     last_bit : bool
@@ -135,7 +135,7 @@ class Problem:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """What every `Plan` repeats of its problem."""
+        """The fields of a problem that every `Plan` repeats."""
         entries = None if self.hops is None else self.stored_entries
         names = ("n_points", "n_features", "itemsize", "rtol", "hops")
         return {name: getattr(self, name) for name in names} | {"stored_entries": entries}
@@ -154,7 +154,7 @@ class Problem:
     def every_window(self) -> bool:
         """Whether NumPy examines every window, and nothing compiled is loaded.
 
-        Only of plain columns, solved exactly.
+        This is only for plain columns that are solved exactly.
         """
         plain = self.hops is None and self.made_from is None and self.part is None and not self.masses
         return plain and self.rtol == 0.0 and not self.kernels and few_windows(self.n_points, self.n_features)
@@ -171,7 +171,7 @@ class Problem:
 
     @property
     def range_over_delta(self) -> float:
-        """The widest range over Delta, as given or that of normal columns."""
+        """The ratio of the widest range to Delta, as given or that of normal columns."""
         return normal_spread(self.n_points, self.n_features) if self.spread is None else self.spread
 
     @property
@@ -190,7 +190,7 @@ class Problem:
 
 
 def normal_spread(n_points: int, n_features: int) -> float:
-    """Range over Delta of standard normal columns.
+    """Return the ratio of range to Delta of standard normal columns.
 
     Delta is the mean width of the central intervals, 2 E|x| = 4 / sqrt(2 pi); the largest of n d values lies
     about at the quantile 1 - 1 / (n d), on either side.
@@ -234,7 +234,7 @@ class Plan:
     host_memory : int
         For CUDA and Dask, peak bytes of the process that asks; for the CPU the same as ``memory``.
     budget : int or None
-        What ``memory`` may be.
+        The limit for ``memory``.
     columns : int
         Columns in flight: in a block, in a task.
     passes : int
@@ -248,7 +248,7 @@ class Plan:
     seconds : float or None
         Estimated wall time.
     parts : dict
-        What it is made of; parts that run at the same time add up to more than the whole.
+        Its parts; those that run at the same time add up to more than the whole.
     basis : str
         Where the rates come from.
     why_not : str or None

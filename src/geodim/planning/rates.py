@@ -21,7 +21,7 @@ class CoreRates:
     basis : str
         Where they come from.
     call : float
-        What a call costs however small the data is.
+        The cost of a call, however small the data is.
     scan, first, later, count, cell : float
         Per value: of the first pass; of the first column, read, sorted and searched; of another column,
         most of which need not be searched; of a column that is counted in steps; in cells, whose size is
@@ -66,29 +66,29 @@ class CoreRates:
     task: float = 1e-3
 
     def columns(self, n_points: int, n_columns: int) -> float:
-        """Return exact columns, on one core."""
+        """Return the seconds for exact columns, on one core."""
         return n_points * (self.first + self.later * max(n_columns - 1, 0))
 
     def windows(self, n_points: int, n_columns: int) -> float:
-        """Return columns whose windows are all examined, on one core."""
+        """Return the seconds for columns whose windows are all examined, on one core."""
         return 0.5 * n_points * n_points * n_columns * self.window
 
     def masses(self, n_points: int, n_columns: int) -> float:
-        """Return columns of points with masses, exactly, on one core."""
+        """Return the seconds for exact columns of points with masses, on one core."""
         return n_points * n_columns * self.mass * math.pow(n_points / 1e5, 0.2)
 
     def counted_masses(self, n_points: int, n_columns: int, steps: float) -> float:
-        """Return the same if their mass is counted."""
+        """Return the seconds for columns of points with masses that are counted."""
         return n_points * n_columns * self.counted_mass + self.columns(int(steps), n_columns)
 
     def counted(self, n_points: int, n_columns: int, steps: float) -> float:
-        """Return columns that are counted, and solved by their counts, on one core."""
+        """Return the seconds for columns that are counted, and solved by their counts, on one core."""
         return n_points * n_columns * self.count + self.columns(int(steps), n_columns)
 
 
 @dataclass(frozen=True)
 class DeviceRates:
-    """Seconds of one GPU and of the machine it sits in.
+    """Seconds of one GPU and of its host.
 
     Attributes
     ----------

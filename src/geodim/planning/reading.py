@@ -1,8 +1,8 @@
-"""What it takes to read a file into memory, before anything is computed.
+"""The memory and time to read a file, before anything is computed.
 
-A file of text, or of packed columns, is held beside the table that is made of it, whole or in parts.  The
-constants below are peaks as measured with pyarrow, files of 10 to 500 MB, rounded up; time is measured by
-whoever plans, on the file itself.
+A file of text, or of packed columns, is held beside the table that is made from it, whole or in parts.  The
+constants below are peaks measured with pyarrow on files of 10 to 500 MB, rounded up; the time is measured by
+the caller, on the file itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from geodim.planning.problem import Plan
 
 BUFFERS = 16 << 20  # of a reader
-TEXT = 1.6  # bytes per byte of text: blocks wait for those who take them apart
+TEXT = 1.6  # bytes per byte of text: blocks wait to be parsed
 PACKED, TABLE = 1.3, 1.5  # bytes per byte of a group of rows in Parquet, and of the table
 
 
@@ -27,7 +27,7 @@ class Reading:
     Attributes
     ----------
     seconds : float
-        On this machine.
+        Seconds on this machine.
     memory : int
         Peak bytes, besides those of the process; 0 where the plan counts them already.
     note : str
@@ -58,7 +58,7 @@ def parquet_memory(group: float, table: float) -> int:
 
 
 def with_reading(plan: Plan, reading: Reading | None) -> Plan:
-    """Return the same plan, with what comes before it; where the workers of a cluster read, nothing does."""
+    """Return the plan with the cost of reading added; none is added where the workers of a cluster read."""
     if reading is None or plan.backend == "dask":
         return plan
     here = PROCESS_BYTES + reading.memory if reading.memory else 0

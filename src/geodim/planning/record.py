@@ -19,7 +19,7 @@ class Cost:
     ----------
     memory : int or None
         Peak bytes: on one machine those beyond what the process held before, on a GPU those on the device,
-        on a cluster those of the worker that takes most.  None where nobody can tell, as where the process
+        on a cluster those of the worker that takes most.  None if unknown, as when the process
         took more before.
     seconds : float or None
         From the call to the result.
@@ -34,12 +34,12 @@ class Cost:
 
 @dataclass(frozen=True)
 class PlanRecord:
-    """The plan of a computation, and what came of it.
+    """The plan of a computation, and what happened.
 
     Attributes
     ----------
     backend, method : str
-        Where, and in words how.
+        Where it was computed, and how, in words.
     way : Way
         How in detail, as executed.
     predicted, happened : Cost
@@ -56,7 +56,7 @@ class PlanRecord:
     @classmethod
     def of(cls, plan: Plan, *, memory: int | None, seconds: float, attempts: int) -> PlanRecord:
         """Return the record of a plan that was carried out, this many times with ever finer steps."""
-        first = 1 if plan.hops is None else 0  # a first look at the data is taken once
+        first = 1 if plan.hops is None else 0  # the first pass over the data is made once
         passes = first + attempts * (plan.passes - first)
         return cls(
             plan.backend,

@@ -1,6 +1,6 @@
-"""What may be compared: the dimension against the number of points, and data sets at equal numbers of them.
+"""Fair comparisons: the dimension against the number of points, and data sets at equal numbers of points.
 
-`subsampled_dimensions` measures random parts of the points, ever larger ones; `compare` says what differs
+`subsampled_dimensions` measures random parts of the points, of increasing size; `compare` says what differs
 between data sets, measures all of them on equally many points, and only then which is lower;
 `shuffled_reference` sets the data's own columns, shuffled, beside distances and directions.
 """

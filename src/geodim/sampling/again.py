@@ -1,4 +1,4 @@
-"""Parts of the points of a result that is there already: as it was computed, so are they."""
+"""Samples of the points of an existing result, computed in the same way as the result."""
 
 from __future__ import annotations
 

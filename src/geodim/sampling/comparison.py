@@ -1,8 +1,8 @@
 r"""`compare`: data sets at equal numbers of points, and a verdict in words only where one is due.
 
 Every data set is measured as a whole, and then by ``repeats`` random parts of equally many points.  One is
-called lower than another if it is lower in 95 % of the draws or more; data sets with as many points are drawn
-alike, row by row, so that two representations of the same points are compared part by part.
+called lower than another if it is lower in 95 % of the draws or more; from data sets of equal size the same
+rows are drawn, so that two representations of the same points are compared part by part.
 
 *Why halves.*  By default parts have half as many points as the smallest data set.  Leaving out half of the
 points at random scatters a statistic around its value for all of them about as much as that value scatters
@@ -57,7 +57,7 @@ class Verdict:
     word : {"lower", "higher", "not distinguishable", "not comparable"}
         The first data set compared with the second.
     why : str
-        What it rests on.
+        The evidence.
     """
 
     first: str
@@ -168,7 +168,7 @@ class Comparison(SavedResult, Reported):
         return {**self.scalars(), "names": self.names, "results": [one.to_dict() for one in self.results]}
 
     def scalars(self) -> dict[str, Any]:
-        """As `to_dict`, without the curves: what fits a line."""
+        """Return the same as `to_dict` without the curves, short enough for a line."""
         return {
             "format": FORMAT,
             "points": self.points,
@@ -278,7 +278,7 @@ def compare_points(
     seed: int = 0,
     progress: Progress = None,
 ) -> Comparison:
-    """As `compare`, of data whose points can be taken already."""
+    """Do the same as `compare`, for data from which points can be taken."""
     repeats = whole_number(repeats, "repeats", 1)
     seed = whole_number(seed, "seed", 0)
     every = list(named.values())
@@ -303,7 +303,7 @@ def compare_points(
 
 
 def differences(results: Sequence[IDResult]) -> list[tuple[str, list[str]]]:
-    """Return everything that two numbers may differ in but the data, with a text for each result."""
+    """Return everything except the data in which two numbers may differ, with a text for each result."""
     return [
         ("points", [f"{one.n_points:,}" for one in results]),
         ("features", [f"{one.n_features:,}" for one in results]),
@@ -317,9 +317,9 @@ def differences(results: Sequence[IDResult]) -> list[tuple[str, list[str]]]:
 
 
 def not_comparable(results: Sequence[IDResult], names: Sequence[str], *, points: int | None = None) -> str:
-    """Return why such numbers say nothing about each other; empty if they do.
+    """Return why such numbers cannot be compared; empty if they can.
 
-    ``points`` is how many points each was measured on besides; without it their own numbers must be equal.
+    ``points`` is the number of points on which each was also measured; without it, sizes must be equal.
     """
     for what, of in (("scale", _scale), ("kind of features", _family)):
         if len({of(one) for one in results}) > 1:

@@ -60,8 +60,8 @@ __all__ = ["SampleCurve", "subsampled_dimensions"]
 
 FORMAT = "geodim.SampleCurve/1"
 SMALLEST = 16  # points of a part, at least
-MANY = 20_000  # points from which on only smaller parts are measured, so that it takes less time
-LATEST = 4  # sizes that the trend is from
+MANY = 20_000  # points from which on only smaller parts are measured, to save time
+LATEST = 4  # sizes from which the trend is found
 STEADY = 0.025  # change with every doubling that is none; that of normal columns is more up to 10^12 of them
 
 
@@ -120,13 +120,13 @@ class SampleCurve(SavedResult):
         verdict = _verdict(*last)
         if verdict == "unclear":
             every = _trend(self.sizes, self.dimensions, len(self.sizes))
-            if _verdict(*every) != "settled":  # which it may have been, and is no more
+            if _verdict(*every) != "settled":  # it may have settled earlier, but has not now
                 return every[0], _verdict(*every), len(self.sizes)
         return last[0], verdict, LATEST
 
     @property
     def text(self) -> str:
-        """The verdict in words, with what it rests on."""
+        """The verdict in words, with its evidence."""
         n = f"{self.sizes[-1]:,}"
         growth, verdict, latest = self._judged()
         if verdict == "settled":
@@ -313,7 +313,7 @@ def _sizes(given: Sequence[int] | None, n: int) -> list[int]:
 
 
 def _verdict(growth: float, off: float) -> str:
-    """Return what a growth means that is known to a standard error."""
+    """Return the verdict for a growth with this standard error."""
     if not math.isfinite(growth) or not math.isfinite(off):
         return "unclear"
     low, high = growth - 2.0 * off, growth + 2.0 * off
@@ -325,7 +325,7 @@ def _verdict(growth: float, off: float) -> str:
 def _trend(sizes: Sequence[int], values: Sequence[Sequence[float]], latest: int) -> tuple[float, float]:
     """Return growth with every doubling over the last sizes, and its standard error.
 
-    A line through the logarithms; parts of the same points are not independent, so that the error
+    It is a line through the logarithms; parts of the same points are not independent, so the error
     is an indication, not a bound.
     """
     last = range(max(len(sizes) - latest, 0), len(sizes))

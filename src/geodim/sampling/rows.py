@@ -1,4 +1,4 @@
-"""Some points of data of any kind, measured again and again."""
+"""Repeated measurements of some points of data of any kind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Options", "Points"]
 
 
 class Options(TypedDict, total=False):
-    """What `geodim.intrinsic_dimension` is given, for all and for some of the points."""
+    """The options of `geodim.intrinsic_dimension`, for all and for some of the points."""
 
     features: object
     metric: object
@@ -43,11 +43,11 @@ class Points:
     Parameters
     ----------
     data : array-like, sparse matrix, frame, tensor or list
-        Points in rows; of a precomputed metric, in columns too.
+        Points in rows; for a precomputed metric, in columns too.
     options : Options
         How the points are measured.
     name : str, optional
-        What errors call the data.
+        The name of the data in errors.
     """
 
     def __init__(self, data: object, options: Options, name: str | None = None) -> None:
@@ -65,10 +65,10 @@ class Points:
         return self._measured(self.data)
 
     def part(self, size: int, seed: Sequence[int]) -> IDResult:
-        """Return the dimension of this many points, drawn without putting any back.
+        """Return the dimension of this many points, drawn without replacement.
 
-        The seed alone says which, so that data sets with as many points are drawn alike: of two
-        representations of the same points, the same ones.
+        The seed alone decides which, so that the same rows are drawn from data sets of equal size: from two
+        representations of the same points, the same points.
         """
         rows = np.random.default_rng(seed).choice(self.n_points, size, replace=False)
         with warnings.catch_warnings():
@@ -78,7 +78,7 @@ class Points:
     def _measured(self, data: object) -> IDResult:
         try:
             result = intrinsic_dimension(data, **self.options)
-            if result.stopped == "interrupted":  # one part: of the others nothing is known yet
+            if result.stopped == "interrupted":  # one part: nothing is known about the others yet
                 raise KeyboardInterrupt
             return result
         except (InputValueError, InputTypeError) as error:
@@ -88,7 +88,7 @@ class Points:
 
 
 def _rows_of(given: object, *, square: bool) -> tuple[int, Take]:
-    """Return how many points there are, and what gives some of them."""
+    """Return how many points there are, and a function that takes some of them."""
     data: Any = given
     module = type(data).__module__.partition(".")[0]
     refuse_dask(data)

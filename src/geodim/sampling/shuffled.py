@@ -1,8 +1,8 @@
 """One more reference mark: the same features of the data's own columns, shuffled.
 
 Distances and directions depend on how columns go together.  If every column is shuffled on its own, each
-keeps its values and nothing else is left, so that the dimension of the shuffled data says how much of the
-number is about single columns, and how much about their dependence.  Columns as features do not notice: their
+keeps its values but no dependence is left, so the dimension of the shuffled data shows how much of the
+number is about single columns, and how much about their dependence.  Columns as features do not change: their
 dimension is the same to the bit, which is why this mark is for other features only.
 """
 

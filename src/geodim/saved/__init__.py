@@ -1,4 +1,4 @@
-"""Saved results, read with suspicion.
+"""Saved results, checked when they are read.
 
-There is one table of fields for every kind of result, and the relations between them.
+There is one table of fields for every kind of result, with the relations between the fields.
 """

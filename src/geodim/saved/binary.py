@@ -49,7 +49,7 @@ CORRELATION_DERIVED = ("approximate", "text", "file")
 
 
 def falling(supports: Sequence[int]) -> None:
-    """Raise unless each is less than the one before."""
+    """Raise unless each support is less than the one before."""
     for at, (before, after) in enumerate(pairwise(supports)):
         if after >= before:
             raise UnfitError(f"the supports do not fall at entry {at + 1}")

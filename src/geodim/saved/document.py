@@ -22,7 +22,7 @@ __all__ = ["Reported", "SavedResult", "format_of", "rebuilt", "thinned", "to_jso
 
 
 class SavedResult(ABC):
-    """A result that is written as JSON, and read again; it says itself what it holds."""
+    """A result that is written as JSON and read again; the document declares its own kind."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class SavedResult(ABC):
 
 
 class Reported:
-    """A result that a report can be written about, see `geodim.report`."""
+    """A result with a report, see `geodim.report`."""
 
     def report(self, path: str | Path, *, title: str | None = None) -> None:
         """Write a page with words, interactive plots and tables to an .html file, whole or not at all.
@@ -93,9 +93,9 @@ def rebuilt(
     derived: tuple[str, ...],
     make: Callable[[dict[str, Any]], Any],
 ) -> Any:  # noqa: ANN401 - what is made
-    """Make a result of the fields of a table, each checked.
+    """Make a result from the fields of a table, each checked.
 
-    Fields that follow from these are not believed but made again; others are refused.
+    Fields that follow from these are not trusted but computed again; others are refused.
     """
     from geodim.saved.kinds import UnfitError, fields  # noqa: PLC0415
 
@@ -118,7 +118,7 @@ def _anything(value: object) -> object:
 def thinned(size: int, most: int) -> NDArray[np.intp]:
     """Return at most ``most`` positions in [0, size).
 
-    Half of them are even, a quarter each denser and denser towards the ends.
+    Half of them are evenly spaced; a quarter each becomes denser towards either end.
     """
     even = np.linspace(0, size - 1, most // 2)
     ends = np.geomspace(1, size, most // 4) - 1

@@ -45,7 +45,7 @@ DEEPEST = 4  # lists and objects within parameters; ours have one level
 
 
 class UnfitError(ValueError):
-    """Why a value is not what it should be; becomes a message of those who read it."""
+    """Why a value is not what it should be; readers of documents put it into their messages."""
 
 
 def unfit(what: str, value: object) -> NoReturn:
@@ -144,7 +144,7 @@ def numbers(least: float = 0.0, *, infinite: bool = False) -> Check[NDArray[np.f
 def sizes_or_masses(least: int) -> Check[NDArray[np.generic]]:
     """Return sizes, whole numbers from ``least`` on; or, if all are written as floats, masses.
 
-    As an array of the one or the other.
+    They are returned as an array of the type in question.
     """
 
     def each(value: object) -> NDArray[np.generic]:
@@ -168,7 +168,7 @@ def mapping_of(check: Check[object], **known: Check[object]) -> Check[dict[str, 
 def plain(value: object, depth: int = DEEPEST) -> object:
     """Return what a parameter may be.
 
-    Text, a number, true or false, nothing, and few levels of lists and objects of these.
+    It is text, a number, true, false, null, or a few levels of lists and objects of these.
     """
     if value is None or isinstance(value, str | bool):
         return value

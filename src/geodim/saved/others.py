@@ -42,7 +42,7 @@ def interval(value: object) -> tuple[float, float]:
 
 
 def by_hop(value: object) -> dict[int, float]:
-    """Return shares of hops, which JSON names by texts."""
+    """Return shares of hops, whose keys are texts in JSON."""
     shares = mapping_of(SHARE)(value)
     if not all(name.isdecimal() for name in shares):
         unfit("shares by hop", value)
@@ -140,7 +140,7 @@ def related_in_top(known: dict[str, Any]) -> None:
 
 
 def same_lengths(known: dict[str, Any], names: Sequence[str]) -> None:
-    """Raise unless some lists have as many entries each, and there are any."""
+    """Raise unless some lists have equally many entries, at least one."""
     sizes = {len(known[name]) for name in names}
     if len(sizes) != 1 or 0 in sizes:
         raise UnfitError(f"{', '.join(names)} have different lengths, or none")

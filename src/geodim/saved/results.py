@@ -1,7 +1,7 @@
 """The fields of every kind of saved result, what each may hold, and how they belong together.
 
-Whatever a table or a relation below does not allow is refused when the file is read, with the field: nothing
-that was cut, edited or made up reaches a plot or a report.
+Anything that a table or a relation below does not allow is refused when the file is read, naming the field:
+nothing that was cut, edited or made up reaches a plot or a report.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ PARAMETERS = mapping_of(
     command=text,
     date=text,
     n_features_to_select=optional(whole(1)),
-    m=optional(whole(1)),  # as it was called before
+    m=optional(whole(1)),  # its earlier name
     fraction=optional(number(0.0, 1.0)),
     memory=whole(1),
 )
@@ -248,7 +248,7 @@ def checked(
 def _agrees(name: str, said: object, found: object) -> None:
     """Raise unless a number, or a list of some, is what follows from the others.
 
-    Another version may round otherwise.
+    Another version may round differently.
     """
     theirs: list[Any] = said if isinstance(said, list) else [said]
     ours: list[Any] = found if isinstance(found, list) else [found]

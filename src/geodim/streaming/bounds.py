@@ -1,4 +1,4 @@
-"""Bounds on Phi from sketches of all columns, as `geodim.engine.cells` has them for counts in cells.
+"""Bounds on Phi from sketches of all columns, like those of `geodim.engine.cells` for counts in cells.
 
 A window of k points begins in one cell and ends in another: it is no wider than from the least value of the
 first to the greatest of the last, and no narrower than from the greatest of the first to the least of the
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 MOST_SIZES = 1 << 17
-PART = 0.15  # of the tolerance: what sizes that are left out may cost
+PART = 0.15  # part of the tolerance that omitted sizes may cost
 
 
 def phi_bounds(sketches: Sequence[Sketch], rtol: float) -> tuple[CellProfile, Ranges]:
-    """Bounds on Phi at sizes that leave open little more than the cells do, and the ranges of the columns.
+    """Return bounds on Phi at sizes that cost little more accuracy than the cells do, and all ranges.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def ranges_of(sketches: Sequence[Sketch]) -> Ranges:
 def _profile(
     sketches: Sequence[Sketch], n: int, sizes: Sizes, bounds: Bounds, owner: NDArray[np.int32]
 ) -> CellProfile:
-    step = 1.0  # any but 0, which would say that all is exact
+    step = 1.0  # anything but 0, which would mean that all is exact
     profile = CellProfile.of(n, len(sketches), step, sizes, bounds, owner)
     profile.done[:] = True
     return profile
@@ -93,7 +93,7 @@ def _all_columns(
     own_lower, own_upper = np.empty(sizes.size), np.empty(sizes.size)
     for column in np.argsort(-ranges.widths, kind="stable").tolist():
         if ranges.widths[column] < lower[0] or ranges.widths[column] == 0.0:
-            continue  # at no size does it reach what others do
+            continue  # it reaches what others do at no size
         sketch = sketches[column]
         before = np.append(0, np.cumsum(sketch.counts))
         bound_windows(sketch.least, sketch.greatest, before, sizes, own_lower, own_upper)

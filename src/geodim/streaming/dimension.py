@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 CELLS = 512  # per 1 / rtol: enough for 10^8 values of any distribution, see docs/streaming.md
 FEWEST = 64
-SHARE = 0.5  # of the memory, for the cells; the rest is for what comes
+SHARE = 0.5  # part of the memory for the cells; the rest is for incoming batches
 LARGEST_WHOLE = 2.0**53
 
 
@@ -136,7 +136,7 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
     def merge(self, other: object) -> StreamingDimension:
         """Return the dimension of all points of both, as a new object; both stay as they are.
 
-        In whatever order parts are merged, the state is that of one object that has seen all batches.
+        In any order of merging, the state is that of one object that has seen all batches.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the state as JSON, and write it to ``path`` (whole or not at all) if given, for `from_json`.
 
-        For bounds and profile alone there is ``result_.to_json()``.
+        For bounds and profile only, use ``result_.to_json()``.
         """
         return state_text(self._state(), path)
 
@@ -261,7 +261,7 @@ class StreamingDimension(BaseEstimator):  # type: ignore[misc] # scikit-learn ha
 
 
 def cells_for(n_features: int, rtol: object, memory: object) -> int:
-    """Return how many cells each column has: as rtol asks for, as far as memory goes.
+    """Return how many cells each column has: as many as rtol needs, as far as memory allows.
 
     Examples
     --------

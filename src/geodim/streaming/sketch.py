@@ -1,14 +1,14 @@
 r"""One column as counts in cells, which only depend on the values that came, not on their order.
 
-At level e the cells are the intervals :math:`[i 2^e, (i + 1) 2^e)`, whole numbers i; at the lowest, which a
-float64 can tell, every value has a cell of its own.  A sketch has the lowest level at which no more than so
-many cells are occupied.  Since cells of a level are unions of cells of the one below, and since a set of
-values occupies at least as many cells as each of its parts, a level that is too fine for a part is too fine
-for the whole: whatever was joined on the way would have been joined in the end.  So sketches of parts, merged
-in any order, are the sketch of the whole, to the bit.
+At level e the cells are the intervals :math:`[i 2^e, (i + 1) 2^e)`, whole numbers i; at the lowest level of
+float64, every value has a cell of its own.  A sketch has the lowest level at which at most a given number of
+cells is occupied.  Since cells of a level are unions of cells of the one below, and since a set of values
+occupies at least as many cells as each of its parts, a level that is too fine for a part is too fine for the
+whole: whatever was joined on the way would have been joined in the end.  So sketches of parts, merged in any
+order, are the sketch of the whole, to the bit.
 
-Of every cell the number of its values is kept, the least and the greatest: what occurs alone, as values far
-out do, is known exactly.
+For every cell the number of its values, the least and the greatest are kept: a value that is alone in its
+cell, as outliers are, is known exactly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LOWEST, HIGHEST = -1074, 1024  # exponents of the smallest float64, and past the largest
 FRACTION = 53  # bits
-CELL_BYTES = 32  # least, greatest and count; and a value that waits
+CELL_BYTES = 32  # least, greatest and count; and a value that waits to be counted
 
 
 @dataclass
@@ -64,13 +64,13 @@ class Sketch:
         return self.least.nbytes + self.greatest.nbytes + self.counts.nbytes + 8 * self._n_waiting
 
     def add(self, values: NDArray[np.floating], counts: Ints | None = None) -> None:
-        """Take some values, or ascending ones, each as often as ``counts`` says.
+        """Add some values, or ascending ones, each as often as ``counts`` says.
 
-        They are counted once there are as many as cells, or when somebody calls `settle`: that takes time in
+        They are counted once there are as many as cells, or when `settle` is called: that takes time in
         proportion to the cells, however few the values are.
         """
         copied = values.astype(np.float64)
-        copied += 0.0  # there is one zero
+        copied += 0.0  # turns -0.0 into 0.0
         if counts is not None:
             self._take(copied, copied, counts)
             return
@@ -82,7 +82,7 @@ class Sketch:
             self._n_waiting += part.size
 
     def settle(self) -> Sketch:
-        """Count the values that wait; the sketch itself."""
+        """Count the values that wait, and return the sketch itself."""
         if self._waiting:
             ordered = np.sort(np.concatenate(self._waiting))
             self._waiting, self._n_waiting = [], 0
@@ -105,7 +105,7 @@ class Sketch:
         least, greatest, counts = _joined(least, greatest, counts, self.level)
         if self.counts.size:
             least = np.concatenate([self.least, least])
-            order = np.argsort(least, kind="stable")  # of two ascending lists, which is soon done
+            order = np.argsort(least, kind="stable")  # fast, since these are two ascending lists
             least = least[order]
             greatest = np.concatenate([self.greatest, greatest])[order]
             counts = np.concatenate([self.counts, counts])[order]
@@ -127,7 +127,7 @@ class Sketch:
 
 
 def edges_at(values: Floats, level: int) -> Floats:
-    """Return where the cells of values begin; at levels that are finer than a value, with it.
+    """Return where the cells of values begin; at levels finer than a value, that is the value itself.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def edges_at(values: Floats, level: int) -> Floats:
         coarse = np.abs(values) < np.ldexp(1.0, level + FRACTION)
     with np.errstate(over="ignore", under="ignore"):
         numbers = np.floor(np.ldexp(values[coarse], -level))
-        numbers[(numbers == 0.0) & (values[coarse] < 0.0)] = -1.0  # it was too small for a float64
+        numbers[(numbers == 0.0) & (values[coarse] < 0.0)] = -1.0  # the quotient was too small for a float64
         edges[coarse] = np.ldexp(numbers, level)
     return edges
 
@@ -160,7 +160,7 @@ def _level_for(values: Floats, above: int, most: int) -> int:
 
 
 def _joined(least: Floats, greatest: Floats, counts: Ints, level: int) -> tuple[Floats, Floats, Ints]:
-    """Return cells, ascending and each within one of the level, put together."""
+    """Join ascending cells, each of which lies within one of the level."""
     if least.size == 0:
         return least, greatest, counts
     edges = edges_at(least, level)

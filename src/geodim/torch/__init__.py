@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from geodim.torch.hops import hop_features
     from geodim.torch.training import DimensionCallback, DimensionMetric
 
-_WHERE = {  # the last two ask for packages that are slow to import
+_WHERE = {  # the last two need packages that are slow to import
     "discriminability": "gradient",
     "intrinsic_dimension_loss": "gradient",
     "hop_features": "hops",

@@ -1,9 +1,9 @@
 r"""Delta and the dimension as functions that PyTorch can differentiate.
 
-Forwards the value is exact, as `geodim.intrinsic_dimension` finds it.  Backwards goes the gradient of one of
-the linear pieces that Delta is made of there: at each size k the value at the right end of the window that
-attains Phi(k) counts 1/n, the one at its left end -1/n (see `geodim.engine.subgradient`, which states the
-rule at ties).  Columns that attain Phi nowhere have no part in it, and are not sorted a second time.
+The forward value is exact, as `geodim.intrinsic_dimension` finds it.  The backward pass returns the gradient
+of one of the linear pieces of Delta: at each size k the value at the right end of the window that attains
+Phi(k) counts 1/n, the one at its left end -1/n (see `geodim.engine.subgradient`, which states the rule at
+ties).  Columns that attain Phi nowhere do not contribute, and are not sorted a second time.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ def discriminability(
     Parameters
     ----------
     X : torch.Tensor of shape (n_points, n_features)
-        The points.  What lies on a device is copied to this machine, solved here, and its gradient copied
+        The points.  Data on a device is copied to this machine, solved here, and its gradient copied
         back: value and gradient are the same everywhere.
     features : {"coordinates", "distances", "hops"}
         The columns, the distances from every point (or from landmarks), or the columns of X, TX, ... with the
-        operator T of a graph.  Others are columns that PyTorch makes, and then ``features="coordinates"``.
+        operator T of a graph.  Other features can be computed by PyTorch, as columns for "coordinates".
     metric : {"euclidean", "manhattan", "chebyshev"}
         For distances.
     landmarks : int or sequence of int, optional
@@ -118,9 +118,9 @@ def intrinsic_dimension_loss(X: torch.Tensor, *, log: bool = False, **options: A
     X : torch.Tensor of shape (n_points, n_features)
         The points.
     log : bool, default False
-        The logarithm of it, :math:`-2 \log \Delta`, whose gradient does not grow with the dimension.
+        Return its logarithm, :math:`-2 \log \Delta`, whose gradient does not grow with the dimension.
     **options
-        Those of `discriminability`.
+        Options of `discriminability`.
 
     Returns
     -------
@@ -163,13 +163,13 @@ class _Solved:
     source, profile
         The columns and their Phi.
     delta : float
-        What was found, divided by ``by``.
+        The value of Delta, divided by ``by``.
     by : float
         What widths are divided by.
     widest : int or None
-        The column whose range that is, if it is one.
+        The column whose range that is, if any.
     off : float
-        How far columns may differ when they are made again.
+        How far columns may differ when they are computed again.
     threads : int
         Threads to use.
     """
@@ -183,7 +183,7 @@ class _Solved:
     threads: int
 
     def gradients(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """The derivatives of Delta by the values of each column that has a part in it."""
+        """Yield the derivatives of Delta by the values of each column that contributes."""
         n, widest = self.profile.n_points, self.widest
         for column, counts in all_counts(self.source, self.profile, off=self.off, n_threads=self.threads):
             gradient = counts / n / self.by
@@ -197,7 +197,7 @@ class _Solved:
             yield widest, gradient
 
     def _add_range(self, gradient: NDArray[np.float64]) -> None:
-        """By the quotient rule, Delta falls as the range of the widest column grows."""
+        """Apply the quotient rule: Delta falls as the range of the widest column grows."""
         values = np.empty((1, gradient.size), self.source.dtype)
         self.source.read([self.widest], values)  # type: ignore[list-item]
         last = gradient.size - 1 - int(np.argmax(values[0, ::-1]))  # equal values are ranked by row
@@ -226,7 +226,7 @@ class _OfColumns(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor, None, None, None]:  # noqa: ANN401
-        """Spread it over the ends of the windows."""
+        """Distribute the gradient over the ends of the windows."""
         (X,) = ctx.saved_tensors  # raises if X was changed in place since
         gradient = torch.zeros(X.shape, dtype=torch.float64 if X.dtype == torch.float64 else torch.float32)
         for column, by_point in ctx.solved.gradients():
@@ -264,7 +264,7 @@ class _OfDistances(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor, None, None, None, None]:  # noqa: ANN401
-        """Through the ends of the windows, and then through the distances."""
+        """Propagate the gradient through the ends of the windows, and then through the distances."""
         (X,) = ctx.saved_tensors
         kind = torch.float64 if X.dtype == torch.float64 else torch.float32
         points = X.detach().to("cpu", kind).requires_grad_()
@@ -279,7 +279,7 @@ class _OfDistances(torch.autograd.Function):
 
 
 def _number(delta: float, like: torch.Tensor) -> torch.Tensor:
-    kind = torch.float32 if like.device.type == "mps" else torch.float64  # which has no others
+    kind = torch.float32 if like.device.type == "mps" else torch.float64  # MPS has no float64
     return torch.tensor(delta, dtype=kind, device=like.device)
 
 

@@ -1,8 +1,8 @@
 r"""Hops of a graph's attributes as differentiable functions: :math:`X, TX, T^2X, \dots`.
 
-The values are those of `geodim.features.hop_features`, to the bit; backwards goes the transpose of the
-operator, which is at hand for all of them: ``sym`` is symmetric, :math:`T^\top = D T D^{-1}` for ``rw``, so
-that polynomials of either go the same way, and a matrix of one's own is turned.
+The values are those of `geodim.features.hop_features`, to the bit; the backward pass uses the transpose of
+the operator, which is known for all of them: ``sym`` is symmetric, :math:`T^\top = D T D^{-1}` for ``rw``,
+polynomials of either follow from these, and a matrix given by the user is transposed.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def check_tensor(X: object) -> None:
 
 
 def on_this_machine(X: torch.Tensor) -> NDArray[np.floating]:
-    """Return the values as an array, float32 or float64; no copy where they lie here."""
+    """Return the values as an array, float32 or float64, without a copy if they are on this machine."""
     from geodim.backends.cuda.tensors import tensor_type  # noqa: PLC0415 - asks for PyTorch in words of its own
 
     array: NDArray[np.floating] = X.detach().to("cpu", tensor_type(X)).numpy()

@@ -63,7 +63,7 @@ class LayerDimension:
     mode is switched, and at the end of the block the hooks are gone.  Copies of the model are not watched.
     (To save the model inside the block, save its ``state_dict``; a whole model with hooks cannot be pickled.)
 
-    What a module returns is read as follows.  Of a tuple, list or mapping the first tensor counts.  Its first
+    What a module returns is read as follows.  In a tuple, list or mapping the first tensor counts.  Its first
     axis is the batch; all others are flattened, so that an image of 8 channels, 5 by 5, has 200 features.  A
     module that runs several times in a pass adds points each time.
 
@@ -77,7 +77,7 @@ class LayerDimension:
     every : int, default 1
         Measure only at the first of this many calls of `measure`; in between nothing is recorded.
     max_points : int, default 4096
-        Points to keep of each layer.  Of more, a random sample, drawn alike for all layers and all
+        Points to keep of each layer.  If there are more, a random sample, the same for all layers and all
         steps (so that the same points are compared, if batches come in the same order).  Memory: as
         many rows as this for each layer.
     rtol : float, default 1e-3
@@ -96,7 +96,7 @@ class LayerDimension:
     rows : list of dict
         One for each step and layer, see `measure`; ``pandas.DataFrame(watch.rows)`` makes a table.
     results : dict
-        The `IDResult` of each layer at the last step, which tells which units carry the dimension.
+        The `IDResult` of each layer at the last step, which shows which units carry the dimension.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class LayerDimension:
         self.detach()
 
     def measure(self, step: object = None) -> list[dict[str, Any]]:
-        """Compute the dimension of what the layers put out since the last call, and forget it.
+        """Compute the dimension of the layers' outputs since the last call, and discard these.
 
         Parameters
         ----------
@@ -361,7 +361,7 @@ class _Sample:
         return int(self.rows.shape[1]) if self.rows.ndim == 2 else None
 
     def add(self, rows: torch.Tensor) -> None:
-        """Take a batch; only rows that are kept leave its device."""
+        """Add a batch; only rows that are kept leave its device."""
         before = self.keys.size
         keys = np.concatenate([self.keys, self.random.random(len(rows))])
         kept = np.sort(np.argsort(keys, kind="stable")[: self.most])
@@ -378,7 +378,7 @@ class _Sample:
         self.keys[free] = keys[new]
 
     def _reserve(self, size: int, like: NDArray[Any]) -> None:
-        """Make room by doubling, so that memory follows what came, not what might."""
+        """Make room by doubling, so that memory follows what has arrived, not what might."""
         if self.width is None:
             self.rows = np.empty((0, like.shape[1]), like.dtype)
         if size > len(self.rows):

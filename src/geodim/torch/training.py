@@ -1,7 +1,7 @@
-"""For training loops of others: a callback for Lightning, and a metric as torchmetrics has them.
+"""Integration into training frameworks: a callback for Lightning, and a metric for torchmetrics.
 
-Neither package is needed: the callback and the metric are theirs where they are installed, and otherwise
-plain classes with the same methods, to be called by hand.
+Neither package is required: the callback and the metric derive from their classes if installed, and otherwise
+are plain classes with the same methods, to be called by hand.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class DimensionCallback(_class_of("Callback", "lightning.pytorch", "pytorch_ligh
     layers : iterable of str, optional
         Names of modules, see `LayerDimension`.
     prefix : str, default "dimension"
-        What names of logged values begin with.
+        The beginning of the names of logged values.
     **options
-        Those of `LayerDimension`.
+        Options of `LayerDimension`.
 
     Attributes
     ----------
@@ -110,14 +110,14 @@ class DimensionMetric(_class_of("Metric", "torchmetrics")):  # type: ignore[misc
     of : {"dimension", "discriminability"}
         What `compute` returns.
     rtol, memory, scale
-        Those of `geodim.StreamingDimension`.
+        Parameters of `geodim.StreamingDimension`.
     **options
-        Those of ``torchmetrics.Metric``, where it is installed.
+        Options of ``torchmetrics.Metric``, if it is installed.
 
     Attributes
     ----------
     stream : StreamingDimension
-        What it knows of the batches.
+        What is known about the batches.
 
     Examples
     --------
@@ -147,12 +147,12 @@ class DimensionMetric(_class_of("Metric", "torchmetrics")):  # type: ignore[misc
         self.stream = StreamingDimension(rtol, memory, scale=scale)
 
     def update(self, X: torch.Tensor) -> None:
-        """Take a batch of points by features."""
+        """Add a batch of points by features."""
         check_tensor(X)
         self.stream.partial_fit(on_this_machine(X))
 
     def compute(self) -> torch.Tensor:
-        """Return what was asked for, between the bounds, of all batches since the last reset."""
+        """Return the requested value, between the bounds, for all batches since the last reset."""
         return torch.tensor(getattr(self.result, self.of), dtype=torch.float64)
 
     @property

@@ -1,4 +1,4 @@
-"""The active Dask client: what `geodim.backends` asks of a place to run."""
+"""The active Dask client as a backend, see `geodim.backends`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class DaskBackend(LocalBackend):
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self._cells: CellPass | None = None  # a pass with finer steps goes on where the one before ended
+        self._cells: CellPass | None = None  # a pass with finer steps continues where the one before ended
 
     @classmethod
     def of(cls, X: object) -> DaskBackend:  # noqa: ARG003 - the client is the same for all data
@@ -77,7 +77,7 @@ class DaskBackend(LocalBackend):
         )  # fmt: skip
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:  # noqa: ARG002
-        """For the workers, which have threads of their own."""
+        """Plan for the workers, which have threads of their own."""
         return plan_cluster(problem, self.cluster.workers, budget=memory)
 
     def solve(
@@ -126,7 +126,7 @@ class DaskBackend(LocalBackend):
         threads: int,
         driver: Driver,
     ) -> None:
-        """Solve columns that are made."""
+        """Solve computed columns."""
         solve_made(self.cluster, source, leading(source, threads), profile, ends, driver)
 
     def meter(self) -> Meter:

@@ -68,7 +68,7 @@ class Reach:
     owner: NDArray[np.int32]
 
     def with_other(self, other: Reach) -> Reach:
-        """Over both; the lowest column owns a tie."""
+        """Return the bounds over both; the lowest column owns a tie."""
         wins = (other.upper > self.upper) | ((other.upper == self.upper) & (other.owner < self.owner))
         return Reach(
             np.maximum(self.lower, other.lower),
@@ -85,7 +85,7 @@ def reach_of(
     sizes: NDArray[np.int64],
     outline: tuple[NDArray[np.int64], NDArray[np.float64]],
 ) -> Reach:
-    """Bounds over those of the columns that are listed in ``which``; an outline of Phi is known."""
+    """Return bounds over the columns that are listed in ``which``; an outline of Phi is known."""
     reach = Reach(np.zeros(sizes.size), np.full(sizes.size, -1.0), np.full(sizes.size, -1, np.int32))
     for column, own, of_column in zip(columns, counts_of(counts, edges), edges, strict=True):
         if column in which:
@@ -97,7 +97,7 @@ def reach_of(
 def parts_of(
     counts: Counts, edges: Edges, columns: list[int], which: list[int], n_points: int, still: Open
 ) -> dict[int, NDArray[np.int64]]:
-    """Into how many parts to cut the cells of those columns that keep Phi open."""
+    """Return into how many parts to cut the cells of those columns that keep Phi open."""
     found = {}
     for column, own, of_column in zip(columns, counts_of(counts, edges), edges, strict=True):
         if column in which:
@@ -129,7 +129,7 @@ class CellPass:
     ranges : Ranges
         Ranges of all columns.
     driver : Driver
-        Says when to stop, and hears (columns settled, columns in all).
+        Says when to stop, and is given (columns settled, columns in all).
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class CellPass:
             step *= 2.0 * crowded
 
     def _count(self, edges: dict[int, NDArray[np.floating]]) -> None:
-        """One pass over the data, for some columns, in these cells."""
+        """Make one pass over the data, for some columns, in these cells."""
         self.edges |= edges
         for group in self.groups:
             group.which = [column for column in group.which if column not in edges]
@@ -215,9 +215,9 @@ class CellPass:
         self.bytes_read += self.source.n_rows * self.source.dtype.itemsize * len(columns)
 
     def _bound(self, sizes: NDArray[np.int64]) -> bool:
-        """Bounds from the counts, at more and more sizes until more would not help.
+        """Find bounds from the counts, at more and more sizes until more would not help.
 
-        False if time is over before there are any.
+        Returns False if time is over before there are any.
         """
         while True:
             known = self.profile.outline()

@@ -31,7 +31,7 @@ class Cluster(Capacity):
     Parameters
     ----------
     client : distributed.Client
-        Whose cluster to use.
+        The client whose cluster to use.
     """
 
     def __init__(self, client: Client) -> None:
@@ -77,7 +77,7 @@ class Cluster(Capacity):
         return str(getattr(self.client.scheduler, "address", "tcp://scheduler:8786"))
 
     def homes(self) -> Iterator[str]:
-        """Addresses in turn, of each worker as often as it has threads, and again from the first."""
+        """Yield addresses in turn, each worker as often as it has threads, then again from the first."""
         most = max(worker.threads for worker in self.workers)
         return cycle([w.address for turn in range(most) for w in self.workers if turn < w.threads])
 
@@ -86,7 +86,7 @@ class Cluster(Capacity):
     ) -> Future[T]:
         """Submit one task, ahead of waiting ones if ``soon``; on one worker, if there is a live ``home``.
 
-        Without a key made of its arguments: hashing data costs more than it ever saves.
+        Its key is not made from its arguments: hashing data costs more than it ever saves.
         """
         place = {} if home is None else {"workers": [home], "allow_other_workers": True}
         with self._losses():
@@ -96,7 +96,7 @@ class Cluster(Capacity):
         return future
 
     def compute(self, delayed: list[Delayed]) -> list[Future[Any]]:
-        """Many tasks at once, so that the scheduler sees what depends on what."""
+        """Submit many tasks at once, so that the scheduler sees what depends on what."""
         with self._losses():
             futures: list[Future[Any]] = self.client.compute(delayed)
         return futures
@@ -132,10 +132,10 @@ class Cluster(Capacity):
         stop: Callable[[], bool],
         more: Callable[[], Iterable[Future[T]]] = tuple,
     ) -> Iterator[Future[T]]:
-        """Futures as their tasks end, until ``stop`` says so; then the others are given up.
+        """Yield futures as their tasks end, until ``stop`` says so; then the others are given up.
 
         After each one ``more`` is asked for further futures.  Raises what a task raised, or `ClusterError`
-        where the scheduler is lost.
+        if the scheduler is lost.
         """
         ended: queue.SimpleQueue[Future[T]] = queue.SimpleQueue()
         waiting = set()
@@ -168,7 +168,7 @@ class Cluster(Capacity):
 
     @contextmanager
     def _losses(self) -> Iterator[None]:
-        """What the client raises once its scheduler is gone, as one kind of error."""
+        """Turn what the client raises once its scheduler is gone into one kind of error."""
         try:
             yield
         except GeodimError:
@@ -177,7 +177,7 @@ class Cluster(Capacity):
             raise self._lost(error) from error
 
     def check(self, future: Future[Any]) -> None:
-        """Raise unless the task ended well."""
+        """Raise unless the task succeeded."""
         status = future.status
         if status == "finished":
             return

@@ -46,7 +46,7 @@ class WholePass:
     ranges : Ranges
         Ranges of all columns.
     driver : Driver
-        Says when to stop, and hears (columns done, columns in all).
+        Says when to stop, and is given (columns done, columns in all).
     """
 
     solve: Callable[..., Part] = staticmethod(tasks.solve_block)
@@ -72,7 +72,7 @@ class WholePass:
         self.driver.report(0, total)
         leading: dict[
             tuple[int, ...], Future[Part]
-        ] = {}  # leaders by their blocks, until the others tell of them
+        ] = {}  # leaders by their blocks, until the others of their blocks report them
         with self.driver.heeding():
             first, passes = self.plan(leaders)
             futures = self._submitted(first, None, {})
@@ -92,7 +92,7 @@ class WholePass:
                 if self.driver.late():
                     break
                 futures.clear()
-        bar = None  # or else the cluster would go on to compute it
+        bar = None  # otherwise the cluster would still compute it
         for future in leading.values():  # the others of their blocks were given up
             if future.status == "finished":
                 reduction.add(future)
@@ -124,7 +124,7 @@ class WholePass:
         groups = self._groups()
         if not rest or self.source.n_features <= at_once:  # all start at once anyway
             return [], [[(group, group) for group in groups]]
-        # Blocks with leaders first: they are where they are needed, and others travel in the meantime.
+        # Blocks with leaders first: they are already on the workers, and others travel in the meantime.
         groups.sort(key=lambda group: not set(leading) & set(group))
         parts = [(group, *split(group, leading)) for group in groups]
         return [(group, lead) for group, lead, _ in parts], [[(group, others) for group, _, others in parts]]
@@ -202,5 +202,5 @@ def slice_of(ranges: Ranges, columns: list[int]) -> Ranges:
 
 
 def new_token() -> str:
-    """Return a name for a job that no other has."""
+    """Return a unique name for a job."""
     return uuid.uuid4().hex

@@ -116,7 +116,7 @@ class CountPass(WholePass):
     held: dict[tuple[int, ...], Any]
 
     def plan(self, leaders: Sequence[int]) -> tuple[Stage, list[Stage]]:
-        """As many columns at a time as workers have room to count; each time the data is read once."""
+        """Count as many columns at a time as workers have room for; each time the data is read once."""
         every, way = list(range(self.source.n_features)), self.way
         groups = [every[at : at + way.width] for at in range(0, len(every), way.width)]
         waves = [groups[at : at + way.blocks] for at in range(0, len(groups), way.blocks)]

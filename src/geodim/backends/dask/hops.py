@@ -105,7 +105,7 @@ def classes_of(found: LayerParts) -> list[NDArray[np.intp]]:
 
 
 class DaskHopPass(HopPass):
-    """`HopPass` on a cluster."""
+    """A `HopPass` on a cluster."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class DaskHopPass(HopPass):
         self.cluster = cluster
 
     def run(self, layers: Layers, driver: Driver) -> None:
-        """Solve what is left, until done or stopped; the state is kept also if the cluster is lost."""
+        """Solve what is left, until done or stopped; the state is kept even if the cluster is lost."""
         slots = self.way.solvers
         job = Job(
             token=new_token(),
@@ -152,7 +152,7 @@ class DaskHopPass(HopPass):
     def _solved(self, job: Job, layers: Layers, driver: Driver, home: _Home) -> Iterator[Future[LayerParts]]:
         """Yield the futures of the blocks as they finish.
 
-        Only so many are on the way that later ones still learn from earlier ones.
+        Few enough are submitted at a time that later ones still profit from earlier ones.
         """
         operator = self.cluster.broadcast(self.operator)
         for wave in self._waves(layers.unfinished()):
@@ -214,7 +214,7 @@ class DaskHopPass(HopPass):
 
 
 class _Home:
-    """The layers at home: merged on the cluster, taken over from time to time, saved when that is due."""
+    """The layers on the client: merged on the cluster, fetched from time to time, saved when that is due."""
 
     def __init__(self, cluster: Cluster, layers: Layers, driver: Driver) -> None:
         self.cluster, self.layers, self.driver = cluster, layers, driver

@@ -1,4 +1,4 @@
-"""Columns that are made, on a cluster: every worker has the points, makes its share of columns and solves it.
+"""Computed columns on a cluster: every worker has the points, and computes and solves its share of columns.
 
 Leaders come first.  What they reached goes to all other tasks, which drop nearly all of their columns by
 counts, and comes back from each of them; so the maximum over all tasks is Phi, bit for bit.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Made:
-    """What a task found: of Phi, of the extremes of its columns, and what the source noted on the way."""
+    """What a task found: Phi, the extremes of its columns, and what the source recorded on the way."""
 
     part: Part
     columns: NDArray[np.intp]
@@ -39,7 +39,7 @@ class Made:
 
 
 def solve_some(source: ColumnSource, columns: list[int], deadline: float | None, before: Part | None) -> Made:
-    """Make and solve some columns, on a worker and in one thread; what was reached before is included."""
+    """Compute and solve some columns, on a worker and in one thread; what was reached before is included."""
     n, m = source.n_points, source.n_features
     profile = Profile.empty(n, m)
     profile.done[:] = True
@@ -73,7 +73,7 @@ def solve_made(
     ends: NDArray[np.float64],
     driver: Driver,
 ) -> None:
-    """Solve every column of a source that makes them, or as many as time allows.
+    """Solve every column of a source that computes them, or as many as time allows.
 
     Parameters
     ----------
@@ -84,11 +84,11 @@ def solve_made(
     leaders : sequence of int
         Columns to solve first.
     profile : Profile
-        Filled.
+        The profile, which is filled.
     ends : array of shape (n_features, 2)
         For the extremes of the columns, written.
     driver : Driver
-        Says when to stop, and hears (columns done, columns in all).
+        Says when to stop, and is given (columns done, columns in all).
     """
     total, threads = source.n_features, sum(worker.threads for worker in cluster.workers)
     reduction = Reduction(cluster, profile.phi.size)

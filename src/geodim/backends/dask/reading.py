@@ -85,7 +85,7 @@ def as_numbers(chunk: Chunk, declared: Declared) -> NDArray[Any]:
     if isinstance(chunk, np.ndarray):
         return chunk
     if hasattr(chunk, "toarray"):
-        dense: NDArray[Any] = checked_sparse(chunk).toarray()  # a bad index would end the worker
+        dense: NDArray[Any] = checked_sparse(chunk).toarray()  # a bad index would kill the worker
         return dense
     if hasattr(chunk, "dtypes") and all(kind == dtype for kind in chunk.dtypes):
         plain: NDArray[Any] = chunk.to_numpy()  # no copy, for a frame of columns of one type
@@ -105,7 +105,7 @@ def as_numbers(chunk: Chunk, declared: Declared) -> NDArray[Any]:
 
 
 def look(chunk: Chunk, declared: Declared, rows: NDArray[np.intp], weights: NDArray[np.int64] | None) -> Look:
-    """First pass over one chunk; ``rows`` are those of the sample."""
+    """Make the first pass over one chunk; ``rows`` are those of the sample."""
     values = as_numbers(chunk, declared)
     sample = values[rows].astype(declared.dtype)
     if values.shape[0] == 0 or (weights is not None and not weights.any()):

@@ -43,7 +43,7 @@ class Reduction:
         ]  # by segment, by height
 
     def add(self, part: Future[Any]) -> None:
-        """Take in the future of a part."""
+        """Add the future of a part."""
         for segment, tree in enumerate(self.trees):
             one = part
             if len(self.trees) > 1:
@@ -58,7 +58,7 @@ class Reduction:
                 tree.append([one])
 
     def result(self) -> list[Any]:
-        """Merge what is left and bring it here, segment by segment; start over."""
+        """Merge what is left and fetch it, segment by segment; then start over."""
         roots = []
         for tree in self.trees:
             parts = [part for level in tree for part in level]

@@ -107,7 +107,7 @@ class DaskSource:
     def _open_frame(self, frame: DataFrame | Series, *, counted: bool) -> None:
         """Open a frame; the lengths of its partitions are counted in the first pass.
 
-        They are not known before, and to count them is to read them.
+        They are not known before, and counting them means reading them.
         """
         if frame.ndim == 1:
             frame = frame.to_frame()
@@ -144,7 +144,7 @@ class DaskSource:
 
     @property
     def n_rows(self) -> int:
-        """Rows of the data, without their weights; about this many until a frame was read once."""
+        """Rows of the data, without their weights; approximate until a frame has been read once."""
         return self._guess if self.first_rows is None else int(self.first_rows[-1])
 
     @property
@@ -155,14 +155,14 @@ class DaskSource:
     # The first pass.
 
     def scan(self) -> Ranges:
-        """Return ranges of all columns; raises where a value is not finite."""
+        """Return the ranges of all columns; raise if a value is not finite."""
         if self._looks is None:
             self._look()
         assert self._looks is not None
         return self._ranges(self._looks)
 
     def _look(self) -> None:
-        """Look at every chunk; where the workers have room the columns are put together on the way."""
+        """Examine every chunk; if the workers have room, the columns are joined on the way."""
         rows = np.empty(0, np.intp)
         if self.first_rows is not None:
             rows = self._own_rows(sample_rows(self))
@@ -172,7 +172,7 @@ class DaskSource:
         blocks: list[Pieces] = []
         if groups:
             turned, blocks = self._blocks(groups)
-            # Rows of an array are examined faster as they lie, frames as columns.
+            # Rows of an array are examined faster as stored, frames as columns.
             if self._frame is not None:
                 chunks, look = turned, reading.look_at_columns
         looks = [
@@ -213,7 +213,7 @@ class DaskSource:
     # Columns.
 
     def groups(self, columns: Sequence[int]) -> list[list[int]]:
-        """Return columns that make a block each."""
+        """Return the columns of each block."""
         return groups_of(columns, self.bytes_per_column, self.cluster)
 
     def waves(self, columns: Sequence[int]) -> list[list[list[int]]]:
@@ -270,7 +270,7 @@ class DaskSource:
     def _gathered(self, blocks: list[Pieces], most_rounds: int = 1) -> list[Any]:
         """Return the pieces of every block, gathered on one worker.
 
-        They travel as soon as they are there, and evenly, before anyone waits.  In several rounds the first
+        They travel as soon as they exist, and evenly, before they are needed.  In several rounds the first
         arrive while others are still being read, which takes more memory.
         """
         homes = self.cluster.homes()
@@ -298,7 +298,7 @@ class DaskSource:
         fan_in: int,
         *shared: object,
     ) -> Delayed:
-        """``count`` of the group's columns in every row of chunks, ``add``ed up as a tree; delayed."""
+        """Return ``count`` of the group's columns in every row of chunks, ``add``ed up as a tree; delayed."""
         edges = np.asarray(self.first_columns)
         where = np.searchsorted(edges, group, side="right") - 1
         level = []
@@ -314,7 +314,7 @@ class DaskSource:
     # What else a source can state.
 
     def read(self, columns: Sequence[int], out: NDArray[np.floating]) -> None:
-        """Bring some columns here."""
+        """Fetch some columns."""
         block = self._brought(list(columns))
         out[:] = block if self.weights is None else np.repeat(block, self.weights, axis=1)
 
@@ -325,7 +325,7 @@ class DaskSource:
         return values
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Bring one column here."""
+        """Fetch one column."""
         block = self._brought([column])
         return as_source(block.T, weights=self.weights).read_runs(0)
 
@@ -340,7 +340,7 @@ class DaskSource:
         ]
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
-        """Bring one chunk here."""
+        """Fetch one chunk."""
         assert self.first_rows is not None
         i, j = self.first_rows.index(rows.start), self.first_columns.index(columns.start)
         (values,) = self.cluster.results(self.cluster.compute([self.parts[i][j]]))
@@ -425,7 +425,7 @@ def _with_fewer_chunks(array: Array) -> Array:
 
 
 def _edges(lengths: Sequence[int]) -> list[int]:
-    """First row or column of every chunk, and the end."""
+    """Return the first row or column of every chunk, and the end."""
     return [0, *np.cumsum(np.asarray(lengths, np.int64)).tolist()]
 
 

@@ -57,11 +57,11 @@ class Job:
 
     @property
     def floor(self) -> float:
-        """What a profile holds where no column contributed."""
+        """The value of a profile where no column contributed."""
         return 0.0 if self.n_steps is None else -float(self.n_points)
 
     def local_deadline(self) -> float | None:
-        """On this machine's monotonic clock."""
+        """Return the deadline on this machine's monotonic clock."""
         return None if self.deadline is None else time.monotonic() + self.deadline - time.time()
 
     def clock(self) -> Callable[[], bool]:
@@ -78,7 +78,7 @@ class Job:
 class Part:
     """What some columns add to Phi from ``start`` on.
 
-    The maximum and its owner, which is -1 where they add nothing.
+    It holds the maximum and its owner, which is -1 where they add nothing.
     """
 
     start: int
@@ -96,7 +96,7 @@ class Part:
 
 
 class Place:
-    """Memory that a task works with and leaves to the next.
+    """Memory that a task uses and leaves to the next.
 
     Dask's workers return memory at once, and fresh memory is slow.
     """
@@ -110,7 +110,7 @@ class Place:
 class Bench:
     """What tasks of one job share on one worker.
 
-    The bars so far, places, and a gate that lets no more in than fit.
+    It holds the bars so far, places, and a gate that admits no more tasks than fit.
     """
 
     def __init__(self, job: Job, size: int) -> None:
@@ -121,7 +121,7 @@ class Bench:
 
     @contextmanager
     def place(self, make: Callable[[], Place]) -> Iterator[Place]:
-        """Lend a place to work in: a free one, or a new one."""
+        """Lend working memory: a free place, or a new one."""
         with self.gate:
             place = self.places.pop() if self.places else make()
             try:
@@ -154,7 +154,7 @@ _benches_lock = threading.Lock()
 
 
 def bench_of(job: Job, size: int) -> Bench:
-    """Return the job's place on this worker."""
+    """Return what tasks of the job share on this worker."""
     with _benches_lock:
         bench = _benches.get(job.token)
         if bench is None:
@@ -224,7 +224,7 @@ def solve_block(
         lowest = None
         if not dense:
             source = open_block(block, job.weights)
-        elif bar is not None and job.step == 0.0:  # with a step nothing is sorted that could be left unsorted
+        elif bar is not None and job.step == 0.0:  # with a step, no sorting could be saved
             lowest = np.maximum.accumulate(bench.bars[0], out=place.lowest)
         for at in np.flatnonzero(~profile.done).tolist():
             if not dense:

@@ -1,8 +1,8 @@
 """The report: results as one HTML file that opens offline, in any browser, from an e-mail.
 
-`geodim.display.html.document.report` puts it together; everything else serves that:
+`geodim.display.html.document.report` assembles it from these parts:
 
-* `sources`: results from JSON files, of whatever kind
+* `sources`: results from JSON files of any kind
 * `text`: the plain words
 * `figures`: the numbers that the interactive plots and tables show, as plain values
 * `static`: the same plots as fixed pictures, for readers without scripts

@@ -23,9 +23,9 @@ FEATURES = 12  # rows of the table of shares
 
 
 def comparison_values(items: list[Item], found: Comparison | None = None) -> dict[str, Any]:
-    """For the template: words, numbers with one column for each result, shares side by side.
+    """Return words, numbers with one column for each result, and shares side by side, for the template.
 
-    And for it and the scripts: which results have curves, and which have hops.
+    It also says, for the template and the scripts, which results have curves, and which have hops.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def _last(item: Item) -> IDResult | None:
 
 
 def _words(items: list[Item]) -> list[str]:
-    """Return what may be said, from the results alone."""
+    """Return what can be concluded from the results alone."""
     found = [(item.title, result) for item in items if (result := _last(item)) is not None]
     if len(found) < 2:
         return [f"{counted(len(items), 'result')} side by side."]

@@ -156,7 +156,7 @@ def render_report(
 
 
 def _title(names: list[str]) -> str:
-    """Return what the page is about: its data, by name.
+    """Return the title of the page: its data, by name.
 
     >>> _title(["a"]), _title(["a", "b"]), _title(["a", "b", "c", "d"])
     ('a', 'a and b', 'a and 3 others')
@@ -169,6 +169,6 @@ def _title(names: list[str]) -> str:
 
 @lru_cache(maxsize=1)
 def packed_plotly() -> str:
-    """plotly.js from the installed package, packed with gzip, as base64."""
+    """Return plotly.js from the installed package, packed with gzip, as base64."""
     source: str = require("plotly.offline", "report", "the report").get_plotlyjs()
     return base64.b64encode(gzip.compress(source.encode(), 9, mtime=0)).decode()

@@ -1,6 +1,6 @@
 """The numbers behind the interactive plots and tables, as plain values for the page's scripts.
 
-Names stand in one list and are referred to by position, since every hop of a graph repeats them.
+Names are kept in one list and referred to by position, since every hop of a graph repeats them.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _masses(left: NDArray[np.float64], right: NDArray[np.float64], mass: float) 
 def features(result: IDResult, names: Names) -> dict[str, Any]:
     """Return shares, largest first, the dimension without each feature, and at how many sizes it leads.
 
-    Hop and attribute for the features of a graph.
+    For a graph, also the hop and attribute of each feature.
     """
     size = result.mass if result.measured else max(result.n_points - 1, 1)
     leads: list[float | None] = [None] * len(result.shares)
@@ -111,7 +111,7 @@ def features(result: IDResult, names: Names) -> dict[str, Any]:
 
 
 def hop_of(name: str) -> tuple[int, str]:
-    """Hop and attribute of a feature of a graph, as `geodim.khop_dimensions` names them.
+    """Return hop and attribute of a feature of a graph, from its name by `geodim.khop_dimensions`.
 
     >>> hop_of("hop 2: age"), hop_of("age")
     ((2, 'age'), (0, 'age'))
@@ -121,7 +121,7 @@ def hop_of(name: str) -> tuple[int, str]:
 
 
 def hop_rows(result: KHopResult) -> dict[str, Any]:
-    """Dimension and bounds for every k."""
+    """Return dimension and bounds for every k."""
     return {
         "dimension": rounded(result.dimensions),
         "lower": rounded(one.lower for one in result),

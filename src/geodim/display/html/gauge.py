@@ -1,6 +1,6 @@
 """The gauge as a picture (SVG): a result on a logarithmic line, among the marks of known columns.
 
-Drawn for a width of 360 pixels, so that its texts are readable on a phone; labels that would touch one
+It is drawn for a width of 360 pixels, so that its texts are readable on a phone; labels that would touch one
 another stand in rows of their own.
 """
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["GaugePicture", "Label", "gauge_picture"]
 
-LETTER = 6.4  # pixels of a letter, and a little more
+LETTER = 6.4  # pixels of a letter, with a small margin
 GAP = 8.0
 FIRST = 40.0  # from the line down to the first row of labels
 
 
 @dataclass(frozen=True)
 class Label:
-    """A mark on the line, and where its text stands."""
+    """A mark on the line, and the position of its text."""
 
     x: float
     text_x: float
@@ -80,7 +80,7 @@ def gauge_picture(gauge: Gauge) -> GaugePicture:
 
 
 def _rows(places: Sequence[tuple[float, str]], first: float) -> tuple[list[Label], int]:
-    """Each label in the first row where it touches no other, and the number of rows."""
+    """Put each label in the first row where it touches no other; return these and the number of rows."""
     ends: list[float] = []
     labels = []
     for x, text in places:
@@ -92,7 +92,7 @@ def _rows(places: Sequence[tuple[float, str]], first: float) -> tuple[list[Label
 
 
 def _inside(x: float, text: str, letter: float = LETTER) -> float:
-    """Return where the middle of a text must be so that all of it is in the picture."""
+    """Return the position of the middle of a text such that all of it is in the picture."""
     half = 0.5 * letter * len(text)
     return round(min(max(x, half), GaugePicture.WIDTH - half), 1)
 

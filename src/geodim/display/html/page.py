@@ -1,4 +1,4 @@
-"""The one builder of pages: jinja2 templates that escape every text.
+"""Pages from jinja2 templates that escape every text.
 
 A column called ``<script>`` is shown, not run.  Only what comes from our own files is marked ``safe`` in the
 templates: the style sheet, the scripts and plotly.js.
@@ -43,14 +43,14 @@ def _shown(value: object) -> object:
 
 
 def render_page(template: str, **values: object) -> str:
-    """Return a page from one of the templates."""
+    """Render a page from one of the templates."""
     return environment().get_template(template).render(values)
 
 
 def json_inside(values: object) -> str:
     r"""Return JSON as markup that stays inside its element, whatever names it holds.
 
-    All but ASCII is written as escapes, so that half a character, which UTF-8 cannot hold, does no harm.
+    All but ASCII is escaped, so that a lone surrogate, which UTF-8 cannot hold, does no harm.
 
     >>> print(json_inside({"name": "</script>"}))
     {"name":"\u003c/script\u003e"}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["estimates_table", "how_made", "result_values"]
 
-ROWS = 25  # of a table without scripts; the scripts page through all of them
+ROWS = 25  # rows of a table without scripts; the scripts page through all of them
 
 
 def result_values(item: Item, key: str, names: Names) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _dimension(result: IDResult, names: Names) -> dict[str, Any]:
 def _hops(result: KHopResult, names: Names) -> dict[str, Any]:
     curves = [figures.curve(one, names) for one in result]
     rows, last = figures.hop_rows(result), result[result.hops]
-    # How many hops are worth it; bounds of a pass that was stopped say too little for that.
+    # Advice on the number of hops; the bounds of a stopped pass are not enough for that.
     advice = None if result[0].stopped else advise(result)
     k = result.hops if advice is None else advice.hops
     return {
@@ -190,7 +190,7 @@ def _caption(what: str, shown: int, total: int) -> str:
 
 
 def how_made(item: Item) -> dict[str, Any]:
-    """Return parameters, versions and the command, so that it can be made again."""
+    """Return parameters, versions and the command, so that the result can be reproduced."""
     command = item.parameters.get("command")
     kept = {name: value for name, value in item.parameters.items() if name not in ("command", "data")}
     facts = [(_words(name), _value(value)) for name, value in kept.items() if value is not None]

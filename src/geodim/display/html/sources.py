@@ -29,14 +29,14 @@ LINES = (
 
 @dataclass(frozen=True)
 class Item:
-    """A result and what to call it.
+    """A result and its title.
 
     Attributes
     ----------
     title : str
         What was measured: the name of a data set or file.
     result : IDResult, KHopResult or FeatureSelection
-        What was found.
+        The result.
     """
 
     title: str
@@ -50,7 +50,7 @@ class Item:
 
     @property
     def date(self) -> str:
-        """When it was computed, if that is known."""
+        """The time at which it was computed, if known."""
         date = self.parameters.get("date")
         return date if isinstance(date, str) else ""
 
@@ -109,7 +109,7 @@ def as_result(values: object) -> Result:
 
 
 def as_items(results: object) -> list[Item]:
-    """Name results by their data, or else a number; items stay as they are.
+    """Name results by their data, or else by a number; items stay as they are.
 
     Names that read the same are numbered.
     """

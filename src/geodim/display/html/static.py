@@ -1,4 +1,4 @@
-"""The plots as fixed pictures (SVG), drawn by hand.
+"""The plots as fixed pictures (SVG), drawn without a plotting library.
 
 Readers without scripts see them, and all others before the scripts have run.
 """
@@ -21,7 +21,7 @@ __all__ = ["Picture", "curve_picture", "line_picture"]
 class Picture:
     """Positions for the template: ticks with their texts, paths and dots.
 
-    The label says what is seen, to those who do not see it.
+    The label describes the picture to those who do not see it.
     """
 
     label: str
@@ -76,7 +76,7 @@ def _picture(
     shaded: bool = False,
     dots: bool = False,
 ) -> Picture:
-    """Draw points, joined in order, in axes that show such ranges."""
+    """Draw points, joined in order, in axes that show these ranges."""
     spots = [_at(x, y, across, up) for x, y in points]
     line = "M" + "L".join(map(" ".join, spots)) if spots else ""
     ground = [_at(x, 0.0, across, up) for x in (1.0, 0.0)]

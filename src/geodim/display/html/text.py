@@ -42,7 +42,7 @@ def dimension_text(result: IDResult) -> str:
 
 
 def delta_text(result: IDResult) -> str:
-    """Return the discriminability in a few characters; of what was stopped, its bounds."""
+    """Return the discriminability in a few characters; for a stopped run, its bounds."""
     if not result.stopped:
         return f"Δ {'=' if result.phi_exact else '≈'} {number(result.discriminability)}"
     low, high = result.discriminability_lower, result.discriminability_upper
@@ -133,7 +133,7 @@ def curve_words(result: IDResult) -> str:
 def features_words(result: IDResult, *, hops: bool = False) -> str:
     """Return which features carry the discriminability.
 
-    Of a graph, features are divided by the largest range of the raw attributes, which may itself carry
+    For a graph, features are divided by the largest range of the raw attributes, which may itself carry
     nothing: without it the curve would be the same, but not what it is divided by.
     """
     shares = list(result.shares.items())
