@@ -24,7 +24,6 @@ CASES = {
     "normal 10^7 x 128": (10**7, 128, False, 2.0),
     "mixed 10^7 x 128": (10**7, 128, True, 2.0),
     "normal 10^8 x 128": (10**8, 128, False, 1.5),
-    "mixed 10^8 x 128": (10**8, 128, True, 1.5),
 }
 CHECKED = 10**6  # points of the columns that the CPU solves, too
 

@@ -170,7 +170,12 @@ def main() -> None:
     parser.add_argument("--label", default="now", help="under which the results are kept")
     options = parser.parse_args()
     for kind in (np.float32, np.float64, np.int64):  # compile before anything is timed
-        for make in (COLUMNS["normal"], COLUMNS["tenths_64"], COLUMNS["constant_but_one"]):
+        for make in (
+            COLUMNS["normal"],
+            COLUMNS["grid_jitter_third"],
+            COLUMNS["tenths_64"],
+            COLUMNS["constant_but_one"],
+        ):
             X = 1000.0 * make(np.random.default_rng(0), 9000)[:, np.newaxis]
             geodim.intrinsic_dimension(X.astype(kind), n_threads=1)
     normal: dict[int, dict[int, float]] = {1: {}, 8: {}}

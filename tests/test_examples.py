@@ -305,7 +305,7 @@ def test_runs_if_it_is_shorter(name: str, run: Callable[..., str]) -> None:
     assert run(ROOT / "examples" / f"{name}.py", *SHORTER[name])
 
 
-@pytest.mark.turns(4)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize(
     "example",
     [

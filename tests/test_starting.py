@@ -14,6 +14,11 @@ SLOW = {
     "sklearn", "torch",
 }  # fmt: skip
 SMALL = "import numpy as np; X = np.random.default_rng(0).normal(size=(1000, 16)); import geodim\n"
+THREE_CALLS = """
+geodim.intrinsic_dimension(X).dimension
+geodim.intrinsic_dimension(X, removal=True).to_dict()
+repr(geodim.intrinsic_dimension(X)); geodim.intrinsic_dimension(X).gauge
+"""
 TELL = "\nimport json, sys; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
 
 
@@ -26,9 +31,7 @@ def loaded(code: str) -> set[str]:
 @pytest.mark.parametrize(
     ("call", "needed"),
     [
-        ("geodim.intrinsic_dimension(X).dimension", set()),
-        ("geodim.intrinsic_dimension(X, removal=True).to_dict()", set()),
-        ("repr(geodim.intrinsic_dimension(X)); geodim.intrinsic_dimension(X).gauge", set()),
+        (THREE_CALLS, set()),
         ("geodim.IntrinsicDimension().fit(X).dimension_", {"scipy", "sklearn"}),
     ],
 )

@@ -44,6 +44,14 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(app, ["compute", *map(str, arguments)])
 
 
+def test_the_last_bit_is_announced_on_a_terminal(points: Path) -> None:
+    assert (
+        json.loads(run(points, "--last-bit").stdout)["dimension"] == geodim.intrinsic_dimension(X).dimension
+    )
+    assert "--last-bit may look at" in called_on_terminal("compute", points, "--last-bit").err
+    assert "may look at" not in called_on_terminal("compute", points).err
+
+
 class TestInPipes:
     def test_one_line_of_json_and_nothing_else(self, points: Path) -> None:
         ended = piped("compute", points)

@@ -75,7 +75,11 @@ def check(page: Page) -> None:
         page.says("| {} | {} | {} | {} | {} | {} | {} | {} | {} |", *line(row))
     said = findings(found)
     page.says("is {} over the eighteen ({} over the {} that", said["RHO"], said["EXACTRHO"], said["EXACTN"])
-    page.says("with the share of crosses is {}, that of H is {};", said["CDENS"], said["HDENS"])
+    page.says(
+        "with the share of crosses, the correlation of the dimension by concepts is {}, that of H is {};",
+        said["CDENS"],
+        said["HDENS"],
+    )
     page.says("with density taken out, {} is left", said["PARTIAL"])
     assert agreement_beyond_density(found) < 0.48, "not significant at 5 % with 18 - 3 degrees of freedom"
     page.says("the correlation is {} (p = {}).", said["RELRHO"], said["RELP"])
@@ -95,7 +99,7 @@ def check(page: Page) -> None:
         "have H = {}, not eight", f"{geodim.binary_correlation_dimension(copies).normalized_dimension:.1f}"
     )
     nominal = geodim.binary_correlation_dimension(np.eye(1000, dtype=bool)).normalized_dimension
-    page.says("number of columns: {} of {}, since", f"{nominal:,.0f}", "1,000")
+    page.says("number of columns: {} of {}, because", f"{nominal:,.0f}", "1,000")
     page.says(
         "with {} % certainty (Dvoretzky, Kiefer, Wolfowitz), {} for a million",
         99,
@@ -104,7 +108,7 @@ def check(page: Page) -> None:
     page.allows("1,797 images, 64 pixels", "the data of an example")
     page.allows("line is fitted: at 50 radii", "a constant of the definition")
     page.allows("mean distances below 0.6", "a constant of the definition")
-    page.allows("Up to 20,000 objects all pairs", "a constant of the program")
+    page.allows("Up to 20,000 objects, all pairs", "a constant of the program")
     page.allows("within 30 s for the data and 15 s for the shuffled", "limits that were given")
 
 

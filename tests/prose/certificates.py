@@ -36,7 +36,7 @@ def check(page: Page) -> None:
                 f"{one['check_peak_bytes'] / 1e6:.0f}",
             )
     page.says(
-        "{} unless another is asked for",
+        "proved interval for the dimension, {} by default",
         f"{inspect.signature(IDResult.certificate).parameters['rtol'].default:.0e}".replace("e-03", "e-3"),
     )
     page.says("reads no more than {} MiB of JSON", checker.MOST_BYTES >> 20)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from geodim.planning.device import COEFFICIENTS, SHORT_BATCH, SHORT_FROM
-from prose.sources import between, constant, found, section, units
+from prose.sources import benchmark, between, constant, found, section, units
 
 if TYPE_CHECKING:
     from prose.pages import Page
@@ -18,10 +18,52 @@ def numbers(pattern: str, where: str) -> list[float]:
 
 
 def check(page: Page) -> None:
+    sorting(page)
     normal(page)
     graph(page)
     random_data(page)
     constants(page)
+
+
+def sorting(page: Page) -> None:
+    measured = benchmark("gpu-sorting")
+    for name, case in measured["cases"].items():
+        runs = [case[what] for what in ("before", "after", "after, with CuPy")]
+        page.says(
+            f"| {name} | {{}} s | {{}} s = {{}} × | {{}} s = {{}} × | {{}} s = {{}} × | {{}} × | {{}} GiB |",
+            f"{runs[0]['sort_seconds']:.3f}",
+            *(part for run in runs for part in (f"{run['seconds']:.2f}", f"{run['ratio']:.1f}")),
+            f"{case['goal']:g}",
+            f"{runs[1]['peak_gpu_gib']:.0f}",
+        )
+        assert runs[1]["ratio"] > case["goal"]
+    profile = measured["profile"]
+    kernels = profile["normal 10^8 x 128"]["kernels"]
+    page.says(
+        "{} s at 10^8 points: sorting {} s, narrow windows {} s, leaves {} s, bounds {} s, pyramids {} s;",
+        *(
+            f"{value / 1000:.2f}"
+            for value in (
+                profile["normal 10^8 x 128"]["milliseconds"],
+                kernels["sorting"],
+                kernels["narrow_windows"],
+                kernels["evaluate"],
+                kernels["bound_pieces"] + kernels["keep_blocks"],
+                kernels["base_records"] + kernels["parent_records"],
+            )
+        ),
+    )
+    page.says(
+        "At 10^7 points the kernels take {} s, half of the wall time",
+        f"{profile['normal 10^7 x 128']['milliseconds'] / 1000:.2f}",
+    )
+    launch, waves = found(r"a launch takes (\d+) us, (\d+) waves", profile["note"])[0]
+    page.says("at {} µs each and waits {} times", launch, waves)
+    narrow = constant("src/geodim/backends/cuda/solver.py", "NARROW")
+    page.says("of fewer than {} steps are all evaluated", narrow)
+    page.allows("one NVIDIA H200 with 16 CPU cores, against", "the machine")
+    page.allows("a 64-bit place along with every value", "types")
+    page.allows("With `torch.sort` alone at 1 ×", "a ratio to itself")
 
 
 def normal(page: Page) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine import hard
 from geodim.engine.column import HUGE, LARGEST, SMALLER, lattice
 from geodim.engine.steps import CLOSEST
 from geodim.features.operators import LARGEST_DEGREE, LEAST_DEGREE
@@ -34,6 +35,10 @@ def check(page: Page) -> None:
     for piece in ("less than 4u (|r|", "8u (|r| + 2^-25 (W + sB))", "8u times the sum"):
         page.allows(piece, "constants of a proof that tests/engine/test_alike.py checks")
     assert (HUGE, SMALLER, LARGEST) == (2.0**900, -128, 2.0**1000)
+    page.says("A column of at least {} points that stays", f"{hard.HARD_FROM:,}")
+    page.says("looks at more than {} windows per length", f"{hard.DEAR:,}")
+    assert hard.NEAR_BITS == 46
+    page.allows("`error` is about 10^-14 if", "tests/engine/test_hard.py bounds it")
     page.allows("integers of up to 32 bits", "a type")
     page.allows("**Integers of 64 bits**", "a type")
     page.allows("**-0.0** equals 0.0 everywhere", "a value")

@@ -84,6 +84,7 @@ def processors(page: Page) -> None:
         if (row["input"], row["columns"]) == ("normal", 1)
     ]
     assert all(round(one, -2) == 200 for one in windows)  # "some two hundred"
+    slow_inputs(page)
     page.says("H_32 ≈ {} times", round(sum(1 / k for k in range(1, 33))))
     page.says("from {} columns on they are dropped", MANY_COLUMNS)
     for machine in machines:
@@ -91,14 +92,31 @@ def processors(page: Page) -> None:
         assert machine["radix_ns"] < first["now"]["ns"] / 2  # sorting is the smaller part
 
 
+def slow_inputs(page: Page) -> None:
+    rows = benchmark("slow-inputs")["now"]["rows"]
+    quadratic = {"two grids", "angles in float32", "weekdays with jitter"}
+    others = [row for row in rows if row["n"] == 10**6 and row["input"] not in quadratic]
+    assert not any(row["stopped"] for row in others)
+    assert all(row["exact"] or row["error"] < 1.05e-14 for row in others)
+    page.says("Of {} inputs, every kind of column", len({row["input"] for row in rows}))
+    page.says("all that were slow once, {} take at most", len(others))
+    page.says("take at most {} times as long as normal", f"{max(row['over_normal'] for row in others):.1f}")
+    page.says("a certified error of {}", "1e-14")
+    slowest = [max(row["over_normal"] for row in rows if row["input"] == name) for name in quadratic]
+    page.says("with jitter take more than {} times", 10 * int(min(slowest) / 10))
+
+
 def larger(page: Page) -> None:
     last = benchmark("scaling")["rows"][-1]
     page.says("| {}, {} times as fast as one core |", f"{last['seconds']:.1f}", f"{last['speed_up']:.1f}")
-    on_device = [
-        found(r"on the device, exact: ([\d.]+) s", section(GPU, f"== normal {n} x 128"))[0]
-        for n in ("1e+07", "1e+08")
-    ]
-    page.says("on the device | {}, {} |", *(f"{float(one):.1f}" for one in on_device))
+    cases = benchmark("gpu-sorting")["cases"]
+    on_device = [cases[f"normal 10^{power} x 128"]["after"] for power in (7, 8)]
+    page.says(
+        "on the device | {}, {}, that is {} and {} times `torch.sort`",
+        f"{on_device[0]['seconds']:.2f}",
+        f"{on_device[1]['seconds']:.1f}",
+        *(f"{one['ratio']:.1f}" for one in on_device),
+    )
     took = [
         float(found(r"hops 0..5, rtol 0.0: ([\d.]+) s", section(log, "== R-MAT", "\n=="))[0])
         for log in (GPU, "docs/results/gpu-papers.log")

@@ -68,6 +68,7 @@ def test_places_stay_the_same(name: str) -> None:
     assert len(prose_of(TEXTS[name])) == len(TEXTS[name])
 
 
+@pytest.mark.turns(4)  # it is the rules that are tested, on one page or another
 @pytest.mark.parametrize("name", PAGES)
 def test_a_change_of_any_covered_number_is_noticed(name: str) -> None:
     """Change the numbers of the page one by one (some of them): its module must complain."""

@@ -2,10 +2,10 @@
 
 Peak memory of plain columns of n points, b bytes a value, is
 
-    solvers * n (8 + 2 b + 4.75) + 12 n + buffers * width * n b    (+ n d b if the data is not mapped)
+    solvers * n (8 + 2 b + 4.75 + 24) + 12 n + buffers * width * n b    (+ n d b if the data is not mapped)
 
-for the sorted column, the keys, records and lists of each thread that solves, the profile, and the
-blocks being read; and 180 MiB for Python itself.  Counted columns have S steps in place of n, except
+for the sorted column, the keys, records, lists and departures of each thread that solves, the profile, and
+the blocks being read; and 180 MiB for Python itself.  Counted columns have S steps in place of n, except
 for the blocks being read.  Sparse columns and those of weighted points are read as values with
 multiplicities instead, at 50 bytes a value.  Columns that are made have the points they are made from in the
 place of n d b, and 36 bytes per point and thread (15 for long columns) to be dropped by counts.  Points with
@@ -28,6 +28,7 @@ from geodim.planning.problem import PROCESS_BYTES, Plan, Problem, reachable_rtol
 from geodim.planning.rates import CORE, CoreRates, speed_up
 
 RECORDS = 4.75  # bytes per point: a record of 64 for every 16 points, and a list of 12
+STRAIGHT = 24  # bytes per point of a column that stays close to a line: departures, and it mirrored
 RUN = 50  # bytes per value of a column that is read as values with multiplicities, as measured
 WEIGHT = 25  # bytes per row that has one, as measured
 FINISH = 28  # bytes per point of an exact result: profile, support, and what is summed up
@@ -79,6 +80,8 @@ def column_memory(problem: Problem, threads: int) -> int:
     work = way.solvers * solved * (8 + 2 * kind + RECORDS + known) + 12 * size + read
     if way.drops or problem.made_once:
         work += way.solvers * n * (DROP if n <= SORT_ALL_UP_TO else DROP_LONG)
+    if not way.counted and way.compiled:  # which columns are straight shows only when they are sorted
+        work += way.solvers * solved * STRAIGHT
     finish = size * (FINISH if problem.rtol == 0.0 else FINISH_BOUNDS)
     if problem.part is not None:
         finish = size * FINISH_PART + problem.part
