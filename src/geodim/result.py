@@ -215,7 +215,7 @@ class IDResult(Reported):
         return divisor(self.d_max, self.normalized)
 
     def observable_diameter_bounds(self, alpha: float) -> tuple[float, float]:
-        """Bounds on the observable diameter for mass 1 - alpha: Phi at k = ceil(n (1 - alpha)).
+        """Return bounds on the observable diameter for mass 1 - alpha: Phi at k = ceil(n (1 - alpha)).
 
         For points whose weights are not whole numbers, Phi at that share of their mass.
         """

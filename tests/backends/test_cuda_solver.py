@@ -123,3 +123,22 @@ def test_halves_hold_the_same_nodes():
         assert part.nodes[-1, 6] == len(part.pieces)
         assert part.entries == int((part.nodes[:, 4] - part.nodes[:, 3]).sum())
         assert len(torch.unique(part.pieces[:, 2])) == len(part.pieces)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_narrow_windows_of_all_sizes(kind, monkeypatch):
+    """Groups of sizes up to 128, with ties, and a sample that is looked at first."""
+    monkeypatch.setattr(solver, "PER", 32)
+    monkeypatch.setattr(solver, "SAMPLED", 2)
+    rng = np.random.default_rng(4)
+    X = np.column_stack([rng.normal(size=300), np.round(rng.normal(size=300), 1)]).astype(kind)
+    assert_same(solve(X, 2), X)
+
+
+@pytest.mark.parametrize("shift", [3.0, -3.0, 0.0])
+def test_differences_in_float32_where_they_do_not_round(shift, monkeypatch):
+    """Values close together and far from 0 are subtracted in float32; those around 0 are not."""
+    monkeypatch.setattr(solver, "PER", 32)
+    monkeypatch.setattr(solver, "NARROW", 32)
+    X = (shift + np.random.default_rng(5).normal(size=(200, 1)) * [[0.1]]).astype(np.float32)
+    assert_same(solve(X), X)

@@ -29,7 +29,7 @@ INNER = {
     "evaluate_block", "lowered", "descend", "descend_line", "evaluate_row", "evaluate_tile", "evaluate_leaf",
     "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_divided", "require_sizes", "_on_line",
     "_cheap_sizes", "_extremes", "_dominated", "_where_ties_are", "_count", "_window_near", "_first_at_least",
-    "_most_points", "_start_of", "_smallest_windows",
+    "_most_points", "_start_of", "_smallest_windows", "_is_even",
     "_first_above", "_settle_by_cells", "_widen", "_gather", "_order", "_narrowest", "_settle_by_values",
     "_squares", "_magnitudes", "_largest", "_differing", "_powers", "_products", "_keep",
     "ones", "common", "within", "keep_long_rows", "lacking", "drop_unpaired",

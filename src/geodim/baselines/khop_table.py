@@ -46,7 +46,7 @@ def khop_mle_rows(
     n_threads: int | None = None,
     progress: Progress = None,
 ) -> list[dict[str, Any]]:
-    """For every k = 0, ..., hops: the printed MLE, the sound one, and the one with the paper's arithmetic.
+    """Return for every k = 0, ..., hops the printed MLE, the sound one, and that with the paper's arithmetic.
 
     Parameters
     ----------

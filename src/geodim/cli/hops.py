@@ -324,7 +324,7 @@ def _measure(
 def _filling(
     title: str, console: Console, hops: int, *, quiet: bool, time_limit: float | None
 ) -> Iterator[tuple[Watch, SoFar | None]]:
-    """A table and a bar with the time left, removed when done, absent unless there is a terminal.
+    """Show a table and a bar with the time left, removed when done, absent unless there is a terminal.
 
     The discriminability found so far can only grow: the dimension is at most what the table shows.
     """

@@ -36,7 +36,7 @@ MAX_SUBSET_POINTS = 20
 
 
 def is_geometric_dataset(X: ArrayLike) -> bool:
-    r"""Tell whether F discriminates all points.
+    r"""Return whether F discriminates all points.
 
     That is, :math:`d_F(x,y) = \max_f |f(x) - f(y)| > 0` for all :math:`x \neq y`. The paper asks this of a
     finite geometric data set. The intrinsic dimension itself does not need it.

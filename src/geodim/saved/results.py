@@ -87,7 +87,7 @@ COST: dict[str, Check[object]] = {
 
 
 def way_record(value: object) -> dict[str, Any]:
-    """How columns were solved; files of a time when none was ever relaxed do not say so."""
+    """Return how columns were solved; older files, from before relaxed solving existed, do not say so."""
     return record(WAY)({"relaxed": False, **value} if isinstance(value, dict) else value)
 
 
