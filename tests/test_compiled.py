@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import io
 import re
 import sys
+import types
 from pathlib import Path
 
 import numba
@@ -147,20 +149,46 @@ def test_a_terminal_or_a_notebook_is_looked_at(monkeypatch):
     assert compiled._somebody_looks()
 
 
-def test_code_from_another_file_that_changed_is_not_used(tmp_path, load, monkeypatch):
-    """Numba looks at the file of a kernel alone, but what the kernel calls is compiled into it."""
-    common = tmp_path / "common"
-    common.mkdir()
-    (common / "calls.py").write_text("first")
-    monkeypatch.setattr(compiled, "COMMON", common)
-    for text, hits in [("first", 0), ("first", 1), ("second", 0), ("second", 1)]:
-        (common / "calls.py").write_text(text)
-        compiled._contents.cache_clear()
+@pytest.fixture
+def forget():
+    """Read sources anew, as another process does."""
+
+    def forget():
+        compiled._imported.cache_clear()
+        compiled._text.cache_clear()
+
+    yield forget
+    forget()
+
+
+def test_code_from_another_file_that_changed_is_not_used(tmp_path, load, monkeypatch, forget):
+    """Numba looks at the file of a kernel alone, but what it imports is compiled into it."""
+    for name, imported in (("one", "from geodim.two import x"), ("two", "")):
+        (tmp_path / f"{name}.py").write_text(imported)
+        module = types.ModuleType(f"geodim.{name}")
+        module.__file__ = str(tmp_path / f"{name}.py")
+        monkeypatch.setitem(sys.modules, f"geodim.{name}", module)
+        module.x = 1
+    (tmp_path / "kernel.py").write_text("from geodim.one import x\n" + KERNEL)
+    for text, hits in [("x = 1", 0), ("x = 1", 1), ("x = 2", 0), ("x = 2", 1)]:
+        (tmp_path / "two.py").write_text(text)
+        forget()
         kernel = load()
         assert kernel(21) == 42
         assert sum(kernel.stats.cache_hits.values()) == hits
-    compiled._contents.cache_clear()
 
 
-def test_the_folder_that_kernels_have_in_common_is_there():
-    assert (compiled.COMMON / "gaps.py").is_file()
+def test_kernels_import_what_they_use_in_a_way_that_is_seen():
+    """From modules, at the top: these lines tell what their machine code depends on."""
+    root = Path(geodim.__file__).parent
+    for path in root.rglob("*.py"):
+        text = path.read_text()
+        if "\n@njit" not in text and "\n@kernel" not in text:
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                assert not any(name.name.startswith("geodim") for name in node.names), path
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("geodim"):
+                assert node.module in compiled.IMPORT.findall(text), path
+                folder = root.joinpath(*node.module.split(".")[1:])
+                assert folder.with_suffix(".py").is_file(), (path, node.module)

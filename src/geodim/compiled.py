@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import threading
 import time
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["njit"]
 
-COMMON = Path(__file__).parent / "engine" / "kernels"
+IMPORT = re.compile(r"^from (geodim[\w.]*) import", re.MULTILINE)  # at the top of a module
 TELL_AFTER = 2.0  # seconds of compiling
 LOGGER = logging.getLogger("geodim")
 
@@ -69,23 +70,37 @@ def njit(**options: object) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 def _stamped(cache: Cache, function: Callable[..., Any]) -> Cache:
-    """Return a cache that is valid only while no kernel or constant compiled into it has changed.
+    """Return a cache that is valid only while nothing that is compiled into it has changed.
 
-    Numba looks at the file of the kernel alone, although code from other files is compiled into it.
+    Numba looks at the file of the kernel alone, although kernels and constants of other files are part of it.
     """
     index: Any = cache._cache_file
-    folder = Path(function.__code__.co_filename).parent
-    index._source_stamp = index._source_stamp, _contents(COMMON, "*.py"), _contents(folder, "_*.py")
+    index._source_stamp = index._source_stamp, _imported(Path(function.__code__.co_filename))
     return cache
 
 
 @lru_cache
-def _contents(folder: Path, pattern: str) -> str:
-    """Return a digest of the contents of some files of a folder."""
-    digest = sha256()
-    for path in sorted(folder.glob(pattern)):
-        digest.update(path.read_bytes())
+def _imported(path: Path) -> str:
+    """Return a digest of all modules of geodim that a file imports, directly or through others."""
+    digest, seen, waiting = sha256(), set(), IMPORT.findall(_text(path))
+    while waiting:
+        name = waiting.pop()
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if name not in seen and file:
+            seen.add(name)
+            waiting += IMPORT.findall(_text(Path(file)))
+    for name in sorted(seen):
+        digest.update(_text(Path(str(sys.modules[name].__file__))).encode())
     return digest.hexdigest()
+
+
+@lru_cache
+def _text(path: Path) -> str:
+    """Return the source of a module, or nothing where there is no file to read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 class _Cache:

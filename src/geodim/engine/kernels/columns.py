@@ -332,7 +332,7 @@ def merge(phi, ranges, n_ranges, column, best, owner):
     """Elementwise maximum of one column's phi into the result; the lowest column index owns a tie.
 
     It is called under a lock, so it keeps the interpreter's lock, too: threads that wait for both take turns
-    so slowly that merging 32 columns with 16 threads took a tenth of all time.
+    slowly.
 
     Parameters
     ----------
@@ -385,9 +385,11 @@ def share_sums(phi, owner, scale, first, sums, attains):
             attains[column - first] = True
 
 
-@njit(nogil=True, cache=True)
+@njit(cache=True)
 def merge_two(phi, ranges, n_ranges, column, best, holder, tied, second, runner):
     """Merge one column's phi into the best and the second best; of equal values the lower column comes first.
+
+    Like `merge`, it keeps the interpreter's lock.
 
     Columns are whole numbers, -1 where there is none; a phi of 0 takes no place.  A size is merged once for
     each column, or else that column would tie with itself.
