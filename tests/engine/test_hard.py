@@ -16,8 +16,9 @@ from geodim.engine import hard
 from geodim.engine.alike import Straight
 from geodim.engine.column import ColumnSolver
 from geodim.engine.dominated import is_dominated
-from geodim.engine.hard import Relaxed, is_dear, margin, nearly_a_period
+from geodim.engine.hard import Relaxed, is_dear, margin
 from geodim.engine.solve import compute_profile, way_of
+from geodim.engine.skeleton import nearly_a_period
 from geodim.engine.ways import Way
 from geodim.errors import DataFileError
 from geodim.result import IDResult

@@ -11,6 +11,8 @@ import numpy as np
 
 from geodim.engine.kernels import alike, lines, straight
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
+from geodim.engine.skeleton import least_rise, nearly_a_period, phase_means
+from geodim.engine.zones import Zones
 
 if TYPE_CHECKING:
     from typing import Any
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 EXTREMES = 512  # starts, and ends, that are tried first,
-PAIRS = 8.0  # times the root of n: the starts, and the ends, between which all windows are tried
 LEAST = 16  # extremes at least for each quantum that values have
 FINE = 6  # quanta of less than 2^-6 of the residuals are as good as none
 PARTS = 8  # of the column, each of which has its share: large windows leave little choice
@@ -57,9 +58,8 @@ class Straight:
     beyond: NDArray[np.int32]
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
-    firsts: NDArray[np.int64]
-    lasts: NDArray[np.int64]
-    outside: float
+    zones: Zones
+    pattern: NDArray[np.float64]
     loose: float = 0.0
 
     @classmethod
@@ -72,19 +72,22 @@ class Straight:
         quanta, beyond = np.empty(total, np.int32), np.empty(total, np.int32)
         lines.departures(l, n, 0, np.array([slope]), u)
         rest = straight.take_slope_out(u, n)
+        means = phase_means(u, nearly_a_period(u))
+        if means.size > 1:
+            u -= np.resize(means, n)
+            rest += straight.take_slope_out(u, n)
         lines.lowest_bits(l.view(np.int64), n, quanta)
         straight.block_departures(u, n, offsets, counts, tops, floors, quanta, beyond)
         span, widest = float(l[n - 1] - l[0]), max(float(tops[-1]), -float(floors[-1]))
-        margin = 2.0**-48 * (widest + 2.0**-25 * (span + slope * n))
+        margin = 2.0**-48 * (widest + float(np.abs(means).max()) + 2.0**-25 * (span + slope * n))
         kinds, finest = kinds_of(quanta[: counts[0]], tops[: counts[0]] - floors[: counts[0]])
         starts, ends = extremes(u, kinds), extremes(-u, kinds)
         if np.all(kinds == finest):  # quanta tell nothing
             starts, ends = largest(u), largest(-u)
-        firsts, lasts, outside = pairs(u, starts, ends, min(int(PAIRS * math.sqrt(n)), n // 4))
-        outside -= margin
+        zones = Zones.of(l, n, u, kinds, finest, starts, ends, margin)
         return cls(
             -l[n - 1 :: -1], u, least_ahead(u), slope, rest, margin, offsets, counts, tops, floors, quanta,
-            beyond, starts, n - 1 - ends, firsts, lasts, outside,
+            beyond, starts, n - 1 - ends, zones, least_rise(means),
         )  # fmt: skip
 
     def solve(
@@ -93,10 +96,12 @@ class Straight:
     ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
         """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
         ranges = np.empty(((stop - first) // BASE + BASE + 2, 2), np.int64)
+        zones = self.zones
         count = straight.solve_straight(
-            l, self.mirrored, self.u, self.ahead, n, self.slope, self.rest, self.margin, self.offsets,
-            self.counts, self.tops, self.floors, self.quanta, self.beyond, self.starts, self.ends,
-            self.firsts, self.lasts, self.outside, first, stop, known, skip, phi, ranges, work,
+            l, self.mirrored, self.u, self.ahead, n, self.slope, self.rest, self.pattern, self.margin,
+            self.offsets, self.counts, self.tops, self.floors, self.quanta, self.beyond, self.starts,
+            self.ends, zones.fewer, zones.more, zones.rectangles, zones.edges, zones.bounds, zones.kinds,
+            zones.powers, first, stop, known, skip, phi, ranges, work,
         )  # fmt: skip
         return ranges, count
 
@@ -204,26 +209,3 @@ def largest(u: NDArray[np.float64]) -> NDArray[np.int64]:
         for first, stop in pairwise(edges)
     ]
     return np.sort(np.concatenate(chosen)).astype(np.int64)
-
-
-def pairs(
-    u: NDArray[np.float64], starts: NDArray[np.int64], ends: NDArray[np.int64], number: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
-    """The largest and the least of some departures, and a bound on the differences that they leave out.
-
-    Windows at ``starts`` and ``ends`` are tried anyway.  Any other has either a start that is none of the
-    first or an end that is none of the second of the two sets.
-    """
-    high = np.partition(u, u.size - number)[u.size - number]
-    low = np.partition(u, number - 1)[number - 1]
-    firsts, lasts = np.flatnonzero(u >= high), np.flatnonzero(u <= low)
-    if max(firsts.size, lasts.size) > 2 * number:  # too many are equal: leave those out
-        firsts, lasts = np.flatnonzero(u > high), np.flatnonzero(u < low)
-    at_starts, at_ends = u[starts], u[ends]
-    u[starts] = -math.inf
-    highest = float(u.max())
-    u[starts] = at_starts
-    u[ends] = math.inf
-    lowest = float(u.min())
-    u[ends] = at_ends
-    return firsts, lasts, min(lowest - float(high), float(low) - highest)

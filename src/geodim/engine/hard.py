@@ -37,10 +37,6 @@ MOST_POINTS = 1 << 26  # positions times half a float are exact
 PROBES = 8  # gaps at which the exact way is tried
 TEST_LOOKS = 200  # windows that are evaluated in the time in which it tests a block and looks into it
 DEAR = 3072  # windows for each size: about ten times what normal data takes
-MOST_PHASES = 64
-RUNS, RUN = 8, 4096  # stretches in which a period shows, and how many values they have
-ENOUGH = 64  # values of a phase there
-LIKE = 2.0  # phases that spread by less than twice as much as the best are as good
 TRIED = 64  # starts, and ends, of the windows that are looked at, besides one start for each phase
 
 
@@ -74,8 +70,7 @@ class Relaxed:
     @classmethod
     def of(cls, l: NDArray[np.float64], n: int, line: Straight) -> Relaxed | None:
         """Of n ascending values and their line; None if more than roundings tells its windows apart."""
-        period = nearly_a_period(line.u)
-        u = line.u if period == 1 else _level(line.u, period)
+        period, u = line.pattern.size, line.u
         noise = max(float(np.ptp(u[phase::period])) for phase in range(period))
         span, magnitude = float(l[n - 1] - l[0]), max(abs(float(l[0])), abs(float(l[n - 1])))
         loose = (2.0 * noise + line.margin + math.ulp(span)) * (1.0 + 2.0**-40)
@@ -101,29 +96,6 @@ class Relaxed:
         return np.array([[first, stop]], np.int64), 1
 
 
-def _level(u: NDArray[np.float64], period: int) -> NDArray[np.float64]:
-    """Departures less the slope of one phase.
-
-    The line that is closest to all values is not quite that of a pattern, which begins in one phase and ends
-    in another.  What this rounds is less than what departures are off by anyway.
-    """
-    at = np.arange(0, u.size, period, dtype=np.float64)
-    at -= at.mean()
-    slope = float(at @ u[::period]) / float(at @ at)
-    return u - slope * np.arange(u.size)
-
-
 def _places(u: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.int64]:
     """Where the greatest departure of every part is, the first one if there are several."""
     return np.array([a + int(np.argmax(part)) for a, part in zip(edges, np.split(u, edges[1:]), strict=True)])
-
-
-def nearly_a_period(u: NDArray[np.float64]) -> int:
-    """The least p with which departures of one phase spread hardly more than with any other."""
-    length = min(RUN, u.size)
-    most = min(MOST_PHASES, max(length // ENOUGH, 1))
-    some = np.empty((RUNS, most + 1))
-    for row, first in zip(some, np.linspace(0, u.size - length, RUNS).astype(int).tolist(), strict=True):
-        patterns.spread_by_period(u, first, first + length, most, row)
-    spreads = np.median(some, axis=0)[1:]
-    return 1 + int(np.argmax(spreads <= LIKE * float(spreads.min())))

@@ -66,36 +66,65 @@ def seed(l, n, d0, sizes, positions, best):
 
 
 @njit(nogil=True, cache=True)
-def seed_pairs(l, d0, sizes, firsts, lasts, cursors, best):
+def seed_pairs(d0, sizes, firsts, lasts, left, right, cursors, best):
     """The same for all windows from one of ``firsts`` to one of ``lasts``, both ascending positions.
 
+    Returns their number.  ``left`` and ``right`` are their values, which lie all over the column otherwise;
     ``cursors`` are (firsts,) int64: for each of them the first of ``lasts`` that is d0 or more away.
     """
+    count = 0
     for at in range(firsts.size):
-        i = firsts[at]
-        value = l[i]
+        value = left[at]
+        first = firsts[at] + d0
         k = cursors[at]
-        while k < lasts.size and lasts[k] < i + d0 + sizes:
-            width = l[lasts[k]] - value
-            e = lasts[k] - i - d0
+        while k < lasts.size and lasts[k] < first + sizes:
+            width = right[k] - value
+            e = lasts[k] - first
             best[e] = min(best[e], width)
             k += 1
+        count += k - cursors[at]
         cursors[at] = k
+    return count
+
+
+@njit(nogil=True, cache=True, inline="always")
+def below(width, quantum):
+    """The largest width that is less than a rounded one once it is rounded, as a float and what to take off.
+
+    Widths are multiples of ``quantum`` before they are rounded, so those that are less than ``width`` are at
+    most the next multiple below it; and where multiples are finer than floats, what rounds to less lies
+    below the middle between it and the float before it, or there.  A quantum of 0 is none.
+    """
+    step = width - width * BEFORE  # to the float before it
+    if step == 0.0:
+        step = LEAST
+    if quantum >= step:
+        return quantum * (np.ceil(width / quantum) - 1.0), 0.0
+    even = 0.5 * (width / step)  # the middle rounds to the even neighbour
+    return width, 0.5 * step + (quantum if even == np.floor(even) else 0.0)
 
 
 @njit(nogil=True, cache=True)
-def mark_settled(best, d0, count, head, tail, rest, outside, settled):
+def mark_settled(best, d0, count, head, tail, rest, pattern, quanta, outside, settled):
     """Mark the sizes at which no window but those that were tried can be narrower; how many are not.
 
-    All others are at least ``outside + c d`` wide, c being the sum of ``head``, ``tail`` and ``rest``.
+    All others whose quantum is quanta[k] are at least ``outside[k] + c d + pattern[d mod its length]`` wide, c
+    being the sum of ``head``, ``tail`` and ``rest``; ``outside`` is infinite where there are none.
 
     ``best`` is (count or more,) float64 widths, ``settled`` (count or more,) bool, written.
     """
     left = 0
+    period = pattern.size
     for e in range(count):
         d = d0 + e
-        above = ((best[e] - head * d) - tail * d) - rest * d
-        settled[e] = above + ROUNDINGS * (abs(above) + 2.0**-25 * head * d) <= outside
+        more = pattern[d % period]
+        settled[e] = True
+        for kind in range(quanta.size):
+            if outside[kind] < np.inf and best[e] > 0.0:
+                width, less = below(best[e], quanta[kind])
+                above = (((width - head * d) - tail * d) - rest * d) - more
+                off = ROUNDINGS * (abs(above) + abs(more) + less + 2.0**-25 * head * d)
+                settled[e] = settled[e] and (above - less) + off < outside[kind]
         left += 0 if settled[e] else 1
     return left
 
@@ -128,37 +157,27 @@ def trend_at(l, n, d, positions, records, start, shift):
 
 
 @njit(nogil=True, cache=True)
-def narrower(best, settled, count, around, c, quantum):
-    """The least T such that windows of more than ``around + T + c e``, for all e, do not lower ``best``.
+def narrower(best, settled, d0, count, around, c, pattern, quantum):
+    """The least T such that windows of more than ``around + T + c e + pattern`` do not lower ``best``.
 
-    What is settled does not count.
-
-    Their widths are multiples of ``quantum`` before they are rounded, so those that are less than best[e] are
-    at most the next multiple below it; and where multiples are finer than floats, what rounds to less lies
-    below the middle between best[e] and the float before it, or there.  A quantum of 0 is none.
+    That is for all sizes d0 + e but those that are settled; the pattern is that of `mark_settled`.  The
+    windows are multiples of ``quantum``, see `below`.
 
     ``best`` is (count or more,) float64 widths, ``settled`` (count or more,) bool.
     """
     highest = -np.inf
     largest = 0.0
+    period = pattern.size
     for e in range(count):
         if settled[e]:
             continue
-        width = best[e]
-        if width == np.inf:
+        if best[e] == np.inf:
             return np.inf
-        if width > 0.0:
-            step = width - width * BEFORE  # to the float before it
-            if step == 0.0:
-                step = LEAST
-            if quantum >= step:
-                reach = (quantum * (np.ceil(width / quantum) - 1.0) - around) - c * e
-            else:  # the middle rounds to the even neighbour
-                even = 0.5 * (width / step)
-                less = 0.5 * step + (quantum if even == np.floor(even) else 0.0)
-                reach = ((width - around) - less) - c * e
-            highest = max(highest, reach)
-            largest = max(largest, abs(width - around) + quantum * (1.0 if quantum >= step else 0.0))
+        if best[e] > 0.0:
+            width, less = below(best[e], quantum)
+            more = pattern[(d0 + e) % period]
+            highest = max(highest, (((width - around) - less) - c * e) - more)
+            largest = max(largest, abs(best[e] - around) + (best[e] - width) + abs(more))
     return highest + ROUNDINGS * (largest + c * count)
 
 
@@ -235,8 +254,9 @@ def lowered(best, before, count):
 
 @njit(nogil=True, cache=True)
 def descend(
-    l, n, offsets, counts, records, quanta, top, d0, sizes, c, stack, bounds, before, settled, best, work
-):
+    l, n, offsets, counts, records, quanta, top, d0, sizes, c, pattern, stack, bounds, before, settled, best,
+    work,
+):  # fmt: skip
     """Lower ``best`` to the narrowest widths of the sizes d0 .. d0 + sizes - 1.
 
     ``stack`` is (4 levels + blocks of level top,) int64, ``bounds`` (CLASSES,) and ``before`` (BASE,)
@@ -267,7 +287,7 @@ def descend(
         kind = min(max(exponent - finest, 0), CLASSES - 1)
         if np.isnan(bounds[kind]):
             quantum = math.ldexp(1.0, int(finest + kind)) if kind > 0 else 0.0
-            bounds[kind] = narrower(best, settled, sizes, around, c, quantum)
+            bounds[kind] = narrower(best, settled, d0, sizes, around, c, pattern, quantum)
         if lowest > bounds[kind]:
             continue
         if level > 0:
@@ -325,7 +345,7 @@ def solve_alike(
     around = min(AROUND, counts.size - 1)
     stack = np.empty(counts[top] + (counts.size << FAN_SHIFT) + 1, np.int64)
     bounds, before, settled = np.empty(CLASSES), np.empty(BASE), np.zeros(BASE, np.bool_)
-    best = np.empty(BATCH * BASE)
+    best, no_pattern = np.empty(BATCH * BASE), np.zeros(1)
     n_ranges = np.int64(0)
     first_gap, last_gap = d_first >> BASE_SHIFT, ((d_stop - 1) >> BASE_SHIFT) + 1
     if first_gap == 0:
@@ -351,8 +371,8 @@ def solve_alike(
                 continue
             work[LEAVES] += 1
             descend(
-                l, n, offsets, counts, records, quanta, top, d0, stop - d0, c, stack, bounds, before, settled,
-                found, work,
+                l, n, offsets, counts, records, quanta, top, d0, stop - d0, c, no_pattern, stack, bounds, before,
+                settled, found, work,
             )  # fmt: skip
             for d in range(d0, stop):
                 phi[d] = found[d - d0]

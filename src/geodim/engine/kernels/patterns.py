@@ -80,32 +80,6 @@ def fill_by_period(l, n, p, base, tail, d_first, d_stop, phi):
 
 
 @njit(nogil=True, cache=True)
-def spread_by_period(u, first, stop, most, spreads):
-    """For every p <= most, by how much departures of one phase differ at most, over the places [first, stop).
-
-    Parameters
-    ----------
-    u : (stop or more,) float64, departures
-    first, stop, most : int
-    spreads : (most + 1,) float64, by p, written
-    """
-    require(0 <= first <= stop <= u.size, "spread_by_period: u")
-    require(most > 0 and spreads.size > most, "spread_by_period: spreads")
-    low, high = np.empty(most), np.empty(most)
-    spreads[: most + 1] = 0.0
-    for p in range(1, most + 1):
-        low[:p] = np.inf
-        high[:p] = -np.inf
-        phase = 0
-        for i in range(first, stop):
-            low[phase] = min(low[phase], u[i])
-            high[phase] = max(high[phase], u[i])
-            phase = phase + 1 if phase + 1 < p else 0
-        for phase in range(min(p, stop - first)):
-            spreads[p] = max(spreads[p], high[phase] - low[phase])
-
-
-@njit(nogil=True, cache=True)
 def narrowest_of_some(l, mirrored, n, starts, ends, widths):
     """For every size d the narrowest of the windows that begin at some places or end at others.
 

@@ -43,6 +43,8 @@ from geodim.engine.kernels.lines import FAN_SHIFT, NO_BIT, halves, require_lines
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile, solve_smallest
 
+RUNGS = 4  # thresholds of a zone for starts, and as many for ends, from the most extreme one on
+
 
 @njit(nogil=True, cache=True)
 def take_slope_out(u, n):
@@ -112,9 +114,39 @@ def block_departures(u, n, offsets, counts, tops, floors, quanta, beyond):
 
 
 @njit(nogil=True, cache=True)
+def left_out(edges, zones, kinds, d0, sizes, outside):
+    """By how much windows that are not tried are wider than the slope and the pattern tell, at least.
+
+    All windows are tried that start at a departure above the first threshold for starts, or end at one below
+    the first for ends; and those that start above the second and end below the last, and so on, to those
+    that start above the last and end below the second.
+
+    Parameters
+    ----------
+    edges : (zones + 1,) int64, positions
+    zones : (zones, 2 RUNGS) float64, thresholds for starts, falling, and for ends, rising
+    kinds : (zones,) int64, the quantum of each zone, the finest first
+    d0, sizes : int, the sizes d0 .. d0 + sizes - 1
+    outside : (quanta,) float64, by the quantum of the windows, written; infinite if there are none
+    """
+    outside[:] = np.inf
+    right = 0
+    for left in range(kinds.size):
+        while right < kinds.size and edges[right + 1] <= edges[left] + d0:
+            right += 1
+        at = right
+        while at < kinds.size and edges[at] < edges[left + 1] + d0 + sizes - 1:
+            kind = min(kinds[left], kinds[at])
+            for rung in range(RUNGS):
+                least = zones[at, 2 * RUNGS - 1 - rung] - zones[left, rung]
+                outside[kind] = min(outside[kind], least)
+            at += 1
+
+
+@njit(nogil=True, cache=True)
 def descend_line(
-    l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, sizes, c, above, margin, stack,
-    bounds, before, settled, best, work,
+    l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, sizes, c, pattern, above, margin,
+    stack, bounds, before, settled, best, work,
 ):  # fmt: skip
     """Lower ``best`` to the narrowest widths of the sizes d0 .. d0 + sizes - 1, see `alike.descend`.
 
@@ -141,7 +173,7 @@ def descend_line(
             bound = bounds[kind]
             if np.isnan(bound):
                 quantum = math.ldexp(1.0, int(finest + kind)) if kind > 0 else 0.0
-                bound = narrower(best, settled, sizes, around, c, quantum)
+                bound = narrower(best, settled, d0, sizes, around, c, pattern, quantum)
                 if abs(bound) < np.inf:
                     off = abs(bound) + abs(above) + 2.0**-25 * c * d0
                     bound = (bound + above) + ROUNDINGS * off + margin
@@ -178,8 +210,9 @@ def descend_line(
 
 @njit(nogil=True, cache=True)
 def solve_straight(
-    l, mirrored, u, ahead, n, slope, rest, margin, offsets, counts, tops, floors, quanta, beyond, starts,
-    ends, firsts, lasts, outside, d_first, d_stop, known, skip_smallest, phi, ranges, work,
+    l, mirrored, u, ahead, n, slope, rest, pattern, margin, offsets, counts, tops, floors, quanta, beyond,
+    starts, ends, fewer, more, rectangles, edges, zones, kinds, powers, d_first, d_stop, known, skip_smallest, phi, ranges,
+    work,
 ):  # fmt: skip
     """Solve the sizes [d_first, d_stop) of one sorted column, d_first a multiple of BASE (or 1).
 
@@ -189,18 +222,23 @@ def solve_straight(
     ----------
     l : (n + PADDING,) float64, ascending, then infinite
     mirrored : (n,) float64, the values times -1 in reverse order
-    u : (n,) float64, departures from the line through the first value, each off by less than a quarter of
-        ``margin``
+    u : (n,) float64, departures from the line through the first value, or what is left of them without a
+        pattern, each off by less than a quarter of ``margin``
     ahead : (n,) float64, the least departure of every value and the next BASE - 1
     n : int, points
     slope, rest : float64, the slope of the line is their sum
+    pattern : (p,) float64, by d mod p: windows are at least so much wider than the slope and ``u`` tell
     margin : float64, in units of the column
     offsets, counts, tops, floors, quanta, beyond
         As `block_departures` fills them.
     starts, ends : (m,) int64, positions at which windows are tried to begin and to end, whatever their size;
         ends count from the last value
-    firsts, lasts : (m,) int64, ascending positions between which all windows are tried, too
-    outside : float64, no other window is narrower than this and the slope times its size
+    fewer, more, rectangles
+        Positions from which and to which all windows are tried, too: fewer[a:b] and more[c:d] for every row
+        (a, b, c, d) of (m, 4) int64, each ascending.  The second half of the rows are positions from
+        the last value on, the first of each pair being the end of the window.
+    edges, zones, kinds, powers
+        What is left out, see `left_out`.
     d_first, d_stop : int, half-open range of sizes d
     known : (n,) float64 over d, never falling
     skip_smallest : bool, whether sizes below BASE are left out
@@ -216,7 +254,15 @@ def solve_straight(
     require(known.size >= n, "solve_straight: known")
     require(phi.size >= n, "solve_straight: phi")
     require(work.size >= N_COUNTERS, "solve_straight: work")
-    for positions in (starts, ends, firsts, lasts):
+    require(pattern.size > 0, "solve_straight: pattern")
+    require(edges.size == zones.shape[0] + 1 and zones.shape[1] >= 2 * RUNGS, "solve_straight: zones")
+    require(kinds.size >= zones.shape[0] and powers.size > 0, "solve_straight: kinds")
+    for zone in range(zones.shape[0]):
+        require(0 <= kinds[zone] < powers.size, "solve_straight: kinds")
+    for row in range(rectangles.shape[0]):
+        for at, size in ((0, fewer.size), (2, more.size)):
+            require(0 <= rectangles[row, at] <= rectangles[row, at + 1] <= size, "solve_straight: rectangles")
+    for positions in (starts, ends, fewer, more):
         for at in range(positions.size):
             require(0 <= positions[at] < n, "solve_straight: a position")
     top = 0
@@ -224,7 +270,7 @@ def solve_straight(
         top += 1
     stack = np.empty(counts[top] + (counts.size << FAN_SHIFT) + 1, np.int64)
     bounds, before, settled = np.empty(CLASSES), np.empty(BASE), np.zeros(BASE, np.bool_)
-    best = np.empty(BATCH * BASE)
+    best, outside = np.empty(BATCH * BASE), np.empty(powers.size)
     n_ranges = np.int64(0)
     first_gap, last_gap = d_first >> BASE_SHIFT, ((d_stop - 1) >> BASE_SHIFT) + 1
     if first_gap == 0:
@@ -233,7 +279,13 @@ def solve_straight(
             n_ranges, looked_at = solve_smallest(l, n, stop, known, phi, ranges, n_ranges)
             work[WINDOWS] += looked_at * (stop - 1)
         first_gap = 1
-    cursors = np.searchsorted(lasts, firsts + (first_gap << BASE_SHIFT))
+    forth = (rectangles.shape[0] + 1) // 2
+    cursors, left, right = np.empty(fewer.size, np.int64), np.empty(fewer.size), np.empty(more.size)
+    for row in range(rectangles.shape[0]):
+        a, b, c, d = rectangles[row]
+        cursors[a:b] = np.searchsorted(more[c:d], fewer[a:b] + (first_gap << BASE_SHIFT))
+        values = l if row < forth else mirrored
+        left[a:b], right[c:d] = values[fewer[a:b]], values[more[c:d]]
     head, tail = halves(slope)
     for batch in range(first_gap, last_gap, BATCH):
         d_batch = batch << BASE_SHIFT
@@ -241,9 +293,12 @@ def solve_straight(
         best[:] = np.inf
         seed(l, n, d_batch, sizes, starts, best)
         seed(mirrored, n, d_batch, sizes, ends, best)
-        passed = cursors.sum()
-        seed_pairs(l, d_batch, sizes, firsts, lasts, cursors, best)
-        work[WINDOWS] += (starts.size + ends.size) * sizes + cursors.sum() - passed
+        work[WINDOWS] += (starts.size + ends.size) * sizes
+        for row in range(rectangles.shape[0]):
+            a, b, c, d = rectangles[row]
+            work[WINDOWS] += seed_pairs(
+                d_batch, sizes, fewer[a:b], more[c:d], left[a:b], right[c:d], cursors[a:b], best
+            )
         for g in range(batch, min(batch + BATCH, last_gap)):
             d0 = g << BASE_SHIFT
             stop = min(d0 + BASE, d_stop)
@@ -253,14 +308,15 @@ def solve_straight(
                 continue
             if found[0] == np.inf:  # no extreme is as far from either end
                 evaluate_row(l, np.int64(0), d0, found)
-            if mark_settled(found, d0, stop - d0, head, tail, rest, outside, settled) == 0:
+            left_out(edges, zones, kinds, d0, stop - d0, outside)
+            if mark_settled(found, d0, stop - d0, head, tail, rest, pattern, powers, outside, settled) == 0:
                 work[CLOSED] += 1
             else:
                 work[LEAVES] += 1
                 above = ((found[0] - head * d0) - tail * d0) - rest * d0
                 descend_line(
                     l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, stop - d0, slope,
-                    above, margin, stack, bounds, before, settled, found, work,
+                    pattern, above, margin, stack, bounds, before, settled, found, work,
                 )  # fmt: skip
             for d in range(d0, stop):
                 phi[d] = found[d - d0]
