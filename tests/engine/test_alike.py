@@ -12,7 +12,7 @@ import geodim.engine.column as column_module
 from distributions import COLUMNS, column
 from engine.oracle import assert_same_bits, padded, phi as brute_force
 from geodim.data.sources import as_source
-from geodim.engine.alike import Bent, Straight, extremes, largest, least_ahead, pairs
+from geodim.engine.alike import Bent, Straight, extremes, largest, least_ahead
 from geodim.engine.kernels import alike, lines
 from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
 from geodim.engine.solve import compute_profile
@@ -138,35 +138,81 @@ def test_what_is_not_narrower_lowers_nothing():
         step = width - math.nextafter(width, 0.0)
         best = np.array([width])
         for quantum in (0.0, step / 8, step / 2, step, 4 * step):
-            bound = Fraction(alike.narrower(best, settled, 1, width, 0.0, quantum)) + Fraction(width)
+            bound = Fraction(
+                alike.narrower(best, settled, 32, 1, width, 0.0, np.zeros(1), quantum)
+            ) + Fraction(width)
             grain = Fraction(quantum) or Fraction(step) / 16
             near = Fraction(width) // grain * grain
             for multiple in range(-40, 8):
                 exact = near + multiple * grain
                 if exact > bound:
                     assert float(exact) >= width
-    assert alike.narrower(np.zeros(1), settled, 1, 0.0, 0.0, 1.0) == -np.inf
-    assert alike.narrower(np.full(1, np.inf), settled, 1, 0.0, 0.0, 1.0) == np.inf
-    assert alike.narrower(np.ones(1), ~settled, 1, 0.0, 0.0, 1.0) == -np.inf
+    assert alike.narrower(np.zeros(1), settled, 32, 1, 0.0, 0.0, np.zeros(1), 1.0) == -np.inf
+    assert alike.narrower(np.full(1, np.inf), settled, 32, 1, 0.0, 0.0, np.zeros(1), 1.0) == np.inf
+    assert alike.narrower(np.ones(1), ~settled, 32, 1, 0.0, 0.0, np.zeros(1), 1.0) == -np.inf
 
 
-@pytest.mark.parametrize("name", [*ROUNDED, *NOISY])
-def test_departures_and_what_pairs_leave_out(name):
+REPEATED = {  # with noise that is small, as large as the pattern, larger, or that of float32
+    "weekdays": lambda n, rng: np.arange(n) // 5 * 7 + np.arange(n) % 5 + 0.01 * rng.normal(size=n),
+    "weekdays, uniform": lambda n, rng: np.arange(n) // 5 * 7 + np.arange(n) % 5 + 0.9 * rng.random(n),
+    "weekdays, blurred": lambda n, rng: np.arange(n) // 5 * 7 + np.arange(n) % 5 + 0.5 * rng.normal(size=n),
+    "days without nights": lambda n, rng: (
+        np.arange(n) // 16 * 24 + np.arange(n) % 16 + 1e-6 * rng.normal(size=n)
+    ),
+    "float32": lambda n, rng: (
+        (np.arange(n) // 3 * 7 + np.array([0, 1, 5])[np.arange(n) % 3]).astype(np.float32)
+        * np.float32(0.1 + 0.01 * rng.random())
+    ).astype(np.float64),
+}
+
+
+@pytest.mark.parametrize("name", [*ROUNDED, *NOISY, *REPEATED])
+def test_departures_and_what_is_left_out(name):
+    """In fractions: where values lie, and that windows that are not tried are as wide as zones tell."""
     n = 500
-    values = ROUNDED[name](n) if name in ROUNDED else column(name, n)
+    if name in REPEATED:
+        values = REPEATED[name](n, np.random.default_rng(8))
+    else:
+        values = ROUNDED[name](n) if name in ROUNDED else column(name, n)
     l = padded(np.sort(values))
     made = Straight.of(l, n)
+    zones, period = made.zones, made.pattern.size
     slope = Fraction(made.slope) + Fraction(made.rest)
     departures = [Fraction(l[i]) - Fraction(l[0]) - slope * i for i in range(n)]
-    for found, exact in zip(made.u.tolist(), departures, strict=True):
-        assert abs(Fraction(found) - exact) <= Fraction(made.margin) / 4
+    means = [departures[i] - Fraction(made.u[i]) for i in range(period)]
+    for i in range(n):
+        assert abs(Fraction(made.u[i]) + means[i % period] - departures[i]) <= Fraction(made.margin) / 2
     tried = np.zeros((n, n), np.bool_)
     tried[made.starts] = tried[:, n - 1 - made.ends] = True
-    tried[np.ix_(made.firsts, made.lasts)] = True
+    for a, b, c, d, mirrored in zones.rectangles.tolist():
+        some, others = zones.fewer[a:b], zones.more[c:d]
+        assert np.all(np.diff(some) > 0)
+        assert np.all(np.diff(others) > 0)
+        tried[np.ix_(n - 1 - others, n - 1 - some) if mirrored else np.ix_(some, others)] = True
     left, right = np.nonzero(~tried & np.triu(np.ones((n, n), np.bool_), 1))
-    at = np.argsort(made.u[right] - made.u[left])[:200]
-    for i, j in zip(left[at].tolist(), right[at].tolist(), strict=True):
-        assert departures[j] - departures[i] >= Fraction(made.outside)
+    zone = np.searchsorted(zones.edges, np.arange(n), side="right") - 1
+    bound = zones.outside[(right - left) % period, zone[left], zone[right]]
+    rough = np.array([float(departure) for departure in departures])
+    for at in np.argsort(rough[right] - rough[left] - bound)[:300].tolist():
+        i, j = int(left[at]), int(right[at])
+        assert departures[j] - departures[i] >= Fraction(bound[at])
+        assert departures[j] - departures[i] >= (
+            Fraction(made.pattern[(j - i) % period])
+            + Fraction(made.u[j])
+            - Fraction(made.u[i])
+            - Fraction(made.margin)
+        )
+    for power, kind in zip(zones.powers[zones.kinds].tolist(), range(zones.kinds.size), strict=True):
+        if power > 0.0:
+            for value in l[zones.edges[kind] : zones.edges[kind + 1]].tolist():
+                assert (Fraction(value) / Fraction(power)).denominator == 1
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_patterns_with_noise(name):
+    for n in (150, 1400):
+        l = padded(np.sort(REPEATED[name](n, np.random.default_rng(n))))
+        assert_same_bits(solved(Straight.of, l, n)[0], brute_force(l, n))
 
 
 def test_extremes():
@@ -177,12 +223,8 @@ def test_extremes():
     assert np.unique(chosen // 32).size == chosen.size
     assert all(u[at] == u[at // 32 * 32 : (at // 32 + 1) * 32].max() for at in chosen.tolist())
     assert set(kinds[chosen // 32]) == {3, 7}
-    assert largest(u).size == 320
+    assert largest(u).size == 256
     assert u[largest(u)].min() > np.quantile(u, 0.6)
-    firsts, lasts, _ = pairs(u, chosen, largest(-u), 10)
-    assert set(firsts) == set(np.argsort(u)[-10:])
-    assert set(lasts) == set(np.argsort(u)[:10])
-    assert [part.size for part in pairs(np.zeros(1280), chosen, chosen, 10)[:2]] == [0, 0]
     expected = [u[i : i + 32].min() for i in range(u.size)]
     assert_same_bits(least_ahead(u), np.array(expected))
 

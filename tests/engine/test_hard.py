@@ -89,7 +89,7 @@ def test_what_is_told_apart_by_more_than_roundings_stays_exact(name, all_hard):
 
 def test_exact_as_long_as_that_costs_little():
     n = 30_000
-    for values, dear in ((np.arange(1, n + 1) / n, False), (pattern(n) * 0.1, True)):
+    for values, dear in ((np.arange(1, n + 1) / n, False), (HARD["thirds of tenths"][1](n), True)):
         l = padded(values)
         assert margin(l, n) > 0.0
         assert is_dear(l, n, Straight.of(l, n)) is dear
@@ -167,7 +167,7 @@ def test_what_may_be_hard_is_not_dropped_by_counts():
         assert is_dominated(values, values.min(), values.max(), bar) == dropped
 
 
-def test_the_same_bits_where_columns_are_dropped_by_counts():
+def test_the_same_bits_where_columns_are_dropped_by_counts(all_hard):
     """From 64 columns on; here hard ones lie below others by less than they are known."""
     n = 1 << 14
     rng = np.random.default_rng(6)

@@ -11,7 +11,7 @@ import numpy as np
 
 from geodim.engine.kernels import alike, lines, straight
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
-from geodim.engine.skeleton import least_rise, nearly_a_period, phase_means
+from geodim.engine.skeleton import least_rise, nearly_a_period, phase_means, phase_slope
 from geodim.engine.zones import Zones
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-EXTREMES = 512  # starts, and ends, that are tried first,
+EXTREMES = 256  # starts, and ends, that are tried first,
 LEAST = 16  # extremes at least for each quantum that values have
 FINE = 6  # quanta of less than 2^-6 of the residuals are as good as none
 PARTS = 8  # of the column, each of which has its share: large windows leave little choice
@@ -72,10 +72,14 @@ class Straight:
         quanta, beyond = np.empty(total, np.int32), np.empty(total, np.int32)
         lines.departures(l, n, 0, np.array([slope]), u)
         rest = straight.take_slope_out(u, n)
-        means = phase_means(u, nearly_a_period(u))
-        if means.size > 1:
+        period = nearly_a_period(u)
+        if period > 1:
+            more = phase_slope(u, period)
+            u -= more * np.arange(n)
+            rest += more
+        means = phase_means(u, period)
+        if period > 1:
             u -= np.resize(means, n)
-            rest += straight.take_slope_out(u, n)
         lines.lowest_bits(l.view(np.int64), n, quanta)
         straight.block_departures(u, n, offsets, counts, tops, floors, quanta, beyond)
         span, widest = float(l[n - 1] - l[0]), max(float(tops[-1]), -float(floors[-1]))
@@ -84,7 +88,7 @@ class Straight:
         starts, ends = extremes(u, kinds), extremes(-u, kinds)
         if np.all(kinds == finest):  # quanta tell nothing
             starts, ends = largest(u), largest(-u)
-        zones = Zones.of(l, n, u, kinds, finest, starts, ends, margin)
+        zones = Zones.of(l, n, u, means, kinds, finest, starts, ends, margin)
         return cls(
             -l[n - 1 :: -1], u, least_ahead(u), slope, rest, margin, offsets, counts, tops, floors, quanta,
             beyond, starts, n - 1 - ends, zones, least_rise(means),
@@ -100,7 +104,7 @@ class Straight:
         count = straight.solve_straight(
             l, self.mirrored, self.u, self.ahead, n, self.slope, self.rest, self.pattern, self.margin,
             self.offsets, self.counts, self.tops, self.floors, self.quanta, self.beyond, self.starts,
-            self.ends, zones.fewer, zones.more, zones.rectangles, zones.edges, zones.bounds, zones.kinds,
+            self.ends, zones.fewer, zones.more, zones.rectangles, zones.edges, zones.outside, zones.kinds,
             zones.powers, first, stop, known, skip, phi, ranges, work,
         )  # fmt: skip
         return ranges, count

@@ -19,6 +19,7 @@ RARE = 2048  # in columns of at least so many values for each of its phases,
 SHORT, ENOUGH = 64, 64  # or a short one, in columns of so many
 STRETCHES, STRETCH = 5, 8192  # in which a period shows, and how many values they have at most
 REPEATS = 16  # in every stretch
+SMALLEST = 2.0**-1022  # normal number
 LIKE = 1.25  # squares that are larger by less than this are as good as the least
 
 
@@ -29,6 +30,7 @@ def nearly_a_period(u: NDArray[np.float64]) -> int:
     changes = []
     for first in np.linspace(0, u.size - length, STRETCHES).astype(int).tolist():
         stretch = u[first : first + length]
+        stretch = stretch / max(float(np.abs(stretch).max()), SMALLEST)  # squares neither vanish nor overflow
         changes.append([_change(stretch, p) for p in range(1, most + 1)])
         if len(changes) == 1 and changes[0][0] <= LIKE * min(changes[0]):
             break  # most columns repeat nothing, as one stretch tells
@@ -40,6 +42,17 @@ def _change(u: NDArray[np.float64], p: int) -> float:
     """The mean square of what departures change by after p steps."""
     change = u[p:] - u[:-p]
     return float(change @ change) / change.size
+
+
+def phase_slope(u: NDArray[np.float64], period: int) -> float:
+    """The slope of one phase, by least squares.
+
+    The line that is closest to all values is not quite that of a pattern, which begins in one phase and ends
+    in another.
+    """
+    at = np.arange(0, u.size, period, dtype=np.float64)
+    at -= at.mean()
+    return float(at @ u[::period]) / float(at @ at)
 
 
 def phase_means(u: NDArray[np.float64], period: int) -> NDArray[np.float64]:

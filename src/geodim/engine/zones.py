@@ -1,10 +1,10 @@
-"""Which windows of a straight column are tried, zone by zone, and what is known of all others.
+"""Which windows of a straight column are tried, and what is known of all others.
 
-Zones are stretches of a sorted column, at most an eighth of it long, in which all values are multiples of one
-quantum: floats of one binade.  In each of them the starts with the greatest departures and the ends with the
-least are found, and all windows from one of these starts to one of these ends are tried.  For any other
-window the two zones tell how narrow it may be, and of what it is a multiple (F20 and F22 in
-docs/mathematics.md).
+Values fall into classes: by zone, a stretch of the sorted column in which all values are multiples of one
+quantum, and by phase where a pattern repeats.  In every class starts have thresholds, from the greatest
+departures down, and ends likewise from the least up.  All windows from a start above one threshold to an end below
+the opposite one are tried, so that for any other window the two classes tell how narrow it may be at least, and
+the two zones of what it is a multiple (F20, F22 and F25 in docs/mathematics.md).
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.engine.kernels import straight
 from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.skeleton import least_rise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Starts and ends between which all windows are tried, for each rung of a ladder: many starts with few ends, as
-# many of both, and few with many.  That is times the root of n, so that about 64 windows of every size are tried
-# for each rung.
+# The rungs of a ladder: few starts are tried with many ends, as many with as many, and many with few.  These are
+# their numbers over the root of n, so that about 64 windows of every size are tried for each rung.
 RUNGS = (2.0, 8.0, 32.0)
 PARTS = 8  # the longest zone is this part of the column
 LEAST_PART = 64  # and the shortest this one
 BINADES = 8  # that are told apart; values much smaller than the largest are few
+MOST_PHASES = 64  # that are told apart
 
 
 @dataclass(frozen=True)
 class Zones:
-    """What `geodim.engine.kernels.straight.left_out` needs, and the pairs of starts and ends."""
+    """What `geodim.engine.kernels.straight.solve_straight` needs of them."""
 
     edges: NDArray[np.int64]
-    bounds: NDArray[np.float64]
+    outside: NDArray[np.float64]
     kinds: NDArray[np.int64]
     powers: NDArray[np.float64]
     fewer: NDArray[np.int64]
@@ -45,59 +45,144 @@ class Zones:
 
     @classmethod
     def of(
-        cls, l: NDArray[np.float64], n: int, u: NDArray[np.float64], quanta: NDArray[Any], finest: int,
-        starts: NDArray[np.int64], ends: NDArray[np.int64], margin: float,
+        cls, l: NDArray[np.float64], n: int, u: NDArray[np.float64], means: NDArray[np.float64],
+        quanta: NDArray[Any], finest: int, starts: NDArray[np.int64], ends: NDArray[np.int64], margin: float,
     ) -> Zones:  # fmt: skip
-        """Of n ascending values, their departures, and the quanta of their base blocks, as exponents.
+        """Of n ascending values, their departures from a line and the means of a pattern, and so on.
 
-        Those that are no larger than ``finest`` count as none.
-
-        Windows at ``starts`` and ``ends`` are tried anyway.  Departures are off by a quarter of ``margin``.
+        ``quanta`` are exponents, by base block; those that are no larger than ``finest`` count as none.  Windows
+        at ``starts`` and ``ends`` are tried anyway.  Departures are off by a quarter of ``margin``.
         """
         edges = zone_edges(l, n, np.unique(quanta).size > 1)
         # Edges are those of base blocks.
         exponents = np.minimum.reduceat(quanta, edges[:-1] // BASE)
         found, kinds = np.unique(exponents, return_inverse=True)
-        lengths = np.diff(edges)
-        shares = lengths / np.sqrt(np.bincount(kinds, lengths))[kinds]
+        powers = np.where(found > finest, np.ldexp(1.0, np.clip(found, -1074, 1023)), 0.0)
+        phases = means if means.size <= MOST_PHASES else means[:1]
+        shares = np.diff(edges) / np.sqrt(np.bincount(kinds, np.diff(edges))[kinds] * phases.size)
         tops, floors = u.copy(), -u
         tops[starts] = floors[ends] = -math.inf
-        bounds = np.empty((edges.size - 1, 2 * straight.RUNGS))
-        firsts: list[list[NDArray[Any]]] = [[] for _ in RUNGS]
-        lasts: list[list[NDArray[Any]]] = [[] for _ in RUNGS]
-        for row, (first, stop), share in zip(bounds, pairwise(edges.tolist()), shares.tolist(), strict=True):
-            row[0] = float(tops[first:stop].max()) + margin
-            row[straight.RUNGS] = -float(floors[first:stop].max())
+        rise = phases - phases[:, np.newaxis]
+        relevant = np.ones(rise.shape, np.bool_)
+        for _ in range(1 if phases.size == 1 else 2):
+            # The more pairs of phases matter at some size, the fewer windows are needed of each.
+            some = shares / math.sqrt(max(relevant.sum() / (2.0 * phases.size), 1.0))
+            highs, lows = (
+                ladder(u, tops, edges, phases.size, some),
+                ladder(-u, floors, edges, phases.size, some),
+            )
+            if phases.size > 1:
+                relevant = may_matter(highs.thresholds, lows.thresholds, rise)
+        outside = left_out(highs.thresholds, lows.thresholds, rise, relevant) - margin
+        if phases.size < means.size:
+            outside = outside + least_rise(means)[:, np.newaxis, np.newaxis]
+        return cls(edges, outside, kinds.astype(np.int64), powers, *rectangles(highs, lows, relevant, n))
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The greatest departures of every class, more of them on every rung."""
+
+    thresholds: NDArray[np.float64]  # by zone, phase and rung, falling; the first is what no other exceeds
+    places: list[list[NDArray[Any]]]  # by rung and phase, ascending
+
+
+def ladder(
+    u: NDArray[np.float64], left: NDArray[np.float64], edges: NDArray[np.int64], phases: int,
+    shares: NDArray[np.float64],
+) -> Ladder:  # fmt: skip
+    """The ladder of departures, given those that are left when some are tried anyway."""
+    thresholds = np.empty((shares.size, phases, 1 + len(RUNGS)))
+    places: list[list[NDArray[Any]]] = [[] for _ in RUNGS]
+    for phase in range(phases):
+        chosen: list[list[NDArray[Any]]] = [[] for _ in RUNGS]
+        for zone, (start, stop) in enumerate(pairwise(edges.tolist())):
+            first = start + (phase - start) % phases
+            part = u[first:stop:phases]
+            thresholds[zone, phase, 0] = left[first:stop:phases].max(initial=-math.inf)
             for rung, times in enumerate(RUNGS):
-                number = min(max(int(times * share), 1), (stop - first) // 2)
-                high, chosen = greatest(u[first:stop], number)
-                firsts[rung].append(first + chosen)
-                row[1 + rung] = high + margin
-                low, chosen = greatest(-u[first:stop], number)
-                lasts[rung].append(first + chosen)
-                row[straight.RUNGS + 1 + rung] = -low
-        powers = np.where(found > finest, np.ldexp(1.0, np.clip(found, -1074, 1023)), 0.0)
-        return cls(
-            edges, bounds, kinds.astype(np.int64), powers,
-            *rectangles([np.concatenate(rung) for rung in firsts], [np.concatenate(rung) for rung in lasts], n),
-        )  # fmt: skip
+                number = min(max(int(times * float(shares[zone])), 1), part.size // 2)
+                thresholds[zone, phase, 1 + rung], at = greatest(part, number)
+                chosen[rung].append(first + phases * at)
+        for rung, parts in zip(places, chosen, strict=True):
+            rung.append(np.concatenate(parts))
+    return Ladder(thresholds, places)
+
+
+def greatest(u: NDArray[np.float64], number: int) -> tuple[float, NDArray[Any]]:
+    """A threshold and where values reach it, about as many as asked for; no other value exceeds it."""
+    if number == 0:
+        return float(u.max(initial=-math.inf)), np.empty(0, np.intp)
+    high = float(np.partition(u, u.size - number)[u.size - number])
+    chosen = np.flatnonzero(u >= high)
+    # If too many are equal, leave those out.
+    return high, chosen if chosen.size <= 2 * number else np.flatnonzero(u > high)
+
+
+def may_matter(
+    highs: NDArray[np.float64], lows: NDArray[np.float64], rise: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """From which phase to which the narrowest window of some size may lead, given how much the pattern rises.
+
+    At any size some window is about as narrow as the middle rungs tell, from the phase at which the
+    pattern rises least.
+    """
+    narrowest = rise - highs[:, :, 0].max(axis=0)[:, np.newaxis] - lows[:, :, 0].max(axis=0)
+    likely = rise - np.median(highs[:, :, 2], axis=0)[:, np.newaxis] - np.median(lows[:, :, 2], axis=0)
+    size = (np.arange(rise.shape[0]) - np.arange(rise.shape[0])[:, np.newaxis]) % rise.shape[0]
+    least = np.full(rise.shape[0], math.inf)
+    np.minimum.at(least, size, likely)
+    return narrowest < least[size]
+
+
+def left_out(
+    highs: NDArray[np.float64], lows: NDArray[np.float64], rise: NDArray[np.float64],
+    relevant: NDArray[np.bool_],
+) -> NDArray[np.float64]:  # fmt: skip
+    """By size modulo the period and by two zones: how much wider than the line a window is that is not tried."""
+    phases, zones = rise.shape[0], highs.shape[0]
+    at = np.arange(phases)
+    least = np.empty((phases, zones, zones))
+    for size in range(phases):
+        to = (at + size) % phases
+        ends = lows[:, to, :]
+        corners = highs[:, np.newaxis] + ends[np.newaxis, :, :, ::-1]
+        most = np.where(
+            relevant[at, to], corners.max(axis=3), highs[:, np.newaxis, :, 0] + ends[np.newaxis, :, :, 0]
+        )
+        least[size] = (rise[at, to] - most).min(axis=2)
+    return least
 
 
 def rectangles(
-    firsts: list[NDArray[Any]], lasts: list[NDArray[Any]], n: int
+    highs: Ladder, lows: Ladder, relevant: NDArray[np.bool_], n: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The starts of every rung with the ends of the opposite one, as `solve_straight` takes them.
+    """The starts of every rung and phase with the ends of the opposite rung and of phases that matter.
 
     Where ends are fewer, the windows are those of the mirrored column.
     """
-    forth = (len(RUNGS) + 1) // 2
-    fewer, more = [], []
-    for rung, (some, others) in enumerate(zip(firsts, lasts[::-1], strict=True)):
-        fewer.append(some if rung < forth else n - 1 - others[::-1])
-        more.append(others if rung < forth else n - 1 - some[::-1])
-    cuts = [np.cumsum([0, *(part.size for part in parts)]) for parts in (fewer, more)]
-    rows = np.stack([cuts[0][:-1], cuts[0][1:], cuts[1][:-1], cuts[1][1:]], axis=1)
-    return np.concatenate(fewer).astype(np.int64), np.concatenate(more).astype(np.int64), rows.astype(np.int64)
+    fewer: list[NDArray[Any]] = []
+    more: list[NDArray[Any]] = []
+    rows = []
+    for rung in range(len(RUNGS)):
+        mirrored = 2 * rung >= len(RUNGS)
+        some, others = highs.places[rung], lows.places[len(RUNGS) - 1 - rung]
+        if mirrored:
+            some, others = ([n - 1 - part[::-1] for part in parts] for parts in (others, some))
+        first, second = (sum(part.size for part in parts) for parts in (fewer, more))
+        bounds = [
+            np.cumsum([base, *(part.size for part in parts)])
+            for base, parts in ((first, some), (second, others))
+        ]
+        for phase, to in np.argwhere(relevant.T if mirrored else relevant).tolist():
+            rows.append([*bounds[0][phase : phase + 2], *bounds[1][to : to + 2], mirrored])
+        fewer += some
+        more += others
+    return (
+        np.concatenate(fewer).astype(np.int64),
+        np.concatenate(more).astype(np.int64),
+        np.array(rows, np.int64),
+    )
 
 
 def zone_edges(l: NDArray[np.float64], n: int, by_binade: bool) -> NDArray[np.int64]:
@@ -118,11 +203,3 @@ def zone_edges(l: NDArray[np.float64], n: int, by_binade: bool) -> NDArray[np.in
             edges += [*cuts.tolist(), at]
     edges[-1] = n
     return np.unique(edges).astype(np.int64)
-
-
-def greatest(u: NDArray[np.float64], number: int) -> tuple[float, NDArray[Any]]:
-    """A threshold and where values reach it, about as many as asked for; all others are at most as great."""
-    high = float(np.partition(u, u.size - number)[u.size - number])
-    chosen = np.flatnonzero(u >= high)
-    # If too many are equal, leave those out.
-    return high, chosen if chosen.size <= 2 * number else np.flatnonzero(u > high)

@@ -105,26 +105,24 @@ def below(width, quantum):
 
 
 @njit(nogil=True, cache=True)
-def mark_settled(best, d0, count, head, tail, rest, pattern, quanta, outside, settled):
+def mark_settled(best, d0, count, head, tail, rest, quanta, outside, settled):
     """Mark the sizes at which no window but those that were tried can be narrower; how many are not.
 
-    All others whose quantum is quanta[k] are at least ``outside[k] + c d + pattern[d mod its length]`` wide, c
+    All others whose quantum is quanta[k] are at least ``outside[e, k] + c d`` wide at the size d = d0 + e, c
     being the sum of ``head``, ``tail`` and ``rest``; ``outside`` is infinite where there are none.
 
     ``best`` is (count or more,) float64 widths, ``settled`` (count or more,) bool, written.
     """
     left = 0
-    period = pattern.size
     for e in range(count):
         d = d0 + e
-        more = pattern[d % period]
         settled[e] = True
         for kind in range(quanta.size):
-            if outside[kind] < np.inf and best[e] > 0.0:
+            if outside[e, kind] < np.inf and best[e] > 0.0:
                 width, less = below(best[e], quanta[kind])
-                above = (((width - head * d) - tail * d) - rest * d) - more
-                off = ROUNDINGS * (abs(above) + abs(more) + less + 2.0**-25 * head * d)
-                settled[e] = settled[e] and (above - less) + off < outside[kind]
+                above = ((width - head * d) - tail * d) - rest * d
+                off = ROUNDINGS * (abs(above) + less + 2.0**-25 * head * d)
+                settled[e] = settled[e] and (above - less) + off < outside[e, kind]
         left += 0 if settled[e] else 1
     return left
 

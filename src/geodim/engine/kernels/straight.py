@@ -17,7 +17,6 @@ import numpy as np
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 from geodim.engine.kernels.alike import (
-    BATCH,
     CLASSES,
     FEW,
     FINER,
@@ -43,7 +42,8 @@ from geodim.engine.kernels.lines import FAN_SHIFT, NO_BIT, halves, require_lines
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile, solve_smallest
 
-RUNGS = 4  # thresholds of a zone for starts, and as many for ends, from the most extreme one on
+BATCH = 128  # gaps whose windows between extremes are tried together, since extremes lie all over the memory
+RECTANGLE = 5  # numbers of starts and ends between which all windows are tried
 
 
 @njit(nogil=True, cache=True)
@@ -114,22 +114,19 @@ def block_departures(u, n, offsets, counts, tops, floors, quanta, beyond):
 
 
 @njit(nogil=True, cache=True)
-def left_out(edges, zones, kinds, d0, sizes, outside):
-    """By how much windows that are not tried are wider than the slope and the pattern tell, at least.
-
-    All windows are tried that start at a departure above the first threshold for starts, or end at one below
-    the first for ends; and those that start above the second and end below the last, and so on, to those
-    that start above the last and end below the second.
+def least_outside(edges, zones, kinds, d0, sizes, outside):
+    """By how much windows that are not tried are wider than the slope tells, at least.
 
     Parameters
     ----------
     edges : (zones + 1,) int64, positions
-    zones : (zones, 2 RUNGS) float64, thresholds for starts, falling, and for ends, rising
+    zones : (p, zones, zones) float64, that by d mod p for windows from one zone to another
     kinds : (zones,) int64, the quantum of each zone, the finest first
     d0, sizes : int, the sizes d0 .. d0 + sizes - 1
-    outside : (quanta,) float64, by the quantum of the windows, written; infinite if there are none
+    outside : (sizes or more, quanta) float64, by the quantum of the windows, written; infinite if there are none
     """
     outside[:] = np.inf
+    period = zones.shape[0]
     right = 0
     for left in range(kinds.size):
         while right < kinds.size and edges[right + 1] <= edges[left] + d0:
@@ -137,10 +134,27 @@ def left_out(edges, zones, kinds, d0, sizes, outside):
         at = right
         while at < kinds.size and edges[at] < edges[left + 1] + d0 + sizes - 1:
             kind = min(kinds[left], kinds[at])
-            for rung in range(RUNGS):
-                least = zones[at, 2 * RUNGS - 1 - rung] - zones[left, rung]
-                outside[kind] = min(outside[kind], least)
+            for e in range(sizes):
+                outside[e, kind] = min(outside[e, kind], zones[(d0 + e) % period, left, at])
             at += 1
+
+
+@njit(nogil=True, cache=True)
+def first_from(positions, start, stop, least):
+    """Where in the ascending ``positions[start:stop]``, (stop or more,) int64, the first from ``least`` on is."""
+    step = 1
+    low = start
+    while low + step < stop and positions[low + step] < least:
+        low += step
+        step *= 2
+    high = min(low + step, stop)
+    while low < high:
+        middle = (low + high) >> 1
+        if positions[middle] < least:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @njit(nogil=True, cache=True)
@@ -235,10 +249,11 @@ def solve_straight(
         ends count from the last value
     fewer, more, rectangles
         Positions from which and to which all windows are tried, too: fewer[a:b] and more[c:d] for every row
-        (a, b, c, d) of (m, 4) int64, each ascending.  The second half of the rows are positions from
-        the last value on, the first of each pair being the end of the window.
-    edges, zones, kinds, powers
-        What is left out, see `left_out`.
+        (a, b, c, d, mirrored) of (m, RECTANGLE) int64, each ascending.  If mirrored, positions are those in
+        the mirrored column.
+    edges, zones, kinds
+        What is left out, see `least_outside`.
+    powers : (quanta,) float64, the quanta, rising; 0 is none
     d_first, d_stop : int, half-open range of sizes d
     known : (n,) float64 over d, never falling
     skip_smallest : bool, whether sizes below BASE are left out
@@ -255,9 +270,10 @@ def solve_straight(
     require(phi.size >= n, "solve_straight: phi")
     require(work.size >= N_COUNTERS, "solve_straight: work")
     require(pattern.size > 0, "solve_straight: pattern")
-    require(edges.size == zones.shape[0] + 1 and zones.shape[1] >= 2 * RUNGS, "solve_straight: zones")
-    require(kinds.size >= zones.shape[0] and powers.size > 0, "solve_straight: kinds")
-    for zone in range(zones.shape[0]):
+    require(edges.size == kinds.size + 1 and powers.size > 0, "solve_straight: edges")
+    require(zones.shape[0] > 0 and min(zones.shape[1:]) >= kinds.size, "solve_straight: zones")
+    require(rectangles.shape[1] >= RECTANGLE, "solve_straight: rectangles")
+    for zone in range(kinds.size):
         require(0 <= kinds[zone] < powers.size, "solve_straight: kinds")
     for row in range(rectangles.shape[0]):
         for at, size in ((0, fewer.size), (2, more.size)):
@@ -270,7 +286,7 @@ def solve_straight(
         top += 1
     stack = np.empty(counts[top] + (counts.size << FAN_SHIFT) + 1, np.int64)
     bounds, before, settled = np.empty(CLASSES), np.empty(BASE), np.zeros(BASE, np.bool_)
-    best, outside = np.empty(BATCH * BASE), np.empty(powers.size)
+    best, outside = np.empty(BATCH * BASE), np.empty((BASE, powers.size))
     n_ranges = np.int64(0)
     first_gap, last_gap = d_first >> BASE_SHIFT, ((d_stop - 1) >> BASE_SHIFT) + 1
     if first_gap == 0:
@@ -279,12 +295,17 @@ def solve_straight(
             n_ranges, looked_at = solve_smallest(l, n, stop, known, phi, ranges, n_ranges)
             work[WINDOWS] += looked_at * (stop - 1)
         first_gap = 1
-    forth = (rectangles.shape[0] + 1) // 2
-    cursors, left, right = np.empty(fewer.size, np.int64), np.empty(fewer.size), np.empty(more.size)
+    reached = np.zeros(rectangles.shape[0] + 1, np.int64)
     for row in range(rectangles.shape[0]):
-        a, b, c, d = rectangles[row]
-        cursors[a:b] = np.searchsorted(more[c:d], fewer[a:b] + (first_gap << BASE_SHIFT))
-        values = l if row < forth else mirrored
+        reached[row + 1] = reached[row] + rectangles[row, 1] - rectangles[row, 0]
+    cursors, left, right = np.empty(reached[-1], np.int64), np.empty(fewer.size), np.empty(more.size)
+    for row in range(rectangles.shape[0]):
+        a, b, c, d, is_mirrored = rectangles[row]
+        place = c
+        for at in range(a, b):  # both ascend, so each is sought from where the one before was found
+            place = first_from(more, place, d, fewer[at] + (first_gap << BASE_SHIFT))
+            cursors[reached[row] + at - a] = place - c
+        values = mirrored if is_mirrored else l
         left[a:b], right[c:d] = values[fewer[a:b]], values[more[c:d]]
     head, tail = halves(slope)
     for batch in range(first_gap, last_gap, BATCH):
@@ -295,10 +316,11 @@ def solve_straight(
         seed(mirrored, n, d_batch, sizes, ends, best)
         work[WINDOWS] += (starts.size + ends.size) * sizes
         for row in range(rectangles.shape[0]):
-            a, b, c, d = rectangles[row]
+            a, b, c, d, _ = rectangles[row]
             work[WINDOWS] += seed_pairs(
-                d_batch, sizes, fewer[a:b], more[c:d], left[a:b], right[c:d], cursors[a:b], best
-            )
+                d_batch, sizes, fewer[a:b], more[c:d], left[a:b], right[c:d],
+                cursors[reached[row] : reached[row + 1]], best,
+            )  # fmt: skip
         for g in range(batch, min(batch + BATCH, last_gap)):
             d0 = g << BASE_SHIFT
             stop = min(d0 + BASE, d_stop)
@@ -308,15 +330,15 @@ def solve_straight(
                 continue
             if found[0] == np.inf:  # no extreme is as far from either end
                 evaluate_row(l, np.int64(0), d0, found)
-            left_out(edges, zones, kinds, d0, stop - d0, outside)
-            if mark_settled(found, d0, stop - d0, head, tail, rest, pattern, powers, outside, settled) == 0:
+            least_outside(edges, zones, kinds, d0, stop - d0, outside)
+            if mark_settled(found, d0, stop - d0, head, tail, rest, powers, outside, settled) == 0:
                 work[CLOSED] += 1
             else:
                 work[LEAVES] += 1
                 above = ((found[0] - head * d0) - tail * d0) - rest * d0
                 descend_line(
-                    l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, stop - d0, slope,
-                    pattern, above, margin, stack, bounds, before, settled, found, work,
+                    l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, stop - d0,
+                    slope + rest, pattern, above, margin, stack, bounds, before, settled, found, work,
                 )  # fmt: skip
             for d in range(d0, stop):
                 phi[d] = found[d - d0]
