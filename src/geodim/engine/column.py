@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.engine.changed import changed
-from geodim.engine.hard import margin
-from geodim.engine.kernels import columns, gaps, lines, pyramid, runs
+from geodim.engine.hard import is_straight, margin
+from geodim.engine.kernels import columns, gaps, pyramid, runs
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
-from geodim.engine.patterns import InPieces, line_or_pattern, pattern_or_bent
+from geodim.engine.patterns import InPieces, hard_segments, line_or_pattern, pattern_or_bent
 from geodim.engine.rounding import LATTICE_BITS, SLACK_BITS
 from geodim.engine.sorter import HANDFUL, Sorter
 from geodim.engine.target import Solved
@@ -44,7 +44,6 @@ SMALLER = -128  # so such columns are scaled by this power of two
 LARGEST = 2.0**1000  # past this the trend arithmetic could overflow, too
 LONG = 1 << 20  # from this length on every gap is a piece of its own,
 GAPS_PER_PIECE = 4  # while shorter columns would spend their time between the pieces
-GRID_SPREAD = 24.0  # a column that stays within this many spacings of a line has windows that are all alike
 MOST_STRAIGHT = 1 << 26  # points of such a column: positions times half a float are exact
 MOST_LOOKS = 4096  # for each size, before windows are taken to be alike wherever they are
 
@@ -316,11 +315,13 @@ class ColumnSolver:
             most_looks = 16 * n  # more than there are
         grain, slack, quantum = self._lattice(l, n, magnitude)
         bar = quantum if quantum > 0.0 else -slack
-        # Exact grids have no spread: there the lines of the recursion meet.
-        if 4 * pyramid.BASE <= n < MOST_STRAIGHT and 0.0 < lines.spread_around_line(l, n) < GRID_SPREAD:
+        if 4 * pyramid.BASE <= n < MOST_STRAIGHT and is_straight(l, n):
             return InPieces(
                 self, line_or_pattern, l, n, known, skip, top, slack == 0.0, self.near > 0.0
             ).solve
+        segmented = hard_segments(l, n) if self.near > 0.0 and slack > 0.0 else None
+        if segmented is not None:
+            return InPieces(self, lambda *_: segmented, l, n, known, skip, top, False, True).solve
         alike = InPieces(self, pattern_or_bent, l, n, known, skip, top, slack == 0.0, False)
         if self.records is None:
             self.records = np.empty((self.layout.total, pyramid.RECORD))

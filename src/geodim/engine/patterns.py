@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.engine.alike import Bent, Straight
-from geodim.engine.hard import Relaxed, is_dear
+from geodim.engine.hard import is_dear, relaxed
 from geodim.engine.kernels import patterns
 from geodim.engine.kernels.counters import WINDOWS
 from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.segments import Segmented, may_be_segments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,21 +59,32 @@ class Periodic:
         return np.array([[first, stop]], np.int64), 1
 
 
-def line_or_pattern(l: NDArray[np.float64], n: int, exact: bool, relaxed: bool) -> Alike:
+def line_or_pattern(l: NDArray[np.float64], n: int, exact: bool, may_relax: bool) -> Alike:
     """The way for a column that stays close to a line.
 
-    ``exact`` says whether its differences are, ``relaxed`` whether its widths may be off by a few roundings.
+    ``exact`` says whether its differences are, ``may_relax`` whether its widths may be off by a few roundings.
     """
-    found: Alike | None = Periodic.of(l, n) if exact else None
+    found: Alike | None = repeating(l, n) if exact else None
     if found is None:
         line = Straight.of(l, n)
-        found = (Relaxed.of(l, n, line) if relaxed and is_dear(l, n, line) else None) or line
+        found = (relaxed(l, n) if may_relax and is_dear(l, n, line) else None) or line
     return found
 
 
-def pattern_or_bent(l: NDArray[np.float64], n: int, exact: bool, relaxed: bool) -> Alike:  # noqa: ARG001
+def pattern_or_bent(l: NDArray[np.float64], n: int, exact: bool, may_relax: bool) -> Alike:  # noqa: ARG001
     """The way for any other whose windows are all alike; whether it is taken depends on other columns."""
-    return (Periodic.of(l, n) if exact else None) or Bent.of(l, n)
+    return (repeating(l, n) if exact else None) or Bent.of(l, n)
+
+
+def repeating(l: NDArray[np.float64], n: int) -> Alike | None:
+    """One that repeats exactly, all of it or in a few segments; differences are exact."""
+    return Periodic.of(l, n) or (Segmented.of(l, n, 0.0) if may_be_segments(l, n, 0.0) else None)
+
+
+def hard_segments(l: NDArray[np.float64], n: int) -> Segmented | None:
+    """The way for a column that is no line, but consists of segments and is hard."""
+    found = relaxed(l, n)
+    return found if found is not None and is_dear(l, n, Bent.of(l, n)) else None
 
 
 class InPieces:
@@ -81,9 +93,9 @@ class InPieces:
     def __init__(
         self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int, bool, bool], Alike],
         l: NDArray[np.float64], n: int, known: NDArray[np.float64], skip: bool, top: int,
-        exact: bool, relaxed: bool,
+        exact: bool, may_relax: bool,
     ) -> None:  # fmt: skip
-        self.make, self.exact, self.relaxed = make, exact, relaxed  # whether differences are exact, and so on
+        self.make, self.exact, self.may_relax = make, exact, may_relax  # whether differences are exact, and so on
         self.solver, self.l, self.n, self.known, self.skip, self.top = solver, l, n, known, skip, top
         self.column: Alike | None = None
         self.lock = threading.Lock()
@@ -97,7 +109,7 @@ class InPieces:
         """Solve one piece."""
         with self.lock:
             if self.column is None:
-                self.column = self.make(self.l, self.n, self.exact, self.relaxed)
+                self.column = self.make(self.l, self.n, self.exact, self.may_relax)
                 self.solver.loose = self.column.loose
         first, last = max(piece[0] << self.top, 1), min(piece[1] << self.top, self.n)
         return self.column.solve(self.l, self.n, first, last, self.known, self.skip, self.solver.phi, work)
