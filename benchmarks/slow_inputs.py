@@ -68,6 +68,34 @@ def pattern(n: int) -> np.ndarray:
     return (np.arange(n) // 3 * 7 + np.array([0, 1, 5])[np.arange(n) % 3]).astype(np.float64)
 
 
+def of_days(n: int, days: int, of: int) -> np.ndarray:
+    """So many days, then none until the period is over: weekdays, shifts, every tenth missing."""
+    return np.arange(n) // days * of + np.arange(n) % days
+
+
+def pauses(n: int, number: int) -> np.ndarray:
+    """How long a clock has stood still, at random."""
+    rng = np.random.default_rng(number)
+    return np.cumsum(np.bincount(rng.integers(0, n, number), 1000.0 * rng.random(number), n))
+
+
+def clocks(n: int, ratio: float) -> np.ndarray:
+    """Two clocks, one after the other: their times are sorted in between each other."""
+    return np.concatenate([np.arange(n // 2), ratio * np.arange(n - n // 2)])
+
+
+def beside_normal(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Four columns of such kinds beside four that are normal, of like ranges."""
+    some = (
+        of_days(n, 5, 7) + 0.01 * rng.normal(size=n),
+        np.where(np.arange(n) % 2, 0.1, 0.3) * np.arange(n),
+        np.arange(n) + 0.3 * rng.normal(size=n),
+        (0.1 * np.arange(n) + pauses(n, 7)) / 3.0,
+    )
+    columns = [rng.permutation(values / np.ptp(values)) for values in some]
+    return np.stack([*columns, *(rng.normal(size=(4, n)) / 10.0)], axis=1)
+
+
 SLOW_ONCE: dict[str, tuple[int, Make]] = {
     "ranks / n": (1, one(lambda _rng, n: np.arange(1, n + 1) / n)),
     "ranks / (n - 1), float32": (1, one(lambda _rng, n: (np.arange(n) / (n - 1)).astype(np.float32))),
@@ -103,6 +131,49 @@ SLOW_ONCE: dict[str, tuple[int, Make]] = {
     "weekdays with jitter": (
         1, one(lambda rng, n: np.arange(n) // 5 * 7 + np.arange(n) % 5 + 0.01 * rng.normal(size=n))
     ),
+    "weekdays with uniform jitter": (1, one(lambda rng, n: of_days(n, 5, 7) + 0.5 * rng.random(n))),
+    "weekdays with tiny jitter": (1, one(lambda rng, n: of_days(n, 5, 7) + 1e-6 * rng.normal(size=n))),
+    "weekdays with much jitter": (1, one(lambda rng, n: of_days(n, 5, 7) + rng.normal(size=n))),
+    "weekdays with jitter, float32": (
+        1, one(lambda rng, n: (of_days(n, 5, 7) + 0.01 * rng.normal(size=n)).astype(np.float32))
+    ),
+    "hours without nights, with jitter": (1, one(lambda rng, n: of_days(n, 16, 24) + 0.01 * rng.normal(size=n))),
+    "working hours, with jitter": (
+        1, one(lambda rng, n: 24.0 * of_days(n, 5, 7)[np.arange(n) // 8] + np.arange(n) % 8 + 0.01 * rng.normal(size=n))
+    ),
+    "months with jitter": (
+        1, one(lambda rng, n: np.arange(n).astype("M8[M]").astype("M8[D]").astype(np.float64) + 0.1 * rng.normal(size=n))
+    ),
+    "a pattern of three, in tenths, float32": (1, one(lambda _rng, n: pattern(n).astype(np.float32) * np.float32(0.1))),
+    "weekdays with a pause": (1, one(lambda _rng, n: of_days(n, 5, 7) + 0.5 * n * (np.arange(n) > n // 3))),
+    "every tenth missing": (1, one(lambda _rng, n: of_days(n, 9, 10) * 0.1)),
+    "every tenth missing, rounded twice": (1, one(lambda _rng, n: of_days(n, 9, 10) * 0.1 / 3.0)),
+    "every tenth missing, with jitter": (1, one(lambda rng, n: of_days(n, 9, 10) + 0.05 * rng.normal(size=n))),
+    "jitter and outliers": (
+        1, one(lambda rng, n: np.append(np.arange(n - 20) + 0.3 * rng.normal(size=n - 20), n * (2 + 100 * rng.random(20))))
+    ),
+    "jitter and pauses": (1, one(lambda rng, n: np.arange(n) + 0.1 * rng.normal(size=n) + pauses(n, 7))),
+    "jitter and pauses, float32": (
+        1, one(lambda rng, n: (np.arange(n) + 0.1 * rng.normal(size=n) + pauses(n, 7)).astype(np.float32))
+    ),
+    "10 Hz with pauses, by three": (1, one(lambda _rng, n: (0.1 * np.arange(n) + pauses(n, 7)) / 3.0)),
+    "10 Hz with a hundred pauses, by three": (1, one(lambda _rng, n: (0.1 * np.arange(n) + pauses(n, 100)) / 3.0)),
+    "10 Hz with pauses, float32": (1, one(lambda _rng, n: (0.1 * np.arange(n) + pauses(n, 7)).astype(np.float32))),
+    "three slopes": (
+        1, one(lambda _rng, n: np.interp(np.arange(n), [0, n // 3, n // 2, n], [0, n / 30, 13 * n / 300, n / 12]) / 3.0)
+    ),
+    "two slopes with jitter": (
+        1, one(lambda rng, n: np.arange(n) + 0.7 * np.maximum(np.arange(n) - n // 2, 0) + 0.1 * rng.normal(size=n))
+    ),
+    "two slopes, float32": (
+        1, one(lambda _rng, n: np.where(np.arange(n) < n // 2, 0.1, 0.3).astype(np.float32) * np.arange(n, dtype=np.float32) / np.float32(7.0))
+    ),
+    "two grids, float32": (
+        1, one(lambda _rng, n: np.where(np.arange(n) % 2, 0.1, 0.3).astype(np.float32) * np.arange(n, dtype=np.float32))
+    ),
+    "two clocks": (1, one(lambda _rng, n: clocks(n, 1.6180339887))),
+    "two clocks with jitter": (1, one(lambda rng, n: clocks(n, 1.6180339887) + 0.01 * rng.normal(size=n))),
+    "four kinds beside normal columns": (8, beside_normal),
     "logarithms of whole numbers": (1, one(lambda _rng, n: np.log(np.arange(1, n + 1)))),
     "square roots": (1, one(lambda _rng, n: np.sqrt(np.arange(n)))),
 }  # fmt: skip

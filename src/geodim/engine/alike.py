@@ -11,8 +11,15 @@ import numpy as np
 
 from geodim.engine.kernels import alike, lines, straight
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
-from geodim.engine.skeleton import least_rise, nearly_a_period, phase_means, phase_slope
-from geodim.engine.zones import Zones
+from geodim.engine.skeleton import (
+    jumps_of,
+    least_rise,
+    nearly_a_period,
+    phase_means,
+    phase_slope,
+    widest_between,
+)
+from geodim.engine.zones import Zones, zone_edges
 
 if TYPE_CHECKING:
     from typing import Any
@@ -67,17 +74,20 @@ class Straight:
         """Of n ascending values."""
         offsets, counts = levels(n)
         total = int(counts.sum())
-        slope = lines.fitted_slope(l, 0, n)
+        jumps = jumps_of(l, n)
+        first, stop = widest_between(jumps, n)
+        slope = lines.fitted_slope(l, first, stop - first)
         u, tops, floors = np.empty(n), np.empty(total), np.empty(total)
         quanta, beyond = np.empty(total, np.int32), np.empty(total, np.int32)
         lines.departures(l, n, 0, np.array([slope]), u)
-        rest = straight.take_slope_out(u, n)
-        period = nearly_a_period(u)
+        rest = straight.take_slope_out(u[first:stop].copy(), stop - first)
+        u -= rest * np.arange(n)
+        period = nearly_a_period(u[first:stop])
         if period > 1:
-            more = phase_slope(u, period)
+            more = phase_slope(u[first:stop], period)
             u -= more * np.arange(n)
             rest += more
-        means = phase_means(u, period)
+        means = np.roll(phase_means(u[first:stop], period), first)
         if period > 1:
             u -= np.resize(means, n)
         lines.lowest_bits(l.view(np.int64), n, quanta)
@@ -85,10 +95,14 @@ class Straight:
         span, widest = float(l[n - 1] - l[0]), max(float(tops[-1]), -float(floors[-1]))
         margin = 2.0**-48 * (widest + float(np.abs(means).max()) + 2.0**-25 * (span + slope * n))
         kinds, finest = kinds_of(quanta[: counts[0]], tops[: counts[0]] - floors[: counts[0]])
-        starts, ends = extremes(u, kinds), extremes(-u, kinds)
-        if np.all(kinds == finest):  # quanta tell nothing
-            starts, ends = largest(u), largest(-u)
-        zones = Zones.of(l, n, u, means, kinds, finest, starts, ends, margin)
+        by_binade = bool(np.any(kinds > finest))
+        edges = zone_edges(l, n, jumps, by_binade)
+        starts, ends = (
+            (extremes(u, kinds), extremes(-u, kinds))
+            if by_binade
+            else (largest(u, edges), largest(-u, edges))
+        )
+        zones = Zones.of(n, edges, u, means, kinds, finest, starts, ends, margin)
         return cls(
             -l[n - 1 :: -1], u, least_ahead(u), slope, rest, margin, offsets, counts, tops, floors, quanta,
             beyond, starts, n - 1 - ends, zones, least_rise(means),
@@ -204,12 +218,10 @@ def extremes(u: NDArray[np.float64], kinds: NDArray[Any]) -> NDArray[np.int64]:
     return np.sort(at * BASE + places[at]).astype(np.int64)
 
 
-def largest(u: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Where the largest values are, the same number in every part."""
-    edges = np.linspace(0, u.size, PARTS + 1).astype(int).tolist()
-    most = min(EXTREMES, u.size // 4) // PARTS
-    chosen = [
-        first + np.argpartition(u[first:stop], stop - first - most)[stop - first - most :]
-        for first, stop in pairwise(edges)
-    ]
+def largest(u: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where the largest values are, in every zone as many as its length tells."""
+    chosen = []
+    for first, stop in pairwise(edges.tolist()):
+        most = max(min(EXTREMES, u.size // 4) * (stop - first) // u.size, 1)
+        chosen.append(first + np.argpartition(u[first:stop], stop - first - most)[stop - first - most :])
     return np.sort(np.concatenate(chosen)).astype(np.int64)

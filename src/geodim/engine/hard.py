@@ -16,6 +16,7 @@ blocks.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ from geodim.engine.kernels import lines
 from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.segments import Segmented, may_be_segments
+from geodim.engine.skeleton import jumps_of, widest_between
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,17 +35,40 @@ if TYPE_CHECKING:
 HARD_FROM = 1 << 14  # points; fewer are looked at soon enough
 NEAR_BITS = 46  # widths are off by 2^-46 of the largest value at most, or not at all
 ROUNDING_BITS = 48  # and steps of a period by 2^-48 of it
+CERTAIN_BITS = 42  # the mean width is known to 2^-42 of itself, so the dimension to 10^-12
 LARGEST, SMALLEST = 2.0**900, 2.0**-900  # where no sum overflows, and roundings are those of normal numbers
 GRID_SPREAD = 24.0  # spacings: closer to a line than this
 MOST_POINTS = 1 << 26  # positions times half a float are exact
+NOISE_BITS = 40  # what is larger than 2^-40 of the largest value is no rounding of float64
+MOSTLY = 0.9  # of all values
 PROBES = 8  # gaps at which the exact way is tried
-TEST_LOOKS = 64  # windows that are evaluated in the time in which it tests a block and looks into it
-DEAR = 3072  # windows for each size: about ten times what normal data takes
+TEST_LOOKS = 32  # windows that are evaluated in the time in which it tests a block and looks into it
+DEAR = 2048  # windows for each size: about ten times what normal data takes
 
 
 def is_straight(l: NDArray[np.float64], n: int) -> bool:
     """Whether values stay close to a line; exact grids have no spread, and need no such care."""
     return 0.0 < lines.spread_around_line(l, n) < GRID_SPREAD
+
+
+def is_straight_but_for_jumps(l: NDArray[np.float64], n: int) -> bool:
+    """Whether values between jumps stay close to lines of one slope, and differ from them by no mere roundings."""
+    jumps = jumps_of(l, n)
+    if jumps.size == 0 or n >= MOST_POINTS:
+        return False
+    magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
+    first, stop = widest_between(jumps, n)
+    slope = lines.fitted_slope(l, first, stop - first)
+    noise = np.ptp(l[first:stop:BASE] - slope * np.arange(first, stop, BASE))
+    if not float(noise) > math.ldexp(magnitude, -NOISE_BITS):
+        return False
+    edges = [0, *jumps.tolist(), n]
+    near = sum(
+        last - at
+        for at, last in pairwise(edges)
+        if float(np.ptp(l[at:last:BASE] - slope * np.arange(at, last, BASE))) < GRID_SPREAD * slope
+    )
+    return near > MOSTLY * n
 
 
 def margin(l: NDArray[np.float64], n: int) -> float:
@@ -69,4 +94,7 @@ def relaxed(l: NDArray[np.float64], n: int) -> Segmented | None:
     """A hard column, solved: None if more than roundings tells its windows apart."""
     magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
     found = Segmented.of(l, n, math.ldexp(magnitude, -ROUNDING_BITS))
-    return found if found is not None and found.loose <= math.ldexp(magnitude, -NEAR_BITS) else None
+    if found is None:
+        return None
+    most = min(math.ldexp(magnitude, -NEAR_BITS), math.ldexp(float(found.widths[1:].mean()), -CERTAIN_BITS))
+    return found if found.loose <= most else None

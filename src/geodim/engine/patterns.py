@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.engine.alike import Bent, Straight
-from geodim.engine.hard import is_dear, relaxed
+from geodim.engine.hard import is_dear, is_straight_but_for_jumps, relaxed
 from geodim.engine.kernels import patterns
 from geodim.engine.kernels.counters import WINDOWS
 from geodim.engine.kernels.pyramid import BASE
@@ -73,7 +73,10 @@ def line_or_pattern(l: NDArray[np.float64], n: int, exact: bool, may_relax: bool
 
 def pattern_or_bent(l: NDArray[np.float64], n: int, exact: bool, may_relax: bool) -> Alike:  # noqa: ARG001
     """The way for any other whose windows are all alike; whether it is taken depends on other columns."""
-    return (repeating(l, n) if exact else None) or Bent.of(l, n)
+    found = repeating(l, n) if exact else None
+    if found is None and is_straight_but_for_jumps(l, n):
+        found = Straight.of(l, n)
+    return found or Bent.of(l, n)
 
 
 def repeating(l: NDArray[np.float64], n: int) -> Alike | None:
@@ -95,7 +98,11 @@ class InPieces:
         l: NDArray[np.float64], n: int, known: NDArray[np.float64], skip: bool, top: int,
         exact: bool, may_relax: bool,
     ) -> None:  # fmt: skip
-        self.make, self.exact, self.may_relax = make, exact, may_relax  # whether differences are exact, and so on
+        self.make, self.exact, self.may_relax = (
+            make,
+            exact,
+            may_relax,
+        )  # whether differences are exact, and so on
         self.solver, self.l, self.n, self.known, self.skip, self.top = solver, l, n, known, skip, top
         self.column: Alike | None = None
         self.lock = threading.Lock()

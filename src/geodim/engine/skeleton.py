@@ -14,6 +14,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+JUMP = 16.0  # times the usual gap, or more
+MOST_JUMPS = 32
+SAMPLES = 4096  # gaps that tell the usual one
 LONGEST = 512  # the longest period that is sought,
 RARE = 2048  # in columns of at least so many values for each of its phases,
 SHORT, ENOUGH = 64, 64  # or a short one, in columns of so many
@@ -23,9 +26,26 @@ SMALLEST = 2.0**-1022  # normal number
 LIKE = 1.25  # squares that are larger by less than this are as good as the least
 
 
+def jumps_of(l: NDArray[np.float64], n: int) -> NDArray[np.int64]:
+    """The places of values that are far from the one before, as after a pause; none if there are too many."""
+    gaps = np.diff(l[:n])
+    most = JUMP * float(np.median(gaps[:: max(gaps.size // SAMPLES, 1)]))
+    places = 1 + np.flatnonzero(gaps > most)
+    return places if places.size <= MOST_JUMPS else places[:0]
+
+
+def widest_between(jumps: NDArray[np.int64], n: int) -> tuple[int, int]:
+    """The longest stretch without jumps."""
+    edges = np.concatenate([[0], jumps, [n]])
+    at = int(np.argmax(np.diff(edges)))
+    return int(edges[at]), int(edges[at + 1])
+
+
 def nearly_a_period(u: NDArray[np.float64]) -> int:
     """The least p after which departures change hardly more than after any other; 1 if they are noise."""
     most = min(max(min(LONGEST, u.size // RARE), min(SHORT, u.size // ENOUGH)), STRETCH // REPEATS)
+    if most < 2:
+        return 1
     length = min(STRETCH, u.size)
     changes = []
     for first in np.linspace(0, u.size - length, STRETCHES).astype(int).tolist():

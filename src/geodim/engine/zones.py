@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geodim.engine.kernels import straight
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.skeleton import least_rise
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # The rungs of a ladder: few starts are tried with many ends, as many with as many, and many with few.  These are
-# their numbers over the root of n, so that about 64 windows of every size are tried for each rung.
-RUNGS = (2.0, 8.0, 32.0)
+# their numbers over the root of n, so that about 36 windows of every size are tried for each rung.
+RUNGS = (1.5, 6.0, 24.0)
 PARTS = 8  # the longest zone is this part of the column
 LEAST_PART = 64  # and the shortest this one
 BINADES = 8  # that are told apart; values much smaller than the largest are few
@@ -45,17 +46,17 @@ class Zones:
 
     @classmethod
     def of(
-        cls, l: NDArray[np.float64], n: int, u: NDArray[np.float64], means: NDArray[np.float64],
+        cls, n: int, edges: NDArray[np.int64], u: NDArray[np.float64], means: NDArray[np.float64],
         quanta: NDArray[Any], finest: int, starts: NDArray[np.int64], ends: NDArray[np.int64], margin: float,
     ) -> Zones:  # fmt: skip
-        """Of n ascending values, their departures from a line and the means of a pattern, and so on.
+        """Of n departures from a line, in zones, and the means of a pattern that was taken out of them.
 
         ``quanta`` are exponents, by base block; those that are no larger than ``finest`` count as none.  Windows
         at ``starts`` and ``ends`` are tried anyway.  Departures are off by a quarter of ``margin``.
         """
-        edges = zone_edges(l, n, np.unique(quanta).size > 1)
-        # Edges are those of base blocks.
-        exponents = np.minimum.reduceat(quanta, edges[:-1] // BASE)
+        exponents = [
+            quanta[first // BASE : -(-stop // BASE)].min() for first, stop in pairwise(edges.tolist())
+        ]
         found, kinds = np.unique(exponents, return_inverse=True)
         powers = np.where(found > finest, np.ldexp(1.0, np.clip(found, -1074, 1023)), 0.0)
         phases = means if means.size <= MOST_PHASES else means[:1]
@@ -98,25 +99,35 @@ def ladder(
         chosen: list[list[NDArray[Any]]] = [[] for _ in RUNGS]
         for zone, (start, stop) in enumerate(pairwise(edges.tolist())):
             first = start + (phase - start) % phases
-            part = u[first:stop:phases]
+            part = np.ascontiguousarray(u[first:stop:phases])
             thresholds[zone, phase, 0] = left[first:stop:phases].max(initial=-math.inf)
-            for rung, times in enumerate(RUNGS):
-                number = min(max(int(times * float(shares[zone])), 1), part.size // 2)
-                thresholds[zone, phase, 1 + rung], at = greatest(part, number)
+            numbers = [min(max(int(times * float(shares[zone])), 1), part.size // 2) for times in RUNGS]
+            found = greatest(part, numbers)
+            for rung, (high, at) in enumerate(found):
+                thresholds[zone, phase, 1 + rung] = high
                 chosen[rung].append(first + phases * at)
         for rung, parts in zip(places, chosen, strict=True):
             rung.append(np.concatenate(parts))
     return Ladder(thresholds, places)
 
 
-def greatest(u: NDArray[np.float64], number: int) -> tuple[float, NDArray[Any]]:
-    """A threshold and where values reach it, about as many as asked for; no other value exceeds it."""
-    if number == 0:
-        return float(u.max(initial=-math.inf)), np.empty(0, np.intp)
-    high = float(np.partition(u, u.size - number)[u.size - number])
-    chosen = np.flatnonzero(u >= high)
-    # If too many are equal, leave those out.
-    return high, chosen if chosen.size <= 2 * number else np.flatnonzero(u > high)
+def greatest(u: NDArray[np.float64], numbers: list[int]) -> list[tuple[float, NDArray[Any]]]:
+    """Thresholds, and where values reach them, about as many as asked for; no other value exceeds them.
+
+    The numbers rise.
+    """
+    if numbers[-1] == 0:
+        return [(float(u.max(initial=-math.inf)), np.empty(0, np.intp)) for _ in numbers]
+    kth = u.size - np.maximum(numbers, 1)
+    highs = np.partition(u, kth)[kth].tolist()
+    some = np.flatnonzero(u >= highs[-1])
+    values = u[some]
+    found = []
+    for high, number in zip(highs, numbers, strict=True):
+        at = some[values >= high]
+        # If too many are equal, leave those out.
+        found.append((high, at if at.size <= 2 * max(number, 1) else some[values > high]))
+    return found
 
 
 def may_matter(
@@ -181,25 +192,27 @@ def rectangles(
     return (
         np.concatenate(fewer).astype(np.int64),
         np.concatenate(more).astype(np.int64),
-        np.array(rows, np.int64),
+        np.array(rows, np.int64).reshape(-1, straight.RECTANGLE),
     )
 
 
-def zone_edges(l: NDArray[np.float64], n: int, by_binade: bool) -> NDArray[np.int64]:
-    """Where zones begin and end: at binades if these matter, and wherever else they would be too long.
+def zone_edges(
+    l: NDArray[np.float64], n: int, jumps: NDArray[np.int64], by_binade: bool
+) -> NDArray[np.int64]:
+    """Where zones begin and end: at jumps, at binades if these matter, and wherever else they would be too long.
 
-    They begin at base blocks; one that holds values of two binades belongs to the smaller values.
+    Those of binades begin at base blocks; one that holds values of two binades belongs to the smaller values.
     """
-    magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
-    powers = np.ldexp(1.0, math.frexp(magnitude)[1] - 1 - np.arange(BINADES))
-    values = l[:n]
-    below = np.searchsorted(values, -powers, side="right") // BASE * BASE
-    above = -(-np.searchsorted(values, powers) // BASE) * BASE
-    edges = [0]
-    for at in [*np.unique(np.concatenate([below, above])).tolist(), n] if by_binade else [n]:
-        if at - edges[-1] >= n // LEAST_PART and (n - at >= n // LEAST_PART or at == n):
-            parts = -(-(at - edges[-1]) * PARTS // n)
-            cuts = np.linspace(edges[-1], at, parts + 1)[1:-1].astype(int) // BASE * BASE
-            edges += [*cuts.tolist(), at]
-    edges[-1] = n
-    return np.unique(edges).astype(np.int64)
+    edges = {0, n, *jumps.tolist()}
+    if by_binade:
+        magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
+        powers = np.ldexp(1.0, math.frexp(magnitude)[1] - 1 - np.arange(BINADES))
+        below = np.searchsorted(l[:n], -powers, side="right") // BASE * BASE
+        above = -(-np.searchsorted(l[:n], powers) // BASE) * BASE
+        for at in np.unique(np.concatenate([below, above])).tolist():
+            if at < n and all(abs(at - other) >= n // LEAST_PART for other in edges):
+                edges.add(at)
+    for first, stop in pairwise(sorted(edges)):
+        parts = -(-(stop - first) * PARTS // n)
+        edges.update(first + (stop - first) * part // parts // BASE * BASE for part in range(1, parts))
+    return np.array(sorted(edges), np.int64)
