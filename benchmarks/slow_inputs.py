@@ -73,6 +73,24 @@ def of_days(n: int, days: int, of: int) -> np.ndarray:
     return np.arange(n) // days * of + np.arange(n) % days
 
 
+def working_hours(n: int) -> np.ndarray:
+    """Eight hours of five days a week."""
+    return 24.0 * of_days(n, 5, 7)[np.arange(n) // 8] + np.arange(n) % 8
+
+
+def months(n: int) -> np.ndarray:
+    return np.arange(n).astype("M8[M]").astype("M8[D]").astype(np.float64)
+
+
+def jittered(rng: np.random.Generator, n: int, sigma: float) -> np.ndarray:
+    return np.arange(n) + sigma * rng.normal(size=n)
+
+
+def thirds_32(which: np.ndarray) -> np.ndarray:
+    """0.3 where told, else 0.1, in float32."""
+    return np.where(which, np.float32(0.3), np.float32(0.1))
+
+
 def pauses(n: int, number: int) -> np.ndarray:
     """How long a clock has stood still, at random."""
     rng = np.random.default_rng(number)
@@ -118,7 +136,7 @@ SLOW_ONCE: dict[str, tuple[int, Make]] = {
     "tenths by three": (1, one(lambda _rng, n: np.arange(n) * 0.1 / 3.0)),
     "from -1 to 2": (1, one(lambda _rng, n: np.linspace(-1.0, 2.0, n))),
     "weekdays": (1, one(lambda _rng, n: (np.arange(n) // 5 * 7 + np.arange(n) % 5).astype(np.float64))),
-    "months": (1, one(lambda _rng, n: np.arange(n).astype("M8[M]").astype("M8[D]").astype(np.float64))),
+    "months": (1, one(lambda _rng, n: months(n))),
     "a pattern of three": (1, one(lambda _rng, n: pattern(n))),
     "a pattern of three, in tenths": (1, one(lambda _rng, n: pattern(n) * 0.1)),
     "eight angles": (8, eight(lambda _rng, n: 2.0 * np.pi * np.arange(n) / n)),
@@ -137,39 +155,47 @@ SLOW_ONCE: dict[str, tuple[int, Make]] = {
     "weekdays with jitter, float32": (
         1, one(lambda rng, n: (of_days(n, 5, 7) + 0.01 * rng.normal(size=n)).astype(np.float32))
     ),
-    "hours without nights, with jitter": (1, one(lambda rng, n: of_days(n, 16, 24) + 0.01 * rng.normal(size=n))),
-    "working hours, with jitter": (
-        1, one(lambda rng, n: 24.0 * of_days(n, 5, 7)[np.arange(n) // 8] + np.arange(n) % 8 + 0.01 * rng.normal(size=n))
+    "hours without nights, with jitter": (
+        1, one(lambda rng, n: of_days(n, 16, 24) + 0.01 * rng.normal(size=n))
     ),
-    "months with jitter": (
-        1, one(lambda rng, n: np.arange(n).astype("M8[M]").astype("M8[D]").astype(np.float64) + 0.1 * rng.normal(size=n))
+    "working hours, with jitter": (1, one(lambda rng, n: working_hours(n) + 0.01 * rng.normal(size=n))),
+    "months with jitter": (1, one(lambda rng, n: months(n) + 0.1 * rng.normal(size=n))),
+    "a pattern of three, in tenths, float32": (
+        1, one(lambda _rng, n: pattern(n).astype(np.float32) * np.float32(0.1))
     ),
-    "a pattern of three, in tenths, float32": (1, one(lambda _rng, n: pattern(n).astype(np.float32) * np.float32(0.1))),
     "weekdays with a pause": (1, one(lambda _rng, n: of_days(n, 5, 7) + 0.5 * n * (np.arange(n) > n // 3))),
     "every tenth missing": (1, one(lambda _rng, n: of_days(n, 9, 10) * 0.1)),
     "every tenth missing, rounded twice": (1, one(lambda _rng, n: of_days(n, 9, 10) * 0.1 / 3.0)),
-    "every tenth missing, with jitter": (1, one(lambda rng, n: of_days(n, 9, 10) + 0.05 * rng.normal(size=n))),
-    "jitter and outliers": (
-        1, one(lambda rng, n: np.append(np.arange(n - 20) + 0.3 * rng.normal(size=n - 20), n * (2 + 100 * rng.random(20))))
+    "every tenth missing, with jitter": (
+        1, one(lambda rng, n: of_days(n, 9, 10) + 0.05 * rng.normal(size=n))
     ),
-    "jitter and pauses": (1, one(lambda rng, n: np.arange(n) + 0.1 * rng.normal(size=n) + pauses(n, 7))),
+    "jitter and outliers": (
+        1,
+        one(lambda rng, n: np.append(jittered(rng, n - 20, 0.3), n * (2.0 + 100.0 * rng.random(20)))),
+    ),
+    "jitter and pauses": (1, one(lambda rng, n: jittered(rng, n, 0.1) + pauses(n, 7))),
     "jitter and pauses, float32": (
-        1, one(lambda rng, n: (np.arange(n) + 0.1 * rng.normal(size=n) + pauses(n, 7)).astype(np.float32))
+        1, one(lambda rng, n: (jittered(rng, n, 0.1) + pauses(n, 7)).astype(np.float32))
     ),
     "10 Hz with pauses, by three": (1, one(lambda _rng, n: (0.1 * np.arange(n) + pauses(n, 7)) / 3.0)),
-    "10 Hz with a hundred pauses, by three": (1, one(lambda _rng, n: (0.1 * np.arange(n) + pauses(n, 100)) / 3.0)),
-    "10 Hz with pauses, float32": (1, one(lambda _rng, n: (0.1 * np.arange(n) + pauses(n, 7)).astype(np.float32))),
+    "10 Hz with a hundred pauses, by three": (
+        1, one(lambda _rng, n: (0.1 * np.arange(n) + pauses(n, 100)) / 3.0)
+    ),
+    "10 Hz with pauses, float32": (
+        1, one(lambda _rng, n: (0.1 * np.arange(n) + pauses(n, 7)).astype(np.float32))
+    ),
     "three slopes": (
-        1, one(lambda _rng, n: np.interp(np.arange(n), [0, n // 3, n // 2, n], [0, n / 30, 13 * n / 300, n / 12]) / 3.0)
+        1, one(lambda _rng, n: np.interp(np.arange(n), [0, n // 3, n // 2, n], [0, n / 90, n / 70, n / 36]))
     ),
     "two slopes with jitter": (
-        1, one(lambda rng, n: np.arange(n) + 0.7 * np.maximum(np.arange(n) - n // 2, 0) + 0.1 * rng.normal(size=n))
+        1, one(lambda rng, n: jittered(rng, n, 0.1) + 0.7 * np.maximum(np.arange(n) - n // 2, 0))
     ),
     "two slopes, float32": (
-        1, one(lambda _rng, n: np.where(np.arange(n) < n // 2, 0.1, 0.3).astype(np.float32) * np.arange(n, dtype=np.float32) / np.float32(7.0))
+        1,
+        one(lambda _rng, n: thirds_32(2 * np.arange(n) >= n) * np.arange(n, dtype=np.float32) / np.float32(7)),
     ),
     "two grids, float32": (
-        1, one(lambda _rng, n: np.where(np.arange(n) % 2, 0.1, 0.3).astype(np.float32) * np.arange(n, dtype=np.float32))
+        1, one(lambda _rng, n: thirds_32(np.arange(n) % 2 == 0) * np.arange(n, dtype=np.float32))
     ),
     "two clocks": (1, one(lambda _rng, n: clocks(n, 1.6180339887))),
     "two clocks with jitter": (1, one(lambda rng, n: clocks(n, 1.6180339887) + 0.01 * rng.normal(size=n))),

@@ -2,15 +2,15 @@
 
 That all narrowest windows of a column be found in near-linear time is too much to ask for: they contain
 (min, +) convolutions.  Where a column consists of lines, or of patterns that repeat, but for roundings that
-follow no rule (lines that were rounded twice), which of its windows is narrowest is a matter of such roundings.
-But then windows of a phase are alike, and a few of them tell phi to within these roundings (F26 in
-docs/mathematics.md).
+follow no rule (lines that were rounded twice), which of its windows is narrowest is a matter of such
+roundings.  But then windows of a phase are alike, and a few of them tell phi to within these roundings (F26
+in docs/mathematics.md).
 
 Whether a column is hard depends on the column alone: it stays close to a line or seems to consist of segments
 (`margin`), the exact way is dear at sizes that are tried (`is_dear`), and roundings are no larger than that
-margin (`relaxed`).  So do the widths, which never fall and exceed phi by at most ``loose``.  A column is rejected
-only if it lies below others by the margin.  So the same bits come out whatever the order, the threads and the
-blocks.
+margin (`relaxed`).  So do the widths, which never fall and exceed phi by at most ``loose``.  A column is
+rejected only if it lies below others by the margin.  So the same bits come out whatever the order, the
+threads and the blocks.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def is_straight(l: NDArray[np.float64], n: int) -> bool:
 
 
 def is_straight_but_for_jumps(l: NDArray[np.float64], n: int) -> bool:
-    """Whether values between jumps stay close to lines of one slope, and differ from them by no mere roundings."""
+    """Whether values between jumps stay close to lines of one slope, by more than roundings."""
     jumps = jumps_of(l, n)
     if jumps.size == 0 or n >= MOST_POINTS:
         return False

@@ -62,7 +62,7 @@ class Periodic:
 def line_or_pattern(l: NDArray[np.float64], n: int, exact: bool, may_relax: bool) -> Alike:
     """The way for a column that stays close to a line.
 
-    ``exact`` says whether its differences are, ``may_relax`` whether its widths may be off by a few roundings.
+    ``exact`` says whether its differences are, ``may_relax`` whether widths may be off by a few roundings.
     """
     found: Alike | None = repeating(l, n) if exact else None
     if found is None:

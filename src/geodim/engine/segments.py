@@ -1,9 +1,9 @@
 """Columns that consist of a few stretches, each of which repeats: lines or patterns one after the other.
 
-Take a start in one segment and an end in another, and move both on by a multiple of both periods: the width of
-the window changes by the same amount each time, but for what values depart from repeating exactly.  So the
-narrowest windows are those that start or end within a period of where a segment begins or ends, to within twice
-what departures of one phase spread by (F26 in docs/mathematics.md).  If nothing departs, they are exactly those.
+Take a start in one segment and an end in another, and move both on by a multiple of both periods: the width
+of the window changes by the same amount each time, but for what values depart from repeating exactly.  So the
+narrowest windows are those that start or end within a period of where a segment begins or ends, to within
+twice what departures of one phase spread by (F26 in docs/mathematics.md); exactly, if nothing departs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a column would be without its noise: a pattern that repeats.
+"""What a column would be without its noise: a line, with jumps, and a pattern that repeats.
 
-A column that stays close to a line departs from it by a pattern of period p, m[i mod p], and by noise, u_i.  So
-a window of size d is at least c d + min over r of (m[(r + d) mod p] - m[r]) wide, and u_right - u_left more
-(F25 in docs/mathematics.md).  Any m makes that true; one that leaves little noise makes it tell much.
+A column that stays close to a line departs from it by a pattern of period p, m[i mod p], and by noise, u_i.
+So a window of size d is at least c d + min over r of (m[(r + d) mod p] - m[r]) wide, and u_right - u_left
+more (F25 in docs/mathematics.md).  Any m makes that true; one that leaves little noise makes it tell much.
 """
 
 from __future__ import annotations

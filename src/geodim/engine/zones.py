@@ -1,10 +1,11 @@
 """Which windows of a straight column are tried, and what is known of all others.
 
-Values fall into classes: by zone, a stretch of the sorted column in which all values are multiples of one
-quantum, and by phase where a pattern repeats.  In every class starts have thresholds, from the greatest
-departures down, and ends likewise from the least up.  All windows from a start above one threshold to an end below
-the opposite one are tried, so that for any other window the two classes tell how narrow it may be at least, and
-the two zones of what it is a multiple (F20, F22 and F25 in docs/mathematics.md).
+Values fall into classes: by zone, a stretch of the sorted column without jumps in which all values are
+multiples of one quantum, and by phase where a pattern repeats.  In every class starts have thresholds, from
+the greatest departures down, and ends likewise from the least up.  All windows from a start above one
+threshold to an end below the opposite one are tried, so that for any other window the two classes tell how
+narrow it may be at least, and the two zones of what it is a multiple (F20, F22 and F25 in
+docs/mathematics.md).
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ from geodim.engine.skeleton import least_rise
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The rungs of a ladder: few starts are tried with many ends, as many with as many, and many with few.  These are
-# their numbers over the root of n, so that about 36 windows of every size are tried for each rung.
+# The rungs of a ladder: few starts are tried with many ends, as many with as many, and many with few.  These
+# are their numbers over the root of n, so that about 36 windows of every size are tried for each rung.
 RUNGS = (1.5, 6.0, 24.0)
 PARTS = 8  # the longest zone is this part of the column
 LEAST_PART = 64  # and the shortest this one
 BINADES = 8  # that are told apart; values much smaller than the largest are few
-MOST_PHASES = 64  # that are told apart
+MOST_PHASES = 64  # that are told apart,
+MOST_PAIRS = 48  # unless more pairs of them matter;
+UNLIKELY = 0.1  # then ten times as many windows are tried
 
 
 @dataclass(frozen=True)
@@ -51,29 +54,31 @@ class Zones:
     ) -> Zones:  # fmt: skip
         """Of n departures from a line, in zones, and the means of a pattern that was taken out of them.
 
-        ``quanta`` are exponents, by base block; those that are no larger than ``finest`` count as none.  Windows
-        at ``starts`` and ``ends`` are tried anyway.  Departures are off by a quarter of ``margin``.
+        ``quanta`` are exponents, by base block; those that are no larger than ``finest`` count as none.
+        Windows at ``starts`` and ``ends`` are tried anyway.  Departures are off by a quarter of ``margin``.
         """
         exponents = [
             quanta[first // BASE : -(-stop // BASE)].min() for first, stop in pairwise(edges.tolist())
         ]
         found, kinds = np.unique(exponents, return_inverse=True)
         powers = np.where(found > finest, np.ldexp(1.0, np.clip(found, -1074, 1023)), 0.0)
-        phases = means if means.size <= MOST_PHASES else means[:1]
-        shares = np.diff(edges) / np.sqrt(np.bincount(kinds, np.diff(edges))[kinds] * phases.size)
         tops, floors = u.copy(), -u
         tops[starts] = floors[ends] = -math.inf
+
+        def ladders(phases: int, likely: float) -> tuple[Ladder, Ladder]:
+            shares = np.diff(edges) / math.sqrt(n * phases * likely)
+            return ladder(u, tops, edges, phases, shares), ladder(-u, floors, edges, phases, shares)
+
+        phases, relevant = means[:1], np.ones((1, 1), np.bool_)
+        if 1 < means.size <= MOST_PHASES:
+            found_all = may_matter(*ladders(means.size, 1.0), means)
+            if found_all.sum() <= MOST_PAIRS:
+                phases, relevant = means, found_all
+        # The more pairs of phases matter at some size, the fewer windows are needed of each; and more of all
+        # where most lead from and to phases that do not matter.
+        likely = max(relevant.sum() / (2.0 * phases.size), 1.0) if phases.size == means.size else UNLIKELY
+        highs, lows = ladders(phases.size, likely)
         rise = phases - phases[:, np.newaxis]
-        relevant = np.ones(rise.shape, np.bool_)
-        for _ in range(1 if phases.size == 1 else 2):
-            # The more pairs of phases matter at some size, the fewer windows are needed of each.
-            some = shares / math.sqrt(max(relevant.sum() / (2.0 * phases.size), 1.0))
-            highs, lows = (
-                ladder(u, tops, edges, phases.size, some),
-                ladder(-u, floors, edges, phases.size, some),
-            )
-            if phases.size > 1:
-                relevant = may_matter(highs.thresholds, lows.thresholds, rise)
         outside = left_out(highs.thresholds, lows.thresholds, rise, relevant) - margin
         if phases.size < means.size:
             outside = outside + least_rise(means)[:, np.newaxis, np.newaxis]
@@ -130,16 +135,16 @@ def greatest(u: NDArray[np.float64], numbers: list[int]) -> list[tuple[float, ND
     return found
 
 
-def may_matter(
-    highs: NDArray[np.float64], lows: NDArray[np.float64], rise: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    """From which phase to which the narrowest window of some size may lead, given how much the pattern rises.
+def may_matter(highs: Ladder, lows: Ladder, means: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """From which phase to which the narrowest window of some size may lead.
 
     At any size some window is about as narrow as the middle rungs tell, from the phase at which the
     pattern rises least.
     """
-    narrowest = rise - highs[:, :, 0].max(axis=0)[:, np.newaxis] - lows[:, :, 0].max(axis=0)
-    likely = rise - np.median(highs[:, :, 2], axis=0)[:, np.newaxis] - np.median(lows[:, :, 2], axis=0)
+    rise = means - means[:, np.newaxis]
+    starts, ends = highs.thresholds, lows.thresholds
+    narrowest = rise - starts[:, :, 0].max(axis=0)[:, np.newaxis] - ends[:, :, 0].max(axis=0)
+    likely = rise - np.median(starts[:, :, 2], axis=0)[:, np.newaxis] - np.median(ends[:, :, 2], axis=0)
     size = (np.arange(rise.shape[0]) - np.arange(rise.shape[0])[:, np.newaxis]) % rise.shape[0]
     least = np.full(rise.shape[0], math.inf)
     np.minimum.at(least, size, likely)
@@ -150,7 +155,7 @@ def left_out(
     highs: NDArray[np.float64], lows: NDArray[np.float64], rise: NDArray[np.float64],
     relevant: NDArray[np.bool_],
 ) -> NDArray[np.float64]:  # fmt: skip
-    """By size modulo the period and by two zones: how much wider than the line a window is that is not tried."""
+    """By size modulo the period and two zones: how much wider than the line those not tried are."""
     phases, zones = rise.shape[0], highs.shape[0]
     at = np.arange(phases)
     least = np.empty((phases, zones, zones))
@@ -199,7 +204,7 @@ def rectangles(
 def zone_edges(
     l: NDArray[np.float64], n: int, jumps: NDArray[np.int64], by_binade: bool
 ) -> NDArray[np.int64]:
-    """Where zones begin and end: at jumps, at binades if these matter, and wherever else they would be too long.
+    """Where zones begin and end: at jumps, at binades if these matter, and where else they would be too long.
 
     Those of binades begin at base blocks; one that holds values of two binades belongs to the smaller values.
     """

@@ -369,8 +369,8 @@ def solve_alike(
                 continue
             work[LEAVES] += 1
             descend(
-                l, n, offsets, counts, records, quanta, top, d0, stop - d0, c, no_pattern, stack, bounds, before,
-                settled, found, work,
+                l, n, offsets, counts, records, quanta, top, d0, stop - d0, c, no_pattern, stack, bounds,
+                before, settled, found, work,
             )  # fmt: skip
             for d in range(d0, stop):
                 phi[d] = found[d - d0]

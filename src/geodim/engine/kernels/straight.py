@@ -123,7 +123,7 @@ def least_outside(edges, zones, kinds, d0, sizes, outside):
     zones : (p, zones, zones) float64, that by d mod p for windows from one zone to another
     kinds : (zones,) int64, the quantum of each zone, the finest first
     d0, sizes : int, the sizes d0 .. d0 + sizes - 1
-    outside : (sizes or more, quanta) float64, by the quantum of the windows, written; infinite if there are none
+    outside : (sizes or more, quanta) float64, by the quantum of windows, written; infinite if there is none
     """
     outside[:] = np.inf
     period = zones.shape[0]
@@ -141,7 +141,7 @@ def least_outside(edges, zones, kinds, d0, sizes, outside):
 
 @njit(nogil=True, cache=True)
 def first_from(positions, start, stop, least):
-    """Where in the ascending ``positions[start:stop]``, (stop or more,) int64, the first from ``least`` on is."""
+    """The place in ``positions[start:stop]``, ascending int64, of the first that is ``least`` or more."""
     step = 1
     low = start
     while low + step < stop and positions[low + step] < least:
@@ -225,8 +225,8 @@ def descend_line(
 @njit(nogil=True, cache=True)
 def solve_straight(
     l, mirrored, u, ahead, n, slope, rest, pattern, margin, offsets, counts, tops, floors, quanta, beyond,
-    starts, ends, fewer, more, rectangles, edges, zones, kinds, powers, d_first, d_stop, known, skip_smallest, phi, ranges,
-    work,
+    starts, ends, fewer, more, rectangles, edges, zones, kinds, powers, d_first, d_stop, known, skip_smallest,
+    phi, ranges, work,
 ):  # fmt: skip
     """Solve the sizes [d_first, d_stop) of one sorted column, d_first a multiple of BASE (or 1).
 
