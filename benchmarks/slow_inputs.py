@@ -192,7 +192,7 @@ SLOW_ONCE: dict[str, tuple[int, Make]] = {
     ),
     "two slopes, float32": (
         1,
-        one(lambda _rng, n: thirds_32(2 * np.arange(n) >= n) * np.arange(n, dtype=np.float32) / np.float32(7)),
+        one(lambda _rng, n: thirds_32(np.arange(n) > n // 2) * np.arange(n, dtype=np.float32) / np.float32(3)),
     ),
     "two grids, float32": (
         1, one(lambda _rng, n: thirds_32(np.arange(n) % 2 == 0) * np.arange(n, dtype=np.float32))

@@ -119,10 +119,10 @@ def intrinsic_dimension(
         Seconds after which the bounds known by then are returned, with a warning; if there are none yet,
         because not all values have been read, a `TimeLimitError` is raised.
     last_bit : bool, default False
-        On this machine's cores, columns of 16,384 points or more that are a line or repeat but for roundings,
+        On this machine's cores, columns of 16,384 points or more that are lines or repeat but for roundings,
         and of which every window would have to be looked at, are solved to within a few units in the last
-        place of their largest value; then ``exact`` is False, and ``error`` about 1e-14.  True looks at every
-        window where needed, which may take time in proportion to the square of the points.
+        place of their largest value; then ``exact`` is False, and ``error`` about 1e-14, at most 1e-12.  True
+        looks at every window where needed, which may take time in proportion to the square of the points.
     count_indistinguishable : bool, default False
         Also count the points that no feature tells apart from another point; not for Dask collections.
     removal : bool, default False

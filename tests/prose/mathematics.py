@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim import paper
-from geodim.engine.alike import PAIRS
-from geodim.engine.column import GRID_SPREAD, MOST_LOOKS
+from geodim.engine.column import MOST_LOOKS
+from geodim.engine.hard import GRID_SPREAD
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.steps import SMALLEST
+from geodim.engine.zones import RUNGS
 
 if TYPE_CHECKING:
     from prose.pages import Page
@@ -33,8 +34,10 @@ def check(page: Page) -> None:
     page.says("within {} spacings of a line", f"{GRID_SPREAD:.0f}")
     page.says("has looked {} times for each of the lengths", f"{MOST_LOOKS:,}")
     page.says("is solved {} lengths at a time instead", BASE)
-    page.says("With {} √n values", f"{PAIRS:.0f}")
-    page.says("up to {} such windows at every length", f"{PAIRS**2:.0f}")
+    page.says("With {} √n, {} √n and {} √n values", *(f"{times:g}" for times in RUNGS))
+    page.says("up to {} windows at every length", f"{RUNGS[1] ** 2:.0f}")
+    assert all(one * other == RUNGS[1] ** 2 for one, other in zip(RUNGS, RUNGS[::-1], strict=True))
+    page.allows("a rule of 400 years", "the calendar")
 
 
 def least(page: Page) -> None:

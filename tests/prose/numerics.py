@@ -36,6 +36,9 @@ def check(page: Page) -> None:
         page.allows(piece, "constants of a proof that tests/engine/test_alike.py checks")
     assert (HUGE, SMALLER, LARGEST) == (2.0**900, -128, 2.0**1000)
     page.says("A column of at least {} points that stays", f"{hard.HARD_FROM:,}")
+    page.says("and 2^-{} of its mean width", hard.CERTAIN_BITS)
+    page.allows("the error of the dimension is below 10^-12", "checked below")
+    assert 4.0 * 2.0**-hard.CERTAIN_BITS < 1e-12  # half of that either way, and the square of it
     page.says("looks at more than {} windows per length", f"{hard.DEAR:,}")
     assert hard.NEAR_BITS == 46
     page.allows("`error` is about 10^-14 if", "tests/engine/test_hard.py bounds it")

@@ -82,7 +82,9 @@ class Straight:
         lines.departures(l, n, 0, np.array([slope]), u)
         rest = straight.take_slope_out(u[first:stop].copy(), stop - first)
         u -= rest * np.arange(n)
-        period = nearly_a_period(u[first:stop])
+        lines.lowest_bits(l.view(np.int64), n, quanta)
+        quantum = math.ldexp(1.0, min(int(np.median(quanta[: counts[0]])), 1000))
+        period = nearly_a_period(u[first:stop], quantum)
         if period > 1:
             more = phase_slope(u[first:stop], period)
             u -= more * np.arange(n)
@@ -90,7 +92,6 @@ class Straight:
         means = np.roll(phase_means(u[first:stop], period), first)
         if period > 1:
             u -= np.resize(means, n)
-        lines.lowest_bits(l.view(np.int64), n, quanta)
         straight.block_departures(u, n, offsets, counts, tops, floors, quanta, beyond)
         span, widest = float(l[n - 1] - l[0]), max(float(tops[-1]), -float(floors[-1]))
         margin = 2.0**-48 * (widest + float(np.abs(means).max()) + 2.0**-25 * (span + slope * n))

@@ -41,8 +41,11 @@ def widest_between(jumps: NDArray[np.int64], n: int) -> tuple[int, int]:
     return int(edges[at]), int(edges[at + 1])
 
 
-def nearly_a_period(u: NDArray[np.float64]) -> int:
-    """The least p after which departures change hardly more than after any other; 1 if they are noise."""
+def nearly_a_period(u: NDArray[np.float64], quantum: float = 0.0) -> int:
+    """The least p after which departures change hardly more than after any other; 1 if they are noise.
+
+    Changes of about half a quantum are as good as none: roundings have periods that tell nothing.
+    """
     most = min(max(min(LONGEST, u.size // RARE), min(SHORT, u.size // ENOUGH)), STRETCH // REPEATS)
     if most < 2:
         return 1
@@ -50,8 +53,10 @@ def nearly_a_period(u: NDArray[np.float64]) -> int:
     changes = []
     for first in np.linspace(0, u.size - length, STRETCHES).astype(int).tolist():
         stretch = u[first : first + length]
-        stretch = stretch / max(float(np.abs(stretch).max()), SMALLEST)  # squares neither vanish nor overflow
-        changes.append([_change(stretch, p) for p in range(1, most + 1)])
+        scale = max(float(np.abs(stretch).max()), SMALLEST)  # squares neither vanish nor overflow
+        stretch = stretch / scale
+        step = min(0.5 * quantum / scale, 1.0)
+        changes.append([max(_change(stretch, p), step * step) for p in range(1, most + 1)])
         if len(changes) == 1 and changes[0][0] <= LIKE * min(changes[0]):
             break  # most columns repeat nothing, as one stretch tells
     squares = np.median(changes, axis=0)

@@ -25,14 +25,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # The rungs of a ladder: few starts are tried with many ends, as many with as many, and many with few.  These
-# are their numbers over the root of n, so that about 36 windows of every size are tried for each rung.
-RUNGS = (1.5, 6.0, 24.0)
+# are their numbers over the root of n, so that about 64 windows of every size are tried for each rung.
+RUNGS = (2.0, 8.0, 32.0)
 PARTS = 8  # the longest zone is this part of the column
 LEAST_PART = 64  # and the shortest this one
 BINADES = 8  # that are told apart; values much smaller than the largest are few
 MOST_PHASES = 64  # that are told apart,
-MOST_PAIRS = 48  # unless more pairs of them matter;
-UNLIKELY = 0.1  # then ten times as many windows are tried
+MOST_PAIRS = 48  # unless more pairs of them matter,
+MATTER = 0.75  # or most
+UNLIKELY = 0.1  # at most ten times as many windows are tried then
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,15 @@ class Zones:
             return ladder(u, tops, edges, phases, shares), ladder(-u, floors, edges, phases, shares)
 
         phases, relevant = means[:1], np.ones((1, 1), np.bool_)
+        likely = 1.0 if means.size == 1 else UNLIKELY
         if 1 < means.size <= MOST_PHASES:
             found_all = may_matter(*ladders(means.size, 1.0), means)
-            if found_all.sum() <= MOST_PAIRS:
-                phases, relevant = means, found_all
-        # The more pairs of phases matter at some size, the fewer windows are needed of each; and more of all
-        # where most lead from and to phases that do not matter.
-        likely = max(relevant.sum() / (2.0 * phases.size), 1.0) if phases.size == means.size else UNLIKELY
+            number = int(found_all.sum())
+            # Most windows lead from and to phases that do not matter, so that more are to be tried;
+            likely = max(number / means.size**2, UNLIKELY)
+            if number <= MOST_PAIRS and likely < MATTER:
+                # but the more pairs of phases matter at some size, the fewer windows are needed of each.
+                phases, relevant, likely = means, found_all, max(number / (2.0 * means.size), 1.0)
         highs, lows = ladders(phases.size, likely)
         rise = phases - phases[:, np.newaxis]
         outside = left_out(highs.thresholds, lows.thresholds, rise, relevant) - margin
