@@ -191,8 +191,7 @@ SLOW_ONCE: dict[str, tuple[int, Make]] = {
         1, one(lambda rng, n: jittered(rng, n, 0.1) + 0.7 * np.maximum(np.arange(n) - n // 2, 0))
     ),
     "two slopes, float32": (
-        1,
-        one(lambda _rng, n: thirds_32(np.arange(n) > n // 2) * np.arange(n, dtype=np.float32) / np.float32(3)),
+        1, one(lambda _rng, n: thirds_32(np.arange(n) > n // 2) * np.arange(n, dtype=np.float32) / 3)
     ),
     "two grids, float32": (
         1, one(lambda _rng, n: thirds_32(np.arange(n) % 2 == 0) * np.arange(n, dtype=np.float32))

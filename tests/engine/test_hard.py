@@ -13,7 +13,7 @@ from engine.oracle import assert_same_bits, padded, phi as brute_force
 from geodim import paper
 from geodim.data.sources import as_source
 from geodim.engine import hard
-from geodim.engine.alike import Straight
+from geodim.engine.alike import Bent, Straight
 from geodim.engine.column import ColumnSolver
 from geodim.engine.dominated import is_dominated
 from geodim.engine.hard import is_dear, margin, relaxed
@@ -133,13 +133,17 @@ def test_what_is_told_apart_by_more_than_roundings_stays_exact(name, all_hard):
 
 def test_exact_as_long_as_that_costs_little():
     n = 30_000
-    for values, dear in ((np.arange(1, n + 1) / n, False), (HARD["thirds of tenths"][1](n), True)):
+    for values, way, dear in (
+        (np.arange(1, n + 1) / n, Straight, False),
+        (np.arange(n) + 0.1 * np.random.default_rng(1).normal(size=n), Straight, False),
+        (HARD["two grids"][1](n), Bent, True),
+    ):
         l = padded(np.sort(values))
         assert margin(l, n) > 0.0
-        assert is_dear(l, n, Straight.of(l, n)) is dear
+        assert is_dear(l, n, way.of(l, n)) is dear
     normal = padded(np.sort(np.random.default_rng(0).normal(size=n)))
     assert margin(normal, n) == 0.0
-    assert margin(padded(values), n // 2) == 0.0  # as few as that are looked at in any case
+    assert margin(padded(np.sort(values)), n // 2) == 0.0  # as few as that are looked at in any case
 
 
 def test_periods_are_the_least():
@@ -164,6 +168,7 @@ def alike_columns(n):
         np.linspace(-1.0, 2.0 * np.pi - 1.0, n),
         rng.normal(size=n),
         2.0 * np.pi * np.arange(n) / (n - 1),
+        2.0 * np.pi / (0.3 * n) * HARD["two grids"][1](n),
     ]
     return np.stack([rng.permutation(values) for values in some], axis=1)
 
@@ -181,7 +186,7 @@ def test_the_same_bits_for_every_order_thread_and_block(all_hard):
         assert_same_bits(found.phi, reference.phi)
         assert np.array_equal(found.owner, reference.owner)
         assert found.loose == reference.loose
-    for order in ([5, 4, 3, 2, 1, 0], [3, 1, 4, 0, 5, 2], [2, 5, 0, 4, 1, 3]):
+    for order in ([6, 5, 4, 3, 2, 1, 0], [3, 1, 6, 4, 0, 5, 2], [2, 5, 0, 4, 1, 6, 3]):
         assert_same_bits(relaxed_profile(X[:, order]).phi, reference.phi)
 
 
@@ -248,6 +253,17 @@ def test_results_say_so_and_hold_the_exact_value(all_hard):
     assert (removal.lower, removal.upper) == (found.lower, found.upper)
     certificate = found.certificate(X)
     assert certificate is not None
+
+
+def test_two_grids_are_solved_to_within_roundings():
+    n = 1 << 14
+    X = np.random.default_rng(9).permutation(HARD["two grids"][1](n))[:, np.newaxis]
+    found, exact = geodim.intrinsic_dimension(X), geodim.intrinsic_dimension(X, last_bit=True)
+    assert exact.exact
+    assert not found.exact
+    assert 0.0 < found.error < 1e-12
+    assert found.lower < exact.dimension < found.upper
+    assert np.all(np.abs(found.phi - exact.phi) <= 2.0 * found.feature_error)
 
 
 def test_a_pass_that_is_continued_knows_what_was_loose(all_hard, tmp_path):

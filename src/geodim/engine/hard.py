@@ -48,7 +48,7 @@ DEAR = 2048  # windows for each size: about ten times what normal data takes
 
 def is_straight(l: NDArray[np.float64], n: int) -> bool:
     """Whether values stay close to a line; exact grids have no spread, and need no such care."""
-    return 0.0 < lines.spread_around_line(l, n) < GRID_SPREAD
+    return 0.0 < float(lines.spread_around_line(l, n)) < GRID_SPREAD
 
 
 def is_straight_but_for_jumps(l: NDArray[np.float64], n: int) -> bool:
@@ -68,7 +68,7 @@ def is_straight_but_for_jumps(l: NDArray[np.float64], n: int) -> bool:
         for at, last in pairwise(edges)
         if float(np.ptp(l[at:last:BASE] - slope * np.arange(at, last, BASE))) < GRID_SPREAD * slope
     )
-    return near > MOSTLY * n
+    return bool(near > MOSTLY * n)
 
 
 def margin(l: NDArray[np.float64], n: int) -> float:

@@ -114,8 +114,8 @@ def ladder(
             for rung, (high, at) in enumerate(found):
                 thresholds[zone, phase, 1 + rung] = high
                 chosen[rung].append(first + phases * at)
-        for rung, parts in zip(places, chosen, strict=True):
-            rung.append(np.concatenate(parts))
+        for so_far, parts in zip(places, chosen, strict=True):
+            so_far.append(np.concatenate(parts))
     return Ladder(thresholds, places)
 
 
@@ -151,7 +151,8 @@ def may_matter(highs: Ladder, lows: Ladder, means: NDArray[np.float64]) -> NDArr
     size = (np.arange(rise.shape[0]) - np.arange(rise.shape[0])[:, np.newaxis]) % rise.shape[0]
     least = np.full(rise.shape[0], math.inf)
     np.minimum.at(least, size, likely)
-    return narrowest < least[size]
+    matters: NDArray[np.bool_] = narrowest < least[size]
+    return matters
 
 
 def left_out(
