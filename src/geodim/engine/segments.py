@@ -132,9 +132,8 @@ def repeats_until(values: NDArray[np.float64], first: int, period: int, within: 
 def phase_spread(values: NDArray[np.float64], period: int) -> float:
     """By how much departures of one phase from a line differ at most, with what they are off by."""
     size = values.size
-    slope = (
-        lines.fitted_slope(np.ascontiguousarray(values[::period]), 0, len(range(0, size, period))) / period
-    )
+    one_phase = np.ascontiguousarray(values[::period])
+    slope = float(lines.fitted_slope(one_phase, 0, one_phase.size)) / period
     u = np.empty(size)
     lines.departures(values, size, 0, np.array([slope]), u)
     u -= phase_slope(u, period) * np.arange(size)
