@@ -22,7 +22,7 @@ CertificatePath = Annotated[
         "--certificate",
         rich_help_panel=OUTPUT,
         metavar="PATH",
-        help="Write a certificate that proves the bounds from the data, for `geodim verify`.",
+        help="Write a certificate, from which `geodim verify` proves the bounds again.",
     ),
 ]
 CertificateRtol = Annotated[

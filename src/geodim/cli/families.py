@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from geodim.families.protocol import Family
 
 FAMILY_HELP = (
-    "coordinates (the columns), distances (from every point), directions, pixels, patches or terms; several, "
-    "with commas, are a union"
+    "coordinates (the columns), distances (from every point), directions, pixels, patches or terms. Several "
+    "names, separated by commas, form a union."
 )
 OF_OTHER_THINGS = ("jaccard", "edit", "shortest_path", "precomputed")  # metrics without coordinates
 TableFeatures = Annotated[
@@ -24,8 +24,8 @@ TableFeatures = Annotated[
         rich_help_panel=FEATURES,
         metavar="FAMILY",
         autocompletion=among(*FAMILIES[:3]),
-        help="coordinates (the columns), distances (from every point) or directions; several, with commas, "
-        "are a union",
+        help="coordinates (the columns), distances (from every point) or directions. Several names, "
+        "separated by commas, form a union.",
     ),
 ]
 Metric = Annotated[
@@ -44,7 +44,7 @@ Landmarks = Annotated[
         rich_help_panel=FEATURES,
         metavar="N",
         min=1,
-        help="Measure distances from N points only, with bounds for all points.",
+        help="Measure distances from N points only; the bounds hold for all points.",
     ),
 ]
 By = Annotated[

@@ -39,11 +39,13 @@ if TYPE_CHECKING:
 def subsample(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="Points in rows: .npy, .npz, .csv, .tsv, .parquet."),
+        typer.Argument(metavar="FILE", help="One point per row: .npy, .npz, .csv, .tsv, .parquet."),
     ],
     sizes: Annotated[
         str | None,
-        typer.Option(metavar="N,N,...", help="Numbers of points; by default repeated halves, down to 16."),
+        typer.Option(
+            metavar="N,N,...", help="Numbers of points; by default, halved again and again down to 16."
+        ),
     ] = None,
     repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Samples of each size.")] = 8,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The seed of the samples.")] = 0,
@@ -66,15 +68,15 @@ def subsample(
             "--quiet",
             "-q",
             rich_help_panel=OUTPUT,
-            help="No progress, no notes; on a terminal only the verdict.",
+            help="No progress and no notes; on a terminal, only the verdict.",
         ),
     ] = False,
 ) -> None:
     """Measure random samples of increasing size, to see whether the dimension has settled.
 
-    Divided by the largest range, the dimension of bounded features settles as there are more points, and that
-    of features with tails grows without limit, since the farthest point lies ever further out. This says
-    which, and by how much with every doubling.
+    As the number of points grows, the dimension of bounded features settles. That of features with long tails
+    keeps growing: widths are divided by the largest range, and the farthest point lies further and further
+    out. This command says which of the two it is, and by how much every doubling changes the dimension.
 
     **Examples**
 
