@@ -353,7 +353,7 @@ class TestOnTerminals:
         assert f"wrote {tmp_path / 'r.json'}" in ended.err
         advice = geodim.advise(expected)
         assert advice.text.splitlines()[0] in ended.err
-        assert "also try no hops, and one or two more" in ended.err  # it is no law
+        assert "also validate no hops, and one or two more" in ended.err  # it is no law
         assert answer(*files, "--hops", 2)["advice"] == advice.to_dict()
         assert answer(*files, "--hops", 2, "--time-limit", 0, code=5)["advice"] is None
 

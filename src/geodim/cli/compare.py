@@ -179,7 +179,7 @@ def _compared(
     made = options["features"] != "coordinates"
     named: dict[str, Points] = {}
     with (
-        watching(console, quiet=quiet, noun="parts", keeps="", time_limit=time_limit) as watch,
+        watching(console, quiet=quiet, noun="samples", keeps="", time_limit=time_limit) as watch,
         ExitStack() as stack,
     ):
         for file in files:

@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 FORMAT = "geodim.hops/1"
 CAUTION = (
     "This is not a law: if neighbours often differ in class, hops can hurt although the dimension falls. If "
-    "you can afford to train, also try no hops, and one or two more"
+    "you can afford to train, also validate no hops, and one or two more"
 )
 SHOWN_HOPS = 100  # while it is computed
 

@@ -91,7 +91,7 @@ def subsample(
     check_family_options(family, given)
     with (
         notes(console, quiet=quiet),
-        watching(console, quiet=quiet, noun="parts", keeps="", time_limit=time_limit) as watch,
+        watching(console, quiet=quiet, noun="samples", keeps="", time_limit=time_limit) as watch,
         opened(file, columns, exclude, header=header, drop_missing=drop_missing) as (data, names),
     ):
         from geodim.sampling import subsampled_dimensions
@@ -133,7 +133,7 @@ def _show(curve: SampleCurve, title: str, terminal: Console) -> None:
 
     named = Text(visible(title), style="bold")
     table = Table(title=named, title_justify="left", box=None, header_style="bold")
-    for heading in ("points", "parts", "dimension", "least – greatest", "largest range"):
+    for heading in ("points", "samples", "dimension", "least – greatest", "largest range"):
         table.add_column(heading, justify="right")
     for row in curve.rows():
         table.add_row(
