@@ -153,7 +153,7 @@ class _Compiling:
         if not self.told and self.spent + now - self._outermost[1] > TELL_AFTER and _somebody_looks():
             self.told = True
             LOGGER.warning(
-                "geodim is compiling for this machine, once for each kind of task: this takes about ten seconds"
+                "geodim is compiling for this machine, once for each kind of task: it takes about ten seconds"
             )
 
     def end(self, kernel: object) -> None:
