@@ -148,7 +148,10 @@ def few_windows(n_points: int, n_features: int) -> bool:
 
 
 def every_window(n_points: int, n_features: int, *, row_major: bool) -> Way:
-    """Return the way for columns that NumPy solves (`geodim.engine.windows`); parameters as in `local_way`."""
+    """Return the way for columns that NumPy solves, as in `geodim.engine.windows`.
+
+    Parameters are those of `local_way`.
+    """
     width = columns_together(n_points, n_features)
     return Way(EVERY_WINDOW, width=width, passes=-(-n_features // width) if row_major else 1)
 
