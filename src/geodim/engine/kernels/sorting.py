@@ -205,7 +205,7 @@ def sort_shares(keys, spare, stops, floats, values):
                 keys[j] = key
             for i in range(start, stop):
                 keys[i] = bits_of_key(keys[i])
-        sorted_floats, share_values = floats[start:stop], values[start:stop]  # both from 0, so that it vectorises
+        sorted_floats, share_values = floats[start:stop], values[start:stop]  # from 0, so that it vectorises
         for i in range(stop - start):
             share_values[i] = sorted_floats[i]
         start = stop
