@@ -126,7 +126,7 @@ def gather(values, n, chosen, ends, lists, room, held, PER: tl.constexpr):
 
 @triton.jit
 def first_d(bar, stop, width, STRICT: tl.constexpr):
-    """Return the first d below ``stop`` with bar[d] > width (>= if not STRICT), or ``stop`` if there is none."""
+    """Return the first d below ``stop`` with bar[d] > width (>= if not STRICT), else ``stop``."""
     low, high = stop * 0, stop * 1
     while low < high:
         middle = (low + high) // 2
