@@ -241,7 +241,7 @@ class ColumnSolver:
         layout = self.layout if n == self.n else PyramidLayout(n)
         known = self._known(target, cut)
         is_open = np.zeros(layout.counts[-1], np.bool_)
-        skip = self.skip_smallest and cut == 0  # after a cut, the smallest indices are not the smallest windows
+        skip = self.skip_smallest and cut == 0  # after a cut, the smallest windows are elsewhere
         self.near = margin(l, n) if self.relaxed else 0.0
         self.loose = 0.0
         bar = np.maximum(known - self.near, 0.0) if self.near > 0.0 else known

@@ -146,7 +146,7 @@ def peak_of_short(n_points: int, n_features: int, itemsize: int, widths: Widths,
 def hop_widths(
     n_nodes: int, itemsize: int, attributes: int, hops: int, budget: int, scratch_itemsize: int = 0
 ) -> Widths:
-    """Return the batch and the columns in flight of a pass over hops, from the memory beside the graph."""
+    """Return the batch and the columns in flight of a pass over hops, given the memory besides the graph."""
     layers = hops + 1
     batch = batch_for(n_nodes, itemsize, layers, budget, min(BATCH, attributes))
     per_column = n_nodes * (4 * itemsize + scratch_itemsize)  # this block, two hops, the next block

@@ -334,7 +334,7 @@ def to_device(
     budget : int, optional
         Bytes that the entries may take on the device; half of what is free by default.
     split : int
-        Neighbours past which a row is cut into pieces.
+        Rows with more neighbours than this are cut into pieces.
     block_entries : int, optional
         Entries that are streamed at once.
     """
@@ -411,7 +411,7 @@ def device_operator(
     operator, **parameters
         A name and its parameters, as for `geodim.features.make_operator`.
     split : int
-        Neighbours past which a row is cut into pieces.
+        Rows with more neighbours than this are cut into pieces.
     """
     if not isinstance(operator, str):
         raise InputTypeError(

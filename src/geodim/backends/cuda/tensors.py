@@ -94,7 +94,7 @@ class TensorSource:
         return self.tensor[:, some].T.to(self.kind, memory_format=torch.contiguous_format, copy=True)
 
     def _gathered(self, some: torch.Tensor) -> torch.Tensor:
-        """Columns by a kernel of our own: PyTorch copies one value at a time, in ten times as long."""
+        """Return columns as rows, by a kernel of ours: PyTorch copies single values, in ten times as long."""
         from geodim.backends.cuda.scan_kernels import columns_as_rows  # noqa: PLC0415 - imports Triton
 
         n, width = some.shape

@@ -174,7 +174,7 @@ def settle_bounds(
     nodes, lines, values, places, n, all_records, total, offsets, phi, phi_records, all_scalars, bounds,
     where, N_NODE: tl.constexpr, N_SCALARS: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Combine the bounds of pieces to bounds of nodes, and decide whether the column may reach Phi there.
+    """Combine the bounds of pieces into bounds of nodes, and decide whether the column may reach Phi there.
 
     ``bounds`` receives the three bounds and the trend of the children; ``where`` the two blocks, and 1 if the
     column may reach Phi.

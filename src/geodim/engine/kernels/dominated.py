@@ -186,7 +186,7 @@ def _where_ties_are(before, cells, cell, first, most):
             begin = int(min(max(sign * edge / cell - first, 0.0), float(cells)))
             step = 1 if sign > 0.0 else -1
             stop = begin
-            # Add cells, in ever smaller steps, unless they hold too many points or reach the next power of two.
+            # Add cells, in ever smaller steps, unless they hold too many points or reach the next power of 2.
             reach = max(int(edge / cell), 1)
             while reach > 0:
                 further = min(max(stop + step * reach, 0), cells)

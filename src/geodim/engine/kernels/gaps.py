@@ -150,7 +150,7 @@ def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows
 
 @njit(nogil=True, cache=True)
 def filter_plainly(l, n, shift, g, owner, children, lows, count):
-    """Filter blocks a second time, without a trend, straight from the values: for ties and heavy tails (F9).
+    """Filter blocks a second time, with bounds that use no trend (F9): for ties and heavy tails.
 
     A window that starts in block j and has d >= gB is at least l[(j+g)B] - l[last of block j] wide.  At every
     size of the gap, the window at the block's last value is at most as wide as at the gap's last size.
