@@ -1,9 +1,9 @@
 """Columns as histograms: the dual problem, for tolerances that allow a resolution coarser than the points.
 
 Round all values down to multiples of a step h.  Let N_f(w) be the largest number of points of feature f in w
-neighbouring steps.  It determines phi of the rounded values: phi_k,f = h (w - 1) for the least w with N_f(w)
->= k.  With C the cumulative counts, N_f(w) = max_j C[j+w] - C[j], and for any slope K at least as large as
-every count
+neighbouring steps.  It determines phi of the rounded values: phi_k,f = h (w - 1) for the least w with
+N_f(w) >= k.  With C the cumulative counts, N_f(w) = max_j C[j+w] - C[j], and for any slope K at least as
+large as every count
 
     l_j = K j - C[j]   is ascending, and   min_j (l[j+w] - l[j]) = K w - N_f(w):
 

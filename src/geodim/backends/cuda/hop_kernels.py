@@ -3,9 +3,9 @@
 A program takes ROWS rows, which the caller chooses to have about equal length, and COLUMNS columns.  It walks
 along all its rows at once, four neighbours at a time: their values are requested before the sums need the
 first of them, and the neighbours after them are looked up in the meantime.  Within a row the terms are added
-one after the other, in the order of the row, each with Knuth's TwoSum, so the bits are those of the CPU. This
-needs the launch option ``enable_fp_fusion=False``: a multiplication fused with the addition after it rounds
-once where the CPU rounds twice.
+one after the other, in the order of the row, each with Knuth's TwoSum, so the bits are those of the CPU.
+This needs the launch option ``enable_fp_fusion=False``: a multiplication fused with the addition after it
+rounds once where the CPU rounds twice.
 
 Beyond the end of a row the sum continues with -0.0, the number that changes no sum, not even one of -0.0.
 

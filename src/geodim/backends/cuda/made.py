@@ -41,7 +41,7 @@ def can_make(source: ColumnSource) -> TypeGuard[CoordinateDistances | DirectionS
 class MadeOnDevice:
     """Distances or projections as a `geodim.backends.cuda.tensors.DeviceSource`.
 
-    They have the same bits as on the CPU. Only angles may differ, since they use the arcsine of the device,
+    They have the same bits as on the CPU.  Only angles may differ, since they use the arcsine of the device,
     and they do so within the error that `geodim.families.metrics` states.
 
     Parameters

@@ -67,9 +67,10 @@ def seed(l, n, d0, sizes, positions, best):
 
 @njit(nogil=True, cache=True)
 def seed_pairs(l, d0, sizes, firsts, lasts, cursors, best):
-    """Do the same for all windows from one of ``firsts`` to one of ``lasts``, both ascending positions.
+    """Do the same as `seed` for all windows from one of ``firsts`` to one of ``lasts``, both ascending.
 
-    ``cursors`` are (firsts,) int64: for each start, the first of ``lasts`` that is at least d0 away.
+    Both are positions.  ``cursors`` are (firsts,) int64: for each start, the first of ``lasts`` that is at
+    least d0 away.
     """
     for at in range(firsts.size):
         i = firsts[at]

@@ -113,10 +113,7 @@ def _extremes(column):
 
 @njit(nogil=True, cache=True)
 def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathered, ordered, starts):
-    """Try the whole proof for one column; return whether it is dominated.
-
-    Arrays are those of `dominated_columns`.
-    """
+    """Try the whole proof for one column, with the arrays of `dominated_columns`; return whether it holds."""
     n = column.size
     span = greatest - least
     if not 0.0 < span < np.inf:  # constant columns attain nothing; the solver judges infinite ranges
@@ -161,10 +158,7 @@ def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathere
 
 @njit(nogil=True, cache=True)
 def _is_even(before, cells):
-    """Return whether the cumulative counts stay within EVEN points of a line, as those of hard columns do.
-
-    They stay within 24 + 32 points if the values stay within 24 spacings of a line (`geodim.engine.hard`).
-    """
+    """Return whether counts stay within 24 + 32 points of a line, as those of hard columns always do."""
     rise = (before[cells - 1] - before[1]) / max(cells - 2, 1)
     c = 1
     while c < cells and abs(before[c] - before[1] - rise * (c - 1)) <= EVEN:
@@ -295,7 +289,7 @@ def _settle_by_cells(before, cells, cell, span, bar, n):
     """Settle sizes from the largest down, as far as cells allow; return K and the last window used.
 
     Two values in w neighbouring cells are less than w cells apart.  So if w cells, together no wider than
-    bar[d], hold K points, phi lies strictly below the bar from d + 1 to K. Windows somewhat narrower than
+    bar[d], hold K points, phi lies strictly below the bar from d + 1 to K.  Windows somewhat narrower than
     needed are tried first, since they settle more at once; how much narrower is adapted on the way.
     """
     left = _first_above(bar, n, span)  # no window is wider than all points together
@@ -351,8 +345,7 @@ def _gather(column, low, high, held, gathered):
 def _order(gathered, held, low, width, starts, ordered):
     """Sort values of [low, low + width): deal them out to two cells per value, then sort within cells.
 
-    Positions come from one multiplication, which preserves the order: whatever is rounded, a cell holds one
-    run of values.
+    Positions come from one multiplication, which keeps the order: despite rounding, a cell is one run.
     """
     cells = 2 * held
     per_cell = cells / width
@@ -384,10 +377,7 @@ def _order(gathered, held, low, width, starts, ordered):
 
 @njit(nogil=True, cache=True)
 def _narrowest(ordered, held, points, best):
-    """Return the width of the narrowest window of ``points`` ascending values.
-
-    ``best`` is (LANES,) scratch.
-    """
+    """Return the narrowest width of ``points`` ascending values; ``best`` is (LANES,) scratch."""
     best[:] = np.inf
     count = held - points + 1
     low, high = ordered[:count], ordered[points - 1 : held]
@@ -409,7 +399,7 @@ def _narrowest(ordered, held, points, best):
 def _smallest_windows(ordered, held, bar, left, best):
     """Write to ``best`` the narrowest windows of all sizes d < ``left``, or any that lie below the bar.
 
-    ``left`` is at most BASE. Returns the number of starts examined.
+    ``left`` is at most BASE.  Returns the number of starts examined.
     """
     best[:BASE] = np.inf
     start = np.int64(0)

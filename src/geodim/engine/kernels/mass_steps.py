@@ -1,8 +1,8 @@
 """The narrowest windows of every mass, exactly.
 
-With distinct values v_1 < ... < v_r and c the masses up to each of them, a window from v_a to v_b weighs c_b
-- c_(a-1).  Let M(w) be the largest mass of a window of width at most w.  Then phi(m) is the least w with M(w)
->= m, so the steps of M are those of phi.
+With distinct values v_1 < ... < v_r and c the masses up to each of them, a window from v_a to v_b weighs
+c_b - c_(a-1).  Let M(w) be the largest mass of a window of width at most w.  Then phi(m) is the least w with
+M(w) >= m, so the steps of M are those of phi.
 
 They are found by halving ranges of widths.  A start matters between two widths only if it has a window that
 is heavier than M(lower) and no wider than the upper width.  At a middle width, which is that of some window,

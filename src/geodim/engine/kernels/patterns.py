@@ -1,8 +1,8 @@
 """Columns that repeat: l[i + p] - l[i] is the same step for all i.
 
 Examples are weekdays, lengths of months and shifts, and, with p = 1, evenly spaced values.  Windows that
-begin p apart are equally wide, so the first p starts determine everything (F23 in docs/mathematics.md): for n
-- d >= p, with d = q p + r, phi(d) = q step + phi(r).  The largest sizes have fewer than p windows and are
+begin p apart are equally wide, so the first p starts determine everything (F23 in docs/mathematics.md): for
+n - d >= p, with d = q p + r, phi(d) = q step + phi(r).  The largest sizes have fewer than p windows and are
 evaluated directly.  This holds if differences are exact, as on a lattice (section 4 of docs/numerics.md).
 """
 

@@ -9,7 +9,7 @@ Hence for *any* trend ``c``, because a linear function is extremal at an end,
     max_t (l[a+t] - c t) <= max(U0, U1 - c (B-1)),    min_t (l[a+t] - c t) >= min(W0, W1 - c (B-1))
 
 with U1 = U0 + s (B-1) and W1 = W0 + s (B-1).  A window loses nothing by starting at the first of several
-equal values (F3), so only first occurrences count as *starts*. S0 and S1 are U0 and U1 over these (minus
+equal values (F3), so only first occurrences count as *starts*.  S0 and S1 are U0 and U1 over these (minus
 infinity if a block has none), and PEAK is the position of the largest residual among them.  A parent's lines
 enclose its children's, so only the finest level reads the data.
 """

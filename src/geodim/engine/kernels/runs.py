@@ -1,8 +1,8 @@
 """Columns of few distinct values: counted instead of sorted, and solved by pairs of values.
 
-Windows may be assumed to begin with the first and end with the last of equal values.  So with values v_1 <
-... < v_r, whose points are counted, each pair a <= b is one window: it holds all points from v_a to v_b.
-phi_k is the least v_b - v_a over the pairs that hold at least k points.
+Windows may be assumed to begin with the first and end with the last of equal values.  So with values
+v_1 < ... < v_r, whose points are counted, each pair a <= b is one window: it holds all points from v_a to
+v_b.  phi_k is the least v_b - v_a over the pairs that hold at least k points.
 """
 
 from __future__ import annotations

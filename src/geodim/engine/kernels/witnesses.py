@@ -31,9 +31,9 @@ def require_sizes(sizes, n, what):
 def narrow_windows(x, sizes, enough, margin, allowed, starts, widths):
     """Write start and width of a window for every size: at most ``enough``, or nearly the narrowest.
 
-    "Nearly" means within ``margin``: where ``widths`` exceeds ``enough``, no window is narrower than ``widths
-    - margin``, in float64 arithmetic exactly as computed here.  Returns how many ranges of starts were
-    compared; after more than ``allowed`` comparisons it gives up.
+    "Nearly" means within ``margin``: where ``widths`` exceeds ``enough``, no window is narrower than
+    ``widths - margin``, in float64 arithmetic exactly as computed here.  Returns how many ranges of starts
+    were compared; after more than ``allowed`` comparisons it gives up.
 
     Parameters
     ----------
