@@ -110,7 +110,7 @@ def test_of_sizes_alone(monkeypatch):
         (["FILE", "--coordinates", 3, "--features", "distances"], "for --dry-run only"),
         (["FILE", "--features", "distances,rows"], "neither coordinates"),
         (["FILE", "--features", "distances", "--by", "diameter"], "for several families"),
-        (["FILE", "--features", "distances,coordinates", "--by", "range"], "diameter or nothing"),
+        (["FILE", "--features", "distances,coordinates", "--by", "range"], "the only value is diameter"),
         (["FILE", "--features", "distances", "--certificate", "proof.json"], "columns and hops can be"),
     ],
 )

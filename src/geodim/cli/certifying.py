@@ -67,5 +67,5 @@ def write_certificate(
             result.certificate(*data, rtol=rtol).save(file)
     else:
         warnings.warn(
-            f"stopped early, so that no certificate was written to {path}", GeodimWarning, stacklevel=2
+            f"stopped early, so no certificate was written to {path}", GeodimWarning, stacklevel=2
         )

@@ -80,7 +80,7 @@ def compare_estimators(
         typer.Option(
             metavar="N",
             min=2,
-            help="Neighbours per point; by default, 5 for mle, and the own default of each other estimator.",
+            help="Neighbours per point; by default, 5 for mle, and what every other estimator prefers.",
         ),
     ] = None,
     rtol: Annotated[

@@ -69,7 +69,7 @@ def named_features(text: str, by: str | None, option: str) -> str | list[str] | 
     if not all(name in choose.FAMILIES for name in names):
         return None
     if by is not None and by != "diameter":
-        raise typer.BadParameter(f"it is diameter or nothing, not {by!r}", param_hint="--by")
+        raise typer.BadParameter(f"the only value is diameter, not {by!r}", param_hint="--by")
     if len(names) == 1:
         if by is not None:
             raise typer.BadParameter(f"it is for several families: {option} coordinates,distances",

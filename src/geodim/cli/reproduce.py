@@ -1,4 +1,4 @@
-"""``geodim reproduce``: run the paper's experiments and report every printed number beside ours."""
+"""``geodim reproduce``: run the paper's experiments and compare every printed number with ours."""
 
 from __future__ import annotations
 
