@@ -60,8 +60,8 @@ def binary(
         str,
         typer.Option(
             metavar="S",
-            help="Leave out concepts with fewer objects: 0.01 is a fraction of them, 100 is a number. "
-            "The bounds still hold for all concepts.",
+            help="Leave out concepts with fewer objects: 0.01 means 1 % of all objects, 100 means 100 "
+            "objects. The bounds still hold for all concepts.",
         ),
     ] = "0.0",
     scale: Annotated[

@@ -41,7 +41,7 @@ Header = Annotated[
     typer.Option(
         "--header/--no-header",
         rich_help_panel=COLUMNS,
-        help="Whether the first line of a CSV file holds names; by default, unless all of it is numbers.",
+        help="Whether the first line of a CSV file holds names; by default yes, unless all are numbers.",
     ),
 ]
 DropMissing = Annotated[
