@@ -66,6 +66,4 @@ def write_certificate(
         with writable(path, ".json") as file:
             result.certificate(*data, rtol=rtol).save(file)
     else:
-        warnings.warn(
-            f"stopped early, so no certificate was written to {path}", GeodimWarning, stacklevel=2
-        )
+        warnings.warn(f"stopped early, so no certificate was written to {path}", GeodimWarning, stacklevel=2)
