@@ -106,7 +106,7 @@ def test_of_sizes_alone(monkeypatch):
     [
         (["--dry-run", "--points", 9, "--features", "distances"], "--coordinates"),
         (["--dry-run", "--points", 9, "--features", 3, "--coordinates", 3], "made from points"),
-        (["FILE", "--dry-run", "--coordinates", 3, "--features", "distances"], "its own sizes"),
+        (["FILE", "--dry-run", "--coordinates", 3, "--features", "distances"], "determines the sizes"),
         (["FILE", "--coordinates", 3, "--features", "distances"], "for --dry-run only"),
         (["FILE", "--features", "distances,rows"], "neither coordinates"),
         (["FILE", "--features", "distances", "--by", "diameter"], "for several families"),
