@@ -27,7 +27,7 @@ INNER = {
     "filter_blocks", "filter_plainly", "promising_first", "halves", "difference", "fitted_slope",
     "residual_range", "seed", "seed_pairs", "mark_settled", "trend_at", "narrower", "least_width",
     "evaluate_block", "lowered", "descend", "descend_line", "evaluate_row", "evaluate_tile", "evaluate_leaf",
-    "evaluate_starts", "is_narrow", "greatest_departure", "lies_below", "put_lower_first",
+    "evaluate_starts", "is_narrow", "greatest_departure", "lies_below", "promising_parts", "put_lower_first",
     "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_divided", "require_sizes", "_on_line",
     "_cheap_sizes", "_extremes", "_dominated", "_where_ties_are", "_count", "_window_near", "_first_at_least",
     "_most_points", "_start_of", "_smallest_windows", "_is_even",

@@ -27,12 +27,12 @@ from geodim.engine.target import Solved
 # Of 4000 points, with 8,000,000 windows and 62 gaps of 64 sizes: tests of blocks, and
 # windows evaluated, at most.
 WORK = {
-    "normal": (1550, 1_700_000),
-    "exponential": (950, 1_100_000),
-    "two_clusters": (2050, 3_150_000),
-    "integers_below_n": (1650, 1_450_000),
-    "half_zero": (950, 1_100_000),
-    "duplicates": (1800, 1_900_000),
+    "normal": (1550, 950_000),
+    "exponential": (950, 610_000),
+    "two_clusters": (2050, 1_800_000),
+    "integers_below_n": (1650, 920_000),
+    "half_zero": (950, 490_000),
+    "duplicates": (1800, 1_080_000),
 }
 
 

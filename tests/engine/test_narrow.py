@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from distributions import COLUMNS, column
 from engine.oracle import padded, phi
 from geodim.data.sources import as_source
 from geodim.engine.kernels import tiles
+from geodim.engine.kernels.gaps import quantise
 from geodim.engine.kernels.pyramid import BLOCK
 from geodim.engine.lattices import lattice, narrow_limits
 from geodim.engine.solve import compute_profile
@@ -87,10 +89,42 @@ def test_widths_are_those_of_float64(name, single, rng):
         first = int(rng.integers(0, max((N - d0) // BLOCK, 1))) * BLOCK
         best = np.full(BLOCK, np.inf)
         stop = min(first + BLOCK, N)
-        tiles.evaluate_starts(l, first, stop, np.int64(d0), unit, least, near, best)
+        parts = int(rng.integers(1, tiles.ALL_PARTS + 1))
+        looked = tiles.evaluate_starts(l, first, stop, np.int64(d0), parts, unit, least, near, best)
         starts = np.arange(first, stop)
-        expected = [(l[starts + d0 + e] - l[starts]).min() for e in range(BLOCK)]
+        starts = starts[[bool(parts >> (start - first) // tiles.PART & 1) for start in starts.tolist()]]
+        expected = [(l[starts + d0 + e] - l[starts]).min(initial=np.inf) for e in range(BLOCK)]
         assert best.tolist() == expected
+        assert looked == BLOCK * starts.size
+
+
+@pytest.mark.parametrize("name", [*SINGLE, "whole numbers"])
+def test_parts_are_passed_over_only_if_all_of_their_windows_are_wide(name, rng):
+    """Each window that is left out exceeds V + c e, in fractions, and on a lattice it is at least as wide."""
+    l = single_column(name, 4) if name in SINGLE else padded(rng.integers(0, 10**6, N))
+    grain, slack, quantum = lattice(l, N, max(abs(l[0]), abs(l[N - 1])))
+    bar = quantum if quantum > 0.0 else -slack
+    scratch = np.empty(6 * BLOCK)
+    left_out = 0
+    for _ in range(40):
+        d0 = int(rng.integers(1, N // BLOCK - 1)) * BLOCK
+        first = int(rng.integers(0, (N - d0) // BLOCK)) * BLOCK
+        chord = (l[min(first + d0 + 2 * BLOCK, N - 1)] - l[first + d0]) / (2 * BLOCK)
+        c = quantise(float(rng.uniform(0.5, 1.5)) * chord, grain, np.inf)
+        starts = np.arange(first, first + BLOCK)
+        v = float((l[starts + d0] - l[starts])[rng.integers(BLOCK)])
+        found = tiles.promising_parts(l, first, np.int64(d0), c, v, bar, scratch)
+        for part in range(tiles.PARTS):
+            if found >> part & 1:
+                continue
+            left_out += 1
+            for t, e in itertools.product(
+                range(part * tiles.PART, (part + 1) * tiles.PART), range(0, BLOCK, 7)
+            ):
+                if first + t + d0 + e < N:
+                    width = Fraction(l[first + t + d0 + e]) - Fraction(l[first + t])
+                    assert width > Fraction(v) + Fraction(c) * e - Fraction(quantum)
+    assert left_out > 0
 
 
 @pytest.mark.parametrize("name", SINGLE)

@@ -247,7 +247,7 @@ def solve_gaps(
     slope = np.zeros(n_levels)  # the trend for its halves,
     caps = np.zeros(n_levels)  # and a width that phi does not exceed in it.
     roots = np.empty(counts[0] + 2, np.int32)
-    best, line, near = np.empty(BLOCK), np.empty(BLOCK), np.empty(4 * BLOCK + 8, np.float32)
+    best, line, near = np.empty(BLOCK), np.empty(6 * BLOCK), np.empty(4 * BLOCK + 8, np.float32)
     n_ranges = np.int64(0)
     most += work[WINDOWS] + TEST_LOOKS * work[TESTS]
     for root in range(first_gap, last_gap):

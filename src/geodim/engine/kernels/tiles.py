@@ -15,6 +15,9 @@ from geodim.engine.kernels.pyramid import BASE, BLOCK, BLOCK_SHIFT
 
 PADDING = 2 * BLOCK + 8  # how far beyond the end a tile may read
 DENSITIES = (1.03, 1.1, 1.3, 2.0, np.inf)  # stretches up to this many times as wide as the densest are next
+PART = 16  # starts of a block that are bounded together before they are evaluated
+PARTS = BLOCK // PART
+ALL_PARTS = (1 << PARTS) - 1
 MANY = 8  # blocks of a leaf, after which it is worth putting the others in order
 CHUNK = 1024  # starts that are evaluated before checking whether the smallest sizes are settled
 
@@ -85,30 +88,81 @@ def is_narrow(l, first, last, ends, beyond, unit, least):
 
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
-def evaluate_starts(l, first, stop, d0, unit, least, near, best):
-    """Lower ``best[e]`` to ``l[i + d0 + e] - l[i]`` for every start i of a block and every e < BLOCK.
+def promising_parts(l, first, d0, c, v, bar, scratch):
+    """Return, as bits, which parts of a block of starts may contain a window narrower than V by ``bar``.
 
-    This is done in float32 if that is exact, since an instruction then handles twice as many windows.
+    The bounds are those of blocks (F5), but for PART starts each and from the values themselves: how far the
+    starts rise above a line of slope c, and the right ends fall below it, is found by folding all parts at
+    once.
+
+    ``l`` is float64, padded, with a whole block of starts; ``scratch`` is (6 BLOCK,) float64.
+    """
+    values = l[first : first + BLOCK]
+    for t in range(BLOCK):
+        scratch[t] = values[t] - c * t
+    values = l[first + d0 : first + d0 + 2 * BLOCK]
+    for t in range(2 * BLOCK):
+        scratch[BLOCK + t] = c * t - values[t]
+    once, twice = scratch[3 * BLOCK : 9 * BLOCK // 2], scratch[9 * BLOCK // 2 : 21 * BLOCK // 4]
+    for part in range(3 * PARTS):
+        some, half = scratch[part * PART : (part + 1) * PART], once[part * PART // 2 : (part + 1) * PART // 2]
+        for t in range(PART // 2):
+            half[t] = max(some[t], some[t + PART // 2])
+    for part in range(3 * PARTS):
+        some, half = (
+            once[part * PART // 2 : (part + 1) * PART // 2],
+            twice[part * PART // 4 : (part + 1) * PART // 4],
+        )
+        for t in range(PART // 4):
+            half[t] = max(some[t], some[t + PART // 4])
+    for part in range(3 * PARTS):
+        at = part * PART // 4
+        scratch[part] = max(max(twice[at], twice[at + 1]), max(twice[at + 2], twice[at + 3]))
+    promising = 0
+    for part in range(PARTS):
+        below = scratch[PARTS + part]
+        for t in range(1, PARTS + 1):
+            below = max(below, scratch[PARTS + part + t])
+        promising |= 1 << part if v + below + scratch[part] >= bar else 0
+    return promising
+
+
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def evaluate_starts(l, first, stop, d0, promising, unit, least, near, best):
+    """Lower ``best[e]`` to ``l[i + d0 + e] - l[i]`` for the starts i of a block and every e < BLOCK.
+
+    Starts are those of the parts whose bits are set in ``promising``.  This is done in float32 if that is
+    exact, since an instruction then handles twice as many windows.  Returns the number of windows.
 
     ``l`` is float64, padded; ``best`` (BLOCK,) float64 widths; ``near`` (4 BLOCK + 8,) float32, scratch.
     """
     ends = first + d0
-    if not is_narrow(l, first, first + BLOCK - 1, ends, ends + 2 * BLOCK - 1, unit, least):
-        evaluate_tile(l, first, stop, d0, best)
-        return
-    values = l[first : first + BLOCK]
-    for t in range(BLOCK):
-        near[t] = np.float32(values[t] - l[first])
-    values = l[ends : ends + 2 * BLOCK]
-    for t in range(2 * BLOCK):
-        near[BLOCK + t] = np.float32(values[t] - l[ends])
-    near[3 * BLOCK :] = np.float32(np.inf)
+    evaluated = 0
+    narrow = is_narrow(l, first, first + BLOCK - 1, ends, ends + 2 * BLOCK - 1, unit, least)
     widths = near[3 * BLOCK + 8 :]
-    evaluate_tile(near, np.int64(0), np.int64(BLOCK), np.int64(BLOCK), widths)
-    base = l[ends] - l[first]
-    for e in range(BLOCK):
-        width = base + np.float64(widths[e])
-        best[e] = min(best[e], width)
+    if narrow:
+        values = l[first : first + BLOCK]
+        for t in range(BLOCK):
+            near[t] = np.float32(values[t] - l[first])
+        values = l[ends : ends + 2 * BLOCK]
+        for t in range(2 * BLOCK):
+            near[BLOCK + t] = np.float32(values[t] - l[ends])
+        near[3 * BLOCK :] = np.float32(np.inf)
+    for part in range(PARTS):
+        begin, end = np.int64(part * PART), min(np.int64(part * PART + PART), stop - first)
+        if not promising & (1 << part) or begin >= end:
+            continue
+        evaluated += (end - begin) * BLOCK
+        if narrow:
+            evaluate_tile(near, begin, end, np.int64(BLOCK), widths)
+        else:
+            evaluate_tile(l, first + begin, first + end, d0, best)
+    if narrow:
+        base = l[ends] - l[first]
+        for e in range(BLOCK):
+            width = base + np.float64(widths[e])
+            best[e] = min(best[e], width)
+    return evaluated
 
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
@@ -121,7 +175,7 @@ def greatest_departure(best, c, sizes, scratch):
     """
     for e in range(BLOCK):
         scratch[e] = best[e] - c * e
-    scratch[sizes:] = -np.inf
+    scratch[sizes:BLOCK] = -np.inf
     for e in range(BLOCK // 2):
         scratch[e] = max(scratch[e], scratch[e + BLOCK // 2])
     for e in range(BLOCK // 4):
@@ -163,7 +217,7 @@ def evaluate_leaf(l, n, d0, d_stop, c, bar, unit, least, known, blocks, lows, co
     the first ones mostly show whether the column lies below ``known`` all over the gap (F10).
 
     ``blocks`` and ``lows`` are (count,), int32 numbers and float64 widths minus c e; ``near`` is
-    (4 BLOCK + 8,) float32 and ``line`` (BLOCK,) float64, both scratch; ``best`` is (BLOCK,) float64;
+    (4 BLOCK + 8,) float32 and ``line`` (6 BLOCK,) float64, both scratch; ``best`` is (BLOCK,) float64;
     ``known`` is (n,) float64 over d; ``unit`` and ``least`` are as in `is_narrow`.
     """
     best[:] = np.inf
@@ -184,8 +238,12 @@ def evaluate_leaf(l, n, d0, d_stop, c, bar, unit, least, known, blocks, lows, co
             continue
         i = np.int64(blocks[turn]) << BLOCK_SHIFT
         stop = min(i + BLOCK, n)
-        evaluate_starts(l, i, stop, d0, unit, least, near, best)
-        evaluated += (stop - i) * BLOCK
+        promising = ALL_PARTS
+        if turn > 0 and i + BLOCK <= n:
+            promising = promising_parts(l, i, d0, c, v, bar, line)
+        if promising == 0:
+            continue
+        evaluated += evaluate_starts(l, i, stop, d0, promising, unit, least, near, best)
         v = greatest_departure(best, c, sizes, line)
         if (turn < 2 or turn % MANY == 0) and lies_below(best, known[d0:d_stop]):
             return evaluated, True
