@@ -1,4 +1,7 @@
-"""What `geodim.engine.kernels.alike` needs to know of a column before its windows are looked at."""
+"""What the solvers of alike columns need to know about a column before its windows are examined.
+
+The solvers are `geodim.engine.kernels.alike` and `geodim.engine.kernels.straight`.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ ASTRAY = 4.0  # blocks whose residuals are this many times those of most blocks 
 
 
 class Alike(Protocol):
-    """A column whose windows are all alike, ready to be solved."""
+    """An alike column (see docs/glossary.md), ready to be solved."""
 
     @property
     def loose(self) -> float:
@@ -44,12 +47,12 @@ class Alike(Protocol):
         self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
         phi: NDArray[np.float64], work: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
-        """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
+        """Solve the sizes d in [first, stop); return the ranges that were filled, and their number."""
 
 
 @dataclass(frozen=True)
 class Straight:
-    """One that stays close to a line, see `geodim.engine.kernels.straight.solve_straight`."""
+    """An alike column that stays close to a line, see `geodim.engine.kernels.straight.solve_straight`."""
 
     mirrored: NDArray[np.float64]
     u: NDArray[np.float64]
@@ -71,7 +74,7 @@ class Straight:
 
     @classmethod
     def of(cls, l: NDArray[np.float64], n: int) -> Straight:
-        """Of n ascending values."""
+        """Prepare n ascending values."""
         offsets, counts = levels(n)
         total = int(counts.sum())
         jumps = jumps_of(l, n)
@@ -113,7 +116,7 @@ class Straight:
         self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
         phi: NDArray[np.float64], work: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
-        """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
+        """Solve the sizes d in [first, stop); return the ranges that were filled, and their number."""
         ranges = np.empty(((stop - first) // BASE + BASE + 2, 2), np.int64)
         zones = self.zones
         count = straight.solve_straight(
@@ -127,7 +130,7 @@ class Straight:
 
 @dataclass(frozen=True)
 class Bent:
-    """Any other, see `geodim.engine.kernels.alike.solve_alike`."""
+    """Any other alike column, see `geodim.engine.kernels.alike.solve_alike`."""
 
     mirrored: NDArray[np.float64]
     offsets: NDArray[np.int64]
@@ -140,7 +143,7 @@ class Bent:
 
     @classmethod
     def of(cls, l: NDArray[np.float64], n: int) -> Bent:
-        """Of n ascending values."""
+        """Prepare n ascending values."""
         offsets, counts = levels(n)
         records, quanta = np.empty((int(counts.sum()), lines.LINE)), np.empty(int(counts.sum()), np.int32)
         lines.lowest_bits(l.view(np.int64), n, quanta)
@@ -151,7 +154,7 @@ class Bent:
         shift = BASE_SHIFT + lines.FAN_SHIFT * level
         lines.departures(l, n, shift, lined[:, lines.SLOPE], u)
         spreads = lined[:, lines.HIGH] - lined[:, lines.LOW]
-        # Leave out where there is no line to depart from.
+        # Ignore blocks that have no line to depart from.
         for block in np.flatnonzero(spreads > ASTRAY * np.median(spreads)).tolist():
             u[block << shift : (block + 1) << shift] = 0.0
         kinds, _ = kinds_of(quanta[: counts[0]], spreads)
@@ -162,7 +165,7 @@ class Bent:
         self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
         phi: NDArray[np.float64], work: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
-        """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
+        """Solve the sizes d in [first, stop); return the ranges that were filled, and their number."""
         ranges = np.empty(((stop - first) // BASE + BASE + 2, 2), np.int64)
         count = alike.solve_alike(
             l, self.mirrored, n, self.offsets, self.counts, self.records, self.quanta, self.starts, self.ends,
@@ -172,7 +175,7 @@ class Bent:
 
 
 def levels(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First place and number of blocks of each level, from base blocks to one that holds all n values."""
+    """Return first position and number of blocks per level, from base blocks to one block of all n values."""
     sizes = [-(-n // BASE)]
     while sizes[-1] > 1:
         sizes.append(-(-sizes[-1] // (1 << lines.FAN_SHIFT)))
@@ -181,7 +184,7 @@ def levels(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def least_ahead(u: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The least of every value and the next BASE - 1, as far as there are any."""
+    """Return the least of every value and the BASE - 1 values after it, as far as there are any."""
     least = u.copy()
     reach = 1
     while reach < BASE:  # doubled each time
@@ -191,16 +194,19 @@ def least_ahead(u: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def kinds_of(quanta: NDArray[np.int32], spreads: NDArray[np.float64]) -> tuple[NDArray[Any], int]:
-    """The quanta of blocks, and the finest that is told from none at all, given how far blocks spread."""
+    """Return the quanta of blocks, raised to the finest one that matters, and that one.
+
+    ``spreads`` says how far the residuals of blocks spread: much finer quanta do not matter.
+    """
     spread = float(np.median(spreads))
     finest = math.frexp(spread)[1] - FINE if spread > 0.0 else -1074
     return np.maximum(quanta, finest), finest
 
 
 def extremes(u: NDArray[np.float64], kinds: NDArray[Any]) -> NDArray[np.int64]:
-    """Where the largest values are, at most one in a base block, some for each kind of blocks.
+    """Return the positions of the largest values, at most one per base block, some for each kind of block.
 
-    Kinds that are rare have more than their share.
+    Rare kinds get more than their share.
     """
     blocks = u.size // BASE
     folded = u[: blocks * BASE].reshape(blocks, BASE)

@@ -1,4 +1,4 @@
-"""Hard columns: lines and patterns but for roundings, at which every window would have to be looked at.
+"""Hard columns: lines and patterns up to roundings, for which every window would have to be examined.
 
 That all narrowest windows of a column be found in near-linear time is too much to ask for: they contain
 (min, +) convolutions.  Where a column consists of lines, or of patterns that repeat, but for roundings that
@@ -72,7 +72,7 @@ def is_straight_but_for_jumps(l: NDArray[np.float64], n: int) -> bool:
 
 
 def margin(l: NDArray[np.float64], n: int) -> float:
-    """By how much widths may be off if this column is hard; 0 if it is not, whatever others reached."""
+    """Return how far widths may be off if this column is hard; 0 if it is not, whatever others reached."""
     magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
     if not (HARD_FROM <= n < MOST_POINTS and SMALLEST < magnitude < LARGEST):
         return 0.0
