@@ -10,7 +10,7 @@ import numpy as np
 from geodim import paper
 from geodim.engine.column import MOST_LOOKS
 from geodim.engine.hard import GRID_SPREAD
-from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.kernels.pyramid import BASE, BLOCK
 from geodim.engine.steps import SMALLEST
 from geodim.engine.zones import RUNGS
 

@@ -14,11 +14,12 @@ import numpy as np
 
 from geodim.engine.changed import changed
 from geodim.engine.hard import is_straight, margin
+from geodim.engine.helpers import Helpers
 from geodim.engine.kernels import columns, gaps, pyramid, runs
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
+from geodim.engine.lattices import lattice, narrow_limits
 from geodim.engine.patterns import InPieces, hard_segments, line_or_pattern, pattern_or_bent
-from geodim.engine.rounding import LATTICE_BITS, SLACK_BITS
 from geodim.engine.sorter import HANDFUL, Sorter
 from geodim.engine.target import Solved
 from geodim.errors import InternalError
@@ -41,9 +42,10 @@ HUGE = 2.0**900  # beyond this, sums in comparisons of windows could overflow,
 SMALLER = -128  # so such columns are scaled by this power of two
 LARGEST = 2.0**1000  # beyond this, the trend arithmetic could overflow, too
 LONG = 1 << 20  # from this length on every gap is a piece of its own,
-GAPS_PER_PIECE = 4  # while shorter columns would spend their time between the pieces
-MOST_STRAIGHT = 1 << 26  # points of such a column: positions times half a float are exact
-MOST_LOOKS = 4096  # for each size, before windows are taken to be alike wherever they are
+GAPS_PER_PIECE = 4  # while shorter columns would spend too much time between pieces,
+SHORT = 1 << 15  # and the shortest are a single piece
+MOST_STRAIGHT = 1 << 26  # points of a straight column: positions times half a float are exact
+MOST_LOOKS = 4096  # windows examined per size before a column is treated as alike
 
 
 class ColumnSolver:
@@ -316,6 +318,7 @@ class ColumnSolver:
             most_looks = 16 * n  # more than any size needs
         grain, slack, quantum = self._lattice(l, n, magnitude)
         bar = quantum if quantum > 0.0 else -slack
+        unit, least = narrow_limits(quantum, magnitude, self.single)
         if 4 * pyramid.BASE <= n < MOST_STRAIGHT and is_straight(l, n):
             return InPieces(
                 self, line_or_pattern, l, n, known, skip, top, slack == 0.0, self.near > 0.0

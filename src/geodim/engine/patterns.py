@@ -63,9 +63,10 @@ class Periodic:
 
 
 def line_or_pattern(l: NDArray[np.float64], n: int, exact: bool, may_relax: bool) -> Alike:
-    """The way for a column that stays close to a line.
+    """Choose the method for a column that stays close to a line.
 
-    ``exact`` says whether its differences are, ``may_relax`` whether widths may be off by a few roundings.
+    ``exact`` says whether its differences are exact, ``may_relax`` whether its widths may be off by a few
+    roundings.
     """
     found: Alike | None = repeating(l, n) if exact else None
     if found is None:
@@ -75,7 +76,7 @@ def line_or_pattern(l: NDArray[np.float64], n: int, exact: bool, may_relax: bool
 
 
 def pattern_or_bent(l: NDArray[np.float64], n: int, exact: bool, may_relax: bool) -> Alike:  # noqa: ARG001
-    """The way for any other whose windows are all alike; whether it is taken depends on other columns."""
+    """Choose the method for any other alike column; whether it is needed depends on other columns."""
     found = repeating(l, n) if exact else None
     if found is None and is_straight_but_for_jumps(l, n):
         found = Straight.of(l, n)
@@ -83,12 +84,12 @@ def pattern_or_bent(l: NDArray[np.float64], n: int, exact: bool, may_relax: bool
 
 
 def repeating(l: NDArray[np.float64], n: int) -> Alike | None:
-    """One that repeats exactly, all of it or in a few segments; differences are exact."""
+    """Solve a column whose differences are exact if it repeats exactly, as a whole or in a few segments."""
     return Periodic.of(l, n) or (Segmented.of(l, n, 0.0) if may_be_segments(l, n, 0.0) else None)
 
 
 def hard_segments(l: NDArray[np.float64], n: int) -> Segmented | None:
-    """The way for a column that is no line, but consists of segments and is hard."""
+    """Solve a column that is no line if it consists of segments and is hard."""
     found = relaxed(l, n)
     return found if found is not None and is_dear(l, n, Bent.of(l, n)) else None
 
@@ -101,11 +102,7 @@ class InPieces:
         l: NDArray[np.float64], n: int, known: NDArray[np.float64], skip: bool, top: int,
         exact: bool, may_relax: bool,
     ) -> None:  # fmt: skip
-        self.make, self.exact, self.may_relax = (
-            make,
-            exact,
-            may_relax,
-        )  # whether differences are exact, and so on
+        self.make, self.exact, self.may_relax = make, exact, may_relax  # see `line_or_pattern`
         self.solver, self.l, self.n, self.known, self.skip, self.top = solver, l, n, known, skip, top
         self.column: Alike | None = None
         self.lock = threading.Lock()

@@ -76,6 +76,8 @@ class Segmented:
 
 def may_be_segments(l: NDArray[np.float64], n: int, within: float) -> bool:
     """Whether most of some stretches have few different gaps, as any that repeats has."""
+    if n < AHEAD[0]:
+        return False
     few = 0
     for at in range(SAMPLES):
         first = at * (n - AHEAD[0]) // (SAMPLES - 1)
