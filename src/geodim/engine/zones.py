@@ -33,7 +33,7 @@ BINADES = 8  # that are told apart; values much smaller than the largest are few
 MOST_PHASES = 64  # that are told apart,
 MOST_PAIRS = 48  # unless more pairs of them matter,
 MATTER = 0.75  # or most
-UNLIKELY = 0.1  # at most ten times as many windows are tried then
+UNLIKELY = 0.2  # at most five times as many windows are tried then
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ class Zones:
         if 1 < means.size <= MOST_PHASES:
             found_all = may_matter(*ladders(means.size, 1.0), means)
             number = int(found_all.sum())
-            # Most windows lead from and to phases that do not matter, so that more are to be tried;
-            likely = max(number / means.size**2, UNLIKELY)
-            if number <= MOST_PAIRS and likely < MATTER:
+            # At some sizes few windows lead from and to phases that matter, so that more are to be tried;
+            likely = UNLIKELY if number < MATTER * means.size**2 else 1.0
+            if number <= MOST_PAIRS and likely < 1.0:
                 # but the more pairs of phases matter at some size, the fewer windows are needed of each.
                 phases, relevant, likely = means, found_all, max(number / (2.0 * means.size), 1.0)
         highs, lows = ladders(phases.size, likely)
