@@ -83,7 +83,7 @@ def processors(page: Page) -> None:
         for row in benchmark("slow-inputs")["now"]["rows"]
         if (row["input"], row["columns"]) == ("normal", 1)
     ]
-    assert all(round(one, -2) == 200 for one in windows)  # "some two hundred"
+    assert all(round(one, -1) == 250 for one in windows)  # "two hundred and fifty"
     slow_inputs(page)
     page.says("H_32 ≈ {} times", round(sum(1 / k for k in range(1, 33))))
     page.says("from {} columns on they are dropped", MANY_COLUMNS)
@@ -92,18 +92,41 @@ def processors(page: Page) -> None:
         assert machine["radix_ns"] < first["now"]["ns"] / 2  # sorting is the smaller part
 
 
+GOAL = 10.0  # times as long as normal data, at most
+SLOW = {  # what misses the goal by little,
+    "weekdays with jitter", "weekdays with uniform jitter", "weekdays with much jitter",
+    "weekdays with jitter, float32", "hours without nights, with jitter",
+    "every tenth missing, with jitter", "jitter and pauses", "jitter and pauses, float32",
+}  # fmt: skip
+SLOWEST = {  # and what grows quadratically, or nearly so
+    "angles in float32", "two slopes, float32", "two grids, float32", "two slopes with jitter",
+    "working hours, with jitter", "months with jitter", "two clocks", "two clocks with jitter",
+}  # fmt: skip
+
+
 def slow_inputs(page: Page) -> None:
     rows = benchmark("slow-inputs")["now"]["rows"]
-    quadratic = {"two grids", "angles in float32", "weekdays with jitter"}
-    others = [row for row in rows if row["n"] == 10**6 and row["input"] not in quadratic]
-    assert not any(row["stopped"] for row in others)
-    assert all(row["exact"] or row["error"] < 1.05e-14 for row in others)
+    found = {row["input"]: row for row in rows if row["n"] == 10**6}
+    within = [row for name, row in found.items() if name not in SLOW | SLOWEST]
+    assert all(row["over_normal"] <= GOAL and not row["stopped"] for row in within)
+    assert all(row["exact"] or row["error"] < 1.5e-14 for row in within)
     page.says("Of {} inputs, every kind of column", len({row["input"] for row in rows}))
-    page.says("all that were slow once, {} take at most", len(others))
-    page.says("take at most {} times as long as normal", f"{max(row['over_normal'] for row in others):.1f}")
+    page.says("slow once and their relatives, {} take at most", len(within))
+    page.says("take at most {} times as long as normal", f"{max(row['over_normal'] for row in within):.1f}")
     page.says("a certified error of {}", "1e-14")
-    slowest = [max(row["over_normal"] for row in rows if row["input"] == name) for name in quadratic]
-    page.says("with jitter take more than {} times", 10 * int(min(slowest) / 10))
+    page.says("The goal of {} times for all", f"{GOAL:.0f}")
+    page.says("is missed: {} kinds take longer", len(SLOW | SLOWEST))
+    little = sorted(found[name]["over_normal"] for name in SLOW)
+    assert little[0] > GOAL
+    page.says("Eight of these take {} to {} times", f"{little[0]:.1f}", f"{little[-1]:.1f}")
+    assert len(SLOW) == len(SLOWEST) == 8  # "eight" twice
+    page.says(
+        "Eight take more than {} times",
+        10 * int(min(found[name]["over_normal"] for name in SLOWEST) / 10),
+    )
+    grids, weekdays = (found[name]["over_normal"] for name in ("two grids", "weekdays with jitter"))
+    page.says("Two grids side by side take {} times as long", f"{grids:.1f}")
+    page.says("jitter {} times. The goal", f"{weekdays:.1f}")
 
 
 def larger(page: Page) -> None:
