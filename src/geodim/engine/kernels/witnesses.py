@@ -15,15 +15,17 @@ DEPTH = 128  # of the halving: more than twice the bits of a rank
 
 
 @njit(nogil=True, cache=True)
-def require_sizes(sizes, n, what):
-    """Raise unless sizes ascend from 1 or more to n at most: positions are counted from them.
+def sizes_ascend(sizes, n):
+    """Whether sizes ascend from 1 or more to n at most: positions are counted from them.
 
     ``sizes`` is (m,) int64.
     """
     before = 0
+    ascend = True
     for size in sizes:
-        require(before < size <= n, what)
+        ascend = ascend and before < size <= n
         before = size
+    return ascend
 
 
 @njit(nogil=True, cache=True)
@@ -46,7 +48,7 @@ def narrow_windows(x, sizes, enough, margin, allowed, starts, widths):
     widths : (m,) float64, written
     """
     n = x.size
-    require_sizes(sizes, n, "narrow_windows: sizes")
+    require(sizes_ascend(sizes, n), "narrow_windows: sizes")
     require(min(enough.size, starts.size, widths.size) >= sizes.size, "narrow_windows: windows")
     firsts = np.empty(DEPTH, np.int64)
     lasts = np.empty(DEPTH, np.int64)
@@ -115,7 +117,7 @@ def straighten(x, sizes, starts, limit, knots):
     limit : (m,) float64, widths
     knots : (m - 1 or more, 2) int64, written
     """
-    require_sizes(sizes, x.size, "straighten: sizes")
+    require(sizes_ascend(sizes, x.size), "straighten: sizes")
     require(min(starts.size, limit.size, knots.shape[0] + 1) >= sizes.size, "straighten: windows")
     require(knots.shape[1] == 2, "straighten: knots")
     for at in range(sizes.size):
