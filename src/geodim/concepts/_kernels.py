@@ -145,7 +145,7 @@ def settle(nodes: Any, bits: Any, ints: Any, depth: int, target: int, floor: int
         for e in range(node[N_EXCLUDED]):
             if within(bits, extent, matrix + ints[excluded + e] * words, words):
                 return 0  # its closure belongs to a node that was searched before
-        kept = 0
+        kept = np.int64(0)
         for c in range(node[N_CANDIDATES]):
             column = ints[cand + c]
             count = common(bits, extent, matrix + column * words, words)
@@ -285,9 +285,9 @@ def enter_root(
         ints[node[CANDIDATES] + c] = c
     state[0] = -1
     state[3] += columns * words
-    status = settle(nodes, bits, ints, 0, target, floor)
+    status = settle(nodes, bits, ints, np.int64(0), target, floor)
     if status == 1:
-        report(nodes, ints, 0, state, found)
+        report(nodes, ints, np.int64(0), state, found)
         return FOUND
     if status == 2:
         state[0] = 0

@@ -122,10 +122,11 @@ def straighten(x, sizes, starts, limit, knots):
     require(knots.shape[1] == 2, "straighten: knots")
     for at in range(sizes.size):
         require(0 <= starts[at] <= x.size - sizes[at], "straighten: starts")
+    zero = np.int64(0)  # a literal would be compiled for itself
     right, count = sizes.size - 1, 0  # the size n, whose window starts at 0
-    k_right, rank_right = sizes[right], 0
+    k_right, rank_right = sizes[right], zero
     while right > 0:
-        if _on_line(x, sizes, 0, right, 0, rank_right, 0, rank_right, limit):
+        if _on_line(x, sizes, zero, right, zero, rank_right, zero, rank_right, limit):
             break
         good, step = right - 1, 2
         while right - step >= 0:  # as far as a line goes, in growing steps,
