@@ -100,8 +100,8 @@ for name, (make, run) in CASES.items():
 
 SOME, ALL = ("two threads", "counted", "hops"), ()
 
-# Values of sorted columns, of all threads together: plans have room for columns that stay close to a line, which
-# those of these cases do not.
+# Values of sorted columns, of all threads together: plans have room for columns that stay close to a line,
+# which these do not.
 SORTED = {
     "one thread": N,
     "two threads": 2 * N,

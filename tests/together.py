@@ -1,7 +1,7 @@
 """Threads that all take part, however busy the machine is.
 
-A thread that gets no processor in time gets no column either, and never asks for the memory that was predicted
-for it: what a run of several threads takes would depend on what else the machine does.
+A thread that gets no processor in time gets no column either, and never asks for the memory that was
+predicted for it: what a run of several threads takes would depend on what else the machine does.
 """
 
 from __future__ import annotations

@@ -48,8 +48,9 @@ def client(scheduler):
 
 @pytest.fixture(scope="session", autouse=True)
 def triton_looks_things_up_once():
-    """At every call of a function its interpreter looks for builtins, to replace them, and at every operation it
-    makes a table of types: half of its time."""
+    """Its interpreter looks for builtins to replace whenever a function is called, and makes a table of types
+    for every operation: half of its time.
+    """
     try:
         from triton.language import core
         from triton.runtime import interpreter
@@ -92,7 +93,9 @@ def replaced_once(interpreter):
     @cache
     def languages(function):
         modules = (interpreter.tl, interpreter.tl.core)
-        return {one.__name__ for one in function.__globals__.values() if inspect.ismodule(one) and one in modules}
+        return {
+            one.__name__ for one in function.__globals__.values() if inspect.ismodule(one) and one in modules
+        }
 
     def unless_replaced(function):
         new = languages(function) - now

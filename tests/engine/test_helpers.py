@@ -44,7 +44,7 @@ def test_errors_are_raised(workers):
 
 
 def test_what_is_done_is_not_kept():
-    """While helpers that come too late still wait for a thread: columns would be kept with what solved them."""
+    """While helpers that come too late still wait for a thread: they would keep what solves a column."""
 
     class Column:
         def work(self, item):

@@ -19,13 +19,13 @@ from geodim.errors import InternalError
 
 
 def require(holds: Any, what: Any) -> None:
-    """Raise unless the condition holds; ``what``, a literal, names the kernel and the array that does not fit."""
+    """Raise unless the condition holds; ``what``, a literal, names the kernel and what does not fit."""
     if not holds:
         raise InternalError(what)
 
 
-# In compiled code it is a branch of the kernel itself: as a function of its own, each of two hundred messages would be
-# compiled for a thirtieth of a second.
+# In compiled code it is a branch of the kernel itself: as functions, two hundred messages would be compiled
+# one by one, each for a thirtieth of a second.
 
 
 @type_callable(require)
@@ -39,7 +39,7 @@ def _type_of_require(context: Any) -> Any:  # noqa: ARG001
 @lower_builtin(require, types.Any, types.StringLiteral)
 def _compiled_require(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     condition, what = signature.args
-    holds = context.is_true(builder, types.unliteral(condition), arguments[0])  # type: ignore[no-untyped-call]
+    holds = context.is_true(builder, types.unliteral(condition), arguments[0])
     with cgutils.if_unlikely(builder, builder.not_(holds)):
         context.call_conv.return_user_exc(builder, InternalError, (what.literal_value,))
     return context.get_dummy_value()
