@@ -1,4 +1,4 @@
-"""The device in use: Triton launches its kernels on PyTorch's current one, wherever the tensors are."""
+"""The device in use: Triton launches kernels on PyTorch's current device, wherever the tensors are."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ else:
 
 
 MUCH = 1 << 25  # values
-FETCHING = 4  # threads with pinned buffers, while the device copies into those of others
+FETCHING = 4  # threads, each with a pinned buffer: one empties its buffer while the device fills others
 
 
 def current(device: torch.device) -> AbstractContextManager[object]:
-    """Make a GPU the current one for a while; does nothing where Triton interprets the kernels."""
+    """Make a GPU the current one within the context; does nothing where Triton interprets the kernels."""
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 def free_memory(device: torch.device) -> int:
-    """Bytes that can be allocated on the device; plenty where Triton interprets the kernels."""
+    """Return the bytes that can be allocated on the device; plenty where Triton interprets the kernels."""
     if device.type != "cuda":
         return 1 << 40
     held = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
@@ -34,13 +34,13 @@ def free_memory(device: torch.device) -> int:
 
 
 def release(device: torch.device) -> None:
-    """Give back what PyTorch keeps for later."""
+    """Release the memory that PyTorch keeps for later."""
     if device.type == "cuda":
         torch.cuda.empty_cache()
 
 
 def fetch(values: torch.Tensor, out: NDArray[Any], n_threads: int) -> None:
-    """Copy to the host; where it is much, through pinned buffers, in a third of the time."""
+    """Copy a tensor to the host; a large one through pinned buffers, in a third of the time."""
     target = torch.from_numpy(out)
     if values.device.type != "cuda" or values.numel() <= MUCH:
         target.copy_(values)

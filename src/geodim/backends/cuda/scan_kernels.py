@@ -1,4 +1,4 @@
-"""Triton kernels that read a tensor: the first pass over it, and columns that are cut out of it.
+"""Triton kernels that read a tensor: the first pass over it, and the extraction of columns.
 
 The first pass finds the least and greatest value, the sum and the sum of squares of every column.
 """
@@ -14,9 +14,9 @@ def partial_moments(
     tensor, n, d, row_stride, column_stride, column_blocks, found, ROWS: tl.constexpr, TILE: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """Of ROWS rows and COLUMNS columns per program; ``found`` is (parts of the rows, 4, d).
+    """Write the moments of ROWS rows and COLUMNS columns per program; ``found`` is (parts of the rows, 4, d).
 
-    Anything that is not finite makes the sum not finite; least and greatest then mean nothing.
+    A value that is not finite makes the sum not finite; the extremes are then meaningless.
     """
     part = (tl.program_id(0) // column_blocks).to(tl.int64)
     j = (tl.program_id(0) % column_blocks).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
@@ -44,7 +44,7 @@ def partial_moments(
 def columns_as_rows(
     tensor, n, row_stride, column_stride, width, out, ROWS: tl.constexpr, COLUMNS: tl.constexpr
 ):  # fmt: skip
-    """The columns of a tensor, one after the other; ROWS rows of COLUMNS of them per program."""
+    """Copy the columns of a tensor to rows; each program copies ROWS rows of COLUMNS columns."""
     i = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     j = tl.program_id(1).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
     there = (i < n)[:, None] & (j < width)[None, :]

@@ -1,9 +1,10 @@
 """Batches of sorted columns on the device: pyramids, waves of nodes, leaves; see `wave_kernels`.
 
-Besides the top-level gaps, the first wave holds the second gap of every level, with all its blocks: windows
-of the first gap lie within a block, where bounds say nothing, so what is left of it is the same at every
-level, down to the base gap, which is evaluated.  With that every node of every level is reached in as many
-waves as there are levels.
+Besides the gaps of the top level, the first wave holds the second gap of every level, with all its blocks.
+Windows of a level's first gap lie within one block, where bounds are of no use.  So that gap is halved: its
+upper half is the second gap of the next finer level, and its lower half is halved again, down to the base
+gap, which is evaluated.  In this way all nodes of all levels are reached in as many waves as there are
+levels.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ else:
     torch = require("torch", "gpu", "the CUDA backend")
 
 TOP_BLOCKS = 64
-HUGE = 2.0**1000  # past this the trend arithmetic could overflow
+HUGE = 2.0**1000  # beyond this the trend arithmetic could overflow
 LATTICE_PER = 1 << 16  # values that one program examines for a common grain
-LEVELS = 4  # of the pyramid that are made at once
-PIECE = 128  # list entries that one program looks at
-SAMPLES = 4096  # blocks that choose the first trend
-NARROW = 128  # windows of fewer steps are evaluated, all of them: blocks of 32 tell them apart too rarely
-PER = 128  # starts that one program takes for that,
+LEVELS = 4  # of the pyramid that are built together
+PIECE = 128  # list entries per program
+SAMPLES = 4096  # blocks from which the first trend is chosen
+NARROW = 128  # all windows of fewer steps are evaluated: blocks of 32 rarely separate them
+PER = 128  # starts per program for that,
 SAMPLED = 512  # and programs whose starts are evaluated first
-RAISED = 1024  # sizes of a column that are raised together, if any was evaluated
+RAISED = 1024  # sizes of a column that are raised together, if any of them was evaluated
 MOST_ENTRIES = 1 << 28  # list entries of a wave; beyond that it is cut in two
 COMMON: dict[str, Any] = {"N_SCALARS": SCALARS, "BASE": BASE}
 NODES: dict[str, Any] = {"N_NODE": NODE}
@@ -45,13 +46,13 @@ NODES: dict[str, Any] = {"N_NODE": NODE}
 
 @dataclass
 class Wave:
-    """Nodes in hand, see `wave_kernels`: numbers, trends and caps, and the blocks of their lists."""
+    """The nodes in work, see `wave_kernels`: numbers, trends and caps, and the blocks of their lists."""
 
     nodes: torch.Tensor
     lines: torch.Tensor
     blocks: torch.Tensor
     pieces: torch.Tensor
-    entries: int  # how many blocks the lists hold
+    entries: int  # number of blocks in all lists
     first: bool = False  # trends are still to be chosen
 
     @classmethod
@@ -64,7 +65,7 @@ class Wave:
         first: bool,
         totals: tuple[int, int] | None = None,
     ) -> Wave:
-        """A wave of these nodes, which are given their pieces; ``totals`` says how many, and the entries."""
+        """Return a wave of these nodes, cut into pieces; ``totals`` counts the pieces and the entries."""
         lengths = nodes[:, 4] - nodes[:, 3]
         counts = torch.div(lengths + (PIECE - 1), PIECE, rounding_mode="floor")
         ends, flags = torch.cumsum(counts, 0), torch.cumsum(lengths, 0)
@@ -78,7 +79,7 @@ class Wave:
         return cls(nodes, lines, blocks, pieces, entries, first)
 
     def halves(self) -> list[Wave]:
-        """Two waves with about as many entries each; one if there is one node."""
+        """Return two waves with about equally many entries; one if there is a single node."""
         if len(self.nodes) < 2:
             return [self]
         ends = torch.cumsum(self.nodes[:, 4] - self.nodes[:, 3], 0)
@@ -90,7 +91,7 @@ class Wave:
 
 
 class Layout:
-    """What the number of points alone decides: the pyramid's levels and the nodes of the first wave."""
+    """What depends on the number of points alone: levels of the pyramid and nodes of the first wave."""
 
     def __init__(self, n: int, device: torch.device) -> None:
         counts = [-(-n // BASE)]
@@ -106,13 +107,13 @@ class Layout:
         top = len(counts) - 1
         nodes = [(top, gap, counts[top] - gap) for gap in range(1, counts[top])]
         nodes += [(level, 1, counts[level] - 1) for level in range(top)]
-        # Narrow windows are evaluated, all of them.
+        # All narrow windows are evaluated instead.
         self.nodes = [node for node in nodes if (node[1] + 1) * (BASE << node[0]) > NARROW]
         self.blocks = torch.arange(counts[0], dtype=torch.int32, device=device)
         self._first: tuple[list[int], Wave] | None = None
 
     def new_records(self, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Records and peaks of this many columns, with two empty blocks past the end of every level."""
+        """Return records and peaks for this many columns, with two empty blocks after every level."""
         records = torch.empty((columns, self.total, 4), dtype=torch.float64, device=self.device)
         peaks = torch.zeros((columns, self.total), dtype=torch.int64, device=self.device)
         ends = torch.tensor([-math.inf, math.inf, -math.inf, 0.0], dtype=torch.float64, device=self.device)
@@ -135,10 +136,10 @@ class Layout:
             )  # fmt: skip
 
     def first_wave(self, columns: list[int]) -> Wave | None:
-        """The seeds of columns; all lists begin at block 0 and share one array."""
+        """Return the first wave of these columns; all lists begin at block 0 and share one array."""
         if not self.nodes or not columns:
             return None
-        known = self._first  # of batches there are few sizes
+        known = self._first  # kept, because batches have few different sizes
         if known is None or known[0] != columns:
             seeds = [(column, *node[:2], 0, node[2]) for column in columns for node in self.nodes]
             nodes = torch.tensor(seeds, dtype=torch.int64, device=self.device)
@@ -163,9 +164,9 @@ class DeviceSolver:
         Where the columns are; the CPU if Triton interprets the kernels.
     layers : int
         Number of nested feature sets, see `geodim.engine.layers`: a column raises its
-        own layer and all above.
+        own layer and all layers above it.
     batch : int
-        Most columns that are handed in at a time.
+        Largest number of columns passed in at a time.
     most_entries : int
         A wave with more list entries is cut in two.
     """
@@ -190,16 +191,16 @@ class DeviceSolver:
         self.shrink(batch)
 
     def shrink(self, batch: int) -> None:
-        """From here on, this many columns at a time; what was reached stays."""
+        """Take this many columns at a time from here on; what was reached is kept."""
         self.batch = batch
-        self.own = self.records = self.peaks = torch.empty(0)  # let go first
+        self.own = self.records = self.peaks = torch.empty(0)  # released first
         self.own = torch.full((batch, self.n), math.inf, dtype=torch.float64, device=self.device)
         self.raised = torch.zeros((batch, -(-self.n // RAISED)), dtype=torch.int8, device=self.device)
         self.records, self.peaks = self.layout.new_records(batch)
 
     @staticmethod
     def bytes_needed(n_points: int, layers: int, batch: int) -> int:
-        """Memory of a solver, without columns and waves."""
+        """Return the memory of a solver, without columns and waves."""
         return solver_bytes(n_points, layers, batch)
 
     def solve(
@@ -211,7 +212,8 @@ class DeviceSolver:
     ) -> None:
         """Raise phi by columns, given as rows of ascending float32 or float64 values.
 
-        Where their first and last values are known already, shape (columns, 2), nobody waits for the sort.
+        If their first and last values are known already, shape (columns, 2), the host need not wait for the
+        sort.
         """
         ends = l[:, [0, self.n - 1]].double().cpu().numpy() if ends is None else ends.copy()
         varying = np.flatnonzero(ends[:, 0] < ends[:, 1])
@@ -258,7 +260,7 @@ class DeviceSolver:
                 waves.append(after)
 
     def _narrow(self, l: torch.Tensor, searched: list[int]) -> None:
-        """Evaluate all windows of fewer than NARROW steps, a sample first: what that finds spares others."""
+        """Evaluate all windows of fewer than NARROW steps; a first sample makes most others unnecessary."""
         rows, n = l.shape
         least = torch.full((rows, NARROW), math.inf, dtype=torch.float64, device=l.device)
         parts = -(-n // PER)
@@ -272,7 +274,7 @@ class DeviceSolver:
         self.own[which, 1:few] = least[which, 1:few]
 
     def _advance(self, wave: Wave, l: torch.Tensor, scalars: torch.Tensor, layer: int) -> Wave | None:
-        """Filter all nodes of a wave, evaluate the leaves that stay, and return the children of the rest."""
+        """Filter all nodes of a wave, evaluate the remaining leaves, and return the children of the rest."""
         nodes, pieces, device, n = len(wave.nodes), len(wave.pieces), l.device, self.n
         layout, records, total = self.layout, self.records, self.layout.total
         if wave.first:
@@ -306,7 +308,7 @@ class DeviceSolver:
         )  # fmt: skip
         self.tests += wave.entries
         ends = torch.cumsum(room, 0)
-        totals = ends[nodes - 1 :: nodes].tolist()  # the only time that the device is waited for
+        totals = ends[nodes - 1 :: nodes].tolist()  # the only time that the host waits for the device
         children, entries, cut, leaves = (after - before for before, after in pairwise([0, *totals]))
         self.windows += leaves
         if leaves:
@@ -333,7 +335,7 @@ class DeviceSolver:
     def _scalars(
         self, l: torch.Tensor, spans: np.ndarray[Any, Any], magnitudes: np.ndarray[Any, Any], layer: int
     ) -> torch.Tensor:
-        """Grain, slack, bar, span and margin of every column, see `geodim.engine.column.lattice`."""
+        """Return grain, slack, bar, span and margin of every column, see `geodim.engine.column.lattice`."""
         exponents = [max(math.frexp(magnitude)[1] - LATTICE_BITS, -1074) for magnitude in magnitudes]
         numbers = [
             (math.ldexp(1.0, exponent), math.ldexp(magnitude, -SLACK_BITS), span)
@@ -363,7 +365,7 @@ class DeviceSolver:
         ).contiguous()
 
     def _on_the_host(self, l: torch.Tensor, rows: list[int]) -> None:
-        """Columns whose values are too large for trends; the engine has a plain way for them."""
+        """Solve columns with values too large for trends on the host, which evaluates all their windows."""
         from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
         from geodim.engine.profile import Profile  # noqa: PLC0415
 

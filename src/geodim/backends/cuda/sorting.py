@@ -1,8 +1,8 @@
-"""Ascending columns, by PyTorch or by CuPy.
+"""Sorting columns on the device, by PyTorch or by CuPy.
 
-PyTorch's sort moves a 64-bit place with every value, which nobody needs here; CuPy's moves values alone, in
-half the time.  CuPy is used where the program has loaded it: loading takes longer than it saves, except for
-tens of billions of values.
+PyTorch's sort moves a 64-bit position along with every value, which is not needed here.  CuPy's moves only
+values, in half the time.  CuPy is used if the program has loaded it already: loading takes longer than it
+saves, except for tens of billions of values.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ else:
 
 
 def sorted_rows(rows: torch.Tensor) -> torch.Tensor:
-    """Every row ascending; the rows themselves may be overwritten.
+    """Return every row in ascending order; the given rows may be overwritten.
 
-    One at a time: PyTorch's sort of several rows takes much more memory.
+    Rows are sorted one at a time, since PyTorch needs much more memory to sort several together.
     """
     if rows.is_cuda and "cupy" in sys.modules and _on_default_stream(rows.device):
         _sort_by_cupy(rows)
@@ -34,12 +34,12 @@ def sorted_rows(rows: torch.Tensor) -> torch.Tensor:
 
 
 def _on_default_stream(device: torch.device) -> bool:
-    """Whether PyTorch works in the default stream, which CuPy shares."""
+    """Return whether PyTorch works in the default stream, which CuPy shares."""
     return int(torch.cuda.current_stream(device).cuda_stream) == 0
 
 
 def _sort_by_cupy(rows: torch.Tensor) -> None:
-    """Sort in place, in memory that PyTorch allocates, so that there is one account of it."""
+    """Sort in place, with memory allocated by PyTorch, so that all of it is accounted for in one place."""
     cupy, device = sys.modules["cupy"], rows.device
 
     def allocate(size: int) -> object:

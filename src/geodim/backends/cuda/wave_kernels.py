@@ -1,19 +1,19 @@
 """Triton kernels: the gap recursion over waves of nodes.
 
-The mathematics is that of `geodim.engine.kernels.gaps`; what differs is the order.  A node is a gap of
-sizes of one column, at one level of its pyramid, together with a list of blocks; all nodes of a wave are
-bounded and filtered at once, their lists cut into pieces so that no program works long after all others
-are done; their children are the next wave.  Widths are differences of two values in float64, as
-everywhere, so the results are the same to the bit; trends and bounds may round differently, which the
-slack covers, or not at all on a lattice.
+The mathematics is that of `geodim.engine.kernels.gaps`; only the order differs.  A node is a gap of sizes of
+one column, at one level of its pyramid, together with a list of blocks.  All nodes of a wave are bounded and
+filtered at once; their lists are cut into pieces, so that no program works long after all others are done.
+Their children form the next wave.  Widths are differences of two values in float64, as everywhere, so the
+results are the same to the bit.  Trends and bounds may round differently, which the slack covers, or not at
+all on a lattice.
 
-What other columns reached, Phi, is an ascending sequence too and has a pyramid of its own: a node is left as
-soon as its upper line lies below the lower line of Phi.
+Phi, which other columns reached, is an ascending sequence as well and has a pyramid of its own.  A node is
+dropped as soon as its upper line lies below the lower line of Phi (F16).
 
-A node has NODE whole numbers: column, level, gap, where its list begins and ends among the blocks of the
-wave, and which pieces it was cut into, from the first to before the last; and two others: its trend, and a
-width that phi does not exceed.  A piece has three: its node, where it begins among the blocks, and where the
-blocks of it that stay are written.
+A node has NODE integers: column, level, gap, the half-open range of its list among the blocks of the wave,
+and the half-open range of the pieces into which it was cut.  It also has two floats: its trend, and a width
+that phi does not exceed (the cap).  A piece has three integers: its node, where it begins among the blocks,
+and where its remaining blocks are written.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NODE = 7
 
 @triton.jit
 def lower_bounds(records, j, g, ok, last, drop, steps):
-    """Lower bounds of the windows of blocks j in gap g, less the trend, and the tops of their starts."""
+    """Return lower bounds, minus the trend, on windows of blocks j in gap g, and the tops of their starts."""
     top, top_end = line_ends(records, j, ok, 2, steps, float("-inf"))
     top = tl.maximum(top, top_end - last)
     right, right_end = line_ends(records, j + g, ok, 1, steps, float("inf"))
@@ -39,7 +39,7 @@ def lower_bounds(records, j, g, ok, last, drop, steps):
 
 @triton.jit
 def upper_bounds(l, n, records, peaks, j, g, ok, top, c, last, drop, steps, size):
-    """Upper bounds by the window at each block's peak; infinite where it does not exist for the whole gap."""
+    """Return upper bounds by the window at each block's peak; infinite if it does not exist for all sizes."""
     right, right_end = line_ends(records, j + g, ok, 0, steps, 0.0)
     beyond, beyond_end = line_ends(records, j + g + 1, ok, 0, steps, 0.0)
     high = tl.maximum(tl.maximum(right, right_end - last), tl.maximum(beyond, beyond_end - last) - drop)
@@ -51,10 +51,10 @@ def upper_bounds(l, n, records, peaks, j, g, ok, top, c, last, drop, steps, size
 
 @triton.jit
 def plain_upper(l, n, j, ok, size, d_last):
-    """Width, at the gap's last size, of the window at the last value of the block.
+    """Return the width of the window at the block's last value, at the gap's last size.
 
-    The window starts earlier where it would not fit.  Infinite where that value occurs in the block before
-    already: then the window starts there, in a block of its own.
+    The window starts earlier if it would not fit.  The width is infinite if that value already occurs in the
+    block before: then the window starts there and belongs to that block.
     """
     begin = tl.minimum((j + 1) * size, n) - 1
     begin = tl.where(begin + d_last >= n, n - 1 - d_last, begin)
@@ -67,7 +67,7 @@ def plain_upper(l, n, j, ok, size, d_last):
 
 @triton.jit
 def plain_lower(l, n, j, g, ok, size):
-    """No window of the block and gap is narrower than this."""
+    """Return a width that no window of the block and gap falls below."""
     begin = tl.minimum((j + 1) * size, n) - 1
     end = tl.load(l + (j + g) * size, mask=ok, other=float("inf")).to(tl.float64)
     return end - tl.load(l + begin, mask=ok, other=0.0).to(tl.float64)
@@ -75,7 +75,7 @@ def plain_lower(l, n, j, g, ok, size):
 
 @triton.jit
 def node_at(nodes, u, N_NODE: tl.constexpr, BASE: tl.constexpr):
-    """Column, level and gap of a node, and the size of its blocks."""
+    """Return column, level and gap of a node, and the size of its blocks."""
     at = nodes + N_NODE * u
     level = tl.load(at + 1)
     return tl.load(at), level, tl.load(at + 2), tl.full((), BASE, tl.int64) << level
@@ -86,7 +86,7 @@ def starting_trends(
     nodes, lines, blocks, all_l, n, all_records, total, offsets, all_scalars, SAMPLES,
     N_NODE: tl.constexpr, N_SCALARS: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Trends of nodes that inherit none: the slope at both ends of the best window.
+    """Write the trends of nodes that inherit none: the mean slope at the two ends of the best window.
 
     The windows tried begin at some of the block starts.
     """
@@ -123,9 +123,9 @@ def bound_pieces(
     pieces, nodes, lines, blocks, all_l, n, all_records, all_peaks, total, offsets, values, places,
     N_NODE: tl.constexpr, PIECE: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Bounds over a piece of a node's list: the least upper line, lower line and plain upper bound.
+    """Bound a piece of a node's list: the least upper line, lower line and plain upper bound.
 
-    ``values`` gets these three, ``places`` the blocks of the first and the last.
+    ``values`` receives these three, ``places`` the blocks of the first and the last.
     """
     p = tl.program_id(0).to(tl.int64)
     u = tl.load(pieces + 3 * p)
@@ -174,9 +174,10 @@ def settle_bounds(
     nodes, lines, values, places, n, all_records, total, offsets, phi, phi_records, all_scalars, bounds,
     where, N_NODE: tl.constexpr, N_SCALARS: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """The bounds of whole nodes from those of their pieces, and whether the column may reach Phi in them.
+    """Combine the bounds of pieces into bounds of nodes, and decide whether the column may reach Phi there.
 
-    ``bounds`` gets the three bounds and the trend of the children, ``where`` the two blocks, and 1 if it may.
+    ``bounds`` receives the three bounds and the trend of the children; ``where`` the two blocks, and 1 if the
+    column may reach Phi.
     """
     u = tl.program_id(0).to(tl.int64)
     column, level, g, size = node_at(nodes, u, N_NODE, BASE)
@@ -237,9 +238,9 @@ def keep_blocks(
     places, kept, N_NODE: tl.constexpr, N_SCALARS: tl.constexpr, PIECE: tl.constexpr, BASE: tl.constexpr,
     TILE: tl.constexpr,
 ):  # fmt: skip
-    """Write the blocks of a piece that may hold the narrowest window of some size to ``kept``.
+    """Write to ``kept`` the blocks of a piece that may contain the narrowest window of some size.
 
-    ``values`` gets the least plain bound, ``places`` their number.
+    ``values`` receives the least plain bound, ``places`` the number of blocks kept.
     """
     p = tl.program_id(0).to(tl.int64)
     u = tl.load(pieces + 3 * p)
@@ -285,11 +286,12 @@ def settle_nodes(
     N_NODE: tl.constexpr, N_SCALARS: tl.constexpr, PIECE: tl.constexpr, BASE: tl.constexpr,
     TILE: tl.constexpr, FILL: tl.constexpr, RAISED: tl.constexpr,
 ):  # fmt: skip
-    """Decide nodes whose lower and upper line meet, or where phi is constant; ask for room for the others.
+    """Settle nodes whose lower and upper line meet, or where phi is constant; reserve room for the others.
 
-    ``stays`` gets how many blocks stay; ``room`` how many children, blocks and pieces the node adds to the
-    next wave, and how many pieces of it, if it is a leaf, are to be evaluated: the first of all nodes, then
-    the second, and so on.  ``places`` gets, for each piece, how many blocks stay in those before it.
+    ``stays`` receives how many blocks remain.  ``room`` receives the numbers of children, blocks and pieces
+    that the node adds to the next wave, and, for a leaf, of pieces to evaluate; it holds the first number of
+    all nodes, then the second, and so on.  ``places`` receives, for each piece, how many blocks remain in the
+    pieces before it.
     """
     u = tl.program_id(0).to(tl.int64)
     stay = tl.full((), 0, tl.int64)
@@ -348,7 +350,7 @@ def settle_nodes(
 
 @triton.jit
 def room_at(room, ends, u, each, what: tl.constexpr):
-    """Where the room of a node begins, of what it asked for; ``ends`` adds up all that was asked for."""
+    """Return where the room of a node begins, for one of its numbers; ``ends`` holds their running sums."""
     at = what * each + u
     begin = tl.load(ends + at) - tl.load(room + at)
     if what > 0:
@@ -361,9 +363,9 @@ def descend(
     pieces, nodes, lines, bounds, places, stays, room, ends, each, kept, to_nodes, to_lines, to_pieces,
     to_blocks, N_NODE: tl.constexpr, PIECE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Write the two halves of a node, each with both halves of the blocks of this piece that stayed.
+    """Write the two halves of a node, each with both halves of the remaining blocks of this piece.
 
-    The first piece of a node writes what belongs to the node: its children, and the pieces of these.
+    The first piece of a node also writes what belongs to the node: its children and their pieces.
     """
     p = tl.program_id(0).to(tl.int64)
     u = tl.load(pieces + 3 * p)

@@ -1,9 +1,8 @@
-"""Triton kernels that evaluate windows one by one: all narrow ones, and what bounds leave of the others.
+"""Triton kernels that evaluate windows one by one: all narrow ones, and others that bounds cannot exclude.
 
-Widths are differences of two values in float64.  Where the values are float32, the narrowest windows are
-sought with differences in float32, which are cheaper by far, in one of two ways that lose nothing: as a
-filter, since rounding is monotone; and exactly, where all values lie so close together that such differences
-do not round.
+Widths are differences of two values in float64.  For float32 values, the narrowest windows are found with
+float32 differences, which are far cheaper, in one of two ways that lose nothing: as a filter, since rounding
+is monotone; and exactly, where all values lie so close together that their differences are not rounded.
 """
 
 from __future__ import annotations
@@ -14,19 +13,20 @@ import triton.language as tl
 
 @triton.jit
 def limit_at(place, x):
-    """What a width must not exceed to matter, rounded as widths are; -1 where nothing is narrower."""
+    """Return the width that a window must not exceed to matter, rounded as widths are; -1 if it is 0."""
     width = tl.load(place)
     return tl.where(width > 0.0, width, -1.0).to(x.dtype)
 
 
 @triton.jit
 def may_improve(l, n, i, x, least, first, STEP: tl.constexpr, INSIDE: tl.constexpr):
-    """Starts whose windows of ``first`` steps are not wider than one known of the last of STEP sizes.
+    """Return the starts whose windows of ``first`` steps may improve on any of STEP sizes.
 
-    No other start has a narrower window of any of these sizes than those that are known: windows of more
-    steps are wider.  If INSIDE, all these windows exist.
+    Their windows of ``first`` steps are no wider than the one known for the last of the STEP sizes.  Windows
+    of more steps are wider, so no other start can have a narrower window of any of these sizes than the known
+    ones.  If INSIDE, all these windows exist.
     """
-    if INSIDE:  # noqa: SIM108 - one of the two is compiled
+    if INSIDE:  # noqa: SIM108 - only one of the two is compiled
         end = tl.load(l + i + first)
     else:
         end = tl.load(l + i + first, mask=i + first < n, other=float("inf"))
@@ -35,7 +35,7 @@ def may_improve(l, n, i, x, least, first, STEP: tl.constexpr, INSIDE: tl.constex
 
 @triton.jit
 def may_improve_any(l, n, i, x, least, NARROW: tl.constexpr, INSIDE: tl.constexpr):
-    """The same for any size below NARROW; the groups are those of `improve_all`."""
+    """Return whether any start may improve on any size below NARROW; groups are those of `improve_all`."""
     hits = may_improve(l, n, i, x, least, 1, 1, INSIDE)
     for first in tl.static_range(2, 8, 2):
         hits |= may_improve(l, n, i, x, least, first, 2, INSIDE)
@@ -61,10 +61,10 @@ def improve(l, n, i, x, least, first, STEP: tl.constexpr):
 
 @triton.jit
 def improve_all(l, n, i, x, least, NARROW: tl.constexpr):
-    """Evaluate all sizes below NARROW.
+    """Evaluate all sizes below NARROW, in groups.
 
-    They go in groups that end before they have grown by half, or a quarter where they are large: few starts
-    have windows of the first size of a group that are as narrow as the narrowest of the last.
+    Within a group, sizes grow by less than half, or by a quarter where they are large.  So few starts have
+    windows of the group's first size that are as narrow as the narrowest of its last size.
     """
     improve(l, n, i, x, least, 1, 1)
     for first in range(2, 8, 2):
@@ -79,9 +79,9 @@ def improve_all(l, n, i, x, least, NARROW: tl.constexpr):
 
 @triton.jit(do_not_specialize=["stride"])
 def narrow_windows(all_l, n, all_least, stride, NARROW: tl.constexpr, PER: tl.constexpr):
-    """Narrowest windows of d = 1, ..., NARROW - 1 over PER starts, and of these every ``stride``-th part.
+    """Lower the narrowest widths of d = 1, ..., NARROW - 1, using PER starts per program.
 
-    ``all_least`` holds what was found so far.
+    Only every ``stride``-th part of PER starts is used.  ``all_least`` holds what was found so far.
     """
     column = tl.program_id(1).to(tl.int64)
     l = all_l + column * n
@@ -99,11 +99,12 @@ def narrow_windows(all_l, n, all_least, stride, NARROW: tl.constexpr, PER: tl.co
 
 @triton.jit
 def do_not_round(a, a_last, b, b_last):
-    """Whether float32 differences between values of [a, a_last], of [b, b_last], and of these, are exact.
+    """Return whether float32 differences within and between [a, a_last] and [b, b_last] are exact.
 
-    Values no smaller than 2^e are multiples of q = 2^(e - 23).  If they differ by less than 2^(e - 1), then
-    the distances from the first of them are multiples of q below 2^22 q, and so are differences of distances:
-    floats hold these.  float64 holds b - a and what is added to it, since no value exceeds 2^44 q.
+    Values of magnitude at least 2^e are multiples of q = 2^(e - 23).  If they differ by less than 2^(e - 1),
+    their distances from the first of them are multiples of q below 2^22 q, and so are differences of
+    distances; float32 represents these. float64 represents b - a and what is added to it, since no value
+    exceeds 2^44 q.
     """
     low = tl.minimum(tl.minimum(tl.abs(a), tl.abs(a_last)), tl.minimum(tl.abs(b), tl.abs(b_last)))
     high = tl.maximum(tl.maximum(tl.abs(a), tl.abs(a_last)), tl.maximum(tl.abs(b), tl.abs(b_last)))
@@ -117,9 +118,9 @@ def evaluate(
     pieces, nodes, places, stays, kept, all_l, n, own, raised, parts, N_NODE: tl.constexpr,
     BASE: tl.constexpr, RAISED: tl.constexpr, SINGLE: tl.constexpr,
 ):  # fmt: skip
-    """Narrowest windows of base gaps over the blocks of a piece that stayed.
+    """Evaluate the narrowest windows of base gaps over the remaining blocks of a piece.
 
-    The least of all pieces stays in ``own``.
+    ``own`` keeps the least width over all pieces.
     """
     p = tl.program_id(0).to(tl.int64)
     u = tl.load(pieces + 3 * p)

@@ -1,10 +1,10 @@
-"""What compiled code demands of the arrays it is handed.
+"""What compiled code requires of its arrays.
 
-It checks no index, so sizes are checked where it is entered.  Every kernel that Python calls states in its
-first lines, by `require`, which sizes its loops rely on: O(1), some nanoseconds, and no caller can forget it.
-Where a position comes from the data itself, it is compared with the array before it is used, or it was
-validated by the kernel that made it; the kernel says which.  `tests/engine/test_bounds.py` hands every kernel
-arrays that are too short.
+Compiled code checks no index, so sizes are checked on entry.  Every kernel that Python calls states in its
+first lines, with `require`, which sizes its loops rely on.  This takes O(1) and a few nanoseconds, and no
+caller can forget it.  Where a position comes from the data itself, it is compared with the array before it is
+used, or was validated by the kernel that made it; the kernel says which.  `tests/engine/test_bounds.py`
+passes arrays that are too short to every kernel.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _compiled_require(context: Any, builder: Any, signature: Any, arguments: Any
 
 @njit(nogil=True, cache=True)
 def ranges_fit(ranges, n_ranges, size):
-    """Whether the first ``n_ranges`` half-open intervals lie in [0, size)."""
+    """Return whether the first ``n_ranges`` half-open intervals lie in [0, size)."""
     fit = 0 <= n_ranges <= ranges.shape[0] and ranges.shape[1] == 2
     if fit:
         for r in range(n_ranges):

@@ -1,19 +1,20 @@
 """The gap recursion: the narrowest window for every size that matters.
 
-A node is a gap of sizes d = k - 1 in [gB, (g+1)B) together with the blocks of starts that can still hold a
-narrowest window for some size of the gap.  With t, e < B, the window that starts at jB + t and has
-d = gB + e ends in block j+g or j+g+1, so the records of three blocks bound all B^2 windows at once.  For a
-trend c and every e of the gap
+A node is a gap of sizes d = k - 1 in [gB, (g+1)B) together with the blocks of starts that may still contain a
+narrowest window for some size of the gap.  With t, e < B, the window that starts at jB + t and has d = gB + e
+ends in block j+g or j+g+1, so the records of three blocks bound all B^2 windows at once.  For a trend c and
+every e of the gap
 
     width - c e  >=  min(right ends of u) - max(starts of u)    (the block's lower bound)
     width - c e  <=  max(right ends of u) - u(peak)             (for the window that starts at the peak)
 
-where u subtracts c per index.  The least upper bound over the blocks, V, discards every block whose
-lower bound is not below it: the window behind V is at most as wide at every size of the gap.  The block
+where u subtracts c per index (F5).  The least upper bound over the blocks, V, discards every block whose
+lower bound is not below it: the window behind V is at most as wide at every size of the gap (F6).  The block
 of V itself always stays.
 
-What ends a node: the feature cannot exceed what other features reached (``known``), the lower and upper lines
-meet, phi is constant over the gap, or the gap is one base block wide and its windows are simply evaluated.
+A node is finished if the feature cannot exceed what other features reached (``known``), if the lower and
+upper lines meet (F7), if phi is constant over the gap, or if the gap is one base block wide and its windows
+are simply evaluated.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ from geodim.engine.kernels.counters import (
 )
 from geodim.engine.kernels.pyramid import (
     BASE,
-    BASE_SHIFT,
+    BLOCK,
+    BLOCK_SHIFT,
+    HEIGHT,
     PEAK,
     RECORD,
     S0,
-    S1,
     SLOPE,
     U0,
     U1,
@@ -47,17 +49,15 @@ from geodim.engine.kernels.pyramid import (
 )
 from geodim.engine.kernels.tiles import PADDING, evaluate_leaf, solve_smallest
 
-MANY = 8  # from here on the plain filter pays
-TEST_LOOKS = 8  # windows that are evaluated in the time of a test
+MANY = 32  # with more blocks than this, the plain filter pays off
+TEST_LOOKS = 8  # windows that can be evaluated in the time of a test
 
 
 @njit(nogil=True, cache=True, inline="always")
 def quantise(c, grain, limit):
-    """The trend as a multiple of ``grain`` (0: any) and at most ``limit``.
+    """Return the trend, limited to ``limit`` and rounded down to a multiple of ``grain`` (0: any).
 
-    So trend arithmetic stays exact.
-
-    All are float64, in units of the column per index.
+    This keeps trend arithmetic exact.  All arguments are float64, in units of the column per index.
     """
     c = min(c, limit)
     if grain > 0.0:
@@ -67,7 +67,7 @@ def quantise(c, grain, limit):
 
 @njit(nogil=True, cache=True)
 def starting_trend(l, records, count, shift, g, grain, limit):
-    """Block of the best window for the gap's first size, and the mean slope at its two ends.
+    """Return the block of the best window of the gap's first size, and the mean slope at its two ends.
 
     Only windows that start a block are tried.
 
@@ -84,79 +84,76 @@ def starting_trend(l, records, count, shift, g, grain, limit):
     return block, quantise(0.5 * (records[block, SLOPE] + records[block + g, SLOPE]), grain, limit)
 
 
-@njit(nogil=True, cache=True)
-def bound_block(l, n, records, shift, g, j, c):
-    """Lower bound over all windows of block j in gap g, and upper bound by its peak window.
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def bound_block(n, records, shift, g, j, c):
+    """Return a lower bound on all windows of block j in gap g, and an upper bound by its peak window.
 
-    Both are given less c e.
+    Both have c e subtracted.
 
-    ``l`` and ``records`` are as in `starting_trend`; ``c`` is in units of the column per index.
+    ``records`` are as in `starting_trend`; ``c`` is in units of the column per index.
     """
     size = 1 << shift
     last = c * (size - 1)
     left, right, beyond = records[j], records[j + g], records[j + g + 1]
-    top = max(left[S0], left[S1] - last)
+    top = max(left[S0], left[S0] + left[SLOPE] * (size - 1) - last)
     drop = c * size
     lower = min(min(right[W0], right[W1] - last), min(beyond[W0], beyond[W1] - last) - drop) - top
+    highest = max(max(right[U0], right[U1] - last), max(beyond[U0], beyond[U1] - last) - drop)
     peak = np.int64(left[PEAK])
-    if top > -np.inf and peak + (g + 1) * size - 1 < n:  # the peak window exists for the whole gap
-        highest = max(max(right[U0], right[U1] - last), max(beyond[U0], beyond[U1] - last) - drop)
-        upper = highest - (l[peak] - c * (peak - j * size))
-    else:
-        upper = np.inf
-    return lower, upper
+    upper = highest - (left[HEIGHT] - c * (peak - j * size))
+    # The peak window must exist for the whole gap.
+    return lower, upper if top > -np.inf and peak + (g + 1) * size - 1 < n else np.inf
 
 
-@njit(nogil=True, cache=True)
-def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows, bar, enough):
-    """Keep the child blocks of ``parents`` that may hold a narrowest window of gap g.
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def filter_blocks(n, records, shift, g, c, parents, n_parents, children, lows, bar, enough):
+    """Keep the child blocks of ``parents`` that may contain a narrowest window of gap g, that of V first.
 
     Returns how many were kept, V, the block of V, the least lower bound, and the number of tests.  Stops
     early (with -1 kept) as soon as V falls below ``enough``: the feature does not matter in this gap.
 
-    ``parents`` and ``children`` are int32 block numbers, ``lows`` float64 widths less c e.
+    ``parents`` and ``children`` are int32 block numbers, ``lows`` float64 widths minus c e.
     """
-    size = 1 << shift
     v = np.inf
     owner = -1
     tested = 0
+    stop = (n + (1 << shift) - 1) >> shift
     for p in range(n_parents):
-        for half in range(2):
-            j = 2 * parents[p] + half
-            if (j + g) * size >= n:
-                continue
-            lower, upper = bound_block(l, n, records, shift, g, j, c)
-            children[tested] = j
+        j = 2 * np.int64(parents[p])
+        for child in range(j, min(j + 2, stop - g)):
+            lower, upper = bound_block(n, records, shift, g, child, c)
+            children[tested] = child
             lows[tested] = lower
             tested += 1
             if upper < v:
                 v = upper
-                owner = j
+                owner = child
                 if v < enough:
                     return -1, v, owner, 0.0, tested
-    kept = 0
+    # Which blocks stay is hard to predict, so each is written, and the next one overwrites what is dropped.
+    kept, place = 0, 0
     least = np.inf
     for t in range(tested):
         j, low = children[t], lows[t]
-        if v - low >= bar or j == owner:
-            at = kept
-            if j == owner:  # the owner leads the list: its children give V early
-                children[kept], lows[kept] = children[0], lows[0]
-                at = 0
-            children[at], lows[at] = j, low
-            least = min(least, low)
-            kept += 1
+        keep = v - low >= bar or j == owner
+        children[kept], lows[kept] = j, low
+        place = kept if j == owner else place
+        least = min(least, low if keep else np.inf)
+        kept += 1 if keep else 0
+    if kept > 0:
+        children[0], children[place] = children[place], children[0]
+        lows[0], lows[place] = lows[place], lows[0]
     return kept, v, owner, least, tested
 
 
 @njit(nogil=True, cache=True)
 def filter_plainly(l, n, shift, g, owner, children, lows, count):
-    """Second filter, for ties and heavy tails: the same bounds with no trend, straight from the values.
+    """Filter blocks a second time, with bounds that use no trend (F9): for ties and heavy tails.
 
-    A window that starts in block j and has d >= gB is at least l[(j+g)B] - l[last of block j] wide; the
-    one at the block's last value has at most its width at the gap's last size.  Rounding is monotone, so
-    this needs no slack.  Returns how many blocks stay, V and the least lower bound; where the two agree
-    phi is constant over the gap.
+    A window that starts in block j and has d >= gB is at least l[(j+g)B] - l[last of block j] wide.  At every
+    size of the gap, the window at the block's last value is at most as wide as at the gap's last size.
+    Rounding is monotone, so no slack is needed.  Returns how many blocks stay, V and the least lower bound;
+    if these two agree, phi is constant over the gap.
 
     ``children`` are (count,) int32 block numbers, ``lows`` (count,) float64 widths.
     """
@@ -169,7 +166,7 @@ def filter_plainly(l, n, shift, g, owner, children, lows, count):
         start = min((j + 1) * size, n) - 1
         if start + d_last >= n:
             start = n - 1 - d_last
-        # A value that occurs in the block before already stands for a window of that block, not of this one.
+        # If the value also occurs in the block before, it stands for a window of that block, not of this one.
         own = start >= j * size and (j == 0 or l[start] != l[j * size - 1])
         if own and l[start + d_last] - l[start] < v:
             v = l[start + d_last] - l[start]
@@ -189,9 +186,9 @@ def filter_plainly(l, n, shift, g, owner, children, lows, count):
 
 @njit(nogil=True, cache=True)
 def promising_first(roots, count, block):
-    """List the parents of ``count`` blocks, the parent of ``block`` first: a good V early rejects early.
+    """List the parents of ``count`` blocks, that of ``block`` first, since a good V allows early rejection.
 
-    ``roots`` is (m,) int32, block numbers, written.
+    Returns their number.  ``roots`` is (m,) int32, block numbers, written.
     """
     roots[0] = block >> 1
     listed = 1
@@ -204,16 +201,16 @@ def promising_first(roots, count, block):
 
 @njit(nogil=True, cache=True)
 def solve_gaps(
-    l, n, records, offsets, counts, grain, slack, bar, span, first_gap, last_gap, known, tilt, skip_smallest,
-    most, phi, ranges, blocks, lows, work,
+    l, n, records, offsets, counts, grain, slack, bar, unit, least, span, first_gap, last_gap, known, tilt,
+    skip_smallest, most, phi, ranges, blocks, lows, work,
 ):  # fmt: skip
     """Solve the top-level gaps [first_gap, last_gap) of one sorted column, depth first.
 
     ``known[d]`` is what other features reached; it never falls, and ``known[d] - tilt d`` never rises if
     ``tilt`` is positive (see `geodim.engine.counting`).  A block stays only if it could be narrower than V by
-    ``bar``: by the quantum of a column on a lattice, since widths differ by no less, or else by minus the
-    slack.  ``phi`` receives this feature's values for the sizes that matter, listed in ``ranges`` as
-    half-open intervals.  Returns their number, or -1 if that took more looks than ``most``.
+    ``bar``.  For a column on a lattice, ``bar`` is the quantum, since widths differ by at least that;
+    otherwise it is minus the slack.  ``phi`` receives this feature's values at the sizes that matter, listed
+    in ``ranges`` as half-open intervals.  Returns their number, or -1 if the work exceeded ``most``.
 
     Parameters
     ----------
@@ -221,13 +218,14 @@ def solve_gaps(
     n : int, points
     records : (blocks of all levels, RECORD) float64, see `geodim.engine.kernels.pyramid`
     offsets, counts : (levels,) int64, first record and number of blocks of each level
-    grain : float64, 0 or the lattice of the trends
+    grain : float64, the lattice of the trends, or 0
     slack, bar, span : float64, in the units of the column; span is its range
+    unit, least : float64, in the units of the column, see `geodim.engine.kernels.tiles.is_narrow`
     first_gap, last_gap : int, half-open range of gaps of the top level
     known : (n,) float64 over d, never falling
-    tilt : float64, 0 or points per step
+    tilt : float64, points per step, or 0
     skip_smallest : bool, whether sizes below BASE are left out
-    most : int, windows evaluated, and eight times the tests, after which this gives up
+    most : int, the most windows evaluated plus TEST_LOOKS times the blocks tested before this gives up
     phi : (n,) float64 over d, written on ``ranges``
     ranges : (m, 2) int64, half-open ranges of d, written
     blocks : (blocks of all levels,) int32, scratch
@@ -246,10 +244,10 @@ def solve_gaps(
     gap = np.zeros(n_levels, np.int64)  # per level: the gap on the path from the root,
     child = np.zeros(n_levels, np.int64)  # which of its halves comes next,
     kept = np.zeros(n_levels, np.int64)  # how many blocks it kept,
-    slope = np.zeros(n_levels)  # the trend its halves shall use,
+    slope = np.zeros(n_levels)  # the trend for its halves,
     caps = np.zeros(n_levels)  # and a width that phi does not exceed in it.
     roots = np.empty(counts[0] + 2, np.int32)
-    best = np.empty(BASE)
+    best, line, near = np.empty(BLOCK), np.empty(6 * BLOCK), np.empty(4 * BLOCK + 8, np.float32)
     n_ranges = np.int64(0)
     most += work[WINDOWS] + TEST_LOOKS * work[TESTS]
     for root in range(first_gap, last_gap):
@@ -257,48 +255,58 @@ def solve_gaps(
         gap[top] = root
         entering = True
         while level <= top:
-            if not entering:  # go on with the other half of this node, or leave it
+            if not entering:  # continue with the other half of this node, or leave it
                 if child[level] == 2:
                     level += 1
                     continue
                 g = 2 * gap[level] + child[level]
                 child[level] += 1
-                if (g << (BASE_SHIFT + level - 1)) >= n:
+                if (g << (BLOCK_SHIFT + level - 1)) >= n:
                     continue
                 parents, n_parents, cap = blocks[offsets[level] :], kept[level], caps[level]
                 level -= 1
                 gap[level] = g
-                c = quantise(slope[level + 1], grain, span / (BASE << level))
-            shift = BASE_SHIFT + level
+                c = quantise(slope[level + 1], grain, span / (BLOCK << level))
+            shift = BLOCK_SHIFT + level
             g = gap[level]
             d0 = g << shift
             d_first, d_stop = max(d0, 1), min(d0 + (1 << shift), n)
             start = offsets[level]
-            if g == 0:  # windows within one block: bounds say nothing, so go down and evaluate
+            if g == 0:  # windows within one block: bounds are of no use, so go down and evaluate
                 if level == 0:
-                    if not skip_smallest:
-                        n_ranges, looked_at = solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges)
-                        work[WINDOWS] += looked_at * (d_stop - 1)
+                    for first in range(BASE if skip_smallest else 0, d_stop, BASE):
+                        n_ranges, looked_at = solve_smallest(
+                            l,
+                            n,
+                            np.int64(max(first, 1)),
+                            min(first + BASE, d_stop),
+                            unit,
+                            least,
+                            known,
+                            phi,
+                            ranges,
+                            n_ranges,
+                        )
+                        work[WINDOWS] += looked_at * BASE
                     level += 1
                 else:
                     kept[level], child[level], caps[level] = 0, 0, np.inf
                 entering = False
                 continue
-            if entering or g == 1:  # nothing to inherit: all blocks, and a trend of its own
-                limit = span / (BASE << level)
+            if entering or g == 1:  # nothing to inherit: take all blocks, and a new trend
+                limit = span / (BLOCK << level)
                 block, c = starting_trend(l, records[start:], counts[level], shift, g, grain, limit)
                 parents, n_parents, cap = roots, promising_first(roots, counts[level] - g, block), np.inf
             entering = False
             floor = known[d_first]
             rise = c * (d_stop - 1 - d0)
             enough = floor - rise - slack
-            # Known falls by at most the tilt per size, so its value at the gap's end serves as well.
+            # Known rises by at most the tilt per size, so its value at the gap's end serves as well.
             if tilt > 0.0:
                 enough = max(
                     enough, known[d_stop - 1] - c * (d_first - d0) - tilt * (d_stop - 1 - d_first) - slack
                 )
             k, v, owner, low, tested = filter_blocks(
-                l,
                 n,
                 records[start:],
                 shift,
@@ -319,7 +327,7 @@ def solve_gaps(
                 work[REJECTED] += 1
                 level += 1
                 continue
-            if slack == 0.0 and low == v:  # the lines meet, and nothing was rounded
+            if slack == 0.0 and low == v:  # the lines meet, and nothing was rounded (F7)
                 work[CLOSED] += 1
                 for d in range(d_first, d_stop):
                     phi[d] = v + c * (d - d0)
@@ -338,9 +346,28 @@ def solve_gaps(
                     continue
                 elif level == 0:
                     work[LEAVES] += 1
-                    work[WINDOWS] += evaluate_leaf(
-                        l, n, d0, d_stop, c, bar, blocks[start:], lows[start:], k, best
+                    evaluated, below = evaluate_leaf(
+                        l,
+                        n,
+                        d0,
+                        d_stop,
+                        c,
+                        bar,
+                        unit,
+                        least,
+                        known,
+                        blocks[start:],
+                        lows[start:],
+                        k,
+                        near,
+                        line,
+                        best,
                     )
+                    work[WINDOWS] += evaluated
+                    if below:
+                        work[REJECTED] += 1
+                        level += 1
+                        continue
                     for d in range(d_first, d_stop):
                         phi[d] = best[d - d0]
                 else:
