@@ -173,8 +173,9 @@ def settle(nodes: Any, bits: Any, ints: Any, depth: Any, target: int, floor: int
         node[SUPPORT] = left
     order = np.argsort(-ints[counts : counts + kept], kind="mergesort")
     by_count, columns = ints[counts : counts + kept][order], ints[cand : cand + kept][order]
-    ints[counts : counts + kept] = by_count
-    ints[cand : cand + kept] = columns
+    for c in range(kept):  # to assign slices, Numba compiles a second of error messages
+        ints[counts + c] = by_count[c]
+        ints[cand + c] = columns[c]
     return 2
 
 
