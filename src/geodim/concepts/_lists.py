@@ -95,7 +95,7 @@ def drop_unpaired(
     count: Any,
     missing: int,
     floor: int,
-) -> int:
+) -> Any:
     """Count pairs of candidates, and drop those that go with too few others; return how many are left.
 
     A set of ``missing`` candidates in more than ``floor`` rows needs every two of them in this many.
@@ -197,7 +197,8 @@ def enter_branch(
                 require(0 <= row_columns[at] < columns, "enter_branch: row_columns")
                 counts[row_columns[at]] += 1
             state[3] += end - begin
-        kept = barred = np.int64(0)  # a literal would be compiled for itself
+        kept: Any = np.int64(0)  # a literal would be compiled for itself
+        barred = 0
         for c in range(columns):
             if kind[c] > 1:
                 continue
