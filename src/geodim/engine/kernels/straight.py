@@ -309,7 +309,10 @@ def solve_straight(
             place = first_from(more, place, d, fewer[at] + (first_gap << BASE_SHIFT))
             cursors[reached[row] + at - a] = place - c
         values = mirrored if is_mirrored else l
-        left[a:b], right[c:d] = values[fewer[a:b]], values[more[c:d]]
+        for at in range(a, b):
+            left[at] = values[fewer[at]]
+        for at in range(c, d):
+            right[at] = values[more[at]]
     head, tail = halves(slope)
     for batch in range(first_gap, last_gap, BATCH):
         d_batch = batch << BASE_SHIFT
