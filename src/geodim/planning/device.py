@@ -14,9 +14,9 @@ from geodim.errors import DeviceMemoryError
 BASE = 32  # values of the finest block of a pyramid
 BATCH = 16  # columns that are solved together
 WIDEST = 32  # columns that are copied to the device together: two of the host's cache lines per row
-WAVES = (
-    24  # bytes per point that the search takes on the way, at most, as measured on normal and on tied columns
-)
+ENTRY = 26  # bytes that the search takes for every entry of a list that it has room for,
+ENTRIES = 16  # columns for which there are as many entries as points,
+FEWEST = 8  # but not fewer entries than this many columns would have
 SORTING = 24  # bytes per point that PyTorch's sort takes beside its input
 USABLE = 0.95  # of the memory that is free: the rest goes to the allocator's rounding
 RESIDENT = 0.5  # the graph stays on the device if its entries take no more than this part of it
@@ -48,13 +48,19 @@ def solver_bytes(n_points: int, layers: int, batch: int) -> int:
     return 12 * n_points * layers + (8 * n_points + pyramid) * batch + pyramid
 
 
+def wave_entries(n_points: int, batch: int) -> int:
+    """Return how many list entries of a wave there is room for; longer waves are searched with waits."""
+    return n_points * max(batch, FEWEST) // ENTRIES + 4096
+
+
 def bytes_for(n_points: int, itemsize: int, layers: int, batch: int) -> int:
     """Return the peak bytes with a batch of this many columns.
 
     They are the solver, the sorted columns, sorting, the search, and two blocks of input.
     """
     solver = solver_bytes(n_points, layers, batch)
-    return int(solver + n_points * (3 * batch * itemsize + SORTING + WAVES))
+    waves = ENTRY * wave_entries(n_points, batch)
+    return int(solver + waves + n_points * (3 * batch * itemsize + SORTING))
 
 
 def batch_for(n_points: int, itemsize: int, layers: int, budget: int, most: int = BATCH) -> int:
@@ -134,7 +140,8 @@ def peak_of_short(n_points: int, n_features: int, itemsize: int, widths: Widths,
     """
     sizes = [*short_blocks(n_features, widths.width), 0]
     counts, dense = 8 * (short_cells(n_points) + 3), dense_room(n_points)
-    solver = solver_bytes(n_points, 1, widths.batch) + widths.batch * n_points * (2 * itemsize + WAVES)
+    solver = solver_bytes(n_points, 1, widths.batch) + 2 * widths.batch * n_points * itemsize
+    solver += ENTRY * wave_entries(n_points, widths.batch)
     most = 0
     for size, following in pairwise(sizes):
         held = (size + (0 if on_device else following)) * n_points * itemsize
@@ -189,7 +196,8 @@ def peak_of_columns(
     batch, width = widths
     blocks = batch if on_device else min(2 * width, n_features)
     solver = solver_bytes(n_points, 1, batch)
-    return int(solver + n_points * ((2 * batch + blocks) * itemsize + SORTING + WAVES))
+    waves = ENTRY * wave_entries(n_points, batch)
+    return int(solver + waves + n_points * ((2 * batch + blocks) * itemsize + SORTING))
 
 
 def peak_of_hops(

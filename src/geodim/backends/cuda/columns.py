@@ -39,9 +39,6 @@ else:
 class Batches:
     """Sorts and solves rows in batches, smaller ones when the memory of the device runs out.
 
-    The first columns are solved one by one: what they reach lets almost all of the others be left early,
-    which a batch cannot know of its own columns.
-
     Parameters
     ----------
     n_points, layers, batch
@@ -92,7 +89,7 @@ class Batches:
         while at < len(columns):
             if stop():
                 return False
-            size = self.next_size(layer, len(columns) - at)
+            size = self.next_size(len(columns) - at)
             part = columns[at : at + size]
             try:
                 with self.timing("sorting"):
@@ -100,7 +97,7 @@ class Batches:
                 with self.timing("windows"):
                     self.solver.solve(values, part, layer, None if ends is None else ends[part])
                 if layer == 0:
-                    self.ends.append((part, values[:, [0, -1]]))
+                    self.ends.append((part, torch.stack([values[:, 0], values[:, -1]], dim=1)))
             except torch.OutOfMemoryError as error:
                 values = None
                 self._make_do(error)
@@ -118,9 +115,9 @@ class Batches:
         found = torch.cat([ends for _, ends in self.ends]).double().cpu().numpy()
         check_ends(columns, found, ranges, self.step)
 
-    def next_size(self, layer: int, left: int) -> int:
+    def next_size(self, left: int) -> int:
         """How many of the columns that are left make the next batch."""
-        return max(1, min(self.solver.batch, self.solved[layer], left))
+        return min(self.solver.batch, left)
 
     def _sorted(self, rows: torch.Tensor) -> torch.Tensor:
         """Ascending rows, rounded down to steps."""
@@ -185,7 +182,7 @@ def compute_profile(
         with driver.heeding():
             for group, rows in feed.blocks(in_blocks(d, way.width, leaders)):
                 order = list(range(len(group)))
-                if batches.solved[0] < way.solvers:  # else they are solved all at once
+                if len(group) > way.solvers:  # else they are solved all at once
                     order.sort(key=lambda at: group[at] not in leaders)
                 if not batches.solve(rows, [group[at] for at in order], 0, driver.late, done, order, ends):
                     break

@@ -33,6 +33,19 @@ def free_memory(device: torch.device) -> int:
     return int(torch.cuda.mem_get_info(device)[0]) + held
 
 
+def multiprocessors(device: torch.device) -> int:
+    """How many a GPU has; 1 where Triton interprets the kernels."""
+    if device.type != "cuda":
+        return 1
+    return int(torch.cuda.get_device_properties(device).multi_processor_count)
+
+
+def sent(array: NDArray[Any], device: torch.device) -> torch.Tensor:
+    """A few numbers on the device, without waiting for what it does."""
+    tensor = torch.from_numpy(array)
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor
+
+
 def release(device: torch.device) -> None:
     """Give back what PyTorch keeps for later."""
     if device.type == "cuda":

@@ -117,7 +117,7 @@ class DevicePass(HopPass):
             columns = [hop * self.source.n_features + column for column in block]
             at = 0
             while at < len(block):  # a batch at a time: all columns gathered would take another buffer
-                size = batches.next_size(hop, len(block) - at)
+                size = batches.next_size(len(block) - at)
                 rows = values[:, at : at + size].T.contiguous()
                 if not batches.solve(rows, columns[at : at + size], hop, driver.late, _nothing):
                     return False
