@@ -33,11 +33,11 @@ def free_memory(device: torch.device) -> int:
     return int(torch.cuda.mem_get_info(device)[0]) + held
 
 
-def multiprocessors(device: torch.device) -> int:
-    """How many a GPU has; 1 where Triton interprets the kernels."""
+def resident(device: torch.device, each: int) -> int:
+    """How many programs run at a time, with so many on each multiprocessor; 2 where Triton interprets them."""
     if device.type != "cuda":
-        return 1
-    return int(torch.cuda.get_device_properties(device).multi_processor_count)
+        return 2
+    return each * int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
 def sent(array: NDArray[Any], device: torch.device) -> torch.Tensor:

@@ -4,7 +4,8 @@
 // that is how many the tiles before it hold: it looks back over what these have published, as in "Onesweep"
 // (Adinets and Merrill, 2022), so that every pass reads and writes each value once.
 //
-// Defined from outside: KEY, the bits of a value, unsigned; THREADS of a block, at least 256; ITEMS of a thread.
+// Defined from outside: KEY, the bits of a value, unsigned; THREADS of a block, at least 256; ITEMS of a thread;
+// BLOCKS that a multiprocessor shall hold.
 
 typedef unsigned int u32;
 
@@ -29,7 +30,20 @@ __device__ __forceinline__ KEY as_float(KEY key) {
     return key & top ? key ^ top : ~key;
 }
 
-__device__ __forceinline__ u32 digit_of(KEY key, int pass) { return (u32)(key >> (8 * pass)) & (DIGITS - 1); }
+__device__ __forceinline__ u32 digit_of(KEY key, u32 pass) { return (u32)(key >> (8 * pass)) & (DIGITS - 1); }
+
+// Lanes whose number has the same bit here; in assembly, since the compiler takes twice as many instructions.
+__device__ __forceinline__ u32 same_bit(u32 number, u32 bit) {
+    u32 lanes;
+    asm volatile("{ .reg .pred set; and.b32 %0, %1, %2; setp.ne.u32 set, %0, 0;"
+        "vote.ballot.sync.b32 %0, set, 0xffffffff; @!set not.b32 %0, %0; }"
+        : "=r"(lanes) : "r"(number), "r"(bit));
+    return lanes;
+}
+
+// The compiler computes this number now and does not know it any more: otherwise it keeps what it is made of,
+// or what is made of it, in registers, of which there are too few.
+__device__ __forceinline__ void forget(u32 &number) { asm volatile("" : "+r"(number)); }
 
 // How often each digit occurs in a row, of every pass: counts[row][pass][digit].
 extern "C" __global__ __launch_bounds__(512) void count_digits(const KEY *rows, int n, int per_block, u32 *counts) {
@@ -57,8 +71,8 @@ extern "C" __global__ __launch_bounds__(512) void count_digits(const KEY *rows, 
 
 // One pass: values of all rows, tile by tile, to where they belong by one digit, in the order in which they came.
 // `ends` adds up the counts of the digits; `published` has a number for every row, tile and digit, 0 at first.
-extern "C" __global__ __launch_bounds__(THREADS) void deal_out(
-    const KEY *from, KEY *to, int n, int n_rows, int tiles, int pass, const int *counts, const int *ends,
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void deal_out(
+    const KEY *from, KEY *to, int n, int n_rows, int tiles, u32 pass, const int *counts, const int *ends,
     volatile u32 *published, u32 *tickets
 ) {
     __shared__ union {
@@ -88,10 +102,14 @@ extern "C" __global__ __launch_bounds__(THREADS) void deal_out(
         const int at = first + 32 * i;
         key[i] = at < number ? from[at] : 0;
     }
+    if (pass == 0) {
 #pragma unroll
-    for (int i = 0; i < ITEMS; i++) {
-        if (pass == 0) key[i] = ordered(key[i]);
-        if (first + 32 * i >= number) key[i] = ~(KEY)0;
+        for (int i = 0; i < ITEMS; i++) key[i] = ordered(key[i]);
+    }
+    if (number < TILE) {
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++)
+            if (first + 32 * i >= number) key[i] = ~(KEY)0;
     }
 
     // Rank among the values of this warp with the same digit.
@@ -102,18 +120,16 @@ extern "C" __global__ __launch_bounds__(THREADS) void deal_out(
         const u32 digit = digit_of(key[i], pass);
         u32 peers = EVERY;
 #pragma unroll
-        for (int bit = 0; bit < 8; bit++) {
-            const bool set = digit >> bit & 1;
-            const u32 vote = __ballot_sync(EVERY, set);
-            peers &= set ? vote : ~vote;
-        }
+        for (int bit = 0; bit < 8; bit++) peers &= same_bit(digit, 1u << bit);
         const u32 before = __popc(peers & ((1u << lane) - 1));
         const u32 known = mine[digit];
         __syncwarp();
         if (before == 0) mine[digit] = known + __popc(peers);
         __syncwarp();
         rank[i] = known + before;
+        forget(rank[i]);
     }
+    forget(pass);
     __syncthreads();
 
     // A thread for each digit: how many values of it this tile holds, and where they begin in the tile.
@@ -167,12 +183,13 @@ extern "C" __global__ __launch_bounds__(THREADS) void deal_out(
         start[thread] = ends[at] - counts[at] + (int)earlier - (int)local;
     }
     __syncthreads();
+    const bool last = pass == PASSES - 1;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         const int at = thread + THREADS * i;
         if (at < number) {
             const KEY found = shared.keys[at];
-            to[start[digit_of(found, pass)] + at] = pass == PASSES - 1 ? as_float(found) : found;
+            to[start[digit_of(found, pass)] + at] = last ? as_float(found) : found;
         }
     }
 }

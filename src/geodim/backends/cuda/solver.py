@@ -23,7 +23,8 @@ else:
 
 HUGE = 2.0**1000  # past this the trend arithmetic could overflow
 LATTICE_PER = 1 << 16  # values that one program examines for a common grain
-PER, PART, NEAR = 512, 128, 4  # starts of narrow windows: of a program, evaluated together, filtered together,
+PER, PART = 512, 128  # starts of narrow windows: of a program, and evaluated together;
+NEAR, FAR = 2, 4  # filtered together, for few steps and for many;
 SAMPLED = 128  # and programs whose starts are evaluated first
 
 
@@ -200,7 +201,7 @@ class DeviceSolver:
         parts = -(-n // PER)
         for stride in {max(parts // SAMPLED, 1): None, 1: None}:
             window_kernels.narrow_windows[(-(-parts // stride), rows)](
-                l, n, least, stride, NARROW=narrow, PER=PER, PART=PART, NEAR=NEAR, num_warps=1
+                l, n, least, stride, NARROW=narrow, PER=PER, PART=PART, NEAR=NEAR, FAR=FAR, num_warps=1
             )
         few = min(narrow, n)
         self.raised[:rows, 0] = 1

@@ -7,9 +7,11 @@ tens of billions of values.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
+from geodim.backends.cuda.radix import sorter
 from geodim.optional import require
 
 if TYPE_CHECKING:
@@ -23,6 +25,10 @@ def sorted_rows(rows: torch.Tensor) -> torch.Tensor:
 
     One at a time: PyTorch's sort of several rows takes much more memory.
     """
+    kernels = None if os.environ.get("OWN") == "0" else sorter(rows)
+    if kernels is not None:
+        kernels.sort(rows)
+        return rows
     if rows.is_cuda and "cupy" in sys.modules and _on_default_stream(rows.device):
         _sort_by_cupy(rows)
         return rows

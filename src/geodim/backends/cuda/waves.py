@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from geodim.backends.cuda import wave_kernels, window_kernels
-from geodim.backends.cuda.device import multiprocessors
+from geodim.backends.cuda.device import resident
 from geodim.backends.cuda.pyramid_kernels import SCALARS
 from geodim.backends.cuda.wave_kernels import COUNTS, NODE
 from geodim.optional import require
@@ -161,7 +161,7 @@ class Search:
         # Of every wave, and in the last row whether there was an overflow.
         self.counts = torch.zeros((len(layout.counts) + 2, COUNTS), dtype=torch.int64, device=self.device)
         self._beginning: tuple[Size, torch.Tensor] | None = None
-        self.programs = PROGRAMS * multiprocessors(self.device)
+        self.programs = resident(self.device, PROGRAMS)
 
     def all_waves(self, first: Wave, columns: Columns) -> None:
         """Search without waiting; ``counts`` tells afterwards whether there was room for everything."""

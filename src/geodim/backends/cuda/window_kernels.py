@@ -82,8 +82,8 @@ def not_wider(l, n, i, x, least, first, STEP: tl.constexpr, INSIDE: tl.constexpr
 
 
 @triton.jit
-def may_improve(l, n, i, least, NARROW: tl.constexpr, NEAR: tl.constexpr, INSIDE: tl.constexpr):
-    """Which groups of NEAR neighbouring starts, from i on, may have a narrower window than is known.
+def near_hits(l, n, i, least, NARROW: tl.constexpr, NEAR: tl.constexpr, INSIDE: tl.constexpr):
+    """Which groups of NEAR neighbouring starts, from i on, may have a narrower window of fewer than 64 steps.
 
     Windows of 16 steps or more, from any of these starts, hold all values from the last start on.  For fewer
     steps the starts are looked at one by one, unless all windows that are known have width 0.
@@ -92,7 +92,7 @@ def may_improve(l, n, i, least, NARROW: tl.constexpr, NEAR: tl.constexpr, INSIDE
     hits = (x != x).to(tl.int32)
     for first in tl.static_range(16, 32, 4):
         hits |= not_wider(l, n, i, x, least, first, 4, INSIDE)
-    for first in tl.static_range(32, NARROW, 8):
+    for first in tl.static_range(32, min(64, NARROW), 8):
         hits |= not_wider(l, n, i, x, least, first, 8, INSIDE)
     if limit_at(least + 15, x) >= 0.0:
         for start in tl.static_range(NEAR):
@@ -108,10 +108,27 @@ def may_improve(l, n, i, least, NARROW: tl.constexpr, NEAR: tl.constexpr, INSIDE
     return hits
 
 
+@triton.jit
+def far_hits(l, n, i, least, NARROW: tl.constexpr, FAR: tl.constexpr, INSIDE: tl.constexpr):
+    """The same for windows of 64 steps or more, and groups of FAR starts."""
+    x = start_at(l, n, i + FAR - 1, INSIDE)
+    hits = (x != x).to(tl.int32)
+    for first in tl.static_range(64, NARROW, 8):
+        hits |= not_wider(l, n, i, x, least, first, 8, INSIDE)
+    return hits
+
+
+@triton.jit
+def any_in(hits, part, EACH: tl.constexpr, SIZE: tl.constexpr):
+    """Whether there is a hit in one part of so many."""
+    return tl.max(tl.where(tl.arange(0, SIZE) // EACH == part, hits, 0), axis=0)
+
+
 @triton.jit(do_not_specialize=["stride"])
 def narrow_windows(
-    all_l, n, all_least, stride, NARROW: tl.constexpr, PER: tl.constexpr, PART: tl.constexpr, NEAR: tl.constexpr
-):
+    all_l, n, all_least, stride, NARROW: tl.constexpr, PER: tl.constexpr, PART: tl.constexpr,
+    NEAR: tl.constexpr, FAR: tl.constexpr,
+):  # fmt: skip
     """Narrowest windows of d = 1, ..., NARROW - 1 over PER starts, and of these every ``stride``-th part.
 
     ``all_least`` holds what was found so far.  PART of the starts are evaluated together, if any may improve it.
@@ -120,14 +137,17 @@ def narrow_windows(
     l = all_l + column * n
     least = all_least + column * NARROW
     begin = tl.program_id(0).to(tl.int64) * stride * PER
-    group = tl.arange(0, PER // NEAR)
+    near = begin + NEAR * tl.arange(0, PER // NEAR)
+    far = begin + FAR * tl.arange(0, PER // FAR)
     if begin + PER + NARROW <= n:
-        hits = may_improve(l, n, begin + NEAR * group, least, NARROW, NEAR, True)
+        some = near_hits(l, n, near, least, NARROW, NEAR, True)
+        more = far_hits(l, n, far, least, NARROW, FAR, True)
     else:
-        hits = may_improve(l, n, begin + NEAR * group, least, NARROW, NEAR, False)
-    if tl.max(hits, axis=0) > 0:
+        some = near_hits(l, n, near, least, NARROW, NEAR, False)
+        more = far_hits(l, n, far, least, NARROW, FAR, False)
+    if tl.maximum(tl.max(some, axis=0), tl.max(more, axis=0)) > 0:
         for part in range(PER // PART):
-            if tl.max(tl.where(group // (PART // NEAR) == part, hits, 0), axis=0) > 0:
+            if any_in(some, part, PART // NEAR, PER // NEAR) + any_in(more, part, PART // FAR, PER // FAR) > 0:
                 i = begin + part * PART + tl.arange(0, PART)
                 x = tl.load(l + i, mask=i < n, other=float("-inf"))
                 improve_all(l, n, i, x, least, NARROW)
