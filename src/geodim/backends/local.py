@@ -131,7 +131,7 @@ class LocalBackend:
     def hop_pass(
         self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, plan: Plan
     ) -> HopPass:
-        """Run a pass over the hops of a graph."""
+        """Return a pass over the hops of a graph."""
         if plan.why_not is not None:
             raise InputValueError(plan.why_not)
         return HopPass(source, kind, operator, hops, plan.way, plan.threads)

@@ -1,4 +1,7 @@
-"""What `geodim.engine.kernels.alike` needs to know of a column before its windows are looked at."""
+"""What the solvers of alike columns need to know about a column before its windows are examined.
+
+The solvers are `geodim.engine.kernels.alike` and `geodim.engine.kernels.straight`.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +20,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-EXTREMES = 512  # starts, and ends, that are tried first,
-PAIRS = 8.0  # times the root of n: the starts, and the ends, between which all windows are tried
-LEAST = 16  # extremes at least for each quantum that values have
-FINE = 6  # quanta of less than 2^-6 of the residuals are as good as none
-PARTS = 8  # of the column, each of which has its share: large windows leave little choice
-ASTRAY = 4.0  # blocks whose residuals are this many times those of most blocks follow no line
+EXTREMES = 512  # starts, and as many ends, that are tried first,
+PAIRS = 8.0  # times the root of n: number of starts, and of ends, between which all windows are tried
+LEAST = 16  # at least this many extremes for each quantum that occurs
+FINE = 6  # quanta below 2^-6 of the residuals are ignored
+PARTS = 8  # of the column, each with its share of extremes: large windows have few positions
+ASTRAY = 4.0  # blocks whose residuals exceed the median this many times follow no line
 
 
 class Alike(Protocol):
-    """A column whose windows are all alike, ready to be solved."""
+    """An alike column (see docs/glossary.md), ready to be solved."""
 
     @property
     def loose(self) -> float:
@@ -36,12 +39,12 @@ class Alike(Protocol):
         self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
         phi: NDArray[np.float64], work: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
-        """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
+        """Solve the sizes d in [first, stop); return the ranges that were filled, and their number."""
 
 
 @dataclass(frozen=True)
 class Straight:
-    """One that stays close to a line, see `geodim.engine.kernels.straight.solve_straight`."""
+    """An alike column that stays close to a line, see `geodim.engine.kernels.straight.solve_straight`."""
 
     mirrored: NDArray[np.float64]
     u: NDArray[np.float64]
@@ -64,7 +67,7 @@ class Straight:
 
     @classmethod
     def of(cls, l: NDArray[np.float64], n: int) -> Straight:
-        """Of n ascending values."""
+        """Prepare n ascending values."""
         offsets, counts = levels(n)
         total = int(counts.sum())
         slope = lines.fitted_slope(l, 0, n)
@@ -78,7 +81,7 @@ class Straight:
         margin = 2.0**-48 * (widest + 2.0**-25 * (span + slope * n))
         kinds, finest = kinds_of(quanta[: counts[0]], tops[: counts[0]] - floors[: counts[0]])
         starts, ends = extremes(u, kinds), extremes(-u, kinds)
-        if np.all(kinds == finest):  # quanta tell nothing
+        if np.all(kinds == finest):  # quanta distinguish nothing
             starts, ends = largest(u), largest(-u)
         firsts, lasts, outside = pairs(u, starts, ends, min(int(PAIRS * math.sqrt(n)), n // 4))
         outside -= margin
@@ -91,7 +94,7 @@ class Straight:
         self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
         phi: NDArray[np.float64], work: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
-        """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
+        """Solve the sizes d in [first, stop); return the ranges that were filled, and their number."""
         ranges = np.empty(((stop - first) // BASE + BASE + 2, 2), np.int64)
         count = straight.solve_straight(
             l, self.mirrored, self.u, self.ahead, n, self.slope, self.rest, self.margin, self.offsets,
@@ -103,7 +106,7 @@ class Straight:
 
 @dataclass(frozen=True)
 class Bent:
-    """Any other, see `geodim.engine.kernels.alike.solve_alike`."""
+    """Any other alike column, see `geodim.engine.kernels.alike.solve_alike`."""
 
     mirrored: NDArray[np.float64]
     offsets: NDArray[np.int64]
@@ -116,7 +119,7 @@ class Bent:
 
     @classmethod
     def of(cls, l: NDArray[np.float64], n: int) -> Bent:
-        """Of n ascending values."""
+        """Prepare n ascending values."""
         offsets, counts = levels(n)
         records, quanta = np.empty((int(counts.sum()), lines.LINE)), np.empty(int(counts.sum()), np.int32)
         lines.lowest_bits(l.view(np.int64), n, quanta)
@@ -127,7 +130,7 @@ class Bent:
         shift = BASE_SHIFT + lines.FAN_SHIFT * level
         lines.departures(l, n, shift, lined[:, lines.SLOPE], u)
         spreads = lined[:, lines.HIGH] - lined[:, lines.LOW]
-        # Leave out where there is no line to depart from.
+        # Ignore blocks that have no line to depart from.
         for block in np.flatnonzero(spreads > ASTRAY * np.median(spreads)).tolist():
             u[block << shift : (block + 1) << shift] = 0.0
         kinds, _ = kinds_of(quanta[: counts[0]], spreads)
@@ -138,7 +141,7 @@ class Bent:
         self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
         phi: NDArray[np.float64], work: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
-        """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
+        """Solve the sizes d in [first, stop); return the ranges that were filled, and their number."""
         ranges = np.empty(((stop - first) // BASE + BASE + 2, 2), np.int64)
         count = alike.solve_alike(
             l, self.mirrored, n, self.offsets, self.counts, self.records, self.quanta, self.starts, self.ends,
@@ -148,7 +151,7 @@ class Bent:
 
 
 def levels(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First place and number of blocks of each level, from base blocks to one that holds all n values."""
+    """Return first position and number of blocks per level, from base blocks to one block of all n values."""
     sizes = [-(-n // BASE)]
     while sizes[-1] > 1:
         sizes.append(-(-sizes[-1] // (1 << lines.FAN_SHIFT)))
@@ -157,7 +160,7 @@ def levels(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def least_ahead(u: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The least of every value and the next BASE - 1, as far as there are any."""
+    """Return the least of every value and the BASE - 1 values after it, as far as there are any."""
     least = u.copy()
     reach = 1
     while reach < BASE:  # doubled each time
@@ -167,16 +170,19 @@ def least_ahead(u: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def kinds_of(quanta: NDArray[np.int32], spreads: NDArray[np.float64]) -> tuple[NDArray[Any], int]:
-    """The quanta of blocks, and the finest that is told from none at all, given how far blocks spread."""
+    """Return the quanta of blocks, raised to the finest one that matters, and that one.
+
+    ``spreads`` says how far the residuals of blocks spread: much finer quanta do not matter.
+    """
     spread = float(np.median(spreads))
     finest = math.frexp(spread)[1] - FINE if spread > 0.0 else -1074
     return np.maximum(quanta, finest), finest
 
 
 def extremes(u: NDArray[np.float64], kinds: NDArray[Any]) -> NDArray[np.int64]:
-    """Where the largest values are, at most one in a base block, some for each kind of blocks.
+    """Return the positions of the largest values, at most one per base block, some for each kind of block.
 
-    Kinds that are rare have more than their share.
+    Rare kinds get more than their share.
     """
     blocks = u.size // BASE
     folded = u[: blocks * BASE].reshape(blocks, BASE)
@@ -196,7 +202,7 @@ def extremes(u: NDArray[np.float64], kinds: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def largest(u: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Where the largest values are, the same number in every part."""
+    """Return the positions of the largest values, equally many in every part."""
     edges = np.linspace(0, u.size, PARTS + 1).astype(int).tolist()
     most = min(EXTREMES, u.size // 4) // PARTS
     chosen = [
@@ -209,15 +215,16 @@ def largest(u: NDArray[np.float64]) -> NDArray[np.int64]:
 def pairs(
     u: NDArray[np.float64], starts: NDArray[np.int64], ends: NDArray[np.int64], number: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
-    """The largest and the least of some departures, and a bound on the differences that they leave out.
+    """Return the positions of the largest and of the least departures, and a bound for all other windows.
 
-    Windows at ``starts`` and ``ends`` are tried anyway.  Any other has either a start that is none of the
-    first or an end that is none of the second of the two sets.
+    Windows at ``starts`` and ``ends`` are tried anyway.  Any other window has a start that is not among the
+    largest or an end that is not among the least departures; the difference of its departures is at least the
+    bound.
     """
     high = np.partition(u, u.size - number)[u.size - number]
     low = np.partition(u, number - 1)[number - 1]
     firsts, lasts = np.flatnonzero(u >= high), np.flatnonzero(u <= low)
-    if max(firsts.size, lasts.size) > 2 * number:  # too many are equal: leave those out
+    if max(firsts.size, lasts.size) > 2 * number:  # too many equal values: leave them out
         firsts, lasts = np.flatnonzero(u > high), np.flatnonzero(u < low)
     at_starts, at_ends = u[starts], u[ends]
     u[starts] = -math.inf

@@ -1,9 +1,10 @@
 """Bounds from counts in cells that are small where it matters: for columns too long for anything else.
 
-A cell of size s that holds m of n points is where windows begin or end for about 2 m values of k, and makes
-Phi uncertain by s there.  So cells cost 2 s m / n each, and the fewest cells for a given sum of these are as
-small as one over the root of the density: thousands are enough, also for heavy tails, whose range is many
-times Delta.  Sizes k are chosen by the same rule: between two of them Phi is only known to grow.
+Windows begin or end in a cell of size s that holds m of n points for about 2 m values of k, and there it
+makes Phi uncertain by s.  So a cell costs 2 s m / n.  For a given total cost, the fewest cells are needed if
+their sizes are inversely proportional to the square root of the density.  Thousands of cells are then enough,
+even for heavy tails, whose range is many times Delta.  Sizes k are chosen by the same rule: between two of
+them, Phi is only known to grow.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ if TYPE_CHECKING:
 
 FIRST_SIZES = 1 << 10
 FIRST_CELLS = 1 << 17
-MOST_MARKED = 1 << 10  # sizes that are examined to tell which cells are open
-GUIDE = 4  # entries per cell of the table that tells where to look for a value's cell
-CELLS = 0.8  # of a step: what the cells may leave uncertain, as expected,
-SIZES = 0.5  # and the sizes; both together may reach two steps, that is one to each side
+MOST_MARKED = 1 << 10  # sizes that are examined to find which cells are open
+GUIDE = 4  # entries per cell in the lookup table from values to cells
+CELLS = 0.8  # of a step: the expected uncertainty that the cells may leave,
+SIZES = 0.5  # and that of the sizes; together they may reach two steps, one to each side
 
 
 @dataclass(frozen=True)
 class Open:
-    """Sizes at which Phi is not known to within a step, and what it is at least."""
+    """Sizes at which Phi is not known to within a step, and lower bounds on Phi there."""
 
     step: float
     off: float  # how far Delta may be off
@@ -46,7 +47,7 @@ class Open:
 class CellProfile(Profile):
     """Bounds on Phi at some sizes.
 
-    ``phi`` holds the upper ones, ``least`` the lower ones, both at ``sizes``.
+    ``phi`` holds the upper bounds and ``least`` the lower bounds, both at ``sizes``.
     """
 
     goes_on = True
@@ -63,7 +64,7 @@ class CellProfile(Profile):
         bounds: Bounds,
         owner: NDArray[np.int32],
     ) -> CellProfile:
-        """From bounds at ``sizes``, ascending to n, and the column that attains the upper one."""
+        """Make a profile from bounds at ``sizes``, ascending to n, and the owners of the upper bounds."""
         lower, upper = (np.maximum.accumulate(one) for one in bounds)
         return cls(
             phi=upper,
@@ -77,7 +78,7 @@ class CellProfile(Profile):
         )
 
     def _since_before(self) -> Bounds:
-        """Bounds that hold from after the size before to each size."""
+        """Return bounds that hold at each size, and at all sizes between it and the one listed before it."""
         before = np.append(0.0, self.least[:-1])
         return np.where(np.diff(self.sizes, prepend=1) == 1, self.least, before), self.phi
 
@@ -86,36 +87,36 @@ class CellProfile(Profile):
         ranges: Ranges,
         n_threads: int = 1,  # noqa: ARG002 - cells are few
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-        """The sizes, and bounds on Phi from after the one before to each of them."""
+        """Return the sizes, and bounds on Phi at each and at all sizes between it and the one before."""
         lower, upper = self._since_before()
         return self.sizes, lower, np.minimum(upper, ranges.widths.max())
 
     def rounded_mean(self, n_threads: int = 1) -> tuple[float, float]:  # noqa: ARG002 - cells are few
-        """Delta, unscaled, and how far it may be off."""
+        """Return Delta, unscaled, and how far it may be off."""
         lower, upper = self._since_before()
         here = np.diff(self.sizes, prepend=1) / self.n_points
         return float(here @ (0.5 * lower + 0.5 * upper)), float(here @ (0.5 * (upper - lower)))
 
     def steps(self) -> Steps:
-        """First k of each step, its column and its width."""
+        """Return the first k of each step, its column and its width."""
         return np.append(1, self.sizes[:-1]) + 1, self.owner.astype(np.int64), self.phi
 
     def outline(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Some of the sizes, n among them, and what Phi is at least there."""
+        """Return some of the sizes, including n, and lower bounds on Phi there."""
         some = np.arange(self.sizes.size - 1, -1, -max(-(-self.sizes.size // MOST_MARKED), 1))[::-1]
         return self.sizes[some], self.least[some]
 
     def still_open(self) -> Open:
-        """Where bounds are more than half a step apart: some of these sizes, if there are many."""
+        """Return where the bounds are more than half a step apart; if these sizes are many, some of them."""
         wide = np.flatnonzero(self.phi - self.least > 0.5 * self.step)
         wide = wide[:: max(-(-wide.size // MOST_MARKED), 1)]
         return Open(self.step, self.rounded_mean()[1], self.sizes[wide], self.least[wide])
 
     def more_sizes(self, budget: float) -> NDArray[np.int64]:
-        """Add sizes until what Phi grows by between them adds up to no more than ``budget``.
+        """Return the sizes with more added, until Phi's growth between them costs at most ``budget`` in all.
 
-        Where it does already, the sizes stay the same.  Nor need it be much less than
-        what the cells leave open.
+        If the cost is within the budget already, the sizes stay the same.  The budget is never much smaller
+        than what the cells leave open.
         """
         before = np.append(1, self.sizes[:-1])
         grows = (self.sizes - before - 1) / self.n_points * np.diff(self.least, prepend=0.0)
@@ -128,12 +129,12 @@ class CellProfile(Profile):
 
 
 def first_sizes(n_points: int) -> NDArray[np.int64]:
-    """Sizes to begin with, up to n."""
+    """Return the sizes to begin with, up to n."""
     return np.unique(np.linspace(2, n_points, min(FIRST_SIZES, n_points - 1)).astype(np.int64))
 
 
 def parts_for(costs: NDArray[np.float64], budget: float) -> NDArray[np.int64]:
-    """The fewest parts for each cost so that the sum of cost / parts is no more than ``budget``."""
+    """Return the fewest parts for each cost such that the sum of cost / parts is at most ``budget``."""
     roots = np.sqrt(costs)
     with np.errstate(over="ignore"):
         parts = np.ceil(roots * (roots.sum() / budget))
@@ -144,10 +145,11 @@ def parts_for(costs: NDArray[np.float64], budget: float) -> NDArray[np.int64]:
 def first_edges(
     sample: NDArray[np.floating], least: float, greatest: float, step: float
 ) -> NDArray[np.floating]:
-    """Cells of a column for a pass that should do, as far as a sample tells; edges in the column's own type.
+    """Return edges of cells for a first pass over a column, in the column's type, chosen from a sample.
 
-    What occurs twice in the sample is probably in the column many times, and gets a cell of its own.  Beyond
-    the sample there may be long tails, of which half the points are expected in every octave.
+    The cells should suffice as far as the sample shows.  A value that occurs twice in the sample is probably
+    frequent in the column and gets a cell of its own.  Long tails may lie beyond the sample; each further
+    octave is expected to hold half as many points as the one before.
     """
     if greatest >= np.finfo(sample.dtype).max:  # there is no next number
         sample = sample.astype(np.float64)
@@ -163,12 +165,12 @@ def first_edges(
     beyond = np.maximum(np.searchsorted(edges, inner[0]) - cell, cell + 1 - np.searchsorted(edges, inner[-1]))
     masses = 2.0 ** -np.maximum(beyond, 0.0) / sample.size
     costs = 2.0 * np.diff(edges.astype(np.float64)) * masses
-    most = np.sqrt(costs).sum() ** 2 / FIRST_CELLS  # if a sample asks for more, it is better to look first
+    most = np.sqrt(costs).sum() ** 2 / FIRST_CELLS  # if a sample asks for more, better count first
     return refined(edges, parts_for(costs, max(CELLS * step, float(most))))
 
 
 def refined(edges: NDArray[np.floating], parts: NDArray[np.int64]) -> NDArray[np.floating]:
-    """Every cell cut into equal parts, as far as its numbers can be told apart."""
+    """Return the edges after cutting every cell into equal parts, as far as floats distinguish them."""
     return np.unique(np.minimum(_cut(edges.astype(np.float64), parts).astype(edges.dtype), edges[-1]))
 
 
@@ -185,7 +187,7 @@ def count(
     weights: NDArray[np.int64] | None,
     counts: NDArray[np.signedinteger[Any]],
 ) -> None:
-    """Add the values of a column, or some of them, to the counts of its cells."""
+    """Add values of a column, all or some of them, to the counts of its cells."""
     from geodim.engine.kernels.cells import count_cells  # noqa: PLC0415 - imports Numba
     from geodim.engine.kernels.sorting import OUTSIDE  # noqa: PLC0415
 
@@ -193,7 +195,7 @@ def count(
         if weights.shape != values.shape:
             msg = f"{weights.size} weights for {values.size} values"
             raise InternalError(msg)
-        present = weights > 0  # the first pass, which the edges are of, did not look at the others
+        present = weights > 0  # the first pass, which found the edges, ignored the others
         if not present.all():
             values, weights = values[present], weights[present]
     if values.size and not (edges[0] <= values.min() and values.max() < edges[-1]):
@@ -209,7 +211,7 @@ def count(
 def _cells(
     edges: NDArray[np.floating], counts: NDArray[np.signedinteger[Any]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """The least and the greatest number of every cell, and how many points lie before it."""
+    """Return the least and greatest number of every cell, and how many points lie before it."""
     greatest = np.nextafter(edges[1:], edges.dtype.type(-np.inf)).astype(np.float64)
     return edges[:-1].astype(np.float64), greatest, np.append(0, np.cumsum(counts, dtype=np.int64))
 
@@ -217,7 +219,7 @@ def _cells(
 def bounds_at(
     sizes: NDArray[np.int64], edges: NDArray[np.floating], counts: NDArray[np.signedinteger[Any]]
 ) -> Bounds:
-    """Bounds on phi of one column."""
+    """Return the lower and upper bounds on phi of one column at ``sizes``."""
     from geodim.engine.kernels.cells import bound_windows  # noqa: PLC0415 - imports Numba
 
     lower, upper = np.empty(sizes.size), np.empty(sizes.size)
@@ -231,10 +233,10 @@ def bounds_where_it_matters(
     counts: NDArray[np.signedinteger[Any]],
     outline: tuple[NDArray[np.int64], NDArray[np.float64]],
 ) -> Bounds:
-    """The same, and 0 where the column lies below Phi, of which an outline is known."""
+    """Return the same bounds as `bounds_at`, but 0 where the column lies below the outline of Phi."""
     at, least = outline
     own = bounds_at(at, edges, counts)[1]
-    # Up to a size, since the one before.
+    # An entry of the outline stands for all sizes after the entry before it.
     matters = (own >= np.append(0.0, least[:-1]))[np.searchsorted(at, sizes)]
     lower, upper = np.zeros(sizes.size), np.zeros(sizes.size)
     lower[matters], upper[matters] = bounds_at(sizes[matters], edges, counts)
@@ -244,9 +246,9 @@ def bounds_where_it_matters(
 def next_parts(
     edges: NDArray[np.floating], counts: NDArray[np.signedinteger[Any]], n_points: int, still: Open
 ) -> NDArray[np.int64] | None:
-    """Into how many parts to cut the cells where this column keeps Phi open.
+    """Return into how many parts to cut each cell where this column keeps Phi open.
 
-    None if it lies below Phi there.
+    Returns None if the column lies below Phi there.
     """
     from geodim.engine.kernels.cells import mark_open  # noqa: PLC0415 - imports Numba
 
@@ -257,6 +259,6 @@ def next_parts(
     open_cells = np.zeros(counts.size, np.bool_)
     mark_open(*_cells(edges, counts), still.sizes[mine], own[mine], open_cells)
     costs = np.where(open_cells, 2.0 * np.diff(edges.astype(np.float64)) * (counts / n_points), 0.0)
-    # If it is off by more, costs are so, too.
+    # Where Delta is off by more, the costs are larger in proportion.
     expected = 0.5 * float(costs.sum()) * min(still.step / still.off, 1.0)
     return parts_for(costs, min(CELLS * still.step, expected))

@@ -1,4 +1,4 @@
-"""The error for data that is not what the first pass over it saw."""
+"""The error for data that changed after the first pass."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from geodim.errors import DataChangedError
 
 
 def changed(index: int, before: tuple[float, float], after: tuple[float, float]) -> DataChangedError:
-    """The error for a column whose values are not those of the first pass."""
+    """Return the error for a column whose values are not those of the first pass."""
     return DataChangedError(
         f"column {index} reached from {before[0]!r} to {before[1]!r} in the first pass over the data and "
         f"from {after[0]!r} to {after[1]!r} in a later one: the data changed while it was read; compute "

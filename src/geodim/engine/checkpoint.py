@@ -1,6 +1,6 @@
 """Checkpoints of a pass over many columns.
 
-Written whole or not at all, by one run at a time, and only ever continued for the same job.
+They are written completely or not at all, by one run at a time, and continued only for the same job.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ SAVE_EVERY = 30.0  # seconds between two checkpoints, unless asked for otherwise
 def checkpoint_for(
     folder: str | Path | None, job: Callable[[], dict[str, Any]]
 ) -> Iterator[Checkpoint | None]:
-    """A checkpoint in a folder, kept to this run; None if there is no folder, and no job is put together."""
+    """Open a checkpoint in ``folder`` for this run alone; without a folder, yield None.
+
+    The job is described only if there is a folder.
+    """
     if folder is None:
         yield None
     else:
@@ -54,9 +57,9 @@ class Checkpoint:
     Parameters
     ----------
     folder
-        Made if it does not exist.  As a context manager, a checkpoint keeps it to itself.
+        Created if it does not exist.  As a context manager, a checkpoint locks it against other runs.
     job
-        What is being computed; a checkpoint of another job, or of another version of geodim, is refused.
+        Describes what is computed; a checkpoint of another job or another version of geodim is refused.
     """
 
     def __init__(self, folder: str | Path, job: dict[str, Any]) -> None:
@@ -75,11 +78,11 @@ class Checkpoint:
         self._lock.__exit__(kind, error, trace)
 
     def save(self, profiles: Sequence[Profile]) -> None:
-        """Write the state; a kill at any moment leaves the old or the new one.
+        """Write the state; if the process is killed at any moment, the old or the new state is left.
 
-        One profile of columns, or one for every number of hops.
+        There is one profile for columns, or one for every number of hops.
         """
-        # First of all: a column that others finish meanwhile may have been noted too late.
+        # Copied first: a column that is finished while profiles are saved might be missing from some of them.
         done = profiles[0].done.copy()
         arrays: dict[str, Any] = {"job": np.frombuffer(self.job.encode(), np.uint8)}
         for k, profile in enumerate(profiles):
@@ -90,7 +93,10 @@ class Checkpoint:
             np.savez(stream, **arrays)
 
     def saved_step(self, first: float) -> float:
-        """The resolution of what was saved, or the given one, with which the pass begins, if nothing was."""
+        """Return the resolution of the saved state, or ``first`` if there is none.
+
+        Passes begin with ``first``; what was saved must be that or some halving of it, or exact.
+        """
 
         def read(saved: NpzFile) -> float:
             step = float(read_array(saved, "step", (), np.float64))
@@ -103,7 +109,7 @@ class Checkpoint:
         return self._read(read, first)
 
     def load(self, profiles: Sequence[Profile]) -> bool:
-        """Fill empty profiles with what was saved; False if nothing was."""
+        """Fill empty profiles with the saved state; return False if there is none."""
 
         def fill(saved: NpzFile) -> bool:
             if float(read_array(saved, "step", (), np.float64)) != profiles[0].step:
@@ -121,7 +127,7 @@ class Checkpoint:
     def _read(self, use: Callable[[NpzFile], T], otherwise: T) -> T:
         path = self.folder / NAME
         try:
-            if path.exists() and not path.is_file():  # on a pipe it would wait for ever
+            if path.exists() and not path.is_file():  # reading from a pipe could wait forever
                 raise StateError("it is not a file")
             with path.open("rb") as stream, np.load(stream, allow_pickle=False) as saved:
                 self._check_job(read_text(saved, "job"))

@@ -1,7 +1,7 @@
 """One column at a time: sorted, bounded, solved where it matters, merged into the profile.
 
-`ColumnSolver` owns the buffers of one thread.  A column walks straight through: sort; drop if constant;
-reduce a majority run; find the gaps in which it may exceed what other columns reached; build its pyramid;
+`ColumnSolver` owns the buffers of one thread.  A column goes through these steps: sort; drop if constant;
+shorten a majority run; find the gaps in which it may exceed what other columns reached; build its pyramid;
 solve those gaps in pieces, so that a long solve can be stopped between any two of them; merge each piece.
 """
 
@@ -36,32 +36,32 @@ if TYPE_CHECKING:
 
     PieceSolver = Callable[[tuple[int, int], NDArray[np.int64]], tuple[NDArray[np.int64], int]]
 
-FEW_FROM = 8192  # shorter columns are not worth a look for few distinct values
-FEW_VALUES = 256  # runs up to this many are solved by pairs
+FEW_FROM = 8192  # shorter columns are not checked for few distinct values
+FEW_VALUES = 256  # columns of up to this many distinct values are solved by pairs
 TOP_BLOCKS = 64  # the pyramid ends where at most this many blocks are left
-HUGE = 2.0**900  # past this sums of what windows are compared by could overflow,
+HUGE = 2.0**900  # beyond this, sums in comparisons of windows could overflow,
 SMALLER = -128  # so such columns are scaled by this power of two
-LARGEST = 2.0**1000  # past this the trend arithmetic could overflow, too
+LARGEST = 2.0**1000  # beyond this, the trend arithmetic could overflow, too
 LONG = 1 << 20  # from this length on every gap is a piece of its own,
-GAPS_PER_PIECE = 4  # while shorter columns would spend their time between the pieces
-GRID_SPREAD = 24.0  # a column that stays within this many spacings of a line has windows that are all alike
-MOST_STRAIGHT = 1 << 26  # points of such a column: positions times half a float are exact
-MOST_LOOKS = 4096  # for each size, before windows are taken to be alike wherever they are
+GAPS_PER_PIECE = 4  # while shorter columns would spend their time between pieces
+GRID_SPREAD = 24.0  # a column that stays within this many spacings of a line is straight
+MOST_STRAIGHT = 1 << 26  # points of a straight column: positions times half a float are exact
+MOST_LOOKS = 4096  # windows examined per size before a column is treated as alike
 
 
 class ColumnSolver:
-    """Buffers and steps for the columns of one thread.
+    """Solves the columns of one thread; holds its buffers.
 
     Parameters
     ----------
     n_points : int
         Length of the columns.
     dtype : numpy.dtype
-        float32 or float64, the type of the values handed to `solve`.
+        float32 or float64, the type of the values passed to `solve`.
     step : float
         Values are rounded down to multiples of this power of two first; 0 leaves them as they are.
     skip_smallest : bool
-        Leave out the windows of at most 32 values, or of less than 32 steps if counted: so
+        Leave out the windows of at most 32 values, or of fewer than 32 steps if counted: so
         few points hardly matter.
     """
 
@@ -77,10 +77,10 @@ class ColumnSolver:
         self.layout = PyramidLayout(n_points)
         self.slope = 0.0  # only counted columns have one
         self.skip_smallest = skip_smallest
-        self.ranges: Ranges | None = None  # what a first pass found, by index of the column, if that is known
+        self.ranges: Ranges | None = None  # what a first pass found, by column index, if known
         self.relaxed = False  # whether widths of hard columns may be off by a few roundings:
-        self.near, self.loose = 0.0, 0.0  # by this at most, and by this for the column at hand
-        self.turn = 0.0  # where among its pieces a column begins, as a share of them
+        self.near, self.loose = 0.0, 0.0  # by this at most, and by this for the current column
+        self.turn = 0.0  # at which of its pieces a column begins, as a share
         self.records: NDArray[np.float64] | None = None
         self.scratch = threading.local()  # candidate lists, one pair per thread that solves pieces
 
@@ -92,7 +92,7 @@ class ColumnSolver:
         stop: Callable[[], bool],
         executor: Executor | Helpers | None = None,
     ) -> bool:
-        """Solve one column and merge it into ``target``; False if ``stop`` ended it early."""
+        """Solve one column and merge it into ``target``; return False if ``stop`` ended it early."""
         self._check_column(column)
         found = self.sorter.few_values(column) if self.step == 0.0 and self.n >= FEW_FROM else None
         if found is not None:
@@ -111,14 +111,14 @@ class ColumnSolver:
         stop: Callable[[], bool],
         executor: Executor | Helpers | None = None,
     ) -> bool:
-        """Like `solve`, for ascending values with multiplicities (sparse or weighted data)."""
+        """Do the same as `solve` for ascending values with multiplicities (sparse or weighted data)."""
         self._check_runs(values, counts, self.n)
         self._check_range(index, values)
         if values.size <= FEW_VALUES and self.step == 0.0:
             return self._solve_pairs(values, counts, index, target)
         biggest = int(np.argmax(counts))
         others = self.n - int(counts[biggest])
-        # A majority run is as good when one longer than all the rest.
+        # A majority run may be shortened until it is one longer than all the rest (F4).
         cut = max(int(counts[biggest]) - others - 1, 0)
         if cut:
             counts = counts.copy()
@@ -129,9 +129,9 @@ class ColumnSolver:
         return self._solve_sorted(self.values, n, index, target, stop, executor, cut)
 
     def _check_column(self, column: NDArray[np.floating]) -> None:
-        """Raise unless a column has the length and type that the buffers are made for.
+        """Raise unless a column has the length and type for which the buffers are made.
 
-        Compiled code would run past the end of them with others.
+        With other columns, compiled code would access memory beyond their ends.
         """
         if column.shape != (self.n,) or column.dtype != self.sorter.dtype:
             msg = (
@@ -141,7 +141,7 @@ class ColumnSolver:
             raise InternalError(msg)
 
     def _check_runs(self, values: NDArray[np.float64], counts: NDArray[np.int64], n_points: int) -> None:
-        """The same for values with multiplicities."""
+        """Raise unless values and multiplicities fit together and make ``n_points`` points."""
         if values.size == 0 or values.shape != counts.shape or int(counts.sum()) != n_points:
             msg = (
                 f"{values.size} values with {counts.size} counts, {int(counts.sum())} in all, for "
@@ -150,9 +150,9 @@ class ColumnSolver:
             raise InternalError(msg)
 
     def _check_range(self, index: int, values: NDArray[np.float64]) -> None:
-        """An ascending column begins and ends where the first pass said, or else it was read from other data.
+        """Raise unless an ascending column begins and ends where the first pass found it.
 
-        With a step, either end may have been rounded to it or not.
+        Otherwise it was read from changed data.  With a step, either end may have been rounded to it or not.
         """
         if self.ranges is None:
             return
@@ -174,7 +174,7 @@ class ColumnSolver:
         if values.size <= HANDFUL:
             count = runs.solve_few_pairs(values, counts, self.n, self.phi, target.phi, ranges)
         else:
-            best = self.values[: self.n + 1]  # the sorted column, if there was one, is no longer needed
+            best = self.values[: self.n + 1]  # the sorted column, if any, is no longer needed
             count = runs.solve_pairs(values, counts, self.n, best, self.phi, target.phi, ranges)
         self._merge(target, Solved(self.phi, ranges[:count], index, 0, work))
         return True
@@ -187,7 +187,7 @@ class ColumnSolver:
             self._pad(self.n)
 
     def _pad(self, n: int) -> None:
-        """Round the sorted values down to the step, if any, and put the infinite padding behind them."""
+        """Round the sorted values down to the step, if any, and append the infinite padding."""
         if self.step > 0.0:
             values = self.values[:n]
             np.floor(np.divide(values, self.step, out=values), out=values)
@@ -208,13 +208,13 @@ class ColumnSolver:
             return True
         if cut == 0 and self.step == 0.0 and n >= FEW_FROM:
             at = np.linspace(0, n - 2, 512).astype(np.intp)
-            if np.mean(l[at] == l[at + 1]) > 0.9:  # perhaps few enough distinct values
+            if np.mean(l[at] == l[at + 1]) > 0.9:  # perhaps there are few enough distinct values
                 first_of = np.flatnonzero(np.append(True, l[1:n] != l[: n - 1]))
                 if first_of.size**2 <= 4 * n:
                     return self._solve_pairs(l[first_of], np.diff(first_of, append=n), index, target)
         first, last = columns.median_run(l, n)
         weight = last - first
-        if 2 * weight > n:  # phi is 0 up to the run's weight; beyond it every window holds the whole run
+        if 2 * weight > n:  # phi is 0 up to the run's weight; larger windows contain the whole run
             if first == 0 or last == n:
                 columns.one_sided(l, n, first, last, self.phi)
                 filled = np.array([[weight, n]])
@@ -241,7 +241,7 @@ class ColumnSolver:
         layout = self.layout if n == self.n else PyramidLayout(n)
         known = self._known(target, cut)
         is_open = np.zeros(layout.counts[-1], np.bool_)
-        skip = self.skip_smallest and cut == 0  # a column that was cut has its smallest windows elsewhere
+        skip = self.skip_smallest and cut == 0  # after a cut, the smallest windows are elsewhere
         self.near = margin(l, n) if self.relaxed else 0.0
         self.loose = 0.0
         bar = np.maximum(known - self.near, 0.0) if self.near > 0.0 else known
@@ -269,11 +269,11 @@ class ColumnSolver:
         return all(list(executor.map(solve_piece, pieces)))
 
     def _known(self, target: Target, cut: int) -> NDArray[np.float64]:
-        """What other columns reached so far: a column must beat it to matter."""
+        """Return what other columns reached so far: a column must beat it to matter."""
         return target.phi[cut:]
 
     def _look_again(self, target: Target, first: int, stop: int) -> None:
-        """What was reached for the sizes [first, stop) may have grown; here it is read where it stands."""
+        """Update what was reached at sizes [first, stop), if copied; here it is read in place."""
 
     def _open_gaps(
         self,
@@ -285,11 +285,11 @@ class ColumnSolver:
         skip: bool,
         is_open: NDArray[np.bool_],
     ) -> int:
-        """Mark the gaps in which the column may matter; their number."""
+        """Mark the gaps in which the column may matter, and return their number."""
         return int(columns.open_gaps(l, n, shift, known, skip, is_open))
 
     def _lattice(self, l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:
-        """Grain, slack and quantum, see `lattice`."""
+        """Return grain, slack and quantum, see `lattice`."""
         return lattice(l, n, magnitude)
 
     def _merge(self, target: Target, solved: Solved) -> None:
@@ -299,7 +299,7 @@ class ColumnSolver:
     def _piece_solver(
         self, l: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64], skip: bool
     ) -> PieceSolver:
-        """Choose how the gaps of this column are solved: scaled, alike or by recursion.
+        """Choose how the gaps of this column are solved: scaled, as an alike column, or by recursion.
 
         This is the one place that decides.
         """
@@ -313,10 +313,10 @@ class ColumnSolver:
                 return self._scaled(smaller, n, layout, known, skip)
             if magnitude > LARGEST:
                 return self._plain(l, n, top)
-            most_looks = 16 * n  # more than there are
+            most_looks = 16 * n  # more than any size needs
         grain, slack, quantum = self._lattice(l, n, magnitude)
         bar = quantum if quantum > 0.0 else -slack
-        # Exact grids have no spread: there the lines of the recursion meet.
+        # Exact grids have no spread: the lines of the recursion meet there.
         if 4 * pyramid.BASE <= n < MOST_STRAIGHT and 0.0 < lines.spread_around_line(l, n) < GRID_SPREAD:
             return InPieces(
                 self, line_or_pattern, l, n, known, skip, top, slack == 0.0, self.near > 0.0
@@ -356,9 +356,9 @@ class ColumnSolver:
         self, smaller: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64],
         skip: bool,
     ) -> PieceSolver:  # fmt: skip
-        """Solve a column of huge values as one of smaller ones.
+        """Solve a column of huge values as one of smaller values.
 
-        Widths are the same but for a power of two.
+        Widths are the same up to a power of two.
         """
         top = layout.top_shift
         bar = np.zeros(n)
@@ -366,7 +366,7 @@ class ColumnSolver:
 
         def scaled(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
             part = slice(piece[0] << top, min(piece[1] << top, n))
-            # A bar may be too low, but not too high, and denormals round.
+            # A bar may be too low but never too high, and denormals are rounded.
             bar[part] = np.nextafter(np.ldexp(known[part], SMALLER), 0.0)
             ranges, count = solve(piece, work)
             for first, stop in ranges[:count].tolist():
@@ -384,7 +384,7 @@ class ColumnSolver:
 
 
 class PyramidLayout:
-    """Where the levels of a pyramid over n points lie: number of blocks and first record per level."""
+    """The layout of a pyramid over n points: number of blocks and first record of each level."""
 
     def __init__(self, n: int) -> None:
         counts = [-(-n // pyramid.BASE)]
@@ -397,12 +397,12 @@ class PyramidLayout:
 
 
 def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:
-    """Grain, slack and quantum of a column.
+    """Return grain, slack and quantum of a column.
 
-    If all values are multiples of a grain of 2^-48 times the power of two above the largest, every sum
-    of the trend arithmetic that can decide anything is exact in float64 (section 4 of docs/numerics.md),
-    no slack is needed, and widths differ by multiples of the quantum, the coarsest such grain.
-    Otherwise grain and quantum are 0, and the slack covers every rounding of the bounds.
+    Let the grain be 2^-48 times the power of two above the largest magnitude.  If all values are multiples of
+    it, every sum of the trend arithmetic that can decide anything is exact in float64 (section 4 of
+    docs/numerics.md).  No slack is needed then, and widths differ by multiples of the quantum, the coarsest
+    such grain.  Otherwise grain and quantum are 0, and the slack covers every rounding of the bounds.
     """
     exponent = math.frexp(magnitude)[1]
     grain = math.ldexp(1.0, max(exponent - LATTICE_BITS, -1074))
@@ -415,7 +415,7 @@ def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, fl
 def pieces_of(is_open: NDArray[np.bool_], most: int = 1) -> list[tuple[int, int]]:
     """Cut the open gaps into pieces of at most ``most`` neighbours.
 
-    They are spread out so that what is solved first tells most.
+    They are ordered so that the first ones are spread over all sizes and say most about them.
     """
     pieces: list[tuple[int, int]] = []
     for gap in np.flatnonzero(is_open).tolist():

@@ -1,15 +1,15 @@
-"""Columns as histograms: the dual problem, for when a tolerance allows a resolution coarser than the points.
+"""Columns as histograms: the dual problem, for tolerances that allow a resolution coarser than the points.
 
-Round all values down to multiples of a step h.  N_f(w), the largest number of points of feature f in
-w neighbouring steps, tells phi of the rounded values: phi_k,f = h (w - 1) for the least w with
-N_f(w) >= k.  With C the cumulative counts, N_f(w) = max_j C[j+w] - C[j], and for any slope K at
-least as large as every count
+Round all values down to multiples of a step h.  Let N_f(w) be the largest number of points of feature f in w
+neighbouring steps.  It determines phi of the rounded values: phi_k,f = h (w - 1) for the least w with
+N_f(w) >= k.  With C the cumulative counts, N_f(w) = max_j C[j+w] - C[j], and for any slope K at least as
+large as every count
 
     l_j = K j - C[j]   is ascending, and   min_j (l[j+w] - l[j]) = K w - N_f(w):
 
-the narrowest window of the column l.  So one exact engine solves both problems, here on as many entries
-as there are steps, however many points there are.  Phi asks for the least N_f(w) over all features,
-i.e. the largest -N_f(w).
+the narrowest window of the column l.  So one exact engine solves both problems, here on as many entries as
+there are steps, however many points there are.  Phi requires the least N_f(w) over all features, i.e. the
+largest -N_f(w).
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 
 def check_exact(counts: NDArray[Any], column: int) -> None:
-    """Raise where K j - C[j] would not be exact in float64.
+    """Raise an error if K j - C[j] would not be exact in float64.
 
-    That depends on the points, by their weights, in one step, and on the number of steps.
+    That depends on the number of steps and on the largest weighted number of points in one step.
     """
     most = int(counts.max())
     if most * (counts.size + 1) >= 2**53:
@@ -61,9 +61,9 @@ class CountingSolver(ColumnSolver):
     n_steps : int
         Number of steps that the widest column needs.
     first_steps : array
-        The step of the least value of every column.
+        Number of the step that holds the least value of every column.
     skip_smallest : bool
-        Leave out the windows of less than 32 steps, which hold so few points that they hardly matter.
+        Leave out the windows of fewer than 32 steps: they hold so few points that they hardly matter.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class CountingSolver(ColumnSolver):
         self.n_points = n_points
         self.resolution = step
         self.first_steps = first_steps
-        # Short counters fit the cache twice as well; where one overflows the sum shows it.
+        # Short counters fit the cache twice as well; if one overflows, the sum of all shows it.
         self.counts: NDArray[np.integer[Any]] = np.empty(n_steps, np.uint16)
         self.known = np.empty(n_steps + 1)
 
@@ -91,7 +91,7 @@ class CountingSolver(ColumnSolver):
         stop: Callable[[], bool],
         executor: Executor | Helpers | None = None,
     ) -> bool:
-        """Count one column and solve it."""
+        """Count the points of one column in steps, and solve it; return False if stopped early."""
         if column.shape != (self.n_points,):
             msg = f"a column of shape {column.shape} for a solver of {self.n_points} points"
             raise InternalError(msg)
@@ -99,7 +99,7 @@ class CountingSolver(ColumnSolver):
         per_step, first = kind(1.0 / self.resolution), kind(self.first_steps[index])
         sorting.count_steps(column, per_step, first, self.counts)
         if self.counts.dtype == np.uint16 and int(self.counts.sum()) != self.n_points:
-            # From here on: other columns are probably like this one.
+            # Keep the longer counters: other columns are probably like this one.
             self.counts = np.empty(self.counts.size, counter_type(self.n_points))
             sorting.count_steps(column, per_step, first, self.counts)
         return self.solve_counts(self.counts, index, target, stop, executor)
@@ -113,7 +113,7 @@ class CountingSolver(ColumnSolver):
         stop: Callable[[], bool],
         executor: Executor | Helpers | None = None,
     ) -> bool:
-        """Like `solve`, for values with multiplicities."""
+        """Do the same as `solve` for values with multiplicities."""
         self._check_runs(values, counts, self.n_points)
         self._check_range(index, values)
         at = (np.floor(values / self.resolution) - self.first_steps[index]).astype(np.intp)
@@ -130,7 +130,7 @@ class CountingSolver(ColumnSolver):
         stop: Callable[[], bool],
         executor: Executor | Helpers | None = None,
     ) -> bool:
-        """Solve one column that was counted already: the number of its points in every step."""
+        """Do the same as `solve` for a column given by the number of its points in every step."""
         self._check_complete(counts, index)
         check_exact(counts, index)
         self.slope = float(counts.max())
@@ -141,7 +141,7 @@ class CountingSolver(ColumnSolver):
     def _check_complete(self, counts: NDArray[np.integer[Any]] | NDArray[np.float64], index: int) -> None:
         """Raise unless all points were counted, some of them at either end of the range.
 
-        The range is the one the first pass found, but for roundings.
+        The range is the one found by the first pass, up to rounding.
         """
         if counts.size != self.n - 1:
             msg = f"counts of {counts.size} steps for a solver of {self.n - 1}"
@@ -158,7 +158,7 @@ class CountingSolver(ColumnSolver):
             raise DataChangedError(msg)
 
     def _known(self, target: Target, cut: int) -> NDArray[np.float64]:  # noqa: ARG002
-        """What others reached, seen along this column's slope; filled in piece by piece."""
+        """Return what others reached, seen along this column's slope; filled in piece by piece."""
         return self.known
 
     def _look_again(self, target: Target, first: int, stop: int) -> None:
@@ -177,7 +177,7 @@ class CountingSolver(ColumnSolver):
         return int(columns.open_gaps_by_counts(l, n, shift, self.slope, target.phi, is_open))
 
     def _lattice(self, l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:
-        """Counts are whole numbers, and so are their windows; the trend need not be."""
+        """Return the lattice: counts and their windows are whole numbers, though the trend need not be."""
         if magnitude < 2.0**LATTICE_BITS:
             return 2.0 ** (math.frexp(magnitude)[1] - LATTICE_BITS), 0.0, 1.0
         return super()._lattice(l, n, magnitude)

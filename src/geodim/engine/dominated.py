@@ -1,9 +1,9 @@
-"""A certificate without sorting: this column attains Phi nowhere.
+"""A proof, without sorting, that a column attains Phi nowhere.
 
-Counts of a few thousand cells tell N(w), the most points in w neighbouring cells; then phi_k is less than w
-times the size of a cell for every k <= N(w).  Where cells are too coarse, among the smallest k, the values of
-the densest cells alone are sorted: their windows are windows of the column.  Where all these upper bounds lie
-below what other columns reached, the column is dropped.  See `geodim.engine.kernels.dominated`.
+Counts in a few thousand cells give N(w), the largest number of points in w neighbouring cells; then phi_k is
+less than w times the size of a cell for every k <= N(w).  Where cells are too coarse, at the smallest k, only
+the values of the densest cells are sorted: their windows are windows of the column.  If all these upper
+bounds lie below what other columns reached, the column is dropped.  See `geodim.engine.kernels.dominated`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     from geodim.engine.profile import Profile
 
-FROM = 1 << 13  # fewer points of a single column are sorted sooner than counted
-MOST_CELLS = 1 << 15  # counts that still fit the cache
-SORT_ALL_UP_TO = 1 << 17  # of longer columns an eighth is sorted at most: engines have better ways to sort
-GIVE_UP_AFTER, OF_LONG_ONES = 128, 32  # columns, of which
-WORTH = 3  # every third at least must be dropped for the others to be worth a look
-LOOK_EVERY = 8  # columns: taking the bar reads all of the profile
+FROM = 1 << 13  # points; a shorter single column is sorted faster than counted
+MOST_CELLS = 1 << 15  # counters that still fit the cache
+SORT_ALL_UP_TO = 1 << 17  # of longer columns at most an eighth is sorted: the solver has better sorts
+GIVE_UP_AFTER, OF_LONG_ONES = 128, 32  # columns tested, short and long ones, after which
+WORTH = 3  # at least every third must have been dropped for tests to go on
+LOOK_EVERY = 8  # columns between updates of the bar, which read the whole profile
 
 
 class Dominance:
-    """Scratch memory of one thread, and the bar that its columns are compared with.
+    """Tests columns for one thread: its scratch memory, and the bar that columns are compared with.
 
     Parameters
     ----------
@@ -52,38 +52,38 @@ class Dominance:
         self._bar = np.zeros(n_points)
         self._by = np.full(n_points, -1, np.int32)
         self.tested = self.dropped = 0
-        self._to_come = 0  # columns until the bar is taken again
+        self._to_come = 0  # columns until the bar is updated again
 
     def look(self, profile: Profile, count: int) -> None:
-        """Take what was reached so far for the bar, unless it is still new; ``count`` columns are next."""
+        """Update the bar to what was reached so far, unless it is recent; ``count`` columns follow."""
         if self._to_come <= 0:
             profile.reached(self._bar, self._by)
             self._to_come = LOOK_EVERY
         self._to_come -= count
 
     def rise(self, bar: NDArray[np.float64]) -> None:
-        """Take a bar from elsewhere, which never falls; nothing is known of who reached it."""
+        """Use a bar from elsewhere, which never falls; which columns reached it is unknown."""
         self._bar, self._by = bar, np.empty(0, np.int32)
 
     def test(
         self, values: NDArray[np.floating], columns: Sequence[int]
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        """Which of some columns are dominated, and the extremes of all of them.
+        """Return which of some columns are dominated, and the extremes of all of them.
 
         Parameters
         ----------
         values : array of shape (len(columns), n_points)
-            float32 or float64, a column in each row.
+            float32 or float64, one column per row.
         columns : sequence of int
-            Their numbers: a tie with a lower column attains nothing.
+            Their numbers: a column that only ties with lower columns is dominated.
 
         Returns
         -------
         dominated : array of bool, shape (len(columns),)
-            True only where phi is proved to lie below the bar for all d, strictly, or to tie with a lower
+            True only if, at every d, phi is proved to lie strictly below the bar, to tie with a lower
             column, or to be 0.
         ends : array of float64, shape (len(columns), 2)
-            Least and greatest value.
+            Least and greatest value of each column.
         """
         dominated, ends = np.zeros(len(columns), np.bool_), np.empty((len(columns), 2))
         worth = self.tested < self._give_up_after or WORTH * self.dropped >= self.tested
@@ -100,9 +100,9 @@ class Dominance:
 def is_dominated(
     column: NDArray[np.floating], least: float, greatest: float, bar: NDArray[np.float64]
 ) -> bool:
-    """Whether phi of the column lies strictly below ``bar`` (or is 0) for all d = k - 1.
+    """Return whether phi of the column lies strictly below ``bar``, or is 0, for all d = k - 1.
 
-    False if that is not certain.  ``bar`` holds a lower bound on Phi for every d and never falls.
+    Returns False if that is not certain.  ``bar`` holds a lower bound on Phi for every d and never falls.
     """
     if column.size < FROM or not 0.0 < greatest - least < bar[-1]:
         return False

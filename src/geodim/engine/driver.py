@@ -1,8 +1,8 @@
-"""The driver of a computation: its clock, interrupts, progress, checkpoints, and passes that are made again.
+"""The driver of a computation: the clock, interrupts, progress and checkpoints of all its passes.
 
-One driver goes with a computation through all of its passes, over columns or over hops, on any backend.  A
-pass asks it between two pieces of work whether to go on (`Driver.late`), tells it how far it is
-(`Driver.report`), and offers its state to be saved (`Driver.keep`).  It knows nothing of data.
+One driver accompanies a computation through all of its passes, over columns or over hops, on any backend.
+Between two pieces of work, a pass asks it whether to go on (`Driver.late`), reports progress
+(`Driver.report`), and offers its state for saving (`Driver.keep`).  The driver knows nothing about data.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ FINISH = 1e-7  # seconds per point of a profile: bounds, sums and shares, after 
 
 
 def deadline_of(started: float, time_limit: float | None, n_points: int) -> float | None:
-    """When to stop so that a result of so many points is there by the time limit; half of it is for work.
+    """Return when work must stop so that the result is complete by the time limit.
+
+    Finishing takes `FINISH` seconds per point, but at least half of the time limit is left for work.
 
     Examples
     --------
@@ -36,23 +38,23 @@ def deadline_of(started: float, time_limit: float | None, n_points: int) -> floa
 
 
 class Driver:
-    """What ends passes early, who hears how far they are, and where their state is kept.
+    """Decides when passes end early, passes on their progress, and saves their state.
 
     Parameters
     ----------
     deadline : float, optional
         `time.monotonic` value after which no new work is started.
     progress : callable, optional
-        Called in the thread that runs the pass, with whatever the pass reports.
+        Called with whatever the pass reports, in the thread that runs the pass.
     store : Checkpoint, optional
-        Where the state is kept.
+        Where the state is saved.
     save_every : float
-        Seconds between two times that it is saved.
+        Seconds between two saves.
 
     Attributes
     ----------
     stopped : str or None
-        Why the passes end early: "time limit" or "interrupted".
+        Why the passes end early, "time limit" or "interrupted"; None if they do not.
     """
 
     def __init__(
@@ -71,27 +73,27 @@ class Driver:
 
     @classmethod
     def until(cls, deadline: float | None) -> Driver:
-        """One that stops at a time given in seconds since the epoch, as `deadline_everywhere` tells it."""
+        """Return a driver that stops at a time in seconds since the epoch (see `deadline_everywhere`)."""
         return cls(None if deadline is None else time.monotonic() + deadline - time.time())
 
     @property
     def deadline_everywhere(self) -> float | None:
-        """The deadline in seconds since the epoch: other clocks differ from machine to machine."""
+        """The deadline in seconds since the epoch: monotonic clocks differ from machine to machine."""
         return None if self.deadline is None else time.time() + self.deadline - time.monotonic()
 
     def halt(self, reason: str) -> None:
-        """No new work from here on; the first reason counts."""
+        """Start no new work from here on; the first reason given is kept."""
         self.stopped = self.stopped or reason
 
     def late(self) -> bool:
-        """Whether to stop: somebody asked for it, or the time is over."""
+        """Return whether to stop, because somebody asked for it or because the time is up."""
         if self.stopped is None and self.deadline is not None and time.monotonic() > self.deadline:
             self.halt("time limit")
         return self.stopped is not None
 
     @contextmanager
     def heeding(self) -> Iterator[None]:
-        """Ctrl-C ends what runs in here at its next question, or at once if it comes twice."""
+        """Let Ctrl-C end the enclosed work the next time it calls `late`; a second Ctrl-C ends it at once."""
         try:
             with heeding_interrupts(self.halt):
                 yield
@@ -105,20 +107,20 @@ class Driver:
 
     @property
     def keeps(self) -> bool:
-        """Whether state is to be saved at all."""
+        """Whether state is saved at all."""
         return self._store is not None
 
     def saved_step(self, first: float) -> float:
-        """The step of the pass that was saved, or the first one."""
+        """Return the step of the saved pass, or ``first`` if nothing was saved."""
         return first if self._store is None else self._store.saved_step(first)
 
     def resume(self, profiles: Sequence[Profile]) -> None:
-        """Fill new profiles with what was saved of them, if anything was."""
+        """Fill new profiles with their saved state, if there is any."""
         if self._store is not None:
             self._store.load(profiles)
 
     def due(self) -> bool:
-        """Whether it is time to save the state."""
+        """Return whether it is time to save the state."""
         return self._store is not None and time.monotonic() - self._saved >= self._save_every
 
     def keep(self, profiles: Sequence[Profile]) -> None:

@@ -1,15 +1,15 @@
-"""Hard columns: lines and patterns but for roundings, at which every window would have to be looked at.
+"""Hard columns: lines and patterns up to roundings, for which every window would have to be examined.
 
-That all narrowest windows of a column be found in near-linear time is too much to ask for: they contain
-(min, +) convolutions.  Where a column is a line, or repeats, but for roundings that follow no rule (lines
-that were rounded twice), which of its windows is narrowest is a matter of such roundings.  But then all
-windows of a phase are alike, and any of them tells phi to within these roundings (F24 in
-docs/mathematics.md).
+Finding all narrowest windows of any column in near-linear time is too much to ask for, since it includes
+(min, +) convolutions.  If a column is a line, or repeats, up to roundings that follow no rule (such as lines
+that were rounded twice), these roundings alone decide which window is narrowest.  But then all windows of a
+phase are nearly equally wide, and any of them gives phi to within the roundings (F24 in docs/mathematics.md).
 
-Whether a column is hard depends on the column alone: it stays close to a line (`margin`), the exact way is
-dear at sizes that are tried (`is_dear`), and roundings are no larger than that margin (`Relaxed.of`).  So
-do the widths, which never fall and exceed phi by at most ``loose``.  A column is rejected only if it lies
-below others by the margin.  So the same bits come out whatever the order, the threads and the blocks.
+Whether a column is hard depends on the column alone: it stays close to a line (`margin`), the exact method is
+expensive at the sizes where it is tried (`is_dear`), and the roundings are no larger than the margin
+(`Relaxed.of`).  The same is true of its widths, which never fall and exceed phi by at most ``loose``.  A
+column is rejected only if it lies below others by at least the margin.  So the bits of the result depend
+neither on the order nor on threads and blocks.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 
     from geodim.engine.alike import Straight
 
-HARD_FROM = 1 << 14  # points; fewer are looked at soon enough
-NEAR_BITS = 46  # widths are off by 2^-46 of the largest value at most, or not at all
-LARGEST, SMALLEST = 2.0**900, 2.0**-900  # where no sum overflows, and roundings are those of normal numbers
-GRID_SPREAD = 24.0  # spacings: closer to a line than this
+HARD_FROM = 1 << 14  # points; the windows of fewer are examined quickly enough
+NEAR_BITS = 46  # widths are off by at most 2^-46 of the largest value, or not at all
+LARGEST, SMALLEST = 2.0**900, 2.0**-900  # so that no sum overflows, and all numbers are normal
+GRID_SPREAD = 24.0  # spacings: hard columns are closer to a line than this
 MOST_POINTS = 1 << 26  # positions times half a float are exact
-PROBES = 8  # gaps at which the exact way is tried
-TEST_LOOKS = 200  # windows that are evaluated in the time in which it tests a block and looks into it
-DEAR = 3072  # windows for each size: about ten times what normal data takes
+PROBES = 8  # gaps at which the exact method is tried
+TEST_LOOKS = 200  # windows that can be evaluated in the time of testing a block and examining its starts
+DEAR = 3072  # windows per size: about ten times what normal data takes
 MOST_PHASES = 64
-RUNS, RUN = 8, 4096  # stretches in which a period shows, and how many values they have
-ENOUGH = 64  # values of a phase there
-LIKE = 2.0  # phases that spread by less than twice as much as the best are as good
-TRIED = 64  # starts, and ends, of the windows that are looked at, besides one start for each phase
+RUNS, RUN = 8, 4096  # stretches in which periods are sought, and the number of values in each
+ENOUGH = 64  # at least this many values of each phase there
+LIKE = 2.0  # a period whose phases spread at most twice as much as the best is as good
+TRIED = 64  # starts, and as many ends, of the windows examined, besides one start per phase
 
 
 def margin(l: NDArray[np.float64], n: int) -> float:
-    """By how much widths may be off if this column is hard; 0 if it is not, whatever others reached."""
+    """Return how far widths may be off if this column is hard; 0 if it is not, whatever others reached."""
     magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
     if not (HARD_FROM <= n < MOST_POINTS and SMALLEST < magnitude < LARGEST):
         return 0.0
@@ -55,7 +55,7 @@ def margin(l: NDArray[np.float64], n: int) -> float:
 
 
 def is_dear(l: NDArray[np.float64], n: int, line: Straight) -> bool:
-    """Whether the exact way looks at too many windows, at some sizes all over the column."""
+    """Return whether the exact method examines too many windows, at sizes spread over the whole column."""
     nothing, phi, work = np.zeros(n), np.empty(n), np.zeros(N_COUNTERS, np.int64)
     gaps = np.unique(np.linspace(1, (n - 1) // BASE, PROBES + 1)[:-1].astype(int))
     for gap in gaps.tolist():
@@ -65,7 +65,7 @@ def is_dear(l: NDArray[np.float64], n: int, line: Straight) -> bool:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """A hard column, solved: widths of windows that are as narrow as any but for roundings."""
+    """A solved hard column: widths of windows that are narrowest up to roundings."""
 
     widths: NDArray[np.float64]
     loose: float
@@ -73,7 +73,7 @@ class Relaxed:
 
     @classmethod
     def of(cls, l: NDArray[np.float64], n: int, line: Straight) -> Relaxed | None:
-        """Of n ascending values and their line; None if more than roundings tells its windows apart."""
+        """Solve n ascending values, given their line; None if their windows differ by more than roundings."""
         period = nearly_a_period(line.u)
         u = line.u if period == 1 else _level(line.u, period)
         noise = max(float(np.ptp(u[phase::period])) for phase in range(period))
@@ -86,26 +86,26 @@ class Relaxed:
         ends = np.unique(n - 1 - _places(-u, edges))
         widths = np.empty(n)
         patterns.narrowest_of_some(l, line.mirrored, n, starts, ends, widths)
-        # Phi never falls, so that what bounds it further on bounds it here.
+        # Phi never falls, so an upper bound at a larger size is one here, too.
         np.minimum.accumulate(widths[::-1], out=widths[::-1])
         return cls(widths, loose, period)
 
     def solve(
-        self, l: NDArray[np.float64], n: int, first: int, stop: int,  # noqa: ARG002 - all is known
+        self, l: NDArray[np.float64], n: int, first: int, stop: int,  # noqa: ARG002 - all widths are known
         known: NDArray[np.float64], skip: bool,  # noqa: ARG002
         phi: NDArray[np.float64], work: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
-        """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
+        """Solve the sizes d in [first, stop); return the ranges that were filled, and their number."""
         phi[first:stop] = self.widths[first:stop]
         work[WINDOWS] += 2 * TRIED * (stop - first)
         return np.array([[first, stop]], np.int64), 1
 
 
 def _level(u: NDArray[np.float64], period: int) -> NDArray[np.float64]:
-    """Departures less the slope of one phase.
+    """Return the departures minus the slope of one phase.
 
-    The line that is closest to all values is not quite that of a pattern, which begins in one phase and ends
-    in another.  What this rounds is less than what departures are off by anyway.
+    The line closest to all values is not quite that of the pattern, which begins in one phase and ends in
+    another.  The rounding errors made here are smaller than the errors that departures have anyway.
     """
     at = np.arange(0, u.size, period, dtype=np.float64)
     at -= at.mean()
@@ -114,12 +114,12 @@ def _level(u: NDArray[np.float64], period: int) -> NDArray[np.float64]:
 
 
 def _places(u: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where the greatest departure of every part is, the first one if there are several."""
+    """Return the position of the greatest departure in every part; the first one if there are several."""
     return np.array([a + int(np.argmax(part)) for a, part in zip(edges, np.split(u, edges[1:]), strict=True)])
 
 
 def nearly_a_period(u: NDArray[np.float64]) -> int:
-    """The least p with which departures of one phase spread hardly more than with any other."""
+    """Return the least p for which the departures of a phase spread hardly more than for the best p."""
     length = min(RUN, u.size)
     most = min(MOST_PHASES, max(length // ENOUGH, 1))
     some = np.empty((RUNS, most + 1))

@@ -1,4 +1,4 @@
-"""Idle threads of a pool as helpers: they take over some of what one thread is working through."""
+"""Idle threads of a pool as helpers: they take over part of the work of a busy thread."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Result = TypeVar("Result")
 
 
 class Helpers:
-    """Shares work with whichever threads of ``pool`` have nothing else to do.
+    """Shares work with those threads of ``pool`` that have nothing else to do.
 
-    May be called from a thread of that pool: nobody waits for a helper that has not begun, so that nothing
-    hangs when no thread is free.
+    May be called from a thread of that pool: nobody waits for a helper that has not begun, so nothing hangs
+    when no thread is free.
     """
 
     def __init__(self, pool: Executor, count: int) -> None:
         self.pool, self.count = pool, count
 
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """The results of ``work`` for all items, in no particular order."""
+        """Return the results of ``work`` for all items, in no particular order."""
         left = deque(items)
         results: list[Result] = []
 

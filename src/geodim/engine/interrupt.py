@@ -1,9 +1,9 @@
-"""Ctrl-C while solving, heard once, wherever the main thread happens to be.
+"""Ctrl-C while solving, noticed exactly once, wherever the main thread happens to be.
 
-In our own programs SIGTERM and SIGHUP are heard, too.  Python turns Ctrl-C into an exception at the next
-bytecode of the main thread.  If that one belongs to a callback from C or to a finaliser, as when Numba loads
-compiled kernels, the exception is printed and forgotten, and the work goes on.  While columns are solved the
-signal therefore only sets a flag, which solvers read between any two pieces.
+In our own programs, SIGTERM and SIGHUP are treated the same way.  Python turns Ctrl-C into an exception at
+the next bytecode of the main thread.  If that bytecode belongs to a callback from C or to a finaliser, as
+when Numba loads compiled kernels, the exception is printed and forgotten, and the work goes on.  While
+columns are solved, the signal therefore only sets a flag, which solvers read between any two pieces.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-_heard: list[int] = []  # in a program of ours: the signals so far, also those whose exception was forgotten
+_heard: list[int] = []  # in our programs: the signals so far, even if their exception was forgotten
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP: an interrupt by somebody else, with the same right to what is known so far."""
+    """SIGTERM or SIGHUP: an interrupt from outside, which also ends with what is known so far."""
 
 
 def _raise(number: int, _frame: object) -> NoReturn:
@@ -31,12 +31,12 @@ def _raise(number: int, _frame: object) -> NoReturn:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP be interrupts as Ctrl-C is.
+    """Let SIGTERM and SIGHUP interrupt as Ctrl-C does.
 
-    For programs, never for a library; what is ignored stays ignored.
+    For programs, never for a library.  Signals that are ignored stay ignored.
     """
     _heard.clear()
-    if threading.current_thread() is not threading.main_thread():  # signals are not for others
+    if threading.current_thread() is not threading.main_thread():  # only the main thread handles signals
         yield
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, *ENDS)}
@@ -52,16 +52,15 @@ def interruptible() -> Iterator[None]:
 
 
 def terminated_by() -> int | None:
-    """The last SIGTERM or SIGHUP."""
+    """Return the last SIGTERM or SIGHUP received, or None."""
     return next((number for number in reversed(_heard) if number in ENDS), None)
 
 
 @contextmanager
 def heeding_interrupts(halt: Callable[[str], None]) -> Iterator[None]:
-    """Call ``halt("interrupted")`` at the first signal.
+    """Call ``halt("interrupted")`` at the first signal; a second one raises KeyboardInterrupt.
 
-    A second one raises KeyboardInterrupt, for the impatient.  Where somebody else handles a signal, or
-    outside the main thread, everything stays as it is.
+    Where somebody else handles a signal, or outside the main thread, nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,7 +1,7 @@
-"""Many columns: which of them to solve first, so that all others can be dropped by counts.
+"""Which of many columns to solve first, so that counts can drop all the others.
 
-A sample of the points tells, for each of some sizes, in which columns the narrowest windows are widest.
-Nothing here enters a result.
+In a sample of the points, at each of a few sizes, the columns whose narrowest windows are widest are likely
+leaders.  Nothing here enters a result.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
 
 LEAST, MOST = 64, 256  # points of the sample
-SHARE = 16  # of the points, at most every sixteenth
-SIZES = 8  # equally spaced, and as many more densely where windows are small
-PER_SIZE = 6  # widest columns
+SHARE = 16  # the sample has at most every sixteenth point
+SIZES = 8  # this many equally spaced, and as many again that are denser where windows are small
+PER_SIZE = 6  # columns taken as the widest at each size
 BLOCK = 128  # columns that are sorted together
 
 
 def sample_rows(n_points: int) -> NDArray[np.intp]:
-    """Points, equally spaced, that stand for all."""
+    """Return equally spaced points that stand for all points."""
     m = min(n_points, int(np.clip(n_points // SHARE, LEAST, MOST)))
     return np.unique(np.linspace(0, n_points - 1, m).astype(np.intp))
 
 
 def sample_sizes(m: int) -> NDArray[np.int64]:
-    """Sizes of windows to look at in a sample of m points."""
+    """Return the window sizes to examine in a sample of m points."""
     sizes = np.concatenate([np.linspace(m / SIZES, m, SIZES), np.geomspace(2, max(m, 2), SIZES)])
     whole = np.unique(sizes.astype(np.int64))
     return whole[(whole >= 2) & (whole <= m)]
 
 
 def leaders(source: ColumnSource, n_threads: int = 1) -> list[int]:
-    """Columns that are probably among the widest at some size, those of many sizes first."""
+    """Return the columns that are probably among the widest at some size, most frequent leaders first."""
     d = source.n_features
     rows = sample_rows(source.n_points)
     sizes = sample_sizes(rows.size)

@@ -1,4 +1,4 @@
-"""The profile of points with masses: Phi as steps of the mass, exactly.
+"""The profile of points with masses: Phi as an exact step function of the mass.
 
 It is never as long as the number of points that whole weights stand for.
 """
@@ -30,14 +30,14 @@ EVERY_SIZE = 1 << 20  # up to this many points a result holds Phi at every k
 
 @dataclass(kw_only=True)
 class MassProfile(Profile):
-    """Phi of points with masses, exactly: it is ``phi[i]`` from after step i - 1 up to the end of step i.
+    """Exact Phi of points with masses: ``phi[i]`` from the end of step i - 1, exclusively, to that of step i.
 
     Attributes
     ----------
     measure : Measure
-        What the points weigh.
+        The masses of the points.
     high, low : array of int64
-        The mass at the end of every step, in units.
+        High and low parts of the mass at the end of every step, in units.
     """
 
     measure: Measure
@@ -46,7 +46,7 @@ class MassProfile(Profile):
 
     @classmethod
     def nothing(cls, measure: Measure, n_features: int) -> MassProfile:
-        """A profile to which no column has contributed yet: one step of width 0."""
+        """Return a profile to which no column has contributed yet: one step of width 0."""
         high, low = parts_of(measure.total)
         return cls(
             phi=np.zeros(1), owner=np.full(1, -1, np.int32), step=0.0, done=np.zeros(n_features, np.bool_),
@@ -55,7 +55,7 @@ class MassProfile(Profile):
         )  # fmt: skip
 
     def known(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """What was reached so far; it stays as it is while others merge."""
+        """Return what has been reached so far; these arrays do not change while others merge."""
         with self.lock:
             return self.high, self.low, self.phi
 
@@ -67,7 +67,7 @@ class MassProfile(Profile):
         width: NDArray[np.float64],
         looked: int,
     ) -> None:
-        """Take the steps of a column, some of them below what others reached."""
+        """Merge the steps of a column; some of them may lie below what others reached."""
         from geodim.engine.kernels.masses import merge_steps  # noqa: PLC0415 - imports Numba
 
         with self.lock:
@@ -83,7 +83,7 @@ class MassProfile(Profile):
             self.phi, self.owner = wide[:count].copy(), owner[:count].copy()
 
     def spread_out(self) -> Profile:
-        """The same at every k, for whole weights of few points in all: as if the points were repeated."""
+        """Return the profile at every k, as if points were repeated, for whole weights with a small sum."""
         times = np.diff(self.measure.points(self.high), prepend=0)
         return Profile(
             phi=np.repeat(self.phi, times), owner=np.repeat(self.owner, times), step=0.0, done=self.done,
@@ -94,16 +94,16 @@ class MassProfile(Profile):
 
     @property
     def mass(self) -> float:
-        """Return the total mass."""
+        """The total mass."""
         return self.measure.mass
 
     @property
     def end(self) -> float:
-        """Where the last step ends: before k = n + 1, or at the mass of all points."""
+        """Where the last step ends: at k = n + 1, exclusively, or at the mass of all points."""
         return self.n_points + 1 if self.measure.whole else self.mass
 
     def _ends(self) -> NDArray[Any]:
-        """The last k, or the mass, of every step."""
+        """Return the last k, or the mass, of every step."""
         if self.measure.whole:
             return self.measure.points(self.high)
         ends = self.measure.masses(self.high, self.low)
@@ -111,11 +111,11 @@ class MassProfile(Profile):
         return np.minimum(np.maximum.accumulate(ends), self.mass)
 
     def everywhere(self, n_threads: int = 1) -> tuple[NDArray[Any], NDArray[np.float64]]:  # noqa: ARG002
-        """The end of every step and its width."""
+        """Return the end of every step and its width."""
         return self._ends(), self.phi
 
     def bounds(self, ranges: Ranges, n_threads: int = 1) -> Bounds:
-        """The same while some columns are unfinished, each of which may be as wide as its range."""
+        """Return bounds while some columns are unfinished, each of which may be as wide as its range."""
         support, lower = self.everywhere(n_threads)
         return support, lower, np.maximum(lower, ranges.widths[~self.done].max(initial=0.0))
 
@@ -126,21 +126,24 @@ class MassProfile(Profile):
         scale: float,
         n_threads: int = 1,  # noqa: ARG002
     ) -> float:
-        """The mean over all mass of one width per step, rounded once."""
+        """Return the mean over all mass of one width per step, rounded once."""
         return mean_over_mass(widths, differences(self.high, self.low), self.measure.total, scale)
 
     def off_by_mass(self, widest: float) -> float:
-        """How far Delta, unscaled, may be off because masses were rounded.
+        """Return how far Delta, unscaled, may be off because masses were rounded.
 
-        No window weighs by as many units more as there are points, nor do all points together; each of the
-        two moves the mean by less than that part of the widest range.
+        The mass of any window, and of all points together, is off by less than as many units as there are
+        points.  Each of the two moves the mean by less than that part of the widest range.
         """
         if not self.measure.rounded:
             return 0.0
         return math.nextafter(4.0 * widest * (self.measure.size / float(self.measure.total)), math.inf)
 
     def shown(self, support: NDArray[Any], lower: Widths, upper: Widths, widest: float) -> Bounds:  # noqa: ARG002
-        """What a result holds: k from 2 on, or masses that float64 tells apart; whoever attains a width."""
+        """Return what a result holds: k from 2 on, or masses that float64 can distinguish, with bounds.
+
+        Steps that differ only in the column that attains them are merged.
+        """
         exact = lower is upper and not self.measure.rounded
         last = np.append(lower[1:] > lower[:-1], True)
         if self.measure.whole:
@@ -152,7 +155,7 @@ class MassProfile(Profile):
         return support, lower, lower if exact else upper
 
     def steps(self) -> Steps:
-        """Where each step begins, its column and its width."""
+        """Return where each step begins, its column and its width."""
         if self.measure.whole:
             starts = np.append(0, self.measure.points(self.high[:-1])) + 1
             starts[0] = 2
@@ -162,7 +165,7 @@ class MassProfile(Profile):
         return starts[first:], self.owner[first:].astype(np.int64), self.phi[first:]
 
     def lengths(self, starts: NDArray[Any]) -> NDArray[Any]:
-        """How much mass each step has, even where float64 does not tell its ends apart."""
+        """Return the mass of each step, even if float64 cannot distinguish its ends."""
         if self.measure.whole:
             return super().lengths(starts)
         return self.measure.masses(*differences(self.high, self.low))
@@ -170,7 +173,7 @@ class MassProfile(Profile):
     # ------------------------------------------------------------ checkpoints
 
     def state(self, key: str) -> dict[str, Any]:
-        """Return the arrays that a checkpoint keeps."""
+        """Return the arrays that a checkpoint saves."""
         arrays = {"phi": self.phi, "owner": self.owner, "work": self.work, "high": self.high, "low": self.low}
         return {name + key: array for name, array in arrays.items()} | {f"size{key}": np.int64(self.phi.size)}
 
@@ -198,9 +201,9 @@ class MassProfile(Profile):
 
 
 def _told_apart(masses: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Which of ascending masses to keep: of equal ones the first, whose step is the longest, by far.
+    """Return which of ascending masses to keep: of equal ones the first, whose step is by far the longest.
 
-    The mass of all points is kept in any case, and then the one before it is a little less.
+    The mass of all points is always kept; masses equal to it are made slightly smaller.
     """
     masses[:-1][masses[:-1] == masses[-1]] = np.nextafter(masses[-1], 0.0)
     return np.flatnonzero(np.append(True, masses[1:] > masses[:-1]))

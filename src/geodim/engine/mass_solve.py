@@ -1,8 +1,8 @@
 """The loop over columns of points with masses: exact, by the steps of each column, or by counters of mass.
 
-Columns are shared out to threads one by one, and merged by the greatest width at every mass, so that nothing
-depends on their order.  A column that is solved takes some 500 bytes a point; nothing is as long as what
-weights stand for.
+Columns are handed to threads one by one and merged by the greatest width at every mass, so nothing depends on
+their order.  Solving a column takes some 500 bytes per point; no array is as long as the number of points
+that weights stand for.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from geodim.engine.ways import Way
 
 MASS_BYTES = 500  # per point: a column, its starts, and its steps
-PATIENCE = 1 << 22  # starts that are examined between two looks at the clock
-GAPS = 256  # on the stack to begin with; halving needs some tens
+PATIENCE = 1 << 22  # starts examined between two checks of the clock
+GAPS = 256  # initial size of the stack; halving needs a few tens
 EXACT_BITS = 52  # of counts times steps, so that K j - C[j] is exact in float64
 
 
@@ -51,7 +51,7 @@ def mass_profile(
     n_threads: int,
     driver: Driver,
 ) -> Profile:
-    """Solve every column: by counters of mass if the way says so, else exactly, whatever the step.
+    """Solve every column: by counters of mass if the way says so, otherwise exactly, whatever the step.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def mass_profile(
     way
         How columns are solved.
     step
-        If counted, the resolution; a power of two.
+        The resolution if columns are counted; a power of two.
     ranges
         Ranges of the columns.
     leaders
@@ -68,7 +68,7 @@ def mass_profile(
     n_threads
         Number of threads.
     driver
-        Says when to stop, hears (columns done, columns in all), and keeps the state.
+        Decides when to stop, receives progress as (columns done, all columns), and saves the state.
     """
     if way.counted:
         return _counted(source, way, step, ranges, leaders, n_threads, driver)
@@ -94,12 +94,12 @@ def _run(
     n_threads: int,
     driver: Driver,
 ) -> None:
-    """Solve all columns that are not done yet, leaders first: each thread takes the next one."""
+    """Solve all columns that are not done yet, leaders first; each thread takes the next one."""
     driver.resume([profile])
     columns = deque(
         column for column in dict.fromkeys([*leaders, *range(profile.done.size)]) if not profile.done[column]
     )
-    solved = threading.Event()  # a column, or all that a thread found
+    solved = threading.Event()  # set when a column is solved or a thread ends
 
     def work() -> None:
         while not driver.late():
@@ -132,14 +132,14 @@ def _run(
                     one.result()
                 report()
         except BaseException:
-            driver.halt("interrupted")  # what still waits returns at once
+            driver.halt("interrupted")  # threads return before their next column
             raise
     profile.stopped = driver.stopped
     driver.keep([profile])
 
 
 def _check_ends(column: int, ranges: Ranges, least: float, greatest: float) -> None:
-    """Raise unless a column reaches as far as in the first pass."""
+    """Raise unless a column has the same range as in the first pass."""
     before = float(ranges.least[column]), float(ranges.greatest[column])
     if (float(least), float(greatest)) != before:
         raise changed(column, before, (float(least), float(greatest)))
@@ -151,9 +151,9 @@ class ColumnSteps:
     Parameters
     ----------
     values : array of float64
-        Ascending.
+        The values, ascending.
     high, low : array of int64
-        The mass of each.
+        High and low parts of the mass of each value.
     """
 
     def __init__(self, values: NDArray[np.float64], high: NDArray[np.int64], low: NDArray[np.int64]) -> None:
@@ -173,11 +173,11 @@ class ColumnSteps:
     def merge(self, index: int, profile: MassProfile, stop: Callable[[], bool]) -> bool:
         """Find the steps where the column may exceed what others reached, and merge them.
 
-        False if ``stop`` ended it early: then nothing is merged.
+        Returns False if ``stop`` ended it early: then nothing is merged.
         """
         from geodim.engine.kernels import mass_steps as kernels  # noqa: PLC0415 - imports Numba
 
-        if self.column[0].size < 2:  # a constant tells nothing apart
+        if self.column[0].size < 2:  # a constant column has phi 0 everywhere
             return True
         known = profile.known()
         kernels.begin_steps(
@@ -205,7 +205,7 @@ class ColumnSteps:
 
 
 def _longer(array: NDArray[Any]) -> NDArray[Any]:
-    """The same rows, and room for as many more."""
+    """Return a copy of the array with room for as many rows again."""
     return np.concatenate([array, np.empty_like(array)])
 
 
@@ -213,10 +213,10 @@ def _longer(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def counting_unit(measure: Measure, n_steps: int) -> tuple[int, bool]:
-    """Which unit counters of this many steps have: its bits beyond those of a mass, and whether it rounds.
+    """Return the unit of counters for this many steps, and whether masses are rounded to it.
 
-    K j - C[j] must be exact in float64, K being the mass of all points at most.  A multiplicity is counted
-    as it is where it can.
+    The unit is 2^shift units of mass, and ``shift`` is returned.  K j - C[j] must be exact in float64, where
+    K is at most the mass of all points.  Multiplicities are counted without rounding where possible.
     """
     needed = BITS - EXACT_BITS + (n_steps + 2).bit_length()
     shift = max(needed, -measure.exponent) if measure.whole else needed
@@ -232,7 +232,7 @@ def _counted(
     n_threads: int,
     driver: Driver,
 ) -> Profile:
-    """Count the mass in every step of width, and solve the counts as the engine does."""
+    """Count the mass in every step of width, and solve these counts as the engine does."""
     from geodim.engine.counting import CountingSolver  # noqa: PLC0415 - imports Numba
     from geodim.engine.kernels.masses import add_masses, rounded_counts  # noqa: PLC0415
 

@@ -1,7 +1,7 @@
 """Points whose masses are whole numbers of some unit, solved as that many points, and shown as masses.
 
-The unit may divide all masses, as that of equal weights does: then points are repeated that often. Or it
-is so small that nothing much is lost where masses are rounded to it: then they are counted in steps of width.
+The unit may divide all masses, as it does for equal weights: then points are repeated that often.  Or it is
+so small that rounding masses to it loses little: then they are counted in steps of width.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 
 def in_units(units: Profile, measure: Measure, unit: int, *, rounded: bool = False) -> Profile:
-    """The profile of points with masses, from that of as many points as there are units.
+    """Return the profile of points with masses, given the profile of as many points as there are units.
 
     Parameters
     ----------
     units : Profile
-        Of ``units.n_points`` points.
+        The profile of ``units.n_points`` points, one per unit.
     measure : Measure
-        What the points weigh.
+        The masses of the points.
     unit : int
-        What each of them stands for, in units of the measure.
+        What each of these units is worth, in units of the measure.
     rounded : bool
-        Whether masses were rounded to units, so that no window is off by one of them or more.
+        Whether masses were rounded to units; every window is then off by less than one unit.
     """
     found = UnitProfile.of(units, measure, unit, rounded=rounded)
     if not measure.whole:
@@ -57,16 +57,16 @@ def in_units(units: Profile, measure: Measure, unit: int, *, rounded: bool = Fal
 
 @dataclass(kw_only=True)
 class UnitProfile(Profile):
-    """Phi of points whose masses are whole numbers of a unit, or were rounded to such.
+    """Phi of points whose masses are whole numbers of a unit, or were rounded to whole numbers.
 
     Attributes
     ----------
     measure : Measure
-        What the points weigh.
+        The masses of the points.
     units : Profile
-        Of as many points as there are units.
+        The profile of as many points as there are units.
     unit : int
-        What each of these stands for, in units of the measure.
+        What each of these units is worth, in units of the measure.
     rounded : bool
         Whether masses were rounded.
     """
@@ -87,30 +87,30 @@ class UnitProfile(Profile):
 
     @property
     def mass(self) -> float:
-        """Return the total mass."""
+        """The total mass."""
         return self.measure.mass
 
     @property
     def end(self) -> float:
-        """Where the last step ends: before k = n + 1, or at the mass of all points."""
+        """Where the last step ends: at k = n + 1, exclusively, or at the mass of all points."""
         return self.n_points + 1 if self.measure.whole else self.mass
 
     def everywhere(self, n_threads: int = 1) -> tuple[NDArray[Any], Widths]:
-        """All numbers of units from 2 on, and Phi there."""
+        """Return all numbers of units from 2 on, and Phi there."""
         return self.units.everywhere(n_threads)
 
     def bounds(self, ranges: Ranges, n_threads: int = 1) -> Bounds:
-        """Units, ascending to those of all points, and bounds from after the one before to each of them."""
+        """Return ascending numbers of units, and bounds on Phi at each and since the one before."""
         return self.units.bounds(ranges, n_threads)
 
     def mean(self, support: NDArray[Any], widths: Widths, scale: float, n_threads: int = 1) -> float:
-        """The mean over all units."""
+        """Return the mean over all units."""
         return self.units.mean(support, widths, scale, n_threads)
 
     def off_by_mass(self, widest: float) -> float:
-        """How far Delta, unscaled, may be off because masses were rounded.
+        """Return how far Delta, unscaled, may be off because masses were rounded.
 
-        Phi lies between that of a unit less and that of a unit more, which moves the integral by one unit
+        Phi lies between its values at one unit less and one unit more, which moves the integral by one unit
         times the widest range; and all points together weigh up to one unit more than was counted.
         """
         if not self.rounded:
@@ -118,12 +118,12 @@ class UnitProfile(Profile):
         return math.nextafter(2.0 * widest / self.units.n_points * (1.0 + 2.0**-20), math.inf)
 
     def rounded_mean(self, n_threads: int = 1) -> tuple[float, float]:
-        """Delta of the rounded values, unscaled, and how far it may be off."""
+        """Return Delta of the rounded values, unscaled, and how far it may be off."""
         delta, off = self.units.rounded_mean(n_threads)
         return delta, off + self.off_by_mass(self.step * self.phi.size)
 
     def _ends(self, units: NDArray[np.int64]) -> NDArray[Any]:
-        """Units as sizes, if weights are whole, or as masses; all of them as those of all points."""
+        """Convert units to sizes if weights are whole, else to masses; all units become all points."""
         whole = self.measure.whole
         ends = units * self.measure.of_whole(self.unit) if whole else self._masses(units)
         everything = self.n_points if whole else self.mass
@@ -132,16 +132,16 @@ class UnitProfile(Profile):
     def _masses(self, units: NDArray[np.int64]) -> NDArray[np.float64]:
         zeros = (self.unit & -self.unit).bit_length() - 1
         masses = np.empty(units.size)
-        for at in range(0, units.size, PART):  # what is made on the way is longer than the masses
+        for at in range(0, units.size, PART):  # in parts, since temporaries are longer than the masses
             part = slice(at, at + PART)
             masses[part] = nearest(*products(units[part], self.unit >> zeros), self.measure.exponent + zeros)
         return masses
 
     def shown(self, support: NDArray[Any], lower: Widths, upper: Widths, widest: float) -> Bounds:
-        """Sizes or masses, and bounds that hold from after the one before to each.
+        """Return sizes or masses, with bounds that hold at each and since the one before.
 
-        Where windows may be off by a unit, Phi is at least what was counted for a unit less, and at most what
-        was counted for a unit more.
+        If windows may be off by a unit, Phi is at least what was counted for one unit less, and at most what
+        was counted for one unit more.
         """
         if self.rounded:
             total = self.units.n_points
@@ -151,7 +151,7 @@ class UnitProfile(Profile):
             lower = np.where(before == 0, 0.0, lower[np.searchsorted(support, before - 1, side="right")])
             upper = np.append(upper, widest)[np.searchsorted(support, ends + 1, side="left")]
             return self._ends(ends), lower, upper
-        # A single unit has no width; and where neighbours agree, as they may if not counted, it is one step.
+        # A single unit has no width; neighbours that agree, as they may if not counted, form one step.
         exact = lower is upper
         support, lower, upper = np.append(1, support), np.append(0.0, lower), np.append(0.0, upper)
         last = np.append((lower[1:] > lower[:-1]) | (upper[1:] > upper[:-1]), True)
@@ -159,7 +159,7 @@ class UnitProfile(Profile):
         return self._ends(support[last]), lower, lower if exact else upper[last]
 
     def steps(self) -> Steps:
-        """Where each step begins, its column and its width."""
+        """Return where each step begins, its column and its width."""
         if self.units.counted:
             sizes, owners, widths = self.units.steps()
         else:

@@ -1,12 +1,12 @@
-"""Masses of points as whole numbers of one unit, so that sums of them are exact.
+"""Masses of points as whole numbers of one unit, so that their sums are exact.
 
-A float64 is a whole number times a power of two.  Take as unit the power of two of which all masses together
-are 2^121 to 2^122: then every mass is a whole number of units, as long as no weight has a digit 2^122 times
-smaller than the total, which few have.  Whole numbers of 122 bits are kept in two parts of int64,
-``high * 2^62 + low``.  Multiplying all weights by a power of two changes the unit alone, and so no bit of
-anything else.
+A float64 is a whole number times a power of two.  The unit is the power of two for which all masses together
+are 2^121 to 2^122 units.  Then every mass is a whole number of units, unless some weight has a binary digit
+2^122 times smaller than the total, which is rare.  Whole numbers of 122 bits are stored in two int64 parts,
+``high * 2^62 + low``.  Multiplying all weights by a power of two changes only the unit, and no other bit.
 
-Weights with smaller digits are rounded up to units: of n points, no set is then off by n units or more.
+Weights with smaller digits are rounded up to units, so the mass of any set of the n points is off by less
+than n units.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ if TYPE_CHECKING:
 
     Parts = tuple[NDArray[np.int64], NDArray[np.int64]]
 
-BITS = 122  # of all masses together; rounding up adds less than one
+BITS = 122  # of all masses together; rounding up adds less than one bit
 LOW_MASK = (1 << LOW_BITS) - 1
-PART = 1 << 16  # weights that are converted at a time
-CHUNK = 26  # bits that float64 multiplies without rounding, twice as many being less than 53 of them
-MOST_FACTOR = (1 << LOW_BITS // 2) - 1  # of which `products` takes one
+PART = 1 << 16  # weights converted at a time
+CHUNK = 26  # bits: products of two such numbers have less than 53, so float64 does not round them
+MOST_FACTOR = (1 << LOW_BITS // 2) - 1  # `products` needs one factor that is no larger
 HUGE = 2.0**900  # widths whose products might overflow
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What the points weigh that have a mass.
+    """The masses of all points that have one.
 
     Attributes
     ----------
     high, low : array of int64
-        The mass of every point in units, each more than 0.
+        High and low parts of every point's mass in units, which is more than 0.
     exponent : int
         A unit is 2^exponent.
     total : int
-        Units of all points together.
+        Mass of all points together, in units.
     whole : bool
-        Whether weights are multiplicities: whole numbers, not too many in all.
+        Whether weights are multiplicities: whole numbers whose sum can be counted.
     rounded : bool
-        Whether some weight was rounded to units.
+        Whether some weight had to be rounded to a whole number of units.
     size : int
         The number of points.
     """
@@ -64,7 +64,7 @@ class Measure:
 
     @classmethod
     def of(cls, weights: NDArray[Any]) -> Measure:
-        """Of weights that are positive and finite, with a finite sum: float64, int64 or uint64."""
+        """Make a measure of positive, finite weights with a finite sum: float64, int64 or uint64."""
         parts = [slice(at, at + PART) for at in range(0, weights.size, PART)]
         if weights.dtype.kind == "f":
             units = exact_sum(np.ascontiguousarray(weights, np.float64))
@@ -84,23 +84,23 @@ class Measure:
         return cls(high, low, exponent, _whole_sum(high, low), whole, rounded, weights.size)
 
     def bare(self) -> Measure:
-        """The same without what each point weighs, where nobody asks for that any more."""
+        """Return the measure without the masses of single points, once they are no longer needed."""
         nothing = np.empty(0, np.int64)
         return replace(self, high=nothing, low=nothing)
 
     @property
     def n_points(self) -> int:
-        """Points, counted as often as they are there if weights are multiplicities."""
+        """The number of points, counted with multiplicity if weights are multiplicities."""
         return self.of_whole(self.total) if self.whole else self.size
 
     @property
     def mass(self) -> float:
-        """The total, in the nearest float64."""
+        """The total mass, rounded to the nearest float64."""
         return _times_power(self.total, self.exponent)
 
     @property
     def grain(self) -> int:
-        """How often two divides the units of every point."""
+        """The largest power of two (its exponent) that divides the units of every point."""
         low, high = int(np.bitwise_or.reduce(self.low)), int(np.bitwise_or.reduce(self.high))
         together = (high << LOW_BITS) | low
         return (together & -together).bit_length() - 1
@@ -110,17 +110,21 @@ class Measure:
         return units >> -self.exponent
 
     def points(self, high: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The same for an array of units: a point is at least 2^70 units, so the high part has it all."""
+        """Do the same as `of_whole` for an array of masses, given by their high parts.
+
+        A point is at least 2^70 units, so the high part contains all of them.
+        """
         return high >> (-self.exponent - LOW_BITS)
 
     def masses(self, high: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Units as masses, each the nearest float64."""
+        """Convert units to masses, each rounded to the nearest float64."""
         return nearest(high, low, self.exponent)
 
     def counts(self, most: int) -> tuple[NDArray[np.int64], int] | None:
-        """The masses as multiples of a common divisor, and that; None if these are more than ``most`` in all.
+        """Return the masses as multiples of a common divisor, and the divisor; None if they exceed ``most``.
 
-        Equal weights have one, and weights of few decimal digits that are fractions of a power of two.
+        It is the sum of the multiples that may be at most ``most``.  Equal weights have such a divisor, and
+        so do weights with few decimal digits that are fractions of a power of two.
         """
         grain = self.grain
         if int(self.high.max()) >> max(grain - 1, 0):  # the numbers below would not fit
@@ -135,17 +139,17 @@ class Measure:
 
 
 def nearest(high: NDArray[np.int64], low: NDArray[np.int64], exponent: int) -> NDArray[np.float64]:
-    """The float64 nearest to whole numbers in two parts, times a power of two."""
-    up = LOW_BITS - np.frexp(high.astype(np.float64))[1].astype(np.int64)  # room before the leading digit
+    """Return the float64 nearest to each whole number, given in two parts, times a power of two."""
+    up = LOW_BITS - np.frexp(high.astype(np.float64))[1].astype(np.int64)  # zeros before the leading digit
     rest = LOW_BITS - up
     leading = (high << up) | (low >> rest)
-    # What is cut off only matters if the others are half way between two floats.
+    # The digits cut off only matter if the rest is half way between two floats.
     leading |= (low & ((np.int64(1) << rest) - 1)) > 0
     return np.ldexp(leading.astype(np.float64), (rest + exponent).astype(np.int32))
 
 
 def products(numbers: NDArray[np.int64], factor: int) -> Parts:
-    """Numbers times another one, in two parts; one of the two is less than 2^31, or the factor is 1."""
+    """Return numbers times a factor, in two parts; one of the two must be below 2^31, or the factor 1."""
     if factor == 1:
         return numbers >> LOW_BITS, numbers & LOW_MASK
     half = LOW_BITS // 2
@@ -155,14 +159,14 @@ def products(numbers: NDArray[np.int64], factor: int) -> Parts:
 
 
 def _times_power(number: int, exponent: int) -> float:
-    """A whole number times a power of two, rounded once."""
+    """Return a whole number times a power of two, rounded once."""
     return float(number << exponent) if exponent >= 0 else number / (1 << -exponent)
 
 
 def _digits_and_exponents(
     weights: NDArray[Any], exponent: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Weights as whole numbers times powers of two, of units of 2^exponent."""
+    """Return weights as whole numbers and exponents of two, relative to units of 2^exponent."""
     if weights.dtype.kind != "f":
         return weights.astype(np.uint64), np.full(weights.size, -exponent)
     fractions, exponents = np.frexp(weights)
@@ -170,13 +174,13 @@ def _digits_and_exponents(
 
 
 def _digits(weights: NDArray[Any]) -> Parts:
-    """Integers of up to 64 bits in two parts."""
+    """Return integers of up to 64 bits in two parts."""
     digits = weights.astype(np.uint64)
     return (digits >> np.uint64(LOW_BITS)).astype(np.int64), (digits & np.uint64(LOW_MASK)).astype(np.int64)
 
 
 def _shifted(digits: NDArray[np.uint64], shifts: NDArray[np.int64]) -> tuple[Any, Any, bool]:
-    """``digits * 2^shifts`` in two parts, rounded up, and whether anything was rounded.
+    """Return ``digits * 2^shifts`` in two parts, rounded up, and whether anything was rounded.
 
     Shifts are less than `BITS`, and no product reaches 2^`BITS`.
     """
@@ -195,7 +199,7 @@ def _shifted(digits: NDArray[np.uint64], shifts: NDArray[np.int64]) -> tuple[Any
 
 
 def _whole_sum(high: NDArray[np.int64], low: NDArray[np.int64]) -> int:
-    """The sum of all masses; those of the lower parts in halves, so that nothing overflows."""
+    """Return the sum of all masses; low parts are added in halves, so that nothing overflows."""
     halves = (int((low >> 31).sum()) << 31) + int((low & ((1 << 31) - 1)).sum())
     return (int(high.sum()) << LOW_BITS) + halves
 
@@ -206,16 +210,16 @@ def parts_of(units: int) -> tuple[int, int]:
 
 
 def differences(high: NDArray[np.int64], low: NDArray[np.int64]) -> Parts:
-    """What ascending masses are apart, the first of them from 0."""
+    """Return the differences between successive ascending masses, the first of them from 0."""
     apart_high, apart_low = np.diff(high, prepend=0), np.diff(low, prepend=0)
     borrowed = apart_low < 0
     return apart_high - borrowed, apart_low + (borrowed.astype(np.int64) << LOW_BITS)
 
 
 def integral(widths: NDArray[np.float64], apart: Parts) -> int | None:
-    """The sum of widths times masses, without rounding, in units of 2^-1074; None if a width is infinite.
+    """Return the exact sum of widths times masses in units of 2^-1074; None if a width is infinite.
 
-    Both are cut into parts so short that float64 multiplies them exactly.
+    Both factors are cut into parts short enough for float64 to multiply exactly.
     """
     if not np.all(np.isfinite(widths)):
         return None
@@ -236,7 +240,7 @@ def integral(widths: NDArray[np.float64], apart: Parts) -> int | None:
 
 
 def _slowly(widths: NDArray[np.float64], apart: Parts) -> int:
-    """One product after the other, in Python's integers."""
+    """Compute the same sum as `integral`, one product after the other, with Python's integers."""
     total = 0
     for width, high, low in zip(widths.tolist(), apart[0].tolist(), apart[1].tolist(), strict=True):
         top, bottom = width.as_integer_ratio()
@@ -245,7 +249,7 @@ def _slowly(widths: NDArray[np.float64], apart: Parts) -> int:
 
 
 def mean_over_mass(widths: NDArray[np.float64], apart: Parts, total: int, scale: float) -> float:
-    """The integral over the total and the scale, rounded once, as `geodim.paper` has it."""
+    """Return the integral divided by total and scale, rounded once, as in `geodim.paper`."""
     area = integral(widths, apart)
     if area is None:
         return math.inf

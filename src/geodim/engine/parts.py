@@ -1,7 +1,6 @@
-"""Long arrays in parts, by several threads: sums, shares, and arrays to be filled.
+"""Long arrays processed in parts by several threads: sums, shares, and filling.
 
-Parts have a fixed size and their results are put together in order, so that nothing depends
-on the number of threads.
+Parts have a fixed size and their results are combined in order, so nothing depends on the number of threads.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PART = 1 << 20
-SHORT = 1 << 15  # up to this many numbers are added up by NumPy: compiled code takes longer to load
-FRACTION, HALF = 52, 26  # bits of a float64's fraction, and of the lower half of it with the leading bit
+SHORT = 1 << 15  # up to this many numbers, NumPy adds faster than compiled code is loaded
+FRACTION, HALF = 52, 26  # bits of a float64's fraction, and of the lower half of fraction and leading bit
 
 
 def available_threads() -> int:
-    """Cores this process may use."""
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def thread_count(threads: object, name: str = "n_threads") -> int:
-    """How many threads to use: as many as a caller says, or one for each core.
+    """Return how many threads to use: the number that the caller gives, or one per core if it is None.
 
     Examples
     --------
@@ -46,7 +45,7 @@ def thread_count(threads: object, name: str = "n_threads") -> int:
 
 
 def in_parts(work: Callable[[slice], T], size: int, n_threads: int = 1) -> list[T]:
-    """What ``work`` returns for every part of 0, ..., size - 1, in order."""
+    """Call ``work`` on every part of 0, ..., size - 1 and return the results in order."""
     parts = [slice(at, min(at + PART, size)) for at in range(0, size, PART)]
     if n_threads == 1 or len(parts) < 2:
         return [work(part) for part in parts]
@@ -55,7 +54,10 @@ def in_parts(work: Callable[[slice], T], size: int, n_threads: int = 1) -> list[
 
 
 def filled(size: int, value: float, dtype: DTypeLike, n_threads: int = 1) -> NDArray[Any]:
-    """Like `numpy.full`: most of the time goes into memory that is touched for the first time."""
+    """Return a filled array, like `numpy.full`, but written by several threads.
+
+    Most of the time goes into touching the memory for the first time.
+    """
     array: NDArray[Any] = np.empty(size, dtype)
 
     def fill(part: slice) -> None:
@@ -66,7 +68,7 @@ def filled(size: int, value: float, dtype: DTypeLike, n_threads: int = 1) -> NDA
 
 
 def whole_numbers(first: int, stop: int, n_threads: int = 1) -> NDArray[np.int64]:
-    """Like `numpy.arange`."""
+    """Return the integers from ``first`` to ``stop`` - 1, like `numpy.arange`, but by several threads."""
     array = np.empty(max(stop - first, 0), np.int64)
 
     def fill(part: slice) -> None:
@@ -77,9 +79,10 @@ def whole_numbers(first: int, stop: int, n_threads: int = 1) -> NDArray[np.int64
 
 
 def exact_sum(values: NDArray[np.float64], n_threads: int = 1) -> int | None:
-    """The sum of numbers >= 0 as a whole number of units of 2^-1074, the smallest float.
+    """Return the exact sum of numbers >= 0 as an integer, in units of 2^-1074, the smallest float.
 
-    None if a number is infinite.  Nothing is rounded, so it does not depend on the order or on the parts.
+    Returns None if a number is infinite.  Nothing is rounded, so the sum does not depend on the order or on
+    the parts.
     """
     if values.size <= SHORT:
         return _short_sum(values)
@@ -97,7 +100,10 @@ def exact_sum(values: NDArray[np.float64], n_threads: int = 1) -> int | None:
 
 
 def _short_sum(values: NDArray[np.float64]) -> int | None:
-    """The same by NumPy: halves of fractions add up, by exponent, to less than 2^53: floats hold that."""
+    """Do the same as `exact_sum` with NumPy alone.
+
+    For each exponent, the halves of the fractions add up to less than 2^53, which floats hold exactly.
+    """
     bits = values.view(np.int64)
     exponents = bits >> FRACTION
     if exponents.size and not 0 <= exponents.min() <= exponents.max() < 2047:  # negative, infinite or NaN
@@ -110,25 +116,25 @@ def _short_sum(values: NDArray[np.float64]) -> int | None:
 
 
 def divisor(d_max: float, normalize: bool) -> float:
-    """What features are divided by: the largest range if they are normalised and it is not 0, else 1."""
+    """Return the divisor of features: ``d_max`` if they are normalised and it is not 0, otherwise 1."""
     return d_max if normalize and d_max > 0.0 else 1.0
 
 
 def mean(widths: NDArray[np.float64], n_points: int, scale: float, n_threads: int = 1) -> float:
-    """The sum over n and the scale, rounded once, as `geodim.paper` has it.
+    """Return the sum of the widths over ``n_points`` and ``scale``, rounded once, as in `geodim.paper`.
 
-    It is the float64 nearest to the quotient.
+    It is the float64 nearest to the exact quotient.
     """
     total = exact_sum(widths, n_threads)
-    if total is None:  # nothing is known of some column
+    if total is None:  # nothing is known about some column
         return math.inf
     return mean_of(total, n_points, scale)
 
 
 def mean_of(total: int, n_points: int, scale: float) -> float:
-    """The same for a sum in units of 2^-1074, as `exact_sum` gives it."""
+    """Do the same as `mean` for a sum in units of 2^-1074, as `exact_sum` returns it."""
     numerator, denominator = float(scale).as_integer_ratio()
-    # Python divides whole numbers correctly rounded, however large they are, and down to the smallest floats.
+    # Python rounds quotients of integers correctly, however large they are, and down to the smallest floats.
     try:
         return (total * denominator) / ((n_points * numerator) << 1074)
     except OverflowError:  # widths beyond 1e308 times the scale
@@ -138,9 +144,10 @@ def mean_of(total: int, n_points: int, scale: float) -> float:
 def sums_by_owner(
     phi: NDArray[np.float64], owner: NDArray[np.int32], n_features: int, n_threads: int = 1
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The sum of phi over what each feature owns, in units of the largest phi; and whether it owns anything.
+    """Return for each feature the sum of phi over the sizes it owns, and whether it owns any.
 
-    What is less than the smallest float, in these units, has the sum 0, and still an owner.
+    Sums are in units of the largest phi.  A sum below the smallest float becomes 0, but the feature still
+    counts as an owner.
     """
     sums, attains = np.zeros(n_features), np.zeros(n_features, np.bool_)
     largest = max(in_parts(lambda part: float(phi[part].max()), phi.size, n_threads), default=0.0)
@@ -162,9 +169,10 @@ def sums_by_owner(
 def _share_sums(
     phi: NDArray[np.float64], owner: NDArray[np.int32], largest: float, first: int, size: int
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The sums of columns first, ..., first + size - 1, and which of them own anything.
+    """Return the sums of columns first, ..., first + size - 1, and which of them own anything.
 
-    Runs of one owner are added up by themselves, from left to right: the bits are the same either way.
+    Each run of sizes with one owner is added up separately, from left to right, so that NumPy and compiled
+    code give the same bits.
     """
     sums, there = np.zeros(size), np.zeros(size, np.bool_)
     if phi.size > SHORT:
@@ -174,7 +182,7 @@ def _share_sums(
         return sums, there
     starts = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
     run = np.repeat(np.arange(starts.size), np.diff(starts, append=owner.size))
-    totals = np.bincount(run, phi / largest)  # which adds one after the other
+    totals = np.bincount(run, phi / largest)  # bincount adds one number after the other
     owned = (owner[starts] >= 0) & (np.maximum.reduceat(phi, starts) > 0.0)
     columns = owner[starts][owned] - first
     sums += np.bincount(columns, totals[owned], size)

@@ -1,4 +1,4 @@
-"""Columns that repeat, and the choice of a way for columns whose windows are all alike."""
+"""Columns that repeat exactly, and the choice of a method for alike columns."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from geodim.engine.alike import Alike
     from geodim.engine.column import ColumnSolver
 
-LONGEST = 32.0  # times the root of n: the longest period, whose square is the work that it takes
-PERIOD_LOOKS = 16  # for each value, while a period is sought
+LONGEST = 32.0  # times the root of n: the longest period; solving takes its square
+PERIOD_LOOKS = 16  # comparisons per value in the search for a period
 
 
 @dataclass(frozen=True)
 class Periodic:
-    """One that repeats exactly, see `geodim.engine.kernels.patterns.narrowest_of_period`."""
+    """A column that repeats exactly, see `geodim.engine.kernels.patterns.narrowest_of_period`."""
 
     period: int
     base: NDArray[np.float64]
@@ -38,7 +38,10 @@ class Periodic:
 
     @classmethod
     def of(cls, l: NDArray[np.float64], n: int) -> Periodic | None:
-        """Of n ascending values whose differences are exact, then infinite; None if they do not repeat."""
+        """Prepare n ascending values, padded with infinity; None if they do not repeat.
+
+        Their differences must be exact.
+        """
         most = min(int(LONGEST * math.sqrt(n)), n // 4)
         period = patterns.exact_period(l, n, most, PERIOD_LOOKS * n)
         if period == 0:
@@ -52,16 +55,17 @@ class Periodic:
         known: NDArray[np.float64], skip: bool,  # noqa: ARG002 - it costs nothing to solve all sizes
         phi: NDArray[np.float64], work: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
-        """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
+        """Solve the sizes d in [first, stop); return the ranges that were filled, and their number."""
         patterns.fill_by_period(l, n, self.period, self.base, self.tail, first, stop, phi)
         work[WINDOWS] += stop - first
         return np.array([[first, stop]], np.int64), 1
 
 
 def line_or_pattern(l: NDArray[np.float64], n: int, exact: bool, relaxed: bool) -> Alike:
-    """The way for a column that stays close to a line.
+    """Choose the method for a column that stays close to a line.
 
-    ``exact`` says whether its differences are, ``relaxed`` whether its widths may be off by a few roundings.
+    ``exact`` says whether its differences are exact, ``relaxed`` whether its widths may be off by a few
+    roundings.
     """
     found: Alike | None = Periodic.of(l, n) if exact else None
     if found is None:
@@ -71,26 +75,26 @@ def line_or_pattern(l: NDArray[np.float64], n: int, exact: bool, relaxed: bool) 
 
 
 def pattern_or_bent(l: NDArray[np.float64], n: int, exact: bool, relaxed: bool) -> Alike:  # noqa: ARG001
-    """The way for any other whose windows are all alike; whether it is taken depends on other columns."""
+    """Choose the method for any other alike column; whether it is needed depends on other columns."""
     return (Periodic.of(l, n) if exact else None) or Bent.of(l, n)
 
 
 class InPieces:
-    """Solves pieces of a column whose windows are all alike; what that needs is made when it is needed."""
+    """Solves pieces of an alike column; what this needs is prepared with the first piece."""
 
     def __init__(
         self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int, bool, bool], Alike],
         l: NDArray[np.float64], n: int, known: NDArray[np.float64], skip: bool, top: int,
         exact: bool, relaxed: bool,
     ) -> None:  # fmt: skip
-        self.make, self.exact, self.relaxed = make, exact, relaxed  # whether differences are exact, and so on
+        self.make, self.exact, self.relaxed = make, exact, relaxed  # see `line_or_pattern`
         self.solver, self.l, self.n, self.known, self.skip, self.top = solver, l, n, known, skip, top
         self.column: Alike | None = None
         self.lock = threading.Lock()
 
     @property
     def used(self) -> bool:
-        """Whether a piece was solved this way already."""
+        """Whether a piece has been solved this way already."""
         return self.column is not None
 
     def solve(self, piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:

@@ -1,7 +1,7 @@
-"""A look ahead: which columns probably attain the maximum, and about how large the discriminability is.
+"""A look ahead: which columns probably attain the maximum, and roughly how large Delta is.
 
-Nothing here enters a result.  Solving the likely leaders first lets almost every other column be dropped
-early, and the guess of Delta tells which resolution a tolerance needs.
+Nothing here enters a result.  If the likely leaders are solved first, almost every other column can be
+dropped early; and the estimate of Delta gives the resolution that a tolerance needs.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 ENTRIES = 1 << 19  # size of the sample
 FRACTIONS = (np.arange(24) + 0.5) / 24
-CLEAR = 4  # most columns that lead the sample at a sixth of the sizes or more
-WIDEST = 4  # columns of the largest spread, known from all rows: it tells features apart that look alike
+CLEAR = 4  # at most this many columns that lead the sample at a sixth of the sizes or more
+WIDEST = 4  # columns of largest spread, taken over all rows: it separates features that a sample cannot
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,18 @@ class Pilot:
 
 
 def widest_columns(ranges: Ranges) -> list[int]:
-    """The columns of the largest spread."""
+    """Return the columns of the largest spread."""
     return [int(column) for column in np.argsort(-ranges.spreads, kind="stable")[:WIDEST]]
 
 
 def sample_rows(source: ColumnSource) -> NDArray[np.intp]:
-    """Choose the rows of the sample."""
+    """Return the rows of the sample."""
     most = int(np.clip(ENTRIES // source.n_features, 256, 2048))
     return np.unique(np.linspace(0, source.n_points - 1, most).astype(np.intp))
 
 
 def look_ahead(source: ColumnSource, ranges: Ranges) -> Pilot:
-    """Windows of a sample of rows, at a few sizes."""
+    """Examine the windows of a sample of rows at a few sizes, and return what they suggest."""
     rows = sample_rows(source)
     columns = np.argsort(-ranges.widths, kind="stable")[: max(ENTRIES // rows.size, 1)]
     sample = np.sort(source.sample(columns, rows), axis=0)

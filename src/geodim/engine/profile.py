@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from geodim.data.checks import Ranges
     from geodim.engine.target import Piece, Sizes, Solved
 
-    # Sizes k, or masses where points have any; widths, or columns and widths.
+    # Sizes k, or masses where points have masses; then two arrays of widths, or columns and widths.
     Bounds = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]
     Steps = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]
 
-LOOSE = "loose"  # the note of how far each column's widths may be off, see `geodim.engine.hard`
+LOOSE = "loose"  # name of the note on how far each column's widths may be off, see `geodim.engine.hard`
 
 
 @dataclass
 class Profile:
-    """Phi for every d = k - 1, the column that owns each, and what it took.
+    """Phi for every d = k - 1, the column that owns each, and the work it took.
 
     With a positive ``step`` this is Phi of the values rounded down to multiples of the step: every width is
     then off by less than one step, and so is Phi.  Index 0 (k = 1) is always 0.  If ``counted``, the array
-    holds -N(w) instead, the negative of the least number of points that w neighbouring steps hold at best
-    (see `geodim.engine.counting`).
+    holds -N(w) instead, where N(w) is the least over all columns of the largest number of points in w
+    neighbouring steps (see `geodim.engine.counting`).
     """
 
-    goes_on: ClassVar[bool] = False  # whether another pass starts from what this one found
+    goes_on: ClassVar[bool] = False  # whether the next pass starts from what this one found
 
     phi: NDArray[np.float64]
     owner: NDArray[np.int32]
@@ -63,7 +63,7 @@ class Profile:
         skipped: int = 0,
         n_threads: int = 1,
     ) -> Profile:
-        """A profile to which no column has contributed yet; by counts if a number of steps is given."""
+        """Return a profile to which no column has contributed yet; a counted one if ``n_steps`` is given."""
         size = n_points if n_steps is None else n_steps + 1
         check_points(size)
         return cls(
@@ -77,7 +77,7 @@ class Profile:
         )
 
     def begin(self, column: int, pieces: dict[Piece, Sizes]) -> None:
-        """Note the pieces of a column that are about to be solved, each with its range of d."""
+        """Record the pieces in which a column is about to be solved, each with its range of d."""
         self.unsolved[column] = pieces
 
     def merge(self, solved: Solved) -> None:
@@ -94,40 +94,40 @@ class Profile:
                 del self.unsolved[solved.column][solved.piece]
 
     def relax(self, relaxed: bool) -> None:
-        """If so, widths of columns may be off from now on, by what is noted of each."""
+        """If ``relaxed``, allow widths of columns to be off from now on, by an amount noted for each."""
         if relaxed and self.step == 0.0:
             self.notes.setdefault(LOOSE, np.zeros(self.done.size))
 
     @property
     def loose(self) -> float:
-        """By how much Phi may be less than what is held here at most; 0 is exact."""
+        """The most by which the true Phi may lie below what is held here; 0 is exact."""
         loose = self.notes.get(LOOSE)
         if loose is None or not loose.any():
             return 0.0
         return float(loose[np.unique(self.owner[self.owner >= 0])].max(initial=0.0))
 
     def merge_whole(self, phi: NDArray[np.float64], column: int) -> None:
-        """Merge a whole column's phi by NumPy alone, as `merge` does with compiled code."""
+        """Merge a whole column's phi with NumPy alone, as `merge` does with compiled code."""
         with self.lock:
             better = (phi > self.phi) | ((phi == self.phi) & (column < self.owner))
             self.phi[better] = phi[better]
             self.owner[better] = column
 
     def reached(self, bar: NDArray[np.float64], by: NDArray[np.int32]) -> None:
-        """Write the largest of phi up to every d, and the lowest column that reached it; both (n_points,)."""
+        """Write the running maximum of phi and the lowest column that reached it, both (n_points,)."""
         from geodim.engine.kernels.dominated import running_best  # noqa: PLC0415 - as above
 
         with self.lock:
             running_best(self.phi, self.owner, bar, by)
 
     def finish(self, column: int) -> None:
-        """Note that a column has contributed all it can."""
+        """Record that a column has contributed all it can."""
         self.unsolved.pop(column, None)
         self.done[column] = True
 
     @property
     def mass(self) -> float:
-        """What all points weigh: here each weighs 1."""
+        """The total mass of the points; here each weighs 1."""
         return float(self.n_points)
 
     @property
@@ -136,25 +136,28 @@ class Profile:
         return self.n_points + 1
 
     def lengths(self, starts: NDArray[Any]) -> NDArray[Any]:
-        """How long the steps are that begin there."""
+        """Return the lengths of the steps that begin at ``starts``."""
         lengths: NDArray[Any] = np.diff(starts, append=self.end)
         return lengths
 
     def everywhere(self, n_threads: int = 1) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """All k from 2 on and Phi there, once every column was solved without a step."""
+        """Return all k from 2 on and Phi there, once every column was solved without a step."""
         sizes = whole_numbers(2, self.n_points + 1, n_threads) if self.sizes is None else self.sizes
         return sizes, self.phi[1:]
 
     def mean(
         self, support: NDArray[Any], widths: NDArray[np.float64], scale: float, n_threads: int = 1
     ) -> float:
-        """The mean over all k of widths at ``support``; if counted, all k of a step share its width."""
+        """Return the mean over all k of the widths at ``support``.
+
+        If counted, all k of a step share its width.
+        """
         if self.counted:
             widths = widths * np.diff(support, prepend=1)
         return mean(widths, self.n_points, scale, n_threads)
 
     def off_by_mass(self, widest: float) -> float:  # noqa: ARG002
-        """How far Delta, unscaled, may be off because masses were rounded, given the widest range."""
+        """Return how far Delta, unscaled, may be off because masses were rounded, given the widest range."""
         return 0.0
 
     def shown(
@@ -164,11 +167,11 @@ class Profile:
         upper: NDArray[np.float64],
         widest: float,  # noqa: ARG002
     ) -> Bounds:
-        """What a result holds of the bounds that were added up."""
+        """Return the part of the bounds that a result holds, after they were added up."""
         return support, lower, upper
 
     def state(self, key: str) -> dict[str, Any]:
-        """Arrays that a checkpoint keeps; ``key`` is what their names end with."""
+        """Return the arrays that a checkpoint saves; ``key`` is the suffix of their names."""
         return {f"phi{key}": self.phi, f"owner{key}": self.owner, f"work{key}": self.work}
 
     def restore(self, saved: NpzFile, key: str) -> None:
@@ -176,20 +179,20 @@ class Profile:
         read_profile(saved, self, key)
 
     def bounds(self, ranges: Ranges, n_threads: int = 1) -> Bounds:
-        """Some k, ascending to n, and valid bounds on Phi there, given the range of each column.
+        """Return some k, ascending to n, and valid bounds on Phi there, given the range of each column.
 
-        A column that was not solved at some k is bounded there by its range and by Chebyshev's inequality;
-        monotonicity does the rest: Phi is at least what it was at any smaller k, and at most
-        what it is at any larger.
+        A column that was not solved at some k is bounded there by its range and by Chebyshev's inequality.
+        Monotonicity does the rest: Phi is at least its value at any smaller k, and at most its value at any
+        larger k.
         """
         unfinished = np.flatnonzero(~self.done)
         widths = ranges.widths
         if self.counted:
-            reach = self.points_by_width()  # the least w of each number is where it changes
+            reach = self.points_by_width()  # the least w for a number of points is where the number changes
             first = np.flatnonzero(np.append(True, reach[1:] > reach[:-1]) & (reach > 1))
             support = reach[first]
             upper = (first + self.skipped) * self.step
-            lower = np.where(first == 0, 0.0, upper)  # what was left out lies below the first one solved
+            lower = np.where(first == 0, 0.0, upper)  # what was left out lies below the first width solved
             if unfinished.size:
                 upper = np.maximum(upper, widths[unfinished].max())
         elif not unfinished.size and not self.skipped:
@@ -213,22 +216,22 @@ class Profile:
         return support, lower, np.minimum(upper, most)
 
     def points_by_width(self) -> NDArray[np.int64]:
-        """If counted: how many points w steps hold at best, ascending, and n at the end.
+        """Return, if counted, how many points w steps hold at best, ascending, and n at the end.
 
-        For every w that was not left out.
+        There is one entry for every w that was not left out.
         """
         reach = np.empty(self.phi.size - self.skipped, np.int64)
         reach[:-1] = -self.phi[1 + self.skipped :]
         reach[-1] = self.n_points
-        if np.any(reach[1:] < reach[:-1]):  # some columns are missing
+        if np.any(reach[1:] < reach[:-1]):  # because some columns are missing
             np.maximum.accumulate(reach, out=reach)
         return reach
 
     def steps(self) -> Steps:
-        """If counted: the first k of each step, the column that attains Phi there, and its width.
+        """Return, if counted, the first k of each step, the column that attains Phi there, and its width.
 
-        If w cells hold N(w) points at best and w + 1 hold more, then the k in between are w steps wide, and
-        the column that has no more than N(w) in w cells attains that.
+        If w steps hold N(w) points at best and w + 1 hold more, then Phi is w steps wide at all k in between,
+        and it is attained by the column that has at most N(w) points in any w steps.
         """
         reach = self.points_by_width()
         wider = np.flatnonzero(reach[1:] > reach[:-1])
@@ -236,12 +239,15 @@ class Profile:
         sizes = np.maximum(reach[wider] + 1, 2).astype(np.int64)
         owners = self.owner[1 + self.skipped + wider].astype(np.int64)
         widths = ((1 + self.skipped + wider) * self.step).astype(np.float64)
-        if sizes.size == 0 or sizes[0] > 2:  # what the narrowest width holds
+        if sizes.size == 0 or sizes[0] > 2:  # the sizes that the narrowest width holds
             sizes, owners, widths = np.append(2, sizes), np.append(-1, owners), np.append(0.0, widths)
         return sizes, owners, widths
 
     def rounded_mean(self, n_threads: int = 1) -> tuple[float, float]:
-        """Delta of the (rounded) values, unscaled, and how far it may be off; if every column was solved."""
+        """Return Delta of the (rounded) values, unscaled, and how far it may be off.
+
+        Every column must have been solved.
+        """
         if not self.counted:
             half = 0.5 * self.skipped * float(self.phi[1 + self.skipped]) / self.n_points
             return mean(self.phi, self.n_points, 1.0, n_threads) + half, self.step + half
@@ -251,7 +257,7 @@ class Profile:
 
 
 def _raise(upper: NDArray[np.floating], ranges: Ranges, column: int, first: int, n_threads: int) -> None:
-    """Bounds from k = ``first`` on that also hold for a column that was not solved there."""
+    """Raise upper bounds from k = ``first`` on, so that they also hold for a column not solved there."""
 
     def work(part: slice) -> None:
         k = np.arange(first + part.start, first + part.stop)
@@ -263,7 +269,7 @@ def _raise(upper: NDArray[np.floating], ranges: Ranges, column: int, first: int,
 def _apart(
     lower: NDArray[np.floating], upper: NDArray[np.floating], step: float, most: float, n_threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Bounds on Phi, which is ``most`` at most, from bounds on that of values rounded down."""
+    """Return bounds on Phi, at most ``most``, from bounds on Phi of the values rounded down."""
     below, above = np.empty_like(lower), np.empty_like(upper)
 
     def move(part: slice) -> None:

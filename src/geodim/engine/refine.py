@@ -1,7 +1,7 @@
 """Passes with ever finer steps until a tolerance is met: the one policy for columns and for hops.
 
-A pilot guesses how large Delta is, and with it the step that a tolerance needs.  Where it guessed too large,
-the pass is made again with a finer step; where that does not lead anywhere, exactly.
+A pilot estimates Delta, which gives the step that a tolerance needs.  If the estimate was too large, another
+pass is made with a finer step; if finer steps lead nowhere, an exact one.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Attempt:
     Attributes
     ----------
     results : sequence of IDResult
-        One, or one for every number of hops.
+        One result, or one for every number of hops.
     delta, off : float
-        The least Delta of them, unscaled, as far as the pass tells, and how far that may be off.
+        The least Delta among the results, unscaled, as the pass found it, and how far it may be off.
     stopped : bool
-        Whether time or the user ended it: there is no other then.
+        Whether the time limit or the user ended the pass: then no other follows.
     resumes : bool
-        Whether the next pass begins with what this one found, so that its step need not be finer.
+        Whether the next pass starts from what this one found, so its step need not be finer.
     """
 
     results: Sequence[IDResult]
@@ -44,7 +44,7 @@ class Attempt:
 
     @classmethod
     def of(cls, profile: Profile, results: Sequence[IDResult], n_threads: int) -> Attempt:
-        """What a pass found; the profile is the one with the least Delta."""
+        """Describe a pass by its results and the profile that has the least Delta."""
         delta, off = profile.rounded_mean(n_threads) if profile.step > 0.0 else (0.0, 0.0)
         return cls(results, delta, off, profile.stopped is not None, profile.goes_on)
 
@@ -58,7 +58,7 @@ def refine(
     finest: float = 0.0,
     exactly: bool = True,
 ) -> Attempt:
-    """The first attempt that is close enough, that was stopped, or that is exact.
+    """Return the first attempt that is close enough, was stopped, or is exact.
 
     Parameters
     ----------
@@ -69,11 +69,11 @@ def refine(
     rtol
         The tolerance of the dimensions.
     magnitude
-        Of the values.
+        The largest absolute value.
     finest
         Steps that are finer than this many times the magnitude are not tried: exact is no slower.
     exactly
-        Whether an exact pass can be made; where not, finer steps are tried until the tolerance is met.
+        Whether an exact pass is possible; if not, finer steps are tried until the tolerance is met.
     """
     left = MOST_PASSES
     while True:
@@ -83,7 +83,7 @@ def refine(
         left -= 1
         needed = resolution(rtol, made.delta, magnitude, finest)
         if exactly and (left == 0 or within(made.delta, made.off, rtol)):
-            # Phi is close enough, but 1 / Delta^2 lies where floats are sparse; or no end is in sight.
+            # Phi is close enough but 1 / Delta^2 lies where floats are sparse, or no end is in sight.
             step = 0.0
         elif made.resumes and made.off > step:
             step = needed
@@ -92,7 +92,7 @@ def refine(
 
 
 def close(result: IDResult, step: float, rtol: float) -> bool:
-    """Whether a result is as close as was asked for, or would be but for the rounding of its features."""
+    """Return whether a result is as close as requested, or would be but for the rounding of its features."""
     if 0.0 <= result.error <= rtol or result.feature_error == 0.0:
         return 0.0 <= result.error <= rtol
     return within(result.discriminability, step / result.scale, rtol)

@@ -1,11 +1,10 @@
-"""The loop that fills a profile: blocks of columns over threads, with clock and progress.
+"""The loop that fills a profile: blocks of columns shared out to threads, with clock and progress.
 
-Phi over a union of feature sets is the elementwise maximum, so columns may be solved in any order, split over
-any number of threads, and give the same bits.  What earlier columns reached is a lower bound that later
-columns must beat; a column is dropped from a gap only when it lies strictly below, so the owner of each k
-(the lowest column index that attains Phi(k)) does not depend on the order either.  Where there are many
-columns, nearly all of them are dropped whole, by counts and without being sorted (see
-`geodim.engine.dominated`).
+Phi over a union of feature sets is the elementwise maximum, so columns may be solved in any order and by any
+number of threads, and the bits are the same.  What earlier columns reached is a lower bound that later
+columns must beat.  A column is dropped from a gap only if it lies strictly below, so the owner of each k (the
+lowest column index that attains Phi(k)) does not depend on the order either.  Among many columns, nearly all
+are dropped as a whole, by counts and without being sorted (see `geodim.engine.dominated`).
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     Sharing = ThreadPoolExecutor | Helpers
     Values = NDArray[np.floating]
 
-FEW_BLOCKS = 4  # up to this many blocks per thread, leaders are not read apart from the others
+FEW_BLOCKS = 4  # up to this many blocks per thread, leaders are not read separately
 SHARES_PER_THREAD = 4  # of the rows that threads read together
 
 
@@ -59,7 +58,7 @@ def compute_profile(
     profile: Profile | None = None,
     ends: NDArray[np.float64] | None = None,
 ) -> Profile:
-    """Solve every column of ``source``.
+    """Solve every column of ``source`` and return the profile.
 
     Parameters
     ----------
@@ -70,18 +69,18 @@ def compute_profile(
     step
         Round values down to multiples of this power of two first; 0 is exact.
     ranges
-        Ranges of the columns; with them a step may be solved by counting.
+        Ranges of the columns; they allow columns to be counted instead of sorted if there is a step.
     leaders
         Columns to solve first, because they probably bound the others.
     n_threads
         Number of threads; None takes all available cores.
     driver
-        Says when to stop, hears (columns done, columns in all), and keeps the state.
+        Decides when to stop, receives progress as (columns done, all columns), and saves the state.
     profile
         A profile to continue: columns marked as done are skipped.
     ends
-        Array of shape (n_features, 2) for the extremes of the columns that are read, where no first pass
-        found them.
+        Array of shape (n_features, 2) that receives the extremes of the columns as they are read, if no
+        first pass found them.
 
     Returns
     -------
@@ -96,7 +95,7 @@ def compute_profile(
     if way.counted:
         assert ranges is not None
         first_steps = steps_needed(ranges.least, ranges.greatest, step).first
-    else:  # every solver sorts a whole column, see docs/architecture.md
+    else:  # every solver sorts whole columns, see docs/architecture.md
         check_points(n, PROFILE_BYTES + 8 + 2 * source.dtype.itemsize)
     if profile is None:
         profile = Profile.empty(n, d, step, way.steps if way.counted else None, way.left_out, threads)
@@ -105,7 +104,7 @@ def compute_profile(
     else:
         profile.relax(way.relaxed)
     if way.compiled:
-        import_module("geodim.engine.column")  # Numba, before an interrupt could leave it half imported
+        import_module("geodim.engine.column")  # so that no interrupt leaves Numba half imported
         run = _Run(source, way, profile, driver, threads, first_steps, ranges, ends)
         with driver.heeding(), ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool:
             run.solve_all(pool, leaders)
@@ -113,7 +112,7 @@ def compute_profile(
         with driver.heeding():
             solve_every_window(source, profile, driver, ranges)
     profile.stopped = driver.stopped
-    # Some columns tell them on the way, but which ones depends on the order.
+    # Some columns happen to solve the sizes that are left out, but which ones depends on the order.
     if profile.skipped and not profile.counted:
         profile.phi[1 : 1 + profile.skipped] = 0.0
         profile.owner[1 : 1 + profile.skipped] = -1
@@ -122,7 +121,7 @@ def compute_profile(
 
 
 def way_of(source: ColumnSource, ranges: Ranges | None, step: float, threads: int) -> Way:
-    """The way for a source that lies here; see `geodim.engine.ways.local_way`."""
+    """Return the way to solve a source on this machine, see `geodim.engine.ways.local_way`."""
     steps = math.inf
     if step > 0.0 and ranges is not None:
         needed = steps_needed(ranges.least, ranges.greatest, step)
@@ -158,11 +157,11 @@ class _Run:
         self.driver = driver
         self.threads = threads
         self.local = threading.local()
-        self.scratch = threading.local()  # apart, lest a solver refers to itself and outlives the run
+        self.scratch = threading.local()  # separate, or a solver would refer to itself and outlive the run
         self.solvers = count()
 
     def solve_all(self, pool: ThreadPoolExecutor, leaders: Sequence[int]) -> None:
-        """Solve every column: all threads work on one if they are few, else each thread on its own."""
+        """Solve every column: one at a time with all threads if columns are few, otherwise one per thread."""
         source, way, threads = self.source, self.way, self.threads
         self.report()
         if way.solvers == 1:
@@ -176,14 +175,14 @@ class _Run:
             self._wait_for([pool.submit(self.solve_block, block) for block in blocks])
 
     def report(self) -> None:
-        """Tell the driver how far it is, and let it keep the state."""
+        """Report progress to the driver, and let it save the state if that is due."""
         self.driver.report(int(self.profile.done.sum()), self.source.n_features)
         if self.driver.due():
-            with self.profile.lock:  # else owners might be those of other widths
+            with self.profile.lock:  # otherwise owners and widths might not belong together
                 self.driver.keep([self.profile])
 
     def blocks(self, leaders: Sequence[int], width: int, workers: int = 1) -> list[list[int]]:
-        """Columns still to do, leaders first, then in blocks of neighbours, enough for all workers."""
+        """Return the columns still to do: leaders, then blocks of neighbours, enough for all workers."""
         source = self.source
         first = [column for column in leaders if not self.profile.done[column]]
         remaining = np.flatnonzero(~self.profile.done)
@@ -203,7 +202,7 @@ class _Run:
         return blocks
 
     def _wait_for(self, work: list[Future[None]]) -> None:
-        """Until all of it is done; reports on the way, and ends everything where one fails."""
+        """Wait until all work is done, reporting progress; if one task fails, end everything."""
         waiting = set(work)
         try:
             while waiting:
@@ -212,16 +211,16 @@ class _Run:
                     future.result()
                 self.report()
         except BaseException:
-            self.driver.halt("interrupted")  # what still waits returns at once
+            self.driver.halt("interrupted")  # tasks that have not begun return at once
             raise
 
     def _solve_together(self, groups: list[list[int]], pool: ThreadPoolExecutor) -> None:
-        """Row-major arrays: read a group of columns together, then solve one column per thread.
+        """Solve a row-major array: read a group of columns together, then solve one column per thread.
 
-        All threads read, each some of the rows.  So a cache line is fetched once for the whole group,
-        and no thread ends much later than the others.  Who is done with a column while others are not
-        begins to read the next group, into the other of two buffers; after the last group, who has
-        nothing left to do helps the others.
+        All threads read, each some of the rows, so a cache line is fetched once for the whole group and no
+        thread finishes much later than the others.  A thread that is done with its column while others still
+        solve begins to read the next group, into the other of two buffers.  After the last group, idle
+        threads help the others.
         """
         n = self.source.n_points
         read_rows: Callable[..., None] = self.source.read_rows  # type: ignore[attr-defined]
@@ -230,7 +229,7 @@ class _Run:
         solving: list[list[Future[None]]] = [[], []]
         for turn, group in enumerate(groups):
             values = buffers[turn % 2][: len(group)]
-            self._wait_for(solving[turn % 2])  # whose columns this buffer held
+            self._wait_for(solving[turn % 2])  # the columns that this buffer held so far
 
             def read(start: int, stop: int, group: list[int] = group, values: Values = values) -> None:
                 if not self.driver.late():
@@ -238,7 +237,7 @@ class _Run:
 
             self._wait_for([pool.submit(read, *share) for share in pairwise(edges)])
             self.profile.bytes_read += values.nbytes
-            # Else they have columns.
+            # Before the last group, threads have columns of their own to solve.
             helpers = Helpers(pool, self.threads - 1) if group is groups[-1] else None
             solving[turn % 2] = [
                 pool.submit(self._solve_unless_dominated, values[at : at + 1], column, helpers)
@@ -247,7 +246,7 @@ class _Run:
         self._wait_for(solving[0] + solving[1])
 
     def _solve_unless_dominated(self, values: Values, column: int, executor: Sharing | None) -> None:
-        """Solve one column that was read together with others; ``values`` has one row."""
+        """Solve one column of a group, unless it is dominated; ``values`` has one row."""
         for remaining, _ in self._left(values, [column]):
             self._solve_column(remaining, column, executor)
 
@@ -277,7 +276,7 @@ class _Run:
                 self.profile.finish(column)
 
     def _left(self, values: Values, block: list[int]) -> list[tuple[Values, int]]:
-        """The columns of a block that are not dominated by others; the rest is finished here."""
+        """Return the columns of a block that others do not dominate; the rest are finished here."""
         if not self.way.drops and self.ends is None:
             return list(zip(values, block, strict=True))
         dominance: Dominance | None = getattr(self.local, "dominance", None)
@@ -317,10 +316,10 @@ class _Run:
             else:
                 n_steps = self.profile.phi.size - 1
                 solver = CountingSolver(n, step, n_steps, self.first_steps, skip_smallest=skip)
-            # Threads begin at different sizes: what one has reached, the next one mostly need not solve.
+            # Threads begin at different sizes: most of what one has reached, the next one need not solve.
             solver.turn = next(self.solvers) % self.threads / self.threads
             solver.ranges = self.ranges
             solver.relaxed = LOOSE in self.profile.notes
-            solver.scratch = self.scratch  # a thread that helps several solvers needs one pair of lists
+            solver.scratch = self.scratch  # one pair of lists per thread, even if it helps several solvers
             self.local.solver = solver
         return solver

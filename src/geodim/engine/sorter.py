@@ -1,7 +1,7 @@
 """Sorting one column into float64: by radix, by counting steps, or by numpy where that is faster.
 
-Where there are few different values, they are counted.  All ways give the same ascending values; only the
-order of -0.0 and 0.0, which no width tells apart, may differ.
+A few distinct values are counted instead.  All methods give the same ascending values; only the order of -0.0
+and 0.0, which does not affect any width, may differ.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RADIX_FROM = 1024  # shorter columns sort faster by comparison
-DEAL_OUT_FROM = 1 << 22  # float32 columns from this length on are dealt out first: they outgrow the cache
-DEAL_OUT_UP_TO = 1 << 31  # counters of shares are short
-TRY_FROM = 1 << 18  # from this length on it is worth finding out how fast numpy is here
+DEAL_OUT_FROM = 1 << 22  # float32 columns from this length on outgrow the cache and are dealt out first
+DEAL_OUT_UP_TO = 1 << 31  # counters of shares have 32 bits
+TRY_FROM = 1 << 18  # from this length on it is worth measuring how fast numpy is here
 TRIAL = 1 << 16
 CLEARLY = 0.8  # numpy's sort slows down with the logarithm of the length, so it must win the trial clearly
-HANDFUL = 16  # this many distinct values are counted one by one
-MOST_COMBINATIONS = 4096  # of digits, for counting without sorting
+HANDFUL = 16  # up to this many distinct values are counted one by one
+MOST_COMBINATIONS = 4096  # of digits that are counted without sorting
 TWO_DIGITS = 1 << 2 * sorting.DIGIT
 MOST_STEPS = 1 << 20  # this many counters still fit the cache well enough
 
 
 class Sorter:
-    """Buffers of one thread for sorting columns.
+    """Sorts columns; holds the buffers of one thread.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Sorter:
     """
 
     def __init__(self, n_points: int, dtype: np.dtype[np.floating]) -> None:
-        if dtype not in (np.float32, np.float64):  # the size of every buffer follows from it
+        if dtype not in (np.float32, np.float64):  # the size of every buffer depends on it
             msg = f"columns are sorted as float32 or float64, not {dtype}"
             raise InternalError(msg)
         self.n = n_points
@@ -61,7 +61,7 @@ class Sorter:
         self.step_counts: NDArray[np.signedinteger[Any]] | None = None
 
     def sort(self, column: NDArray[np.floating], values: NDArray[np.float64]) -> None:
-        """Write the column to ``values``, ascending."""
+        """Write the column to ``values`` in ascending order."""
         if self.n < RADIX_FROM or (self.n >= TRY_FROM and numpy_is_faster(self.dtype, self._dealt_out)):
             self.by_numpy(column, values)
         else:
@@ -72,7 +72,7 @@ class Sorter:
         return self.key_type.itemsize == 4 and DEAL_OUT_FROM <= self.n < DEAL_OUT_UP_TO
 
     def by_numpy(self, column: NDArray[np.floating], values: NDArray[np.float64]) -> None:
-        """Sort by comparison; vector instructions make this the fastest way on some processors."""
+        """Sort by comparison; with vector instructions, this is the fastest method on some processors."""
         out = values[: self.n] if self.dtype.itemsize == 8 else self.keys.view(self.dtype)
         out[:] = column
         out.sort()
@@ -98,9 +98,9 @@ class Sorter:
             sorting.keys_to_bits_64(keys, values[:n].view(np.uint64))
 
     def by_steps(self, column: NDArray[np.floating], step: float, values: NDArray[np.float64]) -> bool:
-        """Round down to steps and sort by their numbers, or count them if they are few.
+        """Round down to steps and sort by step number, or count the steps if they are few.
 
-        False if there are too many.
+        Returns False if there are too many steps.
         """
         if self.n < RADIX_FROM or not 1e-30 < step < 1e30:
             return False
@@ -116,7 +116,7 @@ class Sorter:
             counts = self.step_counts[:steps]
             sorting.count_steps(column, per_step, kind(first), counts)
             sorting.expand_steps(counts, step, float(first), values)
-        else:  # numbers of steps have two digits where floats have three or six
+        else:  # step numbers have two digits, whereas floats have three or six
             keys, spare = self.keys.view(np.uint32)[: self.n], self.spare.view(np.uint32)[: self.n]
             sorting.step_keys(column, per_step, kind(first), keys, self.digit_counts[:2])
             swapped = sorting.radix_passes(keys, spare, self.digit_counts[:2])
@@ -126,7 +126,7 @@ class Sorter:
     def few_values(
         self, column: NDArray[np.floating]
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
-        """The distinct values of a column and their counts, if they are few."""
+        """Return the distinct values of a column and their counts if they are few, otherwise None."""
         handful = np.empty(HANDFUL, column.dtype)
         sample = np.ascontiguousarray(column[:: max(self.n // 512, 1)])
         count = runs.distinct_values(sample, handful)
@@ -171,12 +171,12 @@ _trial = threading.Lock()
 
 
 def numpy_is_faster(dtype: np.dtype[np.floating], dealt_out: bool) -> bool:
-    """Whether numpy sorts this type faster than the radix sort on this processor.
+    """Return whether numpy sorts this type faster than the radix sort on this processor.
 
-    Tried once, in milliseconds.  With AVX-512 it may, depending on the maker, and no name of
-    an instruction set tells.
+    It is tried once, in milliseconds.  Whether numpy wins with AVX-512 depends on the manufacturer and cannot
+    be told from the names of instruction sets.
     """
-    with _trial:  # threads that come at the same time would spoil each other's trial
+    with _trial:  # simultaneous trials would disturb each other
         return _try_both(dtype, dealt_out)
 
 
@@ -189,7 +189,7 @@ def _try_both(dtype: np.dtype[np.floating], dealt_out: bool) -> bool:
 
 
 def _best_time(work: Callable[[], None]) -> float:
-    work()  # compiles, and touches the memory
+    work()  # compiles, and touches the memory for the first time
     seconds = []
     for _ in range(3):
         started = time.perf_counter()

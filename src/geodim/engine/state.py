@@ -1,4 +1,4 @@
-"""Saved state, read with suspicion: every array must be one the computation itself would have saved."""
+"""Saved state, read with suspicion: every array must be one that the computation could have saved."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_TEXT = 1 << 20  # bytes
 
 
 class StateError(ValueError):
-    """What is wrong with saved state; becomes a message of those who read it."""
+    """An error in saved state; whoever reads the state turns it into a message."""
 
 
 # Numpy, zipfile and the reader of headers raise all kinds of errors for damaged archives.
@@ -27,7 +27,7 @@ FAULTS = (Exception,)
 
 
 def read_text(saved: NpzFile, name: str) -> str:
-    """A text of an archive, kept as bytes; one that is far too long is not even read."""
+    """Return a text from an archive, where it is stored as bytes; an overlong one is not even read."""
     shape, kind = _header(saved, name)
     if len(shape) != 1 or shape[0] > MOST_TEXT or kind != np.uint8:
         msg = f"{name} is {kind} of shape {shape}, not a short text"
@@ -45,9 +45,9 @@ def _header(saved: NpzFile, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 
 def read_array(saved: NpzFile, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """An array of an archive, neither broadcast nor converted.
+    """Return an array from an archive, neither broadcast nor converted.
 
-    Its header is checked before memory is taken for it.
+    Its header is checked before memory is allocated for it.
     """
     found_shape, found_type = _header(saved, name)
     if found_shape != shape or found_type != np.dtype(dtype):
@@ -58,13 +58,13 @@ def read_array(saved: NpzFile, name: str, shape: tuple[int, ...], dtype: DTypeLi
 
 
 def read_profile(saved: NpzFile, profile: Profile, key: str = "") -> None:
-    """Fill Phi, owners and work of a profile; ``key`` is what their names end with."""
+    """Fill Phi, owners and work counters of a profile; ``key`` is the suffix of the arrays' names."""
     phi = read_array(saved, f"phi{key}", profile.phi.shape, np.float64)
     owner = read_array(saved, f"owner{key}", profile.owner.shape, np.int32)
     work = read_array(saved, f"work{key}", profile.work.shape, np.int64)
     if profile.counted:
         fine = phi.min() >= -float(profile.n_points) and phi.max() <= 0.0 and np.all(phi == np.floor(phi))
-    else:  # NaN is neither; minus zero is no width either
+    else:  # NaN fails both comparisons; minus zero is no width either
         fine = phi.min() >= 0.0 and phi.max() < np.inf and phi[0] == 0.0 and not np.signbit(phi).any()
     if not fine:
         msg = f"phi{key} holds what is not a {'count' if profile.counted else 'width'}"

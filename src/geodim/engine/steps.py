@@ -10,22 +10,22 @@ import numpy as np
 SMALLEST_STEP = 2.0**-900
 LARGEST_VALUE = 2.0**900
 
-# Bounds on Delta are widened by 2^-50 to either side, for all roundings on the way; bounds on 1 / Delta^2 are
-# then 2^-48 = 3.6e-15 apart at least, and 1e-14 once they are rounded themselves.  What is asked for below
-# this, with room to spare, no bounds can give but equal ones.
+# Bounds on Delta are widened by 2^-50 on either side to cover all roundings.  Bounds on 1 / Delta^2 are then
+# at least 2^-48 = 3.6e-15 apart, and 1e-14 after their own rounding.  Only equal bounds can meet a smaller
+# tolerance; this limit leaves some room.
 CLOSEST = 1e-13
-MOST_POINTS = 1 << 52  # that can be counted: float64 tells all numbers up to it apart
+MOST_POINTS = 1 << 52  # that can be counted: float64 represents every integer up to it
 MOST_STEPS = 1 << 21  # counters that still fit the cache
 COUNT_BELOW = 0.6  # count if there are fewer steps than this many times the points
-SMALLEST = 31  # windows of so few points or steps may be left out
-ROUNDINGS = 2.0**-46  # of bounds and of the error that is computed from them, in units of the dimension
+SMALLEST = 31  # windows of at most this many points or steps may be left out
+ROUNDINGS = 2.0**-46  # of the bounds and of the error computed from them, relative to the dimension
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 def tolerance(rtol: float) -> float:
-    """The tolerance to work with: 0, which is exact, for one that floats cannot express.
+    """Return the tolerance to work with: 0 (exact) if ``rtol`` is too small for floats to express.
 
     This is the one rule for all backends.
 
@@ -36,15 +36,15 @@ def tolerance(rtol: float) -> float:
 
 
 def within(delta: float, off: float, rtol: float) -> bool:
-    """Whether Delta, known to within ``off``, gives bounds on the dimension within the tolerance.
+    """Return whether Delta, known to within ``off``, bounds the dimension to within the tolerance.
 
-    Whatever rounds on the way is allowed for.
+    All roundings on the way are allowed for.
     """
     return delta > off and ((delta + off) / (delta - off)) ** 2 - 1.0 <= rtol - ROUNDINGS
 
 
 def worth_counting(n_steps: float, n_points: int) -> bool:
-    """Whether columns of this many steps are better counted than sorted.
+    """Return whether columns of this many steps are better counted than sorted.
 
     This is the one rule for all backends and plans.
     """
@@ -52,21 +52,21 @@ def worth_counting(n_steps: float, n_points: int) -> bool:
 
 
 def may_leave_out(size: int) -> int:
-    """How many of the smallest windows hardly matter, of n points, or of n steps where these are counted."""
+    """Return how many of the smallest windows hardly matter among ``size`` points, or steps if counted."""
     return SMALLEST if size > 64 * SMALLEST else 0
 
 
 def counter_type(n_points: int) -> np.dtype[np.signedinteger[Any]]:
-    """The type of counters that hold all points."""
+    """Return an integer type whose counters can hold the number of points."""
     return np.dtype(np.int32 if n_points < 1 << 31 else np.int64)
 
 
 def resolution(rtol: float, delta: float, magnitude: float, finest: float = 0.0) -> float:
-    """The largest power of two to which values may be rounded: Delta is then known to within one such step.
+    """Return the largest step, a power of two, to which values may be rounded: Delta is then off by less.
 
-    (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta; a little less than a quarter of rtol leaves room.
-    0, which is exact, where floats cannot express the tolerance, or numbers of the given magnitude leave no
-    room for steps; and where a step would not be larger than ``finest`` times the magnitude.
+    (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta; a little less than a quarter of rtol leaves some
+    room.  Returns 0 (exact) if floats cannot express the tolerance, if numbers of this magnitude leave no
+    room for steps, or if the step would be at most ``finest`` times the magnitude.
     """
     wanted = 0.23 * min(tolerance(rtol), 1.0) * delta
     if not wanted > SMALLEST_STEP or magnitude > LARGEST_VALUE or magnitude / wanted > LARGEST_VALUE:
@@ -78,9 +78,9 @@ def resolution(rtol: float, delta: float, magnitude: float, finest: float = 0.0)
 class Steps(NamedTuple):
     """The steps of some columns.
 
-    ``first`` is the number of the step that holds the least value of each column, ``number`` how many the
-    widest column has (infinitely many if steps are unusable, none if no column has any width), ``far``
-    whether float32 does not hold the number of every step.
+    ``first`` is the number of the step that holds the least value of each column.  ``number`` is how many
+    steps the widest column has: infinite if steps are unusable, 0 if no column has any width.  ``far`` says
+    whether some step number is too large for float32.
     """
 
     first: NDArray[np.float64]
@@ -89,7 +89,7 @@ class Steps(NamedTuple):
 
 
 def steps_needed(least: NDArray[np.float64], greatest: NDArray[np.float64], step: float) -> Steps:
-    """The steps of columns with these extremes."""
+    """Return the steps of columns with these extremes."""
     if not 2.0**-100 < step < 2.0**100:  # counting multiplies by 1 / step in the column's own type
         return Steps(np.zeros(least.size), math.inf if np.any(least < greatest) else 0.0, far=True)
     with np.errstate(over="ignore", invalid="ignore"):

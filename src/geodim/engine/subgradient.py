@@ -1,11 +1,12 @@
 """The ends of the windows that attain Phi: how Delta changes with the values of the columns.
 
 n Delta is the sum over k of Phi(k), and Phi(k) is the difference of two values of the column that attains it:
-it grows with the one and falls with the other (fact D4 of docs/gradients.md).  So a column's part in the
-gradient is a whole number for each point: at how many sizes it ends a window, less at how many it begins one.
+it grows with the one and falls with the other (fact D4 of docs/gradients.md).  So a column contributes a
+whole number to the gradient of each point: the number of sizes at which the point ends a window minus the
+number at which it begins one.
 
-Where several would do, the lowest column is taken, of its narrowest windows the leftmost, and of equal values
-those of the first rows; a width of 0 counts for nothing.
+If several windows attain Phi, we take the lowest column, its leftmost narrowest window, and among equal
+values those of the first rows.  A width of 0 counts for nothing.
 """
 
 from __future__ import annotations
@@ -30,24 +31,26 @@ if TYPE_CHECKING:
 
 
 def owned_columns(profile: Profile) -> NDArray[np.int64]:
-    """The columns that attain Phi somewhere, ascending."""
+    """Return the columns that attain Phi somewhere, ascending."""
     columns: NDArray[np.int64] = np.unique(profile.owner[(profile.phi > 0.0) & (profile.owner >= 0)])
     return columns
 
 
 def column_counts(values: NDArray[np.floating], profile: Profile, column: int, off: float = 0.0) -> Counts:
-    """At how many of its sizes each value of a column ends a window, less at how many it begins one.
+    """Return for each value of a column how many windows it ends, minus how many it begins.
+
+    Only the windows that attain Phi count, one for each size that the column owns.
 
     Parameters
     ----------
     values : array of shape (n_points,)
         The column.
     profile : Profile
-        Solved exactly, and with this column.
+        Solved exactly, with this column included.
     column : int
         Its number.
     off : float
-        How far the values may be from those of the profile, where they were made anew.
+        How far the values may differ from those of the profile, if they were computed again.
     """
     wanted = (profile.owner == column) & (profile.phi > 0.0)
     return counts_of_windows(values, profile.phi, wanted, 2.0 * off)
@@ -56,7 +59,7 @@ def column_counts(values: NDArray[np.floating], profile: Profile, column: int, o
 def counts_of_windows(
     values: NDArray[np.floating], phi: NDArray[np.float64], wanted: NDArray[np.bool_], off: float = 0.0
 ) -> Counts:
-    """The same for the sizes d = k - 1 that are ``wanted``.
+    """Return the same counts as `column_counts` for the sizes d = k - 1 that are ``wanted``.
 
     Examples
     --------
@@ -76,9 +79,9 @@ def counts_of_windows(
 
 
 def order_of(values: NDArray[np.floating]) -> NDArray[np.int64]:
-    """The rows by ascending value, of equal values in the order of the rows.
+    """Return the rows by ascending value, with equal values in the order of the rows.
 
-    A few distinct values are numbered first: NumPy sorts short numbers by radix, in a fraction of the time.
+    A few distinct values are numbered first: NumPy sorts short integers by radix, in a fraction of the time.
 
     Examples
     --------
@@ -100,17 +103,17 @@ def order_of(values: NDArray[np.floating]) -> NDArray[np.int64]:
 
 
 def _numbered(values: NDArray[np.floating], distinct: NDArray[np.floating]) -> NDArray[np.uint16]:
-    """The place of each value among the distinct ones, which are ascending and no more than 65,535.
+    """Return the position of each value among the distinct ones, which ascend and number at most 65,535.
 
-    If some multiple of their bits begins differently for each of them, a table of these beginnings tells it;
-    else it is searched for, which takes ten times as long.
+    If the bits of all distinct values, multiplied by some factor, have different leading bits, a table of
+    these gives the position.  Otherwise it is found by binary search, which takes ten times as long.
     """
 
     def beginnings(of: NDArray[np.floating], factor: np.uint64) -> NDArray[np.uint64]:
         bits = (of + 0.0).view(f"u{of.itemsize}").astype(np.uint64, copy=False)  # -0.0 + 0.0 is 0.0
         return (bits * factor) >> np.uint64(48)
 
-    apart = np.unique(distinct)  # 0.0 and -0.0 are one
+    apart = np.unique(distinct)  # 0.0 and -0.0 are equal
     for factor in np.random.default_rng(0).integers(1, 1 << 63, 16, np.uint64) * np.uint64(2) + np.uint64(1):
         places = beginnings(apart, factor)
         if np.unique(places).size == apart.size:
@@ -123,7 +126,7 @@ def _numbered(values: NDArray[np.floating], distinct: NDArray[np.floating]) -> N
 def starts_of_windows(
     ordered: NDArray[np.floating], phi: NDArray[np.float64], wanted: NDArray[np.bool_], off: float = 0.0
 ) -> NDArray[np.int64]:
-    """Rank of the first value of the leftmost narrowest window, by d = k - 1; 0 where none is wanted."""
+    """Return by d = k - 1 the rank at which the leftmost narrowest window begins; 0 where none is wanted."""
     from geodim.engine.column import PyramidLayout  # noqa: PLC0415 - imports Numba
     from geodim.engine.kernels import ends, pyramid  # noqa: PLC0415
     from geodim.engine.kernels.tiles import PADDING  # noqa: PLC0415
@@ -145,16 +148,16 @@ def starts_of_windows(
 def all_counts(
     source: ColumnSource, profile: Profile, *, off: float = 0.0, n_threads: int = 1
 ) -> Iterator[tuple[int, Counts]]:
-    """Every column that attains Phi somewhere, with its counts; columns are read one at a time by a thread.
+    """Yield every column that attains Phi somewhere with its counts; each thread reads one column at a time.
 
     Parameters
     ----------
     source : ColumnSource
-        What the profile is of; columns that are made are made anew.
+        The source of the profile; columns that are computed are computed again.
     profile : Profile
         Solved exactly.
     off : float
-        How far values may differ from one making to the next.
+        How far values may differ from one computation to the next.
     n_threads : int
         Threads to use.
     """

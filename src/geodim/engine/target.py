@@ -1,6 +1,6 @@
-"""Where solvers take their bar from and leave what they found.
+"""Where solvers take their bar from and deliver what they found.
 
-It is the one interface between a column and what it counts for.
+This is the one interface between a column's solver and whatever its phi is used for.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """What a solver found of one column, all of it or a piece.
+    """What a solver found out about one column, or about a piece of it.
 
-    It holds until the solver goes on: merge it, or copy.
+    The arrays are valid until the solver goes on: merge or copy them before.
 
     Attributes
     ----------
     phi : array of float64, shape (n_points - cut,)
-        phi at d = k - 1 - cut; meaningful on ``ranges`` alone.  Elsewhere the column lies
+        phi at d = k - 1 - cut; meaningful only on ``ranges``.  Elsewhere the column lies
         strictly below the target's bar.
     ranges : array of int64, shape (m, 2)
-        First and one past the last index of ``phi`` that was solved.
+        Half-open ranges of indices of ``phi`` that were solved.
     column : int
-        Whose phi it is.
+        The column's number.
     cut : int
-        This many points of a majority run were left out: below that phi is 0.
+        How many points of a majority run were left out; at these sizes phi is 0.
     work : array of int64
-        What it took, see `geodim.engine.kernels.counters`.
+        Counters of the work done, see `geodim.engine.kernels.counters`.
     piece : pair of int, optional
         Which of the announced pieces this is; None for a whole column.
     loose : float
-        By how much ``phi`` may exceed what it stands for, see `geodim.engine.hard`; 0 is exact.
+        By how much ``phi`` may exceed the true value, see `geodim.engine.hard`; 0 is exact.
     """
 
     phi: NDArray[np.float64]
@@ -55,13 +55,13 @@ class Target(Protocol):
 
     @property
     def phi(self) -> NDArray[np.float64]:
-        """What a column must reach to matter, by d = k - 1.
+        """The bar that a column must reach to matter, by d = k - 1.
 
         It may grow while a solver reads it, and must never shrink: any value read is a valid bar.
         """
 
     def begin(self, column: int, pieces: dict[Piece, Sizes]) -> None:
-        """Hear that a column is solved in these pieces, each with its first d and one past its last."""
+        """Announce that a column is solved in these pieces, each with its half-open range of d."""
 
     def merge(self, solved: Solved) -> None:
         """Take what was found; called once per piece, or once per column."""

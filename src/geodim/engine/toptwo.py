@@ -1,9 +1,9 @@
-"""The two best columns at every size: what Phi is without any one feature, known at once.
+"""The two best columns at every size, from which Phi without any one feature follows at once.
 
-A profile whose bar is the second best: a column is rejected only where two others exceed it.
-*No place is lost by rejecting concurrently:* a column f is rejected at d only if two other columns reached
-more at some a <= d, hence (phi never falls) both exceed f at d, and f is not among the two best there.  Nor
-does it attain the best: all columns that do are counted.
+The bar of this profile is the second best phi: a column is rejected only where two others exceed it. *No
+column is lost by concurrent rejection:* a column f is rejected at d only if two other columns reached more at
+some a <= d.  Since phi never falls, both exceed f at d, so f is not among the two best there.  Nor does it
+attain the best, so ties for the best are counted completely.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from geodim.engine.target import Solved
 
-TWO_BYTES = 16  # per point, besides those of a profile: the best, who holds it, and how many do
+TWO_BYTES = 16  # per point, in addition to a profile: the best, who holds it, and how many do
 
 
 @dataclass
 class TopTwo(Profile):
     """Best and second best phi at every d = k - 1, and the columns they belong to.
 
-    Of equal values the lower column comes first.  Phi and owner of the profile are the second best.
+    Among equal values, the lower column comes first.  ``phi`` and ``owner`` hold the second best.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class TopTwo(Profile):
 
     @classmethod
     def of(cls, n_points: int, n_features: int) -> TopTwo:
-        """No column has contributed yet."""
+        """Return a profile to which no column has contributed yet."""
         check_points(n_points, PROFILE_BYTES + TWO_BYTES)
         return cls(
             phi=np.zeros(n_points),
@@ -62,12 +62,12 @@ class TopTwo(Profile):
 
     @property
     def second(self) -> NDArray[np.float64]:
-        """The second largest phi, which may be as large."""
+        """The second largest phi; it may equal the largest."""
         return self.phi
 
     @property
     def runner(self) -> NDArray[np.int32]:
-        """Return which feature holds it."""
+        """The column that holds the second largest phi."""
         return self.owner
 
     def merge(self, solved: Solved) -> None:
@@ -84,7 +84,7 @@ class TopTwo(Profile):
                 del self.unsolved[solved.column][solved.piece]
 
     def merge_whole(self, phi: NDArray[np.float64], column: int) -> None:
-        """Merge a whole column's phi by NumPy alone."""
+        """Merge a whole column's phi with NumPy alone."""
         with self.lock:
             there = (phi > 0.0) & (self.holder != column) & (self.runner != column)
             above, equal = there & (phi > self.best), there & (phi == self.best)
@@ -98,12 +98,12 @@ class TopTwo(Profile):
             self.second[other], self.runner[other] = phi[other], column
 
     def reached(self, bar: NDArray[np.float64], by: NDArray[np.int32]) -> None:
-        """As for any profile; but nobody is named, since a column that ties with others counts here."""
+        """Write the bar as any profile does, but name no column: columns that tie count here."""
         super().reached(bar, by)
         by[:] = -1
 
     def winner(self) -> Profile:
-        """The profile of the best, as if nothing else had been asked for."""
+        """Return the profile of the best phi, as if nothing else had been computed."""
         return Profile(
             phi=self.best, owner=self.holder, step=0.0, done=self.done, n_points=self.n_points,
             work=self.work, bytes_read=self.bytes_read, stopped=self.stopped, unsolved=self.unsolved,
@@ -111,22 +111,22 @@ class TopTwo(Profile):
         )  # fmt: skip
 
     def without(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """Phi and its owners if one column were not there."""
+        """Return Phi and its owners as they would be without one column."""
         own = self.holder == column
         return np.where(own, self.second, self.best), np.where(own, self.runner, self.holder)
 
     def deltas(self, *, normalize: bool, scale: float | None = None) -> dict[int, float]:
-        """Delta without each of the columns that hold the best somewhere.
+        """Return Delta without each of the columns that hold the best phi somewhere.
 
-        Without any other it is what it is.  Sums are exact, so that what a column held is taken off the sum
-        of all without a rounding, and the bits are those of a sum over the rest.
+        Removing any other column does not change Delta.  Sums are exact, so what a column held is subtracted
+        from the total without rounding, and the bits are those of a sum over the remaining columns.
 
         Parameters
         ----------
         normalize : bool
-            Whether widths are divided by the largest range, which may be that of the column that goes.
+            Whether widths are divided by the largest range; the column removed may be the one that has it.
         scale : float, optional
-            What they are divided by instead, whoever is there.
+            What widths are divided by instead, whichever columns remain.
         """
         total = exact_sum(self.best[1:])
         assert total is not None
@@ -141,7 +141,7 @@ class TopTwo(Profile):
         return found
 
     def alone(self) -> dict[int, float]:
-        """The part of the sum of Phi that each column which holds the best attains with no other."""
+        """Return, for each column that holds the best, the part of the sum of Phi that it alone attains."""
         largest = float(self.best[-1]) or 1.0  # sums of the widths themselves could overflow
         total = float((self.best / largest).sum()) or 1.0
         return {
@@ -150,20 +150,20 @@ class TopTwo(Profile):
         }
 
     def tied_part(self) -> float:
-        """The part of the sum of Phi that several columns attain."""
+        """Return the part of the sum of Phi that several columns attain."""
         largest = float(self.best[-1]) or 1.0
         parts = self.best / largest
         return float(parts[self.tied > 1].sum() / (float(parts.sum()) or 1.0))
 
     def held(self) -> dict[int, NDArray[np.intp]]:
-        """Where each column that holds the best does so, columns ascending."""
+        """Return the indices at which each column holds the best, by ascending column."""
         order = np.argsort(self.holder, kind="stable")
         columns, first = np.unique(self.holder[order], return_index=True)
         places = np.split(order, first[1:])
         return {column: at for column, at in zip(columns.tolist(), places, strict=True) if column >= 0}
 
     def losses(self, n_features: int) -> NDArray[np.float64]:
-        """By which part the sum of Phi falls without each column."""
+        """Return the part by which the sum of Phi falls without each column."""
         largest = float(self.best[-1]) or 1.0  # sums of the widths themselves could overflow
         owned = self.holder >= 0
         gaps = (self.best - self.second)[owned] / largest

@@ -1,4 +1,4 @@
-"""The way a pass goes: a plain value, decided once from sizes alone, and obeyed by whoever makes the pass."""
+"""How a pass is made: a plain value, decided once from sizes alone, and followed by all executors."""
 
 from __future__ import annotations
 
@@ -10,48 +10,50 @@ from geodim.engine.windows import columns_together
 
 BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thread
 MOST_COLUMNS = 8  # half a cache line of float32 in a row-major array: the buffer still fits the cache better
-LONG_FROM = 1 << 17  # columns so long are worth a task each, or several
-# With at least this many columns and points, most are dropped without being sorted; longer columns would need
-# too much scratch memory.
+LONG_FROM = 1 << 17  # a column of this length is worth a task of its own, or several
+# With at least this many columns and points, most columns are dropped without being sorted; columns of more
+# than DROPPED_UP_TO points would need too much scratch memory.
 MANY_COLUMNS, MANY_POINTS, DROPPED_UP_TO = 64, 256, 1 << 21
-# Up to this many values, and squares of points times features, NumPy is done before compiled code is loaded.
+# Up to this many values, and points squared times features, NumPy is done before compiled code is loaded.
 FEW_VALUES, FEW_WINDOWS = 1 << 18, 1 << 28
 EVERY_WINDOW = "every window"
-CACHE_LINE = 64  # bytes; threads that read together take a whole one of each row, if the memory allows
+CACHE_LINE = 64  # bytes; threads that read together take a whole line of each row, if memory allows
 
 
 @dataclass(frozen=True)
 class Way:
-    """How columns are solved, on whatever backend.
+    """How columns are solved, on any backend.
 
     Attributes
     ----------
     method : {"sorted", "counted", "in cells", "every window"}
-        Whether columns are sorted, or their points counted in steps of one size or in cells of many; or
-        sorted by NumPy, which then looks at every window, without any compiled code.
+        "sorted": columns are sorted; "counted": points are counted in steps of one size; "in cells":
+        in cells of different sizes; "every window": NumPy sorts and then examines every window,
+        without any compiled code.
     steps : int or None
-        If counted, the steps of the widest column; in cells, about how many of these a column needs.
+        If counted, the steps of the widest column; in cells, about how many cells a column needs.
     left_out : int
         How many of the smallest windows are bounded instead of solved.
     width : int
         Columns that are read together: in a block, in flight through hops, in a task.
     solvers : int
-        Columns that are solved at the same time: one per thread that solves, in a batch of a GPU, or one
-        per task in work on each worker of a cluster.
+        Columns that are solved at the same time: one per solving thread, the batch of a GPU, or one
+        per running task on each worker of a cluster.
     buffers : int
-        Blocks in memory at the same time.
+        Blocks held in memory at the same time.
     together : bool
-        Whether all threads read the rows of one block, and then solve a column each.
+        Whether all threads read one block together, each some rows, and then solve a column each.
     blocks : int
-        Blocks before the data is read again.
+        Blocks that are read before the data is read again.
     passes : int
         How often the data is read.
     by_chunk : bool
-        Whether a cluster counts chunks where they lie, so that no column is ever put together.
+        Whether a cluster counts chunks where they are stored, so that no column is ever assembled.
     resident : bool
-        Whether workers hold all columns; of hops on a GPU, whether the graph stays there.
+        Whether workers hold all columns; for hops on a GPU, whether the graph stays there.
     drops : bool
-        Whether columns are tested by counts before they are sorted: among many, nearly all attain nothing.
+        Whether columns are tested by counts before they are sorted: of many columns, nearly all attain
+        Phi nowhere.
     relaxed : bool
         Whether widths of hard columns may be off by a few roundings, see `geodim.engine.hard`.
     """
@@ -82,7 +84,7 @@ class Way:
 
 
 def counted_in(steps: float, n_points: int, *, leave_out: bool) -> tuple[str, int | None, int]:
-    """Method, steps and what is left out, for columns of this many steps; infinitely many if exact."""
+    """Return method, steps and sizes left out, for columns of this many steps (infinity is exact)."""
     if worth_counting(steps, n_points):
         return "counted", int(steps), may_leave_out(int(steps)) if leave_out else 0
     return "sorted", None, may_leave_out(n_points) if leave_out else 0
@@ -101,24 +103,25 @@ def local_way(
     steps: float = math.inf,
     leave_out: bool = False,
 ) -> Way:
-    """The way of columns of this shape on the cores of one machine.
+    """Return the way to solve columns of this shape on the cores of one machine.
 
     Parameters
     ----------
     n_points, n_features, itemsize, threads : int
-        The shape, the bytes of a value, and the threads to use.
+        Shape of the data, bytes per value, and number of threads.
     row_major : bool
-        Whether the points lie one after the other, so that several columns are read for the price of one.
+        Whether points are stored one after the other, so that several columns are read for the price
+        of one.
     by_rows : bool
-        Whether some rows of a block can be read apart from the others.
+        Whether some rows of a block can be read without the others.
     runs : bool
         Whether columns are read as values with multiplicities.
     at_once : int
-        How many columns are read together at best.
+        The best number of columns to read together.
     steps : float
         Steps of the widest column; infinity is exact.
     leave_out : bool
-        With steps, whether the smallest windows hardly matter.
+        Whether the smallest windows may be left out because they hardly matter; with steps only.
     """
     method, counted, left_out = counted_in(steps, n_points, leave_out=leave_out)
     width = _block_width(n_points, itemsize, at_once, row_major=row_major)
@@ -139,19 +142,22 @@ def local_way(
 
 
 def few_windows(n_points: int, n_features: int) -> bool:
-    """Whether columns of this shape have so few windows that NumPy soon has examined all of them."""
+    """Return whether columns of this shape have so few windows that NumPy examines all of them quickly."""
     values = n_points * n_features
     return values <= FEW_VALUES and values * n_points <= FEW_WINDOWS
 
 
 def every_window(n_points: int, n_features: int, *, row_major: bool) -> Way:
-    """The way of columns that NumPy solves, see `geodim.engine.windows`; parameters as above."""
+    """Return the way for columns that NumPy solves, as in `geodim.engine.windows`.
+
+    Parameters are those of `local_way`.
+    """
     width = columns_together(n_points, n_features)
     return Way(EVERY_WINDOW, width=width, passes=-(-n_features // width) if row_major else 1)
 
 
 def mass_way(n_points: int, n_features: int, threads: int, *, steps: float, leave_out: bool) -> Way:
-    """The way of points with masses, see `geodim.engine.mass_solve`; parameters as above.
+    """Return the way for points with masses (`geodim.engine.mass_solve`); parameters as in `local_way`.
 
     Each thread takes one column after the other.
     """
@@ -161,11 +167,14 @@ def mass_way(n_points: int, n_features: int, threads: int, *, steps: float, leav
 
 
 def _block_width(n_points: int, itemsize: int, at_once: int, *, row_major: bool) -> int:
-    """Columns per thread that fit the memory and share cache lines, or whatever makes ``at_once`` cheaper."""
+    """Return how many columns a thread reads together: they fit the memory and share cache lines.
+
+    A source that reads several columns at once for less says how many (``at_once``).
+    """
     width = max(1, min(BLOCK_BYTES // max(n_points * itemsize, 1), at_once))
     return max(width, 2) if row_major else width  # reading two columns costs hardly more than one
 
 
 def _group_width(width: int, threads: int, itemsize: int) -> int:
-    """Columns that all threads read together: what their blocks would take, or a cache line."""
+    """Return how many columns all threads read together: the sum of their blocks, or a cache line."""
     return min(max(width * threads // 2, 1), max(CACHE_LINE // itemsize, threads))

@@ -1,8 +1,8 @@
 """Few points: every window examined, by NumPy alone.
 
-What is small enough is solved in less time than it takes to load compiled code, let alone to compile it (see
-`geodim.engine.ways.every_window`).  This is the definition as it stands, for many columns at once: subtract,
-and take the least; each width is the one rounding that the compiled engine makes, and so are the bits of Phi.
+Small problems are solved in less time than it takes to load compiled code, let alone to compile it (see
+`geodim.engine.ways.every_window`).  This is the literal definition, applied to many columns at once: subtract
+and take the minimum.  Each width is rounded once, as in the compiled engine, so Phi has the same bits.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from geodim.engine.driver import Driver
     from geodim.engine.profile import Profile
 
-AT_ONCE = 1 << 15  # values of the columns that are examined together: with their widths they fit the cache
-# This many windows take NumPy a few seconds: beyond that one has waited as long as loading takes, several
-# times over, and is likely to go on.
+AT_ONCE = 1 << 15  # values examined together: they and their widths fit the cache
+# NumPy needs a few seconds for this many windows.  By then the user has waited several times as long as
+# loading compiled code takes, and more work is likely to follow.
 PATIENCE = 1 << 31
-WINDOWS = 1  # what is counted, as in `geodim.engine.kernels.counters`, which imports Numba
+WINDOWS = 1  # index of this counter, as in `geodim.engine.kernels.counters`, which imports Numba
 
 _looked_at = 0  # windows, in this process
 
 
 def kernels_pay() -> bool:
-    """Whether compiled code is there already, or so much was done without it that it should be."""
+    """Return whether to use compiled code: it is loaded already, or much has been done without it."""
     return "geodim.engine.column" in sys.modules or _looked_at >= PATIENCE
 
 
 def columns_together(n_points: int, n_features: int) -> int:
-    """How many columns are examined together."""
+    """Return how many columns are examined together."""
     return max(1, min(n_features, AT_ONCE // n_points))
 
 
@@ -53,11 +53,11 @@ def solve_every_window(
     source : ColumnSource
         Where the columns come from.
     profile : Profile
-        Takes every column whole.
+        Every column is merged into it as a whole.
     driver : Driver
-        Is asked between blocks of columns whether to go on, and told how far this is.
+        Decides between blocks of columns whether to go on, and receives the progress.
     ranges : Ranges, optional
-        What the first pass found, which columns must have kept to.
+        What the first pass found; a column with another range raises an error.
     """
     global _looked_at  # noqa: PLW0603 - what this process has spent so far
     n, d = source.n_points, source.n_features
@@ -80,7 +80,7 @@ def solve_every_window(
 
 
 def narrowest(ordered: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The width of the narrowest window of k values at index k - 1, for every row of ascending values.
+    """Return for each row of ascending values the narrowest width of k values, at index k - 1.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def narrowest(ordered: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _ordered(source: ColumnSource, block: Sequence[int], profile: Profile) -> NDArray[np.float64]:
-    """The values of some columns, ascending, each as often as it stands for a point."""
+    """Return the values of some columns in ascending order, each repeated once per point it stands for."""
     ordered = np.empty((len(block), source.n_points))
     if source.runs:
         for at, column in enumerate(block):
@@ -113,7 +113,7 @@ def _ordered(source: ColumnSource, block: Sequence[int], profile: Profile) -> ND
 
 
 def _check_ends(ordered: NDArray[np.float64], block: Sequence[int], ranges: Ranges) -> None:
-    """Columns begin and end where the first pass said, or else they were read from other data."""
+    """Raise unless each column begins and ends where the first pass found it; otherwise the data changed."""
     expected = np.column_stack([ranges.least[block], ranges.greatest[block]])
     found = ordered[:, [0, -1]]
     for at in np.flatnonzero(np.any(expected != found, axis=1)).tolist():

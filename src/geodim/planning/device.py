@@ -14,22 +14,22 @@ from geodim.errors import DeviceMemoryError
 BASE = 32  # values of the finest block of a pyramid
 BATCH = 16  # columns that are solved together
 WIDEST = 32  # columns that are copied to the device together: two of the host's cache lines per row
-ENTRY = 26  # bytes that the search takes for every entry of a list that it has room for,
-ENTRIES = 16  # columns for which there are as many entries as points,
-FEWEST = 8  # but not fewer entries than this many columns would have
-SORTING = 24  # bytes per point that PyTorch's sort takes beside its input
+ENTRY = 26  # bytes that the search takes per entry of the lists that it has room for
+ENTRIES = 16  # columns for which there is room for as many entries as points;
+FEWEST = 8  # for fewer columns than this there is as much room as for these
+SORTING = 24  # bytes per point that PyTorch's sort takes in addition to its input
 USABLE = 0.95  # of the memory that is free: the rest goes to the allocator's rounding
 RESIDENT = 0.5  # the graph stays on the device if its entries take no more than this part of it
 # Many short columns are dropped by counts, see `geodim.backends.cuda.dominated`.
 SHORT_FROM, SHORT_POINTS = 128, (256, 1 << 21)  # columns and points
 SHORT_BATCH = 64  # columns that are solved together,
-SHORT_BLOCK = 1 << 31  # bytes of those that are counted together,
-SHORT_FIRST = 128  # few in the first block,
+SHORT_BLOCK = 1 << 31  # bytes of the columns that are counted together,
+SHORT_FIRST = 128  # columns in the first block,
 SHORT_MOST = 1 << 15  # and this many at most: they are one side of a grid of programs
 SHORT_CELLS = 1 << 13  # at most
-DENSE = 4  # every fourth value is sorted, the densest, before all of them are
+DENSE = 4  # the densest quarter of the values is sorted before all of them are
 SORTED_AT_ONCE = 1 << 26  # values of several rows that are sorted together:
-SORTING_ROWS = {4: 32, 8: 40}  # bytes per value then, by those of a value
+SORTING_ROWS = {4: 32, 8: 40}  # bytes needed per value then, by the bytes of a value
 STAGE = 1 << 26  # bytes of a pinned buffer for rows
 BLOCK_ENTRIES = 1 << 26  # entries of a block of rows that is streamed: 256 MiB of ids
 COEFFICIENTS = 1 << 24  # entries of a block of rows whose coefficients are formed together: 128 MiB
@@ -49,14 +49,14 @@ def solver_bytes(n_points: int, layers: int, batch: int) -> int:
 
 
 def wave_entries(n_points: int, batch: int) -> int:
-    """Return how many list entries of a wave there is room for; longer waves are searched with waits."""
+    """Return how many list entries of a wave there is room for; for longer waves the host has to wait."""
     return n_points * max(batch, FEWEST) // ENTRIES + 4096
 
 
 def bytes_for(n_points: int, itemsize: int, layers: int, batch: int) -> int:
     """Return the peak bytes with a batch of this many columns.
 
-    They are the solver, the sorted columns, sorting, the search, and two blocks of input.
+    They comprise the solver, the sorted columns, sorting, the search, and two blocks of input.
     """
     solver = solver_bytes(n_points, layers, batch)
     waves = ENTRY * wave_entries(n_points, batch)
@@ -64,9 +64,9 @@ def bytes_for(n_points: int, itemsize: int, layers: int, batch: int) -> int:
 
 
 def batch_for(n_points: int, itemsize: int, layers: int, budget: int, most: int = BATCH) -> int:
-    """Return how many columns fit into a batch, with as much again for the blocks they come from.
+    """Return how many columns fit into a batch, with as much memory again for the blocks they come from.
 
-    It is at least 1; raises if not even that fits.
+    It is at least 1; raises an error if not even one column fits.
     """
     batch = most
     while batch > 1 and bytes_for(n_points, itemsize, layers, batch) > budget:
@@ -133,10 +133,10 @@ def short_widths(n_points: int, itemsize: int, n_features: int, budget: int, *, 
 
 
 def peak_of_short(n_points: int, n_features: int, itemsize: int, widths: Widths, *, on_device: bool) -> int:
-    """Return what a pass over many short columns takes.
+    """Return the peak bytes of a pass over many short columns.
 
-    A block of them, and the next if they come from the host; its counts, twice; the densest values, and what
-    sorts them; and the solver with its columns.
+    These are a block of columns, and the next one if they come from the host; its counts, twice; the densest
+    values and the memory to sort them; and the solver with its columns.
     """
     sizes = [*short_blocks(n_features, widths.width), 0]
     counts, dense = 8 * (short_cells(n_points) + 3), dense_room(n_points)
@@ -153,7 +153,7 @@ def peak_of_short(n_points: int, n_features: int, itemsize: int, widths: Widths,
 def hop_widths(
     n_nodes: int, itemsize: int, attributes: int, hops: int, budget: int, scratch_itemsize: int = 0
 ) -> Widths:
-    """Return the batch and the columns in flight of a pass over hops, from the memory beside the graph."""
+    """Return the batch and the columns in flight of a pass over hops, given the memory besides the graph."""
     layers = hops + 1
     batch = batch_for(n_nodes, itemsize, layers, budget, min(BATCH, attributes))
     per_column = n_nodes * (4 * itemsize + scratch_itemsize)  # this block, two hops, the next block
@@ -174,9 +174,9 @@ def hop_widths(
 def graph_bytes(n_nodes: int, entries: int, budget: int, *, weighted: bool = False) -> tuple[int, bool]:
     """Return the bytes of a graph on the device, and whether its entries stay there.
 
-    Entries that do not stay are streamed, in two blocks.  Pointers and degrees take 8 bytes a node
-    each, the order in which rows are worked on 4, an entry 4, with weights 8 more, and 8 for the
-    coefficients of those in work.
+    Entries that do not stay are streamed, in two blocks.  Pointers and degrees take 8 bytes per node each,
+    and the order in which rows are worked on takes 4.  An entry takes 4 bytes, 8 more with weights, and 8
+    more for its coefficient while its block is in work.
     """
     per_entry = 12 if weighted else 4
     resident = entries * per_entry <= budget
@@ -188,10 +188,10 @@ def graph_bytes(n_nodes: int, entries: int, budget: int, *, weighted: bool = Fal
 def peak_of_columns(
     n_points: int, n_features: int, itemsize: int, widths: Widths, *, on_device: bool = False
 ) -> int:
-    """Return about what a pass over plain columns takes if there is room: more than it needs.
+    """Return about what a pass over plain columns takes if there is room, which is more than it needs.
 
-    Two batches of sorted columns, since one is freed when the next has arrived; of blocks from the host two,
-    as well.  From an H200: 57.0 and 5.8 GiB for 10^8 and 10^7 points.
+    There are two batches of sorted columns, since one is freed only when the next has arrived, and two blocks
+    if they come from the host.  Measured on an H200: 57.0 and 5.8 GiB for 10^8 and 10^7 points.
     """
     batch, width = widths
     blocks = batch if on_device else min(2 * width, n_features)

@@ -1,4 +1,4 @@
 """The engine on a GPU, with the same bits as on the CPU.
 
-PyTorch holds, sorts and moves the columns; Triton kernels search them.
+PyTorch stores, sorts and moves the columns; Triton kernels search them.
 """

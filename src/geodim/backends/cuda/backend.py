@@ -1,4 +1,4 @@
-"""The CUDA backend: which device, and what it does with data on the host or on the device."""
+"""The CUDA backend: which device is used, and what it does with data on the host or on the device."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ else:
 
 
 class CudaBackend(LocalBackend):
-    """One GPU.
+    """Computes on one GPU.
 
-    Without one, and with ``TRITON_INTERPRET=1`` in the environment, Triton interprets the kernels on the CPU:
-    slow, but good for finding errors.
+    Without a GPU, but with ``TRITON_INTERPRET=1`` in the environment, Triton interprets the kernels on the
+    CPU: this is slow, but good for finding errors.
     """
 
     name = "cuda"
@@ -47,7 +47,7 @@ class CudaBackend(LocalBackend):
 
     @classmethod
     def of(cls, X: object) -> CudaBackend:
-        """The device that holds the data, or else the current one."""
+        """Choose the device that holds the data, otherwise the current one."""
         require("triton", "gpu", "the CUDA backend")
         if isinstance(X, torch.Tensor) and X.is_cuda:
             return cls(X.device)
@@ -61,7 +61,7 @@ class CudaBackend(LocalBackend):
         raise BackendError(msg)
 
     def open(self, X: object, *, weights: object, names: Sequence[str] | None) -> ColumnSource:
-        """Tensors on the device stay there; everything else is read on the host."""
+        """Open data as a source: tensors on the device stay there, everything else is read on the host."""
         if (
             weights is None
             and isinstance(X, torch.Tensor)
@@ -77,7 +77,7 @@ class CudaBackend(LocalBackend):
         return as_source(X, weights=weights, names=names)
 
     def scan_ranges(self, source: ColumnSource, threads: int) -> Ranges:
-        """First pass over the data, where it lies."""
+        """Make the first pass over the data, where the data is stored."""
         from geodim.backends.cuda.tensors import TensorSource, scan_tensor  # noqa: PLC0415
 
         if not isinstance(source, TensorSource):
@@ -86,7 +86,7 @@ class CudaBackend(LocalBackend):
             return scan_tensor(source)
 
     def problem(self, source: ColumnSource, rtol: float) -> Problem:
-        """Sizes and place of data on the host or on the device."""
+        """Return the sizes of data and whether it lies on the host or on the device."""
         from geodim.backends.cuda.tensors import TensorSource  # noqa: PLC0415
 
         found = super().problem(source, rtol)
@@ -98,7 +98,7 @@ class CudaBackend(LocalBackend):
         return replace(found, held=found.held and not there, on_device=there)
 
     def plan(self, problem: Problem, threads: int, memory: int | None = None) -> Plan:
-        """For the memory that is free on the device."""
+        """Plan for the memory that is free on the device."""
         free = free_memory(self.device) + (problem.nbytes if problem.on_device else 0)
         found = plan_cuda(problem, budget=free, memory=memory)
         if found.why_not is not None:
@@ -133,7 +133,7 @@ class CudaBackend(LocalBackend):
         threads: int,
         driver: Driver,
     ) -> None:
-        """Solve columns that are made."""
+        """Solve computed columns."""
         from geodim.backends.cuda.made import MadeOnDevice, can_make  # noqa: PLC0415 - imports Triton
         from geodim.backends.cuda.short import short_profile  # noqa: PLC0415
 
@@ -159,7 +159,7 @@ class CudaBackend(LocalBackend):
         n_nodes: int,
         threads: int,
     ) -> tuple[Operator, dict[str, object]]:
-        """Build the graph on the device if its edges are there, else on the host, to be copied when used."""
+        """Build the graph on the device if its edges are there; otherwise on the host, to be copied later."""
         from geodim.backends.cuda.graphs import DeviceGraph, build_device_graph  # noqa: PLC0415
         from geodim.backends.cuda.operators import device_operator  # noqa: PLC0415
 
@@ -168,14 +168,14 @@ class CudaBackend(LocalBackend):
                 with current(self.device):
                     graph = build_device_graph(graph, n_nodes)
             if isinstance(graph, DeviceGraph):
-                own: dict[str, Any] = dict(parameters)  # checked by name where they are used
+                own: dict[str, Any] = dict(parameters)  # names are checked where they are used
                 return device_operator(graph, operator, **own), graph.to_dict()
         return super().operator(graph, operator, parameters, weights, n_nodes, threads)
 
     def hop_pass(
         self, source: ColumnSource, kind: np.dtype[np.floating], operator: Operator, hops: int, plan: Plan
     ) -> HopPass:
-        """A pass over the hops of a graph."""
+        """Return a pass over the hops of a graph."""
         from geodim.backends.cuda.hops import DevicePass  # noqa: PLC0415 - imports Triton
 
         return DevicePass(self.device, source, kind, operator, hops, plan)

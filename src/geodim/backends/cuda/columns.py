@@ -37,7 +37,7 @@ else:
 
 
 class Batches:
-    """Sorts and solves rows in batches, smaller ones when the memory of the device runs out.
+    """Sorts and solves rows in batches, and in smaller ones when the device runs out of memory.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ class Batches:
     device : torch.device
         Where the columns are.
     step : float
-        Values are rounded down to multiples of this; 0 leaves them as they are.
+        Values are rounded down to multiples of this; with 0 they stay as they are.
     """
 
     def __init__(self, n_points: int, device: torch.device, *, layers: int, batch: int, step: float) -> None:
         self.solver = DeviceSolver(n_points, device, layers=layers, batch=batch)
         self.step = step
         self.solved = [0] * layers
-        # Least and greatest values of columns as they came.
+        # Least and greatest values of the columns, as they were read.
         self.ends: list[tuple[list[int], torch.Tensor]] = []
         self.timing = Timing(device)
 
@@ -67,22 +67,22 @@ class Batches:
         order: list[int] | None = None,
         ends: NDArray[np.float64] | None = None,
     ) -> bool:
-        """Raise phi by some rows, which may be overwritten; False if ``stop`` ended it early.
+        """Raise phi by some rows, which may be overwritten; return False if ``stop`` ended it early.
 
         Parameters
         ----------
         rows : tensor of shape (n_rows, n_points)
-            A column in each row.
+            One column per row.
         columns : list of int
-            The number of each column that is to be solved.
+            The numbers of the columns to solve.
         layer : int
             See `DeviceSolver`.
         stop, done
-            Says when to stop; hears which columns are done.
+            Return whether to stop; receive the columns that are done.
         order : list of int, optional
-            In which row each of these columns is; otherwise one after the other.
+            The row of each of these columns; by default they follow one another.
         ends : array of shape (n_features, 2), optional
-            The least and greatest value of each column as it comes, where a first pass found them.
+            The least and greatest value of each column, if a first pass found them.
         """
         order = list(range(len(columns))) if order is None else order
         at = 0
@@ -108,7 +108,7 @@ class Batches:
         return True
 
     def check_ends(self, ranges: Ranges | None) -> None:
-        """Columns begin and end where the first pass found it, or else they were read from other data."""
+        """Raise unless columns begin and end where the first pass found them; otherwise the data changed."""
         if ranges is None or not self.ends:
             return
         columns = [column for part, _ in self.ends for column in part]
@@ -116,19 +116,19 @@ class Batches:
         check_ends(columns, found, ranges, self.step)
 
     def next_size(self, left: int) -> int:
-        """How many of the columns that are left make the next batch."""
+        """Return how many of the columns that are left form the next batch."""
         return min(self.solver.batch, left)
 
     def _sorted(self, rows: torch.Tensor) -> torch.Tensor:
-        """Ascending rows, rounded down to steps."""
+        """Return the rows in ascending order, rounded down to steps."""
         values = sorted_rows(rows)
         if self.step > 0.0:
-            for row in values:  # in float64, where dividing by a power of two and rounding down are exact
+            for row in values:  # in float64, dividing by a power of two and rounding down are exact
                 row.copy_(row.double().div_(self.step).floor_().mul_(self.step))
         return values
 
     def _make_do(self, error: Exception) -> None:
-        """Halve the batch, or the waves if it is one column already."""
+        """Halve the batch, or shrink the waves if it is a single column; raise if neither is possible."""
         solver = self.solver
         if solver.batch > 1:
             solver.shrink(solver.batch // 2)
@@ -176,13 +176,13 @@ def compute_profile(
 
     driver.report(0, d)
     with ThreadPoolExecutor(1) as host:
-        # A gigabyte or more to clear and to number, while the device works.
+        # A gigabyte or more to initialise and to number, while the device works.
         coming = host.submit(Profile.empty, n, d, step, n_threads=n_threads)
         numbered = host.submit(whole_numbers, 2, n + 1, n_threads)
         with driver.heeding():
             for group, rows in feed.blocks(in_blocks(d, way.width, leaders)):
                 order = list(range(len(group)))
-                if len(group) > way.solvers:  # else they are solved all at once
+                if len(group) > way.solvers:  # otherwise they are solved all at once
                     order.sort(key=lambda at: group[at] not in leaders)
                 if not batches.solve(rows, [group[at] for at in order], 0, driver.late, done, order, ends):
                     break
@@ -201,7 +201,7 @@ def compute_profile(
 
 
 def some(rows: torch.Tensor, order: list[int]) -> torch.Tensor:
-    """Rows in this order, without a copy where they lie one after the other."""
+    """Return rows in this order, without a copy if they follow one another."""
     first = order[0]
     if order == list(range(first, first + len(order))):
         return rows[first : first + len(order)]
@@ -209,7 +209,7 @@ def some(rows: torch.Tensor, order: list[int]) -> torch.Tensor:
 
 
 def check_ends(columns: list[int], found: NDArray[np.float64], ranges: Ranges, step: float = 0.0) -> None:
-    """Least and greatest values, shape (columns, 2), are those of the first pass, up to a step."""
+    """Raise unless extremes, of shape (columns, 2), are those of the first pass, up to a step."""
     expected = np.stack([ranges.least[columns], ranges.greatest[columns]], axis=1)
     same = np.all(np.abs(found - expected) <= step, axis=1)
     if not same.all():
@@ -218,7 +218,7 @@ def check_ends(columns: list[int], found: NDArray[np.float64], ranges: Ranges, s
 
 
 def in_blocks(d: int, width: int, leaders: Sequence[int] = ()) -> list[list[int]]:
-    """Neighbouring columns in blocks of about equal size, those with leaders first."""
+    """Return neighbouring columns in blocks of about equal size, those with leaders first."""
     edges = np.linspace(0, d, math.ceil(d / width) + 1).astype(int).tolist()
     blocks = [list(range(start, stop)) for start, stop in pairwise(edges)]
     return sorted(blocks, key=lambda block: not set(leaders) & set(block))

@@ -1,4 +1,4 @@
-"""The device in use: Triton launches its kernels on PyTorch's current one, wherever the tensors are."""
+"""The device in use: Triton launches kernels on PyTorch's current device, wherever the tensors are."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ else:
     torch = require("torch", "gpu", "the CUDA backend")
 
 
-MUCH = 1 << 25  # values
-FETCHING = 4  # threads with pinned buffers, while the device copies into those of others
+MUCH = 1 << 20  # values
+FETCHING = 8  # threads, each with a pinned buffer: one empties its buffer while the device fills others
 
 
 def current(device: torch.device) -> AbstractContextManager[object]:
-    """Make a GPU the current one for a while; does nothing where Triton interprets the kernels."""
+    """Make a GPU the current one within the context; does nothing where Triton interprets the kernels."""
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 def free_memory(device: torch.device) -> int:
-    """Bytes that can be allocated on the device; plenty where Triton interprets the kernels."""
+    """Return the bytes that can be allocated on the device; plenty where Triton interprets the kernels."""
     if device.type != "cuda":
         return 1 << 40
     held = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
@@ -34,26 +34,26 @@ def free_memory(device: torch.device) -> int:
 
 
 def resident(device: torch.device, each: int) -> int:
-    """How many programs run at a time, with so many on each multiprocessor; 2 where Triton interprets them."""
+    """Return how many programs run at a time, given those per multiprocessor; 2 if Triton interprets them."""
     if device.type != "cuda":
         return 2
     return each * int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
 def sent(array: NDArray[Any], device: torch.device) -> torch.Tensor:
-    """A few numbers on the device, without waiting for what it does."""
+    """Return a few numbers on the device, without waiting for its other work."""
     tensor = torch.from_numpy(array)
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor
 
 
 def release(device: torch.device) -> None:
-    """Give back what PyTorch keeps for later."""
+    """Release the memory that PyTorch keeps for later."""
     if device.type == "cuda":
         torch.cuda.empty_cache()
 
 
 def fetch(values: torch.Tensor, out: NDArray[Any], n_threads: int) -> None:
-    """Copy to the host; where it is much, through pinned buffers, in a third of the time."""
+    """Copy a tensor to the host; a large one through pinned buffers, in a third of the time."""
     target = torch.from_numpy(out)
     if values.device.type != "cuda" or values.numel() <= MUCH:
         target.copy_(values)

@@ -1,7 +1,6 @@
-"""Triton kernels that make columns of distances or scalar products, with the bits of the CPU's.
+"""Triton kernels that compute columns of distances or scalar products, with the same bits as the CPU.
 
-Each is summed over the coordinates in their order, with the same fused products, as in
-`geodim.families._kernels`.
+Each is summed over the coordinates in order, with the same fused products as in `geodim.families._kernels`.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ def fill_distances(
     points, point_stride, centres, n, count, size, out, KIND: tl.constexpr, ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """Distances from ROWS centres to COLUMNS points per program.
+    """Write the distances from ROWS centres to COLUMNS points per program.
 
-    points : (size, point_stride) float64, a coordinate in each row
+    points : (size, point_stride) float64, one coordinate per row
     centres : (size, count) float64, likewise
     out : (count, n) float64, written
     KIND : which sum: 0 root of squares, 1 magnitudes, 2 greatest, 3 share that differs, 5 scalar products
@@ -44,7 +43,7 @@ def fill_distances(
             else:
                 total += tl.where(t != 0.0, 1.0, 0.0)
     if KIND == 0:
-        total = tl.sqrt(total)  # of float64: rounded correctly
+        total = tl.sqrt(total)  # correctly rounded in float64
     if KIND == 3:
         total = total / (tl.zeros_like(total) + size)
     places = c[:, None].to(tl.int64) * n + i[None, :]

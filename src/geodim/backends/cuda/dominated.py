@@ -1,8 +1,8 @@
-"""Many short columns: which of them attain Phi somewhere, told by counts, all columns of a block at a time.
+"""Which of many short columns may attain Phi somewhere: decided by counts, a block of columns at a time.
 
-One column after the other would be all launches.  Here a block of columns is counted in cells in one launch,
-and segments of sizes are settled side by side; where cells are too coarse the densest values are sorted, and
-in the end the columns that are still open.  See `geodim.engine.dominated`.
+Handling one column after the other would spend all time on launches.  Here a block of columns is counted in
+cells in one launch, and segments of sizes are settled in parallel.  Where cells are too coarse, the densest
+values are sorted, and finally the columns that are still open.  See `geodim.engine.dominated`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ else:
     torch = require("torch", "gpu", "the CUDA backend")
 
 PER = 4096  # points of one program
-SEGMENTS = 64  # of sizes, equally spaced, and as many more densely where sizes are small
-ROUNDS = 64  # windows per segment that cells are asked for,
-LOOKS = 32  # and values
+SEGMENTS = 64  # of sizes: this many equally spaced, and as many again that are denser where sizes are small
+ROUNDS = 64  # windows of cells examined per segment,
+LOOKS = 32  # and windows of values
 
 
 class DeviceDominance:
-    """The bar that columns are compared with, and what tells their sizes apart.
+    """The bar that columns are compared with, and the test that drops them.
 
     Parameters
     ----------
@@ -52,20 +52,20 @@ class DeviceDominance:
         self.tested = self.sorted = self.kept = 0
 
     def look(self, phi: torch.Tensor, owner: torch.Tensor) -> None:
-        """Take what was reached so far for the bar."""
+        """Update the bar to what has been reached so far."""
         self.bar, self.owner = torch.cummax(phi, 0).values, owner
 
     def survivors(
         self, values: torch.Tensor, columns: list[int], ends: NDArray[np.float64]
     ) -> NDArray[np.intp]:
-        """Which rows may attain Phi somewhere; all others are proved not to.
+        """Return the rows that may attain Phi somewhere; all others are proved not to.
 
         Parameters
         ----------
         values : tensor of shape (len(columns), n_points)
-            float32 or float64, a column in each row.
+            float32 or float64, one column per row.
         columns : list of int
-            Their numbers: a tie with a lower column attains nothing.
+            Their numbers: a column that only ties with lower columns is dropped.
         ends : array of float64, shape (len(columns), 2)
             Least and greatest value of each row.
         """
@@ -91,7 +91,7 @@ class DeviceDominance:
         ends: NDArray[np.float64],
         cells: NDArray[np.float64],
     ) -> torch.Tensor:
-        """The first open size of every segment, (rows, segments); keeps the counts for what follows."""
+        """Return the first open size of every segment, (rows, segments); keep the counts for later."""
         n, device, count = self.n, self.device, rows.size
         first = np.floor(ends[:, 0] / cells)
         number = (np.floor(ends[:, 1] / cells) - first).astype(np.int32) + 1
@@ -110,7 +110,7 @@ class DeviceDominance:
             before, stride, self._number, torch.as_tensor(cells, device=device), tops, self.bar, self.edges,
             self.segments, ROUNDS, left, TILE=1024,
         )  # fmt: skip
-        # Whoever holds more points than any cell was counted for must not be dropped on that account.
+        # A column that has points outside of all cells must not be dropped because of its counts.
         left[before[:, -1] != n] = 2
         self._tops = tops
         return left
@@ -118,7 +118,7 @@ class DeviceDominance:
     def _by_densest(
         self, values: torch.Tensor, rows: NDArray[np.intp], columns: list[int], left: torch.Tensor
     ) -> torch.Tensor:
-        """Settle small sizes by the values of the densest cells."""
+        """Settle small sizes with the values of the densest cells."""
         n, device = self.n, self.device
         chosen = torch.nonzero((left > 0).any(1))[:, 0]
         room = dense_room(n)
@@ -152,7 +152,7 @@ class DeviceDominance:
     def _by_all(
         self, values: torch.Tensor, rows: NDArray[np.intp], columns: list[int], left: torch.Tensor
     ) -> NDArray[np.intp]:
-        """Sort what is still open, and settle what can be; the rows that stay."""
+        """Sort the columns that are still open, settle what can be settled, and return the remaining rows."""
         n, device = self.n, self.device
         open_rows = torch.nonzero((left > 0).any(1))[:, 0]
         self.sorted += open_rows.numel()
@@ -175,7 +175,7 @@ class DeviceDominance:
         tops: torch.Tensor,
         share: int,
     ) -> torch.Tensor:
-        """Settle open segments by windows of ascending values, of at most 1 / share of them."""
+        """Settle open segments by windows of ascending values, each of at most 1 / share of the values."""
         lasts = torch.minimum(self.edges[1:][None, :] - 1, tops[:, None])
         tasks = torch.nonzero((left > 0) & (lasts <= (held // share)[:, None]))
         if tasks.numel() == 0:

@@ -1,8 +1,7 @@
-"""Triton kernels that prove of many short columns that they attain Phi nowhere.
+"""Triton kernels that prove, for many short columns, that they attain Phi nowhere.
 
-The mathematics is that of `geodim.engine.kernels.dominated`; here all columns of a block, and segments of
-sizes of each, are examined side by side.  ``bar`` is (n,) float64 over d = k - 1, never falling, at most
-Phi.
+The mathematics is that of `geodim.engine.kernels.dominated`.  Here all columns of a block, and segments of
+sizes of each, are examined in parallel.  ``bar`` is (n,) float64 over d = k - 1, never falling, at most Phi.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ import triton.language as tl
 
 @triton.jit(do_not_specialize=["n", "stride"])
 def count_cells(values, n, scales, counts, stride, PER: tl.constexpr):
-    """Points of each cell, PER points of one row per program.
+    """Count the points of each cell, PER points of one row per program.
 
     values : (rows, n) float32 or float64
     scales : (rows, 2) float64: cells per unit, a power of two, and the number of the first cell
-    counts : (rows, stride) int32, added to; cell c is counted in c + 1
+    counts : (rows, stride) int32, added to; cell c is counted at c + 1
     """
     row = tl.program_id(1).to(tl.int64)
     i = tl.program_id(0).to(tl.int64) * PER + tl.arange(0, PER)
@@ -30,7 +29,7 @@ def count_cells(values, n, scales, counts, stride, PER: tl.constexpr):
 
 @triton.jit
 def most_points(before, cells, width, TILE: tl.constexpr):
-    """The most points in this many neighbouring cells."""
+    """Return the largest number of points in ``width`` neighbouring cells."""
     most = tl.zeros((TILE,), tl.int32)
     start = width * 0
     while start + width <= cells:
@@ -47,16 +46,16 @@ def most_points(before, cells, width, TILE: tl.constexpr):
 def settle_by_cells(
     all_before, stride, all_cells, sizes, tops, bar, edges, segments, rounds, left, TILE: tl.constexpr
 ):
-    """Settle the sizes of one segment of one row from the smallest up, as far as cells tell.
+    """Settle the sizes of one segment of one row from the smallest up, as far as counts in cells allow.
 
-    Two values of w neighbouring cells are less than w cells apart.  So where w cells of at most bar[lo - 1]
-    in all hold K points, phi lies strictly below the bar for all k from lo to K.
+    Two values in w neighbouring cells are less than w cells apart.  So if w cells, together no wider than
+    bar[lo - 1], hold K points, then phi lies strictly below the bar for all k from lo to K.
 
     all_before : (rows, stride) int32: points before each cell
-    all_cells, sizes : (rows,) int32 and float64: cells, and how wide one is
+    all_cells, sizes : (rows,) int32 and float64: number of cells, and width of one cell
     tops : (rows,) int32: larger k are settled already
     edges : (segments + 1,) int32: segment s has the k from edges[s] to edges[s + 1] - 1
-    rounds : int, windows to look at, at most
+    rounds : int, largest number of windows to examine
     left : (rows, segments) int32, written: the first k that is not settled, 0 if all are
     """
     row = tl.program_id(1).to(tl.int64)
@@ -77,9 +76,9 @@ def settle_by_cells(
 
 @triton.jit(do_not_specialize=["stride", "wanted"])
 def densest_cells(all_before, stride, all_cells, wanted, found, TILE: tl.constexpr):
-    """The narrowest window of cells that holds this many points.
+    """Find the narrowest window of cells that holds ``wanted`` points.
 
-    found : (rows, 3) int32, written: first cell, cells, points
+    found : (rows, 3) int32, written: first cell, number of cells, number of points
     """
     row = tl.program_id(0).to(tl.int64)
     before = all_before + row * stride
@@ -106,12 +105,12 @@ def densest_cells(all_before, stride, all_cells, wanted, found, TILE: tl.constex
 
 @triton.jit(do_not_specialize=["n", "room"])
 def gather(values, n, chosen, ends, lists, room, held, PER: tl.constexpr):
-    """Copy the values of [low, high) of chosen rows, in no order; PER points of one row per program.
+    """Copy the values in [low, high) of chosen rows, in any order; PER points of one row per program.
 
     chosen : (c,) int64, rows of values
     ends : (c, 2) float64: low and high
     lists : (c, room), written
-    held : (c,) int32, added to: how many values there are, also past the room
+    held : (c,) int32, added to: how many values there are, including those beyond the room
     """
     at = tl.program_id(1).to(tl.int64)
     row = tl.load(chosen + at)
@@ -127,7 +126,7 @@ def gather(values, n, chosen, ends, lists, room, held, PER: tl.constexpr):
 
 @triton.jit
 def first_d(bar, stop, width, STRICT: tl.constexpr):
-    """The first d below ``stop`` with bar[d] > width, or >= width; ``stop`` if there is none."""
+    """Return the first d below ``stop`` with bar[d] > width (>= if not STRICT), else ``stop``."""
     low, high = stop * 0, stop * 1
     while low < high:
         middle = (low + high) // 2
@@ -142,15 +141,15 @@ def first_d(bar, stop, width, STRICT: tl.constexpr):
 def settle_by_values(
     rows, firsts, lasts, all_l, stride, all_held, columns, bar, owner, rounds, left, TILE: tl.constexpr
 ):
-    """Settle sizes from the largest down by windows of some ascending values of a column.
+    """Settle sizes from the largest down, using windows of some ascending values of a column.
 
-    Such windows are windows of the column.  A tie with the bar settles as well if a lower column reached it:
-    at whichever k it still is a tie, that column attains Phi(k) too.
+    These are windows of the column.  A tie with the bar settles a size as well if a lower column reached it:
+    wherever it is still a tie in the end, that column attains Phi(k) too.
 
     rows : (tasks,) int64, rows of all_l
-    firsts, lasts : (tasks,) int32: the sizes k of each task; windows of ``last`` points are within the list
+    firsts, lasts : (tasks,) int32: the sizes k of each task; windows of ``last`` points fit the list
     all_l : (rows, stride): ascending values
-    all_held, columns : (rows,) int32: how many there are, and the number of the column
+    all_held, columns : (rows,) int32: how many values there are, and the number of the column
     owner : (n,) int32, who attains Phi
     left : (tasks,) int32, written: the largest k that is not settled, 0 if all are
     """
@@ -179,7 +178,7 @@ def settle_by_values(
         who = tl.load(owner + tl.minimum(tied, k - 1))
         tie = (width == level) & (who >= 0) & (who < column)
         after = tl.where(width < level, above, tl.where(tie, tied, k))
-        after = tl.where(width == 0.0, 0, after)  # which attains nothing
+        after = tl.where(width == 0.0, 0, after)  # a width of 0 attains nothing
         todo = tl.where(after < k, todo - 1, 0)
         k = after
     tl.store(left + task, tl.where(k >= lo, k, 0))

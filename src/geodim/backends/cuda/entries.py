@@ -1,8 +1,8 @@
-"""The entries of compressed rows, as the device sees them, and in what order their rows are worked on.
+"""The entries of compressed rows as the device sees them, and the order in which rows are worked on.
 
-The entries are there all at once, or come block by block from the host. Both kinds are walked with
-``blocks()``, which yields for every range of rows in ``cuts`` the neighbours listed in it and their weights,
-as tensors on the device that hold until the next ones are asked for.
+The entries are on the device all at once, or arrive block by block from the host.  Both kinds are traversed
+with ``blocks()``, which yields, for every range of rows in ``cuts``, the neighbours listed in it and their
+weights.  These are tensors on the device, valid until the next ones are requested.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ __all__ = [
 
 WINDOW = 1 << 20  # rows that are ordered by length among themselves
 CHUNK = 1 << 24  # elements that are copied at once
-WORTH_THREADS = 1 << 20  # elements past which copying is shared by threads
-MOST_COPIERS = 8  # threads past which copying within the host gets no faster
+WORTH_THREADS = 1 << 20  # from this many elements on, several threads copy
+MOST_COPIERS = 8  # more threads do not speed up copying within the host
 
 
 def to_tensor(array: NDArray[Any], device: torch.device, dtype: torch.dtype) -> torch.Tensor:
     """Copy an array of any length and type to the device.
 
-    It goes by way of two small page-locked buffers, which is fastest.
+    It goes through two small page-locked buffers, which is the fastest way.
     """
     result = torch.empty(len(array), dtype=dtype, device=device)
     cuda = device.type == "cuda"
@@ -71,7 +71,7 @@ def _event() -> torch.cuda.Event:
 
 
 def _fill(target: torch.Tensor, source: NDArray[Any]) -> None:
-    """Copy an array into the beginning of a buffer on the host, over threads."""
+    """Copy an array into the beginning of a buffer on the host, with several threads."""
     out = target.numpy()
 
     def copy(piece: tuple[int, int]) -> None:
@@ -89,7 +89,7 @@ class Entries(ABC):
     cuts : list of int
         The first row of every block, and the number of rows.
     nbytes : int
-        Bytes they take on the device.
+        Bytes that the entries take on the device.
     """
 
     cuts: list[int]
@@ -101,9 +101,9 @@ class Entries(ABC):
 
 
 def row_cuts(indptr: NDArray[np.int64], block_entries: int) -> tuple[list[int], list[int]]:
-    """Cut the rows into blocks: the first row of each, and its first entry, both with the end.
+    """Cut the rows into blocks; return the first row of each and its first entry, both lists with the end.
 
-    A block has at most this many entries, or is a single longer row.
+    A block has at most ``block_entries`` entries, or is a single longer row.
     """
     cuts = [0]
     while cuts[-1] < len(indptr) - 1:
@@ -141,16 +141,16 @@ class AbsoluteEntries(Entries):
         self.cuts, self.nbytes = entries.cuts, entries.nbytes
 
     def blocks(self) -> Iterator[tuple[torch.Tensor, torch.Tensor | None]]:
-        """Yield the blocks of the others."""
+        """Yield the blocks with absolute weights."""
         for indices, weights in self.entries.blocks():
             yield indices, None if weights is None else weights.abs()
 
 
 class StreamedEntries(Entries):
-    """Entries that stay in host memory and are copied block by block, each while the one before is worked on.
+    """Entries that stay in host memory and are copied block by block, while the previous block is in use.
 
-    There are two buffers on the device and two page-locked ones on the host, from which alone
-    copies run by themselves.
+    There are two buffers on the device and two page-locked ones on the host; only from page-locked memory do
+    copies run in the background.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class StreamedEntries(Entries):
         self.nbytes = sum(slot.nbytes for slot in self._slots)
 
     def blocks(self) -> Iterator[tuple[torch.Tensor, torch.Tensor | None]]:
-        """Yield the blocks in their order."""
+        """Yield the blocks in order."""
         cuda = self.device.type == "cuda"
         make_stream: Any = torch.cuda.Stream  # PyTorch's own has no types
         aside: Any = make_stream(self.device) if cuda else None
@@ -178,14 +178,14 @@ class StreamedEntries(Entries):
             part = slice(int(self.indptr[first]), int(self.indptr[last]))
             size = part.stop - part.start
             if cuda:
-                slot.copied.synchronize()  # the buffer on the host is free again
+                slot.copied.synchronize()  # until the buffer on the host is free again
             _fill(slot.host_indices, self.indices[part])
             if self.weights is not None and slot.host_weights is not None:
                 _fill(slot.host_weights, self.weights[part])
             if cuda:
                 here = torch.cuda.current_stream(self.device)
                 with torch.cuda.stream(aside):
-                    aside.wait_event(slot.used)  # and so is the one on the device
+                    aside.wait_event(slot.used)  # until the one on the device is free, too
                     slot.copy(size)
                     slot.copied.record(aside)
                 here.wait_event(slot.copied)
@@ -197,7 +197,7 @@ class StreamedEntries(Entries):
 
 
 class _Slot:
-    """One of the two buffers, on the host and on the device."""
+    """One of the two pairs of buffers, on the host and on the device."""
 
     def __init__(self, size: int, weights: NDArray[np.floating] | None, device: torch.device) -> None:
         cuda = device.type == "cuda"
@@ -229,16 +229,16 @@ class Work:
     Attributes
     ----------
     order : Tensor of int32
-        The rows that are not cut, in windows of neighbouring rows, the longest first, so that those of one
-        program are of about one length.
+        The rows that are not cut, longest first within windows of neighbouring rows, so that those of
+        one program have about the same length.
     hubs, places : Tensor of int32, int64
-        The rows that are cut, and where the pieces of each begin.
+        The rows that are cut (hubs), and the position of the first piece of each.
     pieces, cuts : Tensor of int32, int64
-        For every piece its row and its first entry.
+        The row and the first entry of every piece.
     counts : list of (int, int, int)
-        How many rows, pieces and hubs each block of rows has.
+        The numbers of rows, pieces and hubs in each block of rows.
     meta : Tensor of int64, shape (blocks, 3, 4)
-        For rows, pieces and hubs of every block: the first, how many, and the block's first entry.
+        For rows, pieces and hubs of every block: the first one, their number, and the block's first entry.
     """
 
     def __init__(self, indptr: torch.Tensor, row_cuts: list[int], split: int) -> None:

@@ -1,6 +1,6 @@
 """Blocks of columns from host memory to the device, through pinned buffers.
 
-The next block is copied while this one is solved.
+The next block is copied while the current one is solved.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Feed:
     Parameters
     ----------
     source : ColumnSource or DeviceSource
-        Where the columns are.
+        Where the columns come from.
     device : torch.device
-        Where they shall be.
+        Where they go.
     kind : numpy.dtype
         float32 or float64.
     threads : int
@@ -60,7 +60,7 @@ class Feed:
         self.threads = threads
         self.on_device = isinstance(source, DeviceSource)
         self.bytes_moved = 0
-        self.waited = 0.0  # seconds for which nothing could be solved
+        self.waited = 0.0  # seconds during which nothing could be solved
         self._stream: torch.cuda.Stream | None = None
         if device.type == "cuda" and not self.on_device:
             self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
@@ -70,10 +70,10 @@ class Feed:
     def blocks(
         self, groups: list[list[int]], *, by_row: bool = False
     ) -> Iterator[tuple[list[int], torch.Tensor]]:
-        """Yield each group of columns with its values: (columns, points), or (points, columns) if ``by_row``.
+        """Yield each group of columns with its values, (columns, points), or (points, columns) if ``by_row``.
 
-        While the caller works on one block, the next is on its way.  A group that does not fit the
-        device comes in two halves.
+        While the caller works on one block, the next one is copied.  A group that does not fit the device
+        comes in two halves.
         """
         waiting = list(groups)
         coming: Future[torch.Tensor] | None = None
@@ -84,7 +84,7 @@ class Feed:
                 try:
                     block = coming.result() if coming is not None else self._load(group, by_row)
                 except torch.OutOfMemoryError as error:
-                    if coming is None:  # nothing else is held that could be let go
+                    if coming is None:  # nothing else is held that could be released
                         waiting[:0] = halves(group, self.source.n_points, error)
                     else:
                         waiting.insert(0, group)
@@ -118,7 +118,7 @@ class Feed:
         return block
 
     def _by_rows(self, array: NDArray[Any], group: list[int], block: torch.Tensor, by_row: bool) -> None:
-        """Rows as they lie in memory, transposed on the device."""
+        """Copy rows as they are stored, and transpose them on the device."""
         n, width = array.shape[0], len(group)
         step = max(STAGE // (width * self.kind.itemsize), 1)
         columns = as_slice(group)
@@ -146,7 +146,7 @@ class Feed:
                     block[:, rows] = there.T
 
     def _by_columns(self, source: ColumnSource, group: list[int], block: torch.Tensor, by_row: bool) -> None:
-        """Read columns from sources stored by columns or that make them, several threads at a time."""
+        """Read columns with several threads, from sources that store them by column or compute them."""
         n, width = source.n_points, int(getattr(source, "at_once", 1))
         room = int(PINNED * (machine_memory() or GUESS)) // (n * self.kind.itemsize)
         width = max(1, min(width, room, -(-len(group) // self.threads)))
@@ -170,7 +170,7 @@ class Feed:
                         block[part] = there
 
     def _buffer(self, slot: int, size: int) -> torch.Tensor:
-        """A pinned buffer; what was copied from it the last time has arrived."""
+        """Return a pinned buffer, after its last copy has arrived."""
         while len(self._pinned) <= slot:
             self._pinned.append(torch.empty(0, dtype=self.type))
             self._arrived.append(None)
@@ -181,7 +181,7 @@ class Feed:
         return self._pinned[slot][:size]
 
     def _sent(self, slot: int, buffer: torch.Tensor) -> torch.Tensor:
-        """The buffer's values on the device, soon."""
+        """Start copying the buffer to the device, and return the copy."""
         there = buffer.to(self.device, non_blocking=True)
         if self._stream is not None:
             self._arrived[slot] = self._stream.record_event()
@@ -189,7 +189,7 @@ class Feed:
 
 
 def halves(columns: list[int], n_points: int, error: Exception) -> list[list[int]]:
-    """Two groups instead of one that does not fit the device; an error if it is a single column."""
+    """Return two groups instead of one that does not fit the device; raise if it is a single column."""
     if len(columns) == 1:
         msg = (
             f"one column of {n_points:,} points does not fit what is left of the device's memory; "

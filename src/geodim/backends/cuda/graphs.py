@@ -1,10 +1,10 @@
-"""Graphs built on the device, from edges that are there already.
+"""Graphs built on the device, from edges that are already there.
 
 The compressed rows are those of `geodim.data.graphs.as_graph`.  The rows are cut into ranges of about BUCKET
-entries.  For one range after the other the entries of both directions are collected from all edges, as one
-number each (row, column, direction), sorted, made distinct and written.  What is needed besides the edges and
-the result is a few times the numbers of one range, however large the graph; and nothing is sorted or selected
-in pieces of more than 2**31 elements, which PyTorch could not do.
+entries.  For each range in turn, the entries of both directions are collected from all edges as one number
+each (row, column, direction), sorted, deduplicated and written.  Besides the edges and the result, this needs
+only a few times the memory of the numbers of one range, however large the graph.  And nothing is sorted or
+selected in pieces of more than 2**31 elements, which PyTorch could not do.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ else:
 
 __all__ = ["DeviceGraph", "build_device_graph"]
 
-# Entries of a range of rows: 2 GiB of numbers, and as much again three times while they are sorted.
+# Entries of a range of rows: 2 GiB of numbers, and three times as much again while they are sorted.
 BUCKET = 1 << 28
-CHUNK = 1 << 27  # edges that are examined in one go
-BINS = 20  # bits of the coarse histogram that the ranges are cut by
+CHUNK = 1 << 27  # edges that are examined together
+BINS = 20  # bits of the coarse histogram by which the ranges are cut
 MOST_NODES = 2**31 - 1
 
 
@@ -101,7 +101,7 @@ def build_device_graph(
     bucket: int = BUCKET,
     chunk: int = CHUNK,
 ) -> DeviceGraph:
-    """Build the symmetric, coalesced graph of edges on a device, the same as `as_graph` builds on the host.
+    """Build the symmetric, coalesced graph of edges on a device, as `as_graph` does on the host.
 
     Parameters
     ----------
@@ -110,12 +110,12 @@ def build_device_graph(
     n_nodes : int, optional
         Number of nodes, less than 2**31; the largest id plus one by default.
     directed : bool, optional
-        What the caller knows of the input, recorded in the notes; found out from the edges when None.
+        Whether the input is directed, as recorded in the notes; inferred from the edges if None.
     bucket : int
-        Entries that are sorted at once. Beside the edges and the result, 4 bytes for each entry before
-        coalescing, about 40 bytes for each of these are needed.
+        Entries that are sorted at once. They need about 40 bytes each, in addition to the edges and the
+        result, which takes 4 bytes for each entry before coalescing.
     chunk : int
-        Edges that are examined in one go.
+        Edges that are examined together.
 
     Returns
     -------
@@ -131,12 +131,12 @@ def build_device_graph(
     for first, last in pairwise(cuts):
         keys = _keys_of_rows(source, target, first, last, chunk)
         keys = torch.unique(keys, sorted=True)
-        forward = int((keys & 1 == 0).sum())  # the edges (row, column) that are listed themselves
+        forward = int((keys & 1 == 0).sum())  # edges that are listed as (row, column)
         keys >>= 1
         total = keys.numel()
         keys = torch.unique_consecutive(keys)
         distinct += forward
-        one_way += forward - (total - keys.numel())  # what merged now was listed in both directions
+        one_way += forward - (total - keys.numel())  # what was merged just now was listed in both directions
         # The high half of a number is its row within the range, the low half its column.
         lengths = torch.bincount(keys >> 31, minlength=last - first)
         isolated += int((lengths == 0).sum())
@@ -145,7 +145,7 @@ def build_device_graph(
         indices[written : written + keys.numel()] = keys & MOST_NODES
         written += keys.numel()
         del keys, lengths
-    if written < entries // 2:  # mostly repetitions: give their memory back
+    if written < entries // 2:  # mostly repetitions: release their memory
         indices = indices[:written].clone()
     notes = GraphNotes(
         listed_edges=source.numel(),
@@ -158,7 +158,7 @@ def build_device_graph(
 
 
 def _ends(edges: torch.Tensor | tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return sources and targets, after a look at their types and shapes."""
+    """Return sources and targets, after checking their types and shapes."""
     if isinstance(edges, torch.Tensor) and (edges.ndim != 2 or edges.shape[0] != 2):
         raise ShapeError(f"edges have the shape (2, E), not {tuple(edges.shape)}")
     if len(edges) != 2 or not all(isinstance(ends, torch.Tensor) for ends in edges):
@@ -178,7 +178,7 @@ def _ends(edges: torch.Tensor | tuple[torch.Tensor, torch.Tensor]) -> tuple[torc
 def _check_ids(
     source: torch.Tensor, target: torch.Tensor, n_nodes: int | None, chunk: int
 ) -> tuple[int, int]:
-    """Return the number of nodes and of self-loops; refuse ids that are no nodes."""
+    """Return the numbers of nodes and of self-loops; raise if an id is no node."""
     least, most, loops = 0, -1, 0
     for at in range(0, source.numel(), chunk):
         a, b = source[at : at + chunk], target[at : at + chunk]
@@ -226,7 +226,7 @@ def _keys_of_rows(
 ) -> torch.Tensor:
     """Return the keys of all entries in a range of rows.
 
-    A key is row << 32 | column << 1 | direction, the row counted from `first`.
+    A key is row << 32 | column << 1 | direction, with the row counted from `first`.
     """
     parts = []
     for at in range(0, source.numel(), chunk):

@@ -1,15 +1,15 @@
 """Triton kernels of the hops: sums over neighbours, in the arithmetic of `geodim.features._kernels`.
 
-A program takes ROWS rows (of about equal length, the caller sees to that) and COLUMNS columns, and walks
-along all its rows at once, four neighbours at a time: their values are asked for before the sums need the
-first of them, and the neighbours after them are looked up meanwhile.  Within a row the terms are added one
-after the other, in the order of the row, each with Knuth's TwoSum, so that the bits are those of the CPU.
+A program takes ROWS rows, which the caller chooses to have about equal length, and COLUMNS columns.  It walks
+along all its rows at once, four neighbours at a time: their values are requested before the sums need the
+first of them, and the neighbours after them are looked up in the meantime.  Within a row the terms are added
+one after the other, in the order of the row, each with Knuth's TwoSum, so the bits are those of the CPU.
 This needs the launch option ``enable_fp_fusion=False``: a multiplication fused with the addition after it
 rounds once where the CPU rounds twice.
 
-Past the end of a row the sum goes on with -0.0, the number that changes no sum, not even one of -0.0.
+Beyond the end of a row the sum continues with -0.0, the number that changes no sum, not even one of -0.0.
 
-Offsets count entries and elements in 64 bits: a large graph has more of both than 32 bits can count.
+Offsets of entries and elements have 64 bits: a large graph has more of both than 32 bits can count.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import triton.language as tl
 
 @triton.jit
 def nothing():
-    """Return -0.0, by its bits: as a literal Triton would take it for 0.0."""
+    """Return -0.0, made from its bits, because Triton would take a literal for 0.0."""
     return tl.full((), -(2**63), tl.int64).to(tl.float64, bitcast=True)
 
 
@@ -52,7 +52,7 @@ def finish(s, e, degrees, row, ok, DIVIDE: tl.constexpr):
 
 @triton.jit
 def store_result(out, flag, at, ok, value):
-    """Store values, rounded to the type of the output, and raise the flag if one is not finite."""
+    """Store values, rounded to the type of the output, and set the flag if one is not finite."""
     value = value.to(out.dtype.element_ty)
     tl.store(out + at, value, mask=ok)
     # v - v is 0 for a finite v, NaN otherwise.
@@ -61,15 +61,15 @@ def store_result(out, flag, at, ok, value):
 
 @triton.jit
 def neighbour(indices, at, end):
-    """Return the neighbours listed at `at`, -1 past the end of the row."""
+    """Return the neighbours listed at `at`, or -1 beyond the end of the row."""
     return tl.load(indices + at, mask=at < end, other=-1).to(tl.int64)
 
 
 @triton.jit
 def weight_of(weights, at, j):
-    """Return, as float64, the factor of the value of neighbour j, listed at `at`.
+    """Return, as float64, the factor for the value of neighbour j, listed at `at`.
 
-    Not called where that is 1.
+    Not called where the factor is 1.
     """
     return tl.load(weights + at, mask=j >= 0, other=0.0).to(tl.float64)
 
@@ -88,8 +88,8 @@ def coefficients(
 ):  # fmt: skip
     """Write weight_ij / sqrt(degree_i * degree_j) for all entries of the rows, or pieces, of ``order``.
 
-    Once for each entry: in ``aggregate_rows`` every thread would take the root for itself, which on an H200
-    makes a product nearly twice as long. The arguments are those of ``aggregate_rows``.
+    It is computed once per entry.  In ``aggregate_rows`` every thread would compute the root itself, which
+    makes a product take nearly twice as long on an H200.  The arguments are those of ``aggregate_rows``.
     """
     first = tl.load(meta)
     base = tl.load(meta + 2)
@@ -122,10 +122,10 @@ def aggregate_rows(
 ):  # fmt: skip
     """Aggregate the rows of ``order`` into ``out``.
 
-    If there are ``cuts``, pieces of rows are aggregated instead, into (s, e) = (out, rest).  ``meta``
-    holds the first of the items in ``order``, their number, and the position in the graph of the
-    first of ``indices``.  A piece has at most SPLIT entries from its cut on; the row's self-loop
-    belongs to the first piece.
+    If there are ``cuts``, pieces of rows are aggregated instead, into (s, e) = (out, rest).  ``meta`` holds
+    the first item in ``order``, the number of items, and the position in the graph of the first of
+    ``indices``.  A piece has at most SPLIT entries from its cut on; the self-loop of the row belongs to the
+    first piece.
     """
     first = tl.load(meta)
     base = tl.load(meta + 2)
@@ -203,7 +203,7 @@ def join_pieces(
     meta, hubs, places, sums, rest, degrees, out, flag, WIDTH: tl.constexpr, COLUMNS: tl.constexpr,
     DIVIDE: tl.constexpr
 ):  # fmt: skip
-    """Add up the pieces of one long row, in their order, and finish it."""
+    """Add up the pieces of one long row, in order, and finish it."""
     hub = tl.load(meta) + tl.program_id(0).to(tl.int64)
     row = tl.load(hubs + hub).to(tl.int64)
     column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)

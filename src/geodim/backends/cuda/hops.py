@@ -1,4 +1,4 @@
-"""A pass over the hops of a graph on the device: attributes come in blocks, hops and windows stay there."""
+"""A pass over the hops of a graph on the device: attributes arrive in blocks, hops and windows stay there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ else:
 
 
 class DevicePass(HopPass):
-    """Like `HopPass`, with all state on the device until the pass ends or a checkpoint is due."""
+    """A `HopPass` that keeps all state on the device until the pass ends or a checkpoint is due."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class DevicePass(HopPass):
         layers: Layers,
         driver: Driver,
     ) -> bool:
-        """All hops of a block; in two halves if the device has no room for them."""
+        """Solve all hops of a block, in two halves if they do not fit the device; False if stopped."""
         try:
             return self._all_hops(block, values, batches, layers, driver)
         except torch.OutOfMemoryError as error:
@@ -116,7 +116,7 @@ class DevicePass(HopPass):
                 self.twins.refine(hop, values.cpu().numpy())
             columns = [hop * self.source.n_features + column for column in block]
             at = 0
-            while at < len(block):  # a batch at a time: all columns gathered would take another buffer
+            while at < len(block):  # one batch at a time: gathering all columns would take another buffer
                 size = batches.next_size(len(block) - at)
                 rows = values[:, at : at + size].T.contiguous()
                 if not batches.solve(rows, columns[at : at + size], hop, driver.late, _nothing):
@@ -126,7 +126,7 @@ class DevicePass(HopPass):
         return True
 
     def _fetch(self, batches: Batches, layers: Layers) -> None:
-        """Copy what was reached to the host."""
+        """Copy phi and owners to the host."""
         for k, profile in enumerate(layers.profiles):
             fetch(batches.solver.phi[k], profile.phi, self.threads)
             fetch(batches.solver.owner[k], profile.owner, self.threads)
@@ -134,4 +134,4 @@ class DevicePass(HopPass):
 
 
 def _nothing(_columns: list[int]) -> None:
-    """Columns count once their whole block is done."""
+    """Ignore finished columns: they count once their whole block is done."""

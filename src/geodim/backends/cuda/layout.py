@@ -1,9 +1,10 @@
-"""What the number of points alone decides: the levels of pyramids, and the nodes of the first wave.
+"""What depends on the number of points alone: levels of the pyramid and nodes of the first wave.
 
-Besides the top-level gaps, the first wave holds the second gap of every level, with all its blocks: windows
-of the first gap lie within a block, where bounds say nothing, so what is left of it is the same at every
-level, down to the base gap, which is evaluated.  With that every node of every level is reached in as many
-waves as there are levels.
+Besides the gaps of the top level, the first wave holds the second gap of every level, with all its blocks.
+Windows of a level's first gap lie within one block, where bounds are of no use.  So that gap is halved: its
+upper half is the second gap of the next finer level, and its lower half is halved again, down to the base
+gap, which is evaluated.  In this way all nodes of all levels are reached in as many waves as there are
+levels.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ else:
     torch = require("torch", "gpu", "the CUDA backend")
 
 TOP_BLOCKS = 64
-LEVELS = 4  # of the pyramid that are made at once
-NARROW = 128  # windows of fewer steps are evaluated, all of them: blocks of 32 tell them apart too rarely
+LEVELS = 4  # of the pyramid that are built together
+NARROW = 128  # all windows of fewer steps are evaluated: blocks of 32 rarely separate them
 
 
 class Layout:
@@ -43,13 +44,13 @@ class Layout:
         top = len(counts) - 1
         nodes = [(top, gap, counts[top] - gap) for gap in range(1, counts[top])]
         nodes += [(level, 1, counts[level] - 1) for level in range(top)]
-        # Narrow windows are evaluated, all of them.
+        # All narrow windows are evaluated instead.
         self.nodes = [node for node in nodes if (node[1] + 1) * (BASE << node[0]) > NARROW]
         self.blocks = torch.arange(counts[0], dtype=torch.int32, device=device)
         self._first: tuple[int, Wave] | None = None
 
     def new_records(self, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Records and peaks of this many columns, with two empty blocks past the end of every level."""
+        """Return records and peaks for this many columns, with two empty blocks after every level."""
         records = torch.empty((columns, self.total, 4), dtype=torch.float64, device=self.device)
         peaks = torch.zeros((columns, self.total), dtype=torch.int64, device=self.device)
         ends = torch.tensor([-math.inf, math.inf, -math.inf, 0.0], dtype=torch.float64, device=self.device)
@@ -72,16 +73,16 @@ class Layout:
             )  # fmt: skip
 
     def first_size(self, columns: int) -> Size:
-        """How much the first wave of this many columns holds."""
+        """Return the size of the first wave of this many columns."""
         lengths = [node[2] for node in self.nodes]
         pieces = sum(-(-length // PIECE) for length in lengths)
         return Size(columns * len(lengths), columns * pieces, columns * sum(lengths))
 
     def first_wave(self, columns: int) -> Wave | None:
-        """The first nodes of columns 0, 1, ...; all lists begin at block 0 and share one array."""
+        """Return the first wave of columns 0, 1, ...; all lists begin at block 0 and share one array."""
         if not self.nodes or not columns:
             return None
-        if self._first is None or self._first[0] != columns:  # of batches there are few sizes
+        if self._first is None or self._first[0] != columns:  # batches have few different sizes
             seeds = [(column, *node[:2], 0, node[2]) for column in range(columns) for node in self.nodes]
             nodes = torch.tensor(seeds, dtype=torch.int32, device=self.device)
             lines = torch.empty((len(seeds), 2), dtype=torch.float64, device=self.device)

@@ -1,4 +1,4 @@
-"""Columns of a family, made on the device: distances between points with coordinates, and projections."""
+"""Columns of a family, computed on the device: distances between points with coordinates, and projections."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ else:
     torch = require("torch", "gpu", "the CUDA backend")
 
 ROWS, COLUMNS = 16, 128  # of one program
-SAMPLED = 1 << 24  # values of a sample that are made together
+SAMPLED = 1 << 24  # values of a sample that are computed together
 
 
 def can_make(source: ColumnSource) -> TypeGuard[CoordinateDistances | DirectionSource]:
-    """Whether the device makes these columns itself; others are made on the host and copied.
+    """Return whether the device computes these columns itself; others are computed on the host and copied.
 
     Powers of Minkowski's distance would differ from the CPU's in the last bits, and scaled points are rare.
     """
@@ -39,17 +39,17 @@ def can_make(source: ColumnSource) -> TypeGuard[CoordinateDistances | DirectionS
 
 
 class MadeOnDevice:
-    """Distances or projections, as `geodim.backends.cuda.tensors.DeviceSource`.
+    """Distances or projections as a `geodim.backends.cuda.tensors.DeviceSource`.
 
-    They have the bits that the CPU gives them; angles alone, whose arcsine is the device's, may differ within
-    the error that `geodim.families.metrics` states.
+    They have the same bits as on the CPU.  Only angles may differ, since they use the arcsine of the device,
+    and they do so within the error that `geodim.families.metrics` states.
 
     Parameters
     ----------
     source : CoordinateDistances or DirectionSource
         The family on its points.
     device : torch.device
-        Where to make it.
+        Where to compute it.
     """
 
     def __init__(self, source: CoordinateDistances | DirectionSource, device: torch.device) -> None:
@@ -66,18 +66,18 @@ class MadeOnDevice:
             self.others = None if source.points is not None else source.centres
 
     def rows(self, columns: Sequence[int]) -> torch.Tensor:
-        """Some columns as rows."""
+        """Return some columns as rows."""
         return self._made(self._centres(np.asarray(columns, np.intp)), self.points[:, : self.n_points])
 
     def at_points(self, points: NDArray[np.intp]) -> Iterator[torch.Tensor]:
-        """All columns at some points."""
+        """Yield all columns at some points, as rows, in blocks of columns."""
         some = self.points[:, torch.as_tensor(points, device=self.device)]
         step = max(SAMPLED // points.size, 1)
         for first in range(0, self.n_features, step):
             yield self._made(self._centres(np.arange(first, min(first + step, self.n_features))), some)
 
     def _centres(self, columns: NDArray[np.intp]) -> torch.Tensor:
-        """Coordinates of the centres, (coordinates, columns)."""
+        """Return the coordinates of the centres, (coordinates, columns)."""
         if self.centres is None:
             assert self.others is not None
             return torch.as_tensor(np.ascontiguousarray(self.others[columns].T), device=self.device)
@@ -89,7 +89,7 @@ class MadeOnDevice:
             return found
         wide = found > ANTIPODAL
         angles = found.mul_(0.5).clamp_(max=1.0).arcsin_().mul_(2.0)
-        if bool(wide.any()):  # there that loses digits: pi less the angle with the opposite vector
+        if bool(wide.any()):  # digits are lost there: use pi minus the angle to the opposite vector
             others = self._filled(-centres, points).mul_(0.5).clamp_(max=1.0).arcsin_().mul_(2.0)
             angles = torch.where(wide, math.pi - others, angles)
         return angles
@@ -105,6 +105,6 @@ class MadeOnDevice:
 
 
 def _by_coordinate(panels: Panels, device: torch.device) -> torch.Tensor:
-    """All points, a coordinate in each row."""
+    """Return all points with one coordinate per row."""
     values = torch.as_tensor(panels.values).to(device)
     return values.permute(1, 0, 2).reshape(panels.n_coordinates, -1).contiguous()

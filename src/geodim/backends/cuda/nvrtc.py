@@ -50,12 +50,8 @@ class Module:
         given = [c_int(a) if isinstance(a, int) else c_void_p(a.data_ptr()) for a in arguments]
         places = (c_void_p * len(given))(*(ctypes.addressof(value) for value in given))
         stream = c_void_p(torch.cuda.current_stream().cuda_stream)
-        self._check(
-            self._driver.cuLaunchKernel(
-                function, c_uint(grid[0]), c_uint(grid[1]), c_uint(1), c_uint(threads), c_uint(1), c_uint(1),
-                c_uint(0), stream, places, None,
-            )  # fmt: skip
-        )
+        shape = [c_uint(number) for number in (*grid, 1, threads, 1, 1)]
+        self._check(self._driver.cuLaunchKernel(function, *shape, c_uint(0), stream, places, None))
 
     def _check(self, code: int) -> None:
         if code:

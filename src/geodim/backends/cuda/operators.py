@@ -1,16 +1,16 @@
 r"""Diffusion operators on a device: the same hops as `geodim.features.operators`, and the same bits.
 
-A row is summed in its order with the arithmetic of the CPU, so that every bit agrees. Rows of more than
-`SPLIT` neighbours alone are cut into pieces, which are summed beside each other and then added up, again with
-compensation. They agree to the bit as long as their terms are not too disparate, which is the condition of
-guarantee 2 in :mod:`geodim.features.hops`: the rounded total then is the correctly rounded sum, which knows
-no order. Beyond that, where most of a sum cancels, the two orders may differ by more than the last bit of the
-result; both lie within the error that :mod:`geodim.features.rounding` states, relative to the sum of the
-absolute terms, and the results' bounds include it.
+A row is summed in its order with the arithmetic of the CPU, so that every bit agrees.  Only rows of more than
+`SPLIT` neighbours are cut into pieces, which are summed in parallel and then added up, again with
+compensation.  They agree to the bit as long as their terms are not too disparate, which is the condition of
+guarantee 2 in :mod:`geodim.features.hops`: the rounded total is then the correctly rounded sum, which does
+not depend on the order.  Beyond that, where most of a sum cancels, the two orders may differ by more than the
+last bit of the result.  Both lie within the error that :mod:`geodim.features.rounding` states, relative to
+the sum of the absolute terms, and the bounds of results include it.
 
-Graphs without weights store none: the degrees are one float64 for each node, and the coefficients of ``sym``
-are formed in blocks of rows, just before these are summed. Where the entries do not fit into the device's
-memory they stay on the host and are streamed, with the same bits.
+Graphs without weights store none: there is one float64 degree per node, and the coefficients of ``sym`` are
+formed in blocks of rows, just before these are summed.  If the entries do not fit into the device's memory,
+they stay on the host and are streamed, with the same bits.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ else:
 
 __all__ = ["DeviceMatrix", "DeviceOperator", "DeviceSeries", "device_operator", "to_device"]
 
-SPLIT = 4096  # neighbours past which a row is cut into pieces
+SPLIT = 4096  # a row with more neighbours is cut into pieces
 MOST_COLUMNS = 64  # columns of one program
-TILE = 256  # values that a program holds: 2 for each thread, which leaves registers for many programs
+TILE = 256  # values that a program holds: 2 per thread, which leaves registers for many programs
 WARPS = 4
-# Rows of a program that forms coefficients, and how many entries of each it takes at a time.
+# Rows of a program that forms coefficients, and how many entries of each row it takes at a time.
 ROWS, LANES = (
     32,
     8,
 )
-CHECKED = 1 << 28  # values that are examined in one go
+CHECKED = 1 << 28  # values that are checked together
 
 
 class DeviceOperator(Operator):
@@ -82,14 +82,14 @@ class DeviceOperator(Operator):
     def apply_device(self, block: torch.Tensor, out: torch.Tensor) -> None:
         """Write the operator times `block` into `out`.
 
-        These are two different contiguous (n, c) tensors of one float type. The tensors are on the operator's
-        device. The call returns when the result is there and known to be finite.
+        Both are contiguous (n, c) tensors of the same float type on the operator's device, and they must not
+        overlap.  The call returns when the result is complete and known to be finite.
         """
 
     def apply(
         self, block: NDArray[np.floating], out: NDArray[np.floating], *, n_threads: int | None = None
     ) -> None:
-        """Write the operator times `block` into `out`, by way of the device; `n_threads` is of no account."""
+        """Write the operator times `block` into `out`, computed on the device; `n_threads` is ignored."""
         del n_threads
         if out.shape != block.shape or out.dtype != block.dtype:
             raise ShapeError(
@@ -208,7 +208,7 @@ class DeviceMatrix(DeviceOperator):
         )
 
     def absolute(self) -> DeviceMatrix:
-        """Return the matrix of absolute values: for a graph itself, since its weights are not negative."""
+        """Return the matrix of absolute values: itself for a graph, since its weights are not negative."""
         if not self.weighted or self.degrees is not None:
             return self
         other = copy(self)
@@ -251,7 +251,7 @@ class DeviceMatrix(DeviceOperator):
     def _fill(
         self, meta: torch.Tensor, indices: torch.Tensor, weights: torch.Tensor | None, whole: int, pieces: int
     ) -> torch.Tensor | None:
-        """What the entries of a block are multiplied by, in the one buffer there is for that."""
+        """Compute the factors of a block's entries, in the one buffer for that, and return it."""
         work = self._work
         matrix = (self.indptr, indices, weights, self.degrees, self._coefficients)
         options = {"ROWS": ROWS, "LANES": LANES, "SPLIT": self.split, "num_warps": WARPS}
@@ -270,7 +270,7 @@ class DeviceSeries(DeviceOperator):
     Parameters
     ----------
     series : SeriesOperator
-        Its coefficients; its own matrix is not used.
+        The series whose coefficients are used; its own matrix is not.
     transition : DeviceMatrix
         The matrix.
     """
@@ -325,16 +325,16 @@ def to_device(
     Parameters
     ----------
     operator : Operator
-        From `geodim.features.make_operator`; an operator that is on a device already is returned as it is.
+        From `geodim.features.make_operator`; an operator that is already on a device is returned unchanged.
     device : torch.device or str
-        Where to; the CPU if Triton interprets the kernels.
+        The target; the CPU if Triton interprets the kernels.
     resident : bool, optional
-        Whether the entries stay on the device; otherwise they stay where they are and are streamed through at
+        Whether the entries stay on the device; otherwise they stay on the host and are streamed for
         every product. By default they stay on the device if they fit into the budget.
     budget : int, optional
         Bytes that the entries may take on the device; half of what is free by default.
     split : int
-        Neighbours past which a row is cut into pieces.
+        Rows with more neighbours than this are cut into pieces.
     block_entries : int, optional
         Entries that are streamed at once.
     """
@@ -366,7 +366,7 @@ def _copy_matrix(
         raise InputValueError(
             f"the device takes graphs of fewer than 2**31 nodes, not {rows.n_nodes}: use backend='cpu'"
         )
-    device = torch.empty(0, device=device).device  # the one that "cuda" stands for
+    device = torch.empty(0, device=device).device  # the device that "cuda" stands for
     kind = torch.float32 if rows.weights is not None and rows.weights.dtype == np.float32 else torch.float64
     if resident is None:
         need = len(rows.indices) * (4 + (0 if rows.weights is None else rows.weights.itemsize))
@@ -411,14 +411,14 @@ def device_operator(
     operator, **parameters
         A name and its parameters, as for `geodim.features.make_operator`.
     split : int
-        Neighbours past which a row is cut into pieces.
+        Rows with more neighbours than this are cut into pieces.
     """
     if not isinstance(operator, str):
         raise InputTypeError(
             "a matrix as operator does not need the graph: use to_device(make_operator(None, matrix))"
         )
     # The operator on a single node checks the parameters and holds the coefficients, which
-    # know nothing of the graph.
+    # do not depend on the graph.
     nowhere = np.zeros(2, np.int64), np.zeros(0, np.int32)
     plain = make_operator(Graph(1, *nowhere, 1, GraphNotes(0, 0, 0, 0, False)), operator, **parameters)
     name = plain.transition.name if isinstance(plain, SeriesOperator) else operator
@@ -436,7 +436,7 @@ def device_operator(
 
 
 def _raise_overflow(out: torch.Tensor) -> NoReturn:
-    """Name the first row and column that is not finite."""
+    """Raise an error that names the first row and column whose value is not finite."""
     rows = max(CHECKED // out.shape[1], 1)
     for first in range(0, out.shape[0], rows):
         wrong = torch.nonzero(~torch.isfinite(out[first : first + rows]))

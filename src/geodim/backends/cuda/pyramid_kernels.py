@@ -1,4 +1,4 @@
-"""Triton kernels for a batch of sorted columns: pyramids, maximum over columns.
+"""Triton kernels for a batch of sorted columns: their pyramids, and the maximum over columns.
 
 The mathematics is that of `geodim.engine.kernels.pyramid`.  Records have four entries per block: the upper
 line U0, the lower line W0, the line S0 over possible starts, and their slope.
@@ -16,14 +16,14 @@ SCALARS = 5
 
 @triton.jit
 def snapped(slope, limit, grain):
-    """A slope of at most ``limit``, on the lattice of ``grain`` if there is one."""
+    """Return a slope of at most ``limit``, rounded down to a multiple of ``grain`` if there is one."""
     slope = tl.minimum(slope, limit)
     return tl.where(grain > 0.0, tl.floor(slope / tl.where(grain > 0.0, grain, 1.0)) * grain, slope)
 
 
 @triton.jit
 def local_slope(l, n, start, ok, size, reach, limit, grain):
-    """Median of the chords before, after and along a block.
+    """Return the median slope of the chords before, after and along a block.
 
     As in `geodim.engine.kernels.pyramid.local_slope`.
     """
@@ -43,10 +43,10 @@ def local_slope(l, n, start, ok, size, reach, limit, grain):
 
 @triton.jit(do_not_specialize=["first"])
 def lattice_bits(l, n, first, grains, off, lowest, PER: tl.constexpr, TILE: tl.constexpr):
-    """Whether some value is no multiple of the column's grain, and the lowest bit of the multiples.
+    """Find whether some value is no multiple of the column's grain, and the lowest bit of the multiples.
 
-    Of PER values per program, from the ``first`` such part on.  Once a value is no multiple, nobody looks at
-    the others: so those near 0, which have the lowest bits, should be looked at before.
+    Each program examines PER values, starting with part number ``first``.  As soon as a value is no multiple,
+    the remaining ones are skipped; so values near 0, which have the lowest bits, should be examined first.
     """
     column = tl.program_id(1).to(tl.int64)
     at = PER * (first + tl.program_id(0).to(tl.int64))
@@ -68,7 +68,7 @@ def base_records(
     all_l, n, count, total, all_records, all_peaks, all_scalars, N_SCALARS: tl.constexpr, BASE: tl.constexpr,
     BLOCKS: tl.constexpr,
 ):  # fmt: skip
-    """Records of the finest level, BLOCKS of them per program."""
+    """Write the records of the finest level, BLOCKS of them per program."""
     column = tl.program_id(1).to(tl.int64)
     l = all_l + column * n
     grain = tl.load(all_scalars + N_SCALARS * column)
@@ -80,21 +80,22 @@ def base_records(
     t = tl.arange(0, BASE)
     i = start[:, None] + t[None, :]
     there = i < n
-    value = tl.load(l + i, mask=there, other=0.0).to(tl.float64)
-    residual = value - slope[:, None] * t[None, :].to(tl.float64)
-    before = tl.load(l + i - 1, mask=there & (i > 0), other=float("inf")).to(tl.float64)
+    value = tl.load(l + i, mask=there, other=0.0)
+    residual = value.to(tl.float64) - slope[:, None] * t[None, :].to(tl.float64)
+    before = tl.load(l + i - 1, mask=there & (i > 0), other=float("inf"))
     starts = tl.where(there & (value != before), residual, float("-inf"))
+    high = tl.max(tl.where(there, residual, float("-inf")), axis=1)
+    low = tl.min(tl.where(there, residual, float("inf")), axis=1)
+    # The four numbers of a record are neighbours, and are stored together.
+    record = tl.join(tl.join(high, tl.max(starts, axis=1)), tl.join(low, slope)).reshape(BLOCKS, 4)
     at = all_records + 4 * (column * total + block)
-    tl.store(at, tl.max(tl.where(there, residual, float("-inf")), axis=1), mask=ok)
-    tl.store(at + 1, tl.min(tl.where(there, residual, float("inf")), axis=1), mask=ok)
-    tl.store(at + 2, tl.max(starts, axis=1), mask=ok)
-    tl.store(at + 3, slope, mask=ok)
+    tl.store(at[:, None] + tl.arange(0, 4)[None, :], record, mask=ok[:, None])
     tl.store(all_peaks + column * total + block, start + tl.argmax(starts, axis=1), mask=ok)
 
 
 @triton.jit
 def line_ends(records, block, ok, entry: tl.constexpr, steps, other):
-    """Both ends of one of a block's lines."""
+    """Return both ends of one of a block's lines."""
     first = tl.load(records + 4 * block + entry, mask=ok, other=other)
     slope = tl.load(records + 4 * block + 3, mask=ok, other=0.0)
     return first, first + slope * steps
@@ -105,7 +106,7 @@ def parent_records(
     all_l, n, total, offsets, all_records, all_peaks, all_scalars, level, levels, N_SCALARS: tl.constexpr,
     BASE: tl.constexpr, BLOCKS: tl.constexpr, AT_ONCE: tl.constexpr,
 ):  # fmt: skip
-    """Records of AT_ONCE coarser levels, from ``level`` on; BLOCKS of the first of them per program."""
+    """Write the records of AT_ONCE coarser levels, from ``level`` on; BLOCKS of the first per program."""
     column = tl.program_id(1).to(tl.int64)
     l = all_l + column * n
     records = all_records + 4 * column * total
@@ -151,9 +152,9 @@ def parent_records(
 
 @triton.jit(do_not_specialize=["count", "first_layer", "layers"])
 def raise_phi(own, n, count, columns, raised, phi, owner, first_layer, layers, TILE: tl.constexpr):
-    """``phi = max(phi, own)`` in the layers from the first on; own becomes infinite again.
+    """Set ``phi = max(phi, own)`` in the layers from ``first_layer`` on, and reset ``own`` to infinity.
 
-    The lowest column owns a tie.  ``raised`` tells of every column and TILE sizes whether any was evaluated.
+    The lowest column owns a tie.  ``raised`` says for every column and TILE sizes whether any was evaluated.
     """
     part = tl.program_id(0).to(tl.int64)
     parts = tl.num_programs(0).to(tl.int64)

@@ -1,4 +1,4 @@
-"""A source whose columns are many and short: blocks of them are dropped together, by counts."""
+"""Sources with many short columns: blocks of them are dropped together, by counts."""
 
 from __future__ import annotations
 
@@ -31,11 +31,14 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "gpu", "the CUDA backend")
 
-SAMPLED_AT_ONCE = 4096  # columns, where they come from the host
+SAMPLED_AT_ONCE = 4096  # columns, if they come from the host
 
 
 def leading_columns(source: ColumnSource | DeviceSource, device: torch.device) -> list[int]:
-    """As `geodim.engine.leaders.leaders`: columns that are probably among the widest at some size."""
+    """Return the columns that are probably among the widest at some size.
+
+    This is `geodim.engine.leaders.leaders` on the device.
+    """
     points = sample_rows(source.n_points)
     sizes = sample_sizes(points.size)
     if not sizes.size:
@@ -53,7 +56,7 @@ def leading_columns(source: ColumnSource | DeviceSource, device: torch.device) -
 def _samples(
     source: ColumnSource | DeviceSource, points: NDArray[np.intp], device: torch.device
 ) -> Iterator[torch.Tensor]:
-    """All columns at some points, as rows, in blocks of columns."""
+    """Yield all columns at some points, as rows, in blocks of columns."""
     if isinstance(source, DeviceSource):
         yield from source.at_points(points)
         return
@@ -73,26 +76,26 @@ def short_profile(
     profile: Profile | None = None,
     ends: NDArray[np.float64] | None = None,
 ) -> Profile:
-    """Phi over many short columns, exactly; see `geodim.engine.solve.compute_profile`.
+    """Return Phi over many short columns, exactly; see `geodim.engine.solve.compute_profile`.
 
     Parameters
     ----------
     source : ColumnSource or DeviceSource
         Where the columns come from.
     device : torch.device
-        Where to work.
+        Where to compute.
     way : Way
-        ``width`` columns make a block, and ``solvers`` are solved together.
+        ``width`` columns form a block, and ``solvers`` columns are solved together.
     ranges : Ranges, optional
-        What the first pass found; columns that differ from it are an error.
+        What the first pass found; a column with another range raises an error.
     n_threads : int
         Threads that copy from the host.
     driver : Driver, optional
-        Says when to stop, and hears (columns done, columns in all).
+        Decides when to stop, and receives progress as (columns done, all columns).
     profile : Profile, optional
-        An empty one to fill.
+        An empty profile to fill.
     ends : array of shape (n_features, 2), optional
-        For the extremes of the columns, where no first pass found them.
+        Receives the extremes of the columns, if no first pass found them.
     """
     n, d = source.n_points, source.n_features
     driver = driver or Driver()
@@ -125,7 +128,7 @@ def short_profile(
             finish(sorted({*group} - {group[at] for at in kept}))
             if not batches.solve(rows, [group[at] for at in kept], 0, driver.late, finish, kept):
                 break
-            batches.ends.clear()  # they were examined
+            batches.ends.clear()  # they were checked above
             dominance.look(batches.solver.phi[0], batches.solver.owner[0])
             driver.report(int(profile.done.sum()), d)
             if driver.late():

@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "gpu", "the CUDA backend")
 
-HUGE = 2.0**1000  # past this the trend arithmetic could overflow
+HUGE = 2.0**1000  # beyond this the trend arithmetic could overflow
 LATTICE_PER = 1 << 16  # values that one program examines for a common grain
-PER, PART = 512, 128  # starts of narrow windows: of a program, and evaluated together;
-NEAR, FAR = 2, 4  # filtered together, for few steps and for many;
+PER, PART, NEAR = 512, 128, 2  # starts of narrow windows per program, evaluated together, filtered together,
 SAMPLED = 128  # and programs whose starts are evaluated first
 
 
@@ -48,13 +47,13 @@ class DeviceSolver:
         Where the columns are; the CPU if Triton interprets the kernels.
     layers : int
         Number of nested feature sets, see `geodim.engine.layers`: a column raises its
-        own layer and all above.
+        own layer and all layers above it.
     batch : int
-        Most columns that are handed in at a time.
+        Largest number of columns passed in at a time.
     most_entries : int
         A wave with more list entries is cut in two.
     room : Size, optional
-        Of waves that nobody waits for.
+        The largest wave that is searched without waiting for the device.
     """
 
     def __init__(
@@ -80,9 +79,9 @@ class DeviceSolver:
         self.shrink(batch)
 
     def shrink(self, batch: int) -> None:
-        """From here on, this many columns at a time; what was reached stays."""
+        """Take this many columns at a time from here on; what was reached is kept."""
         self.batch = batch
-        self.own = self.records = self.peaks = torch.empty(0)  # let go first
+        self.own = self.records = self.peaks = torch.empty(0)  # released first
         self.search: Search | None = None
         self.own = torch.full((batch, self.n), math.inf, dtype=torch.float64, device=self.device)
         self.raised = torch.zeros((batch, -(-self.n // RAISED)), dtype=torch.int8, device=self.device)
@@ -93,7 +92,7 @@ class DeviceSolver:
 
     @property
     def phi(self) -> torch.Tensor:
-        """Phi, of every layer, once all columns that were handed in are solved."""
+        """Phi of every layer, after all columns passed in."""
         self.finish()
         return self._phi
 
@@ -105,7 +104,7 @@ class DeviceSolver:
 
     @staticmethod
     def bytes_needed(n_points: int, layers: int, batch: int) -> int:
-        """Memory of a solver, without columns and waves."""
+        """Return the memory of a solver, without columns and waves."""
         return solver_bytes(n_points, layers, batch)
 
     def solve(
@@ -117,8 +116,8 @@ class DeviceSolver:
     ) -> None:
         """Raise phi by columns, given as rows of ascending float32 or float64 values.
 
-        Where their first and last values are known already, shape (columns, 2), nobody waits for the device,
-        except for what it did before.  The rows must not change until the next call or `finish`.
+        If their first and last values are known already, shape (columns, 2), the host waits for the columns
+        before only, not for these.  The rows must not change until the next call, or `finish`.
         """
         self.finish()
         ends = l[:, [0, self.n - 1]].double().cpu().numpy() if ends is None else ends
@@ -144,7 +143,7 @@ class DeviceSolver:
         self._raise(batch)
 
     def finish(self) -> None:
-        """Wait for the columns in work; those for which there was no room are searched again, one by one."""
+        """Wait for the columns in work; if their waves did not fit, search these again, one by one."""
         if self._open is None:
             return
         if self.device.type == "cuda":
@@ -159,7 +158,7 @@ class DeviceSolver:
         self._open = None
 
     def _begin(self, batch: Batch) -> None:
-        """Pyramids of the columns and of Phi, and the narrow windows."""
+        """Build the pyramids of the columns and of Phi, and evaluate the narrow windows."""
         self.layout.fill(batch.l, batch.scalars, self.records, self.peaks)
         phi = self._phi[batch.layer : batch.layer + 1]
         known = batch.scalars.new_zeros((1, SCALARS))
@@ -174,7 +173,7 @@ class DeviceSolver:
         )  # fmt: skip
 
     def _again(self, batch: Batch, row: int) -> None:
-        """Search one column of a batch, with as much memory as that takes."""
+        """Search one column of a batch, with as much memory as its waves take."""
         alone = Batch(batch.l[row : row + 1], [batch.columns[row]], batch.scalars[row : row + 1], batch.layer)
         self._begin(alone)
         first = self.layout.first_wave(1)
@@ -194,14 +193,14 @@ class DeviceSolver:
         self.raised.zero_()
 
     def _narrow(self, l: torch.Tensor) -> None:
-        """Evaluate all windows of fewer than NARROW steps, a sample first: what that finds spares others."""
+        """Evaluate all windows of fewer than NARROW steps; a first sample makes most others unnecessary."""
         rows, n = l.shape
         narrow = layout.NARROW
         least = torch.full((rows, narrow), math.inf, dtype=torch.float64, device=l.device)
         parts = -(-n // PER)
         for stride in {max(parts // SAMPLED, 1): None, 1: None}:
             window_kernels.narrow_windows[(-(-parts // stride), rows)](
-                l, n, least, stride, NARROW=narrow, PER=PER, PART=PART, NEAR=NEAR, FAR=FAR, num_warps=1
+                l, n, least, stride, NARROW=narrow, PER=PER, PART=PART, NEAR=NEAR, num_warps=1
             )
         few = min(narrow, n)
         self.raised[:rows, 0] = 1
@@ -210,7 +209,7 @@ class DeviceSolver:
     def _scalars(
         self, l: torch.Tensor, spans: np.ndarray[Any, Any], magnitudes: np.ndarray[Any, Any], layer: int
     ) -> torch.Tensor:
-        """Grain, slack, bar, span and margin of every column, see `geodim.engine.column.lattice`."""
+        """Return grain, slack, bar, span and margin of every column, see `geodim.engine.column.lattice`."""
         exponents = [max(math.frexp(magnitude)[1] - LATTICE_BITS, -1074) for magnitude in magnitudes]
         numbers = [
             [math.ldexp(1.0, exponent) for exponent in exponents],
@@ -241,7 +240,7 @@ class DeviceSolver:
         ).contiguous()
 
     def _on_the_host(self, l: torch.Tensor, column: int, layer: int) -> None:
-        """Solve a column whose values are too large for trends; the engine has a plain way for it."""
+        """Solve a column with values too large for trends on the host, which evaluates all its windows."""
         from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
         from geodim.engine.profile import Profile  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""CUDA tensors as a source of columns, used where they lie."""
+"""CUDA tensors as a source of columns, used where they are stored."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ else:
 
 CHUNK = 1 << 25  # values that are examined together in the first pass
 GATHERED = (128, 16)  # rows and columns that one program copies
-SCAN_ROWS, SCAN_TILE, SCAN_COLUMNS = 4096, 16, 128  # of one program; its rows are taken a tile at a time
+SCAN_ROWS, SCAN_TILE, SCAN_COLUMNS = 4096, 16, 128  # of one program, which takes its rows one tile at a time
 SHORT = (torch.float32, torch.float16, torch.bfloat16, torch.bool, torch.int8, torch.uint8, torch.int16)
 LONG = (torch.int64, torch.uint64)  # not every value is a float64, see `geodim.data.integers`
 
 
 def tensor_type(tensor: torch.Tensor) -> torch.dtype:
-    """As `geodim.data.shapes.working_type`, for tensors: bfloat16 has no name in NumPy."""
+    """Return the working type, as `geodim.data.shapes.working_type` does; NumPy has no name for bfloat16."""
     return torch.float32 if tensor.dtype in SHORT else torch.float64
 
 
 @runtime_checkable
 class DeviceSource(Protocol):
-    """Columns that lie on the device, or are made there."""
+    """Columns that are stored on the device, or computed there."""
 
     n_points: int
     n_features: int
     dtype: np.dtype[np.floating]
 
     def rows(self, columns: Sequence[int]) -> torch.Tensor:
-        """Some columns as the rows of a new tensor, float32 or float64."""
+        """Return some columns as the rows of a new tensor, float32 or float64."""
 
     def at_points(self, points: NDArray[np.intp]) -> Iterator[torch.Tensor]:
-        """All columns at some points, as rows, in blocks of columns."""
+        """Yield all columns at some points, as rows, in blocks of columns."""
 
 
 class TensorSource:
@@ -70,7 +70,7 @@ class TensorSource:
         self.names: list[str] | None = None
 
     def shifted(self) -> TensorSource | None:
-        """Long integers measured from the least of each column; None where that would overflow.
+        """Return long integers relative to the least of each column; None if that would overflow.
 
         See `geodim.data.integers`.
         """
@@ -84,7 +84,7 @@ class TensorSource:
         return other
 
     def rows(self, columns: Sequence[int]) -> torch.Tensor:
-        """Columns as the rows of a new tensor on the device."""
+        """Return columns as the rows of a new tensor on the device."""
         some = as_slice(list(columns))
         if not isinstance(some, slice):
             chosen = torch.as_tensor(columns, device=self.tensor.device)
@@ -94,7 +94,7 @@ class TensorSource:
         return self.tensor[:, some].T.to(self.kind, memory_format=torch.contiguous_format, copy=True)
 
     def _gathered(self, some: torch.Tensor) -> torch.Tensor:
-        """Columns by a kernel of our own: PyTorch copies one value at a time, in ten times as long."""
+        """Return columns as rows, by a kernel of ours: PyTorch copies single values, in ten times as long."""
         from geodim.backends.cuda.scan_kernels import columns_as_rows  # noqa: PLC0415 - imports Triton
 
         n, width = some.shape
@@ -105,7 +105,7 @@ class TensorSource:
         return found
 
     def at_points(self, points: NDArray[np.intp]) -> Iterator[torch.Tensor]:
-        """All columns at some points, together."""
+        """Yield all columns at some points, in a single block."""
         some = self.tensor[torch.as_tensor(points, device=self.tensor.device)]
         yield some.T.to(self.kind).contiguous()
 
@@ -114,22 +114,22 @@ class TensorSource:
         out[:] = self.rows(columns).cpu().numpy()
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Sorted values, each once per point."""
+        """Return the sorted values of a column, each with multiplicity 1."""
         values = torch.sort(self.rows([column])[0])[0].double().cpu().numpy()
         return values, np.ones(values.size, np.int64)
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """Blocks of rows."""
+        """Return the blocks of rows for the first pass."""
         step, every = max(CHUNK // self.n_features, 1), slice(0, self.n_features)
         return [(slice(row, min(row + step, self.n_points)), every) for row in range(0, self.n_points, step)]
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
-        """Some rows, copied to the host."""
+        """Return some rows, copied to the host."""
         values: NDArray[Any] = self.tensor[rows, columns].to(self.kind).cpu().numpy()
         return values
 
     def sample(self, columns: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """A few rows of a few columns."""
+        """Return a few rows of a few columns."""
         device = self.tensor.device
         some = self.tensor[torch.as_tensor(rows, device=device)]
         values: NDArray[np.float64] = some[:, torch.as_tensor(columns, device=device)].double().cpu().numpy()
@@ -137,7 +137,7 @@ class TensorSource:
 
 
 def scan_tensor(source: TensorSource) -> Ranges:
-    """The first pass over the data, on the device; raises where a value is not finite."""
+    """Make the first pass over the data, on the device; raise if a value is not finite."""
     found = Moments.nothing(source.n_features)
     if source.tensor.dtype in (torch.float32, torch.float64):
         host = _moments(source.tensor)
@@ -158,7 +158,7 @@ def scan_tensor(source: TensorSource) -> Ranges:
 
 
 def _moments(tensor: torch.Tensor) -> NDArray[np.float64]:
-    """Least and greatest value, sum and sum of squares of every column, in one pass over the memory."""
+    """Return the extremes, the sum and the sum of squares of every column, in one pass over the memory."""
     from geodim.backends.cuda.scan_kernels import partial_moments  # noqa: PLC0415 - imports Triton
 
     n, d = tensor.shape

@@ -1,4 +1,4 @@
-"""Where the time goes on the device: told to the log "geodim.cuda", measured only if somebody listens."""
+"""Where the time goes on the device: written to the log "geodim.cuda", measured only if that is enabled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger("geodim.cuda")
 
 
 class Timing:
-    """Seconds by name; asking waits for the device, so nobody asks without need."""
+    """Seconds by name; measuring waits for the device, so it is done only if the log is enabled."""
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
@@ -39,7 +39,7 @@ class Timing:
         self.add(name, time.perf_counter() - started)
 
     def add(self, name: str, seconds: float) -> None:
-        """Count what was measured elsewhere."""
+        """Add a time that was measured elsewhere."""
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
 
     def _wait(self) -> None:

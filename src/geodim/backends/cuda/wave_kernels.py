@@ -1,24 +1,25 @@
 """Triton kernels: the gap recursion over waves of nodes.
 
-The mathematics is that of `geodim.engine.kernels.gaps`; what differs is the order.  A node is a gap of
-sizes of one column, at one level of its pyramid, together with a list of blocks; all nodes of a wave are
-bounded and filtered at once, their lists cut into pieces so that no program works long after all others
-are done; their children are the next wave.  Widths are differences of two values in float64, as
-everywhere, so the results are the same to the bit; trends and bounds may round differently, which the
-slack covers, or not at all on a lattice.
+The mathematics is that of `geodim.engine.kernels.gaps`; only the order differs.  A node is a gap of sizes of
+one column, at one level of its pyramid, together with a list of blocks.  All nodes of a wave are bounded and
+filtered at once; their lists are cut into pieces, so that no program works long after all others are done.
+Their children form the next wave.  Widths are differences of two values in float64, as everywhere, so the
+results are the same to the bit.  Trends and bounds may round differently, which the slack covers, or not at
+all on a lattice.
 
-What other columns reached, Phi, is an ascending sequence too and has a pyramid of its own: a node is left as
-soon as its upper line lies below the lower line of Phi, or below that of its rival: another column of the
-batch, with a node of the same gap in the same wave, whose lower line is the highest there.
+Phi, which other columns reached, is an ascending sequence as well and has a pyramid of its own.  A node is
+dropped as soon as its upper line lies below the lower line of Phi (F16).  It is also dropped as soon as its
+upper line lies below the lower line of its rival: of the columns of the batch, the one with the highest lower
+line in that gap.
 
-A node has NODE whole numbers: column, level, gap, where its list begins and ends among the blocks of the
-wave, and which pieces it was cut into, from the first to before the last; and two others: its trend, and a
-width that phi does not exceed.  A piece has three: its node, where it begins among the blocks, and where the
-blocks of it that stay are written.
+A node has NODE integers: column, level, gap, the half-open range of its list among the blocks of the wave,
+and the half-open range of the pieces into which it was cut.  It also has two floats: its trend, and a width
+that phi does not exceed (the cap).  A piece has three integers: its node, where it begins among the blocks,
+and where its remaining blocks are written.
 
-How many nodes, pieces and blocks a wave has is known to the device alone (``counts``), so that nobody waits
-for it: a fixed number of programs takes what there is, in turn.  Where the next wave would be longer than the
-memory for it, ``overflow`` is raised, and whatever is launched afterwards finds nothing to do.
+Only the device knows how many nodes, pieces and blocks a wave has (``counts``), so the host need not wait: a
+fixed number of programs shares whatever there is.  If the next wave does not fit the memory reserved for it,
+``overflow`` is set, and all later launches find nothing to do.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ import triton.language as tl
 from geodim.backends.cuda.pyramid_kernels import line_ends, snapped
 
 NODE = 7
-COUNTS = 4  # of a wave: its nodes, pieces and blocks, and the blocks that the wave before evaluated
+COUNTS = 4  # of a wave: nodes, pieces and blocks, and blocks that were evaluated in the wave before
 
 
 @triton.jit
 def number_of(counts, overflow, what: tl.constexpr):
-    """How many nodes (0) or pieces (1) the wave has; none after an overflow."""
+    """Return the number of nodes (0) or pieces (1) of the wave; 0 after an overflow."""
     return tl.where(tl.load(overflow) > 0, 0, tl.load(counts + what))
 
 
 @triton.jit
 def node_at(nodes, u, N_NODE: tl.constexpr, BASE: tl.constexpr):
-    """Column, level and gap of a node, and the size of its blocks."""
+    """Return column, level and gap of a node, and the size of its blocks."""
     at = nodes + N_NODE * u
     level = tl.load(at + 1).to(tl.int64)
     size = tl.full((), BASE, tl.int64) << level
@@ -49,7 +50,7 @@ def node_at(nodes, u, N_NODE: tl.constexpr, BASE: tl.constexpr):
 
 @triton.jit
 def lower_bounds(records, j, g, ok, last, drop, steps):
-    """Lower bounds of the windows of blocks j in gap g, less the trend, and the tops of their starts."""
+    """Return lower bounds, minus the trend, on windows of blocks j in gap g, and the tops of their starts."""
     top, top_end = line_ends(records, j, ok, 2, steps, float("-inf"))
     top = tl.maximum(top, top_end - last)
     right, right_end = line_ends(records, j + g, ok, 1, steps, float("inf"))
@@ -60,7 +61,7 @@ def lower_bounds(records, j, g, ok, last, drop, steps):
 
 @triton.jit
 def upper_bounds(l, n, records, peaks, j, g, ok, top, c, last, drop, steps, size):
-    """Upper bounds by the window at each block's peak; infinite where it does not exist for the whole gap."""
+    """Return upper bounds by the window at each block's peak; infinite if it does not exist for all sizes."""
     right, right_end = line_ends(records, j + g, ok, 0, steps, 0.0)
     beyond, beyond_end = line_ends(records, j + g + 1, ok, 0, steps, 0.0)
     high = tl.maximum(tl.maximum(right, right_end - last), tl.maximum(beyond, beyond_end - last) - drop)
@@ -72,10 +73,10 @@ def upper_bounds(l, n, records, peaks, j, g, ok, top, c, last, drop, steps, size
 
 @triton.jit
 def plain_upper(l, n, j, ok, size, d_last):
-    """Width, at the gap's last size, of the window at the last value of the block.
+    """Return the width of the window at the block's last value, at the gap's last size.
 
-    The window starts earlier where it would not fit.  Infinite where that value occurs in the block before
-    already: then the window starts there, in a block of its own.
+    The window starts earlier if it would not fit.  The width is infinite if that value already occurs in the
+    block before: then the window starts there and belongs to that block.
     """
     begin = tl.minimum((j + 1) * size, n) - 1
     begin = tl.where(begin + d_last >= n, n - 1 - d_last, begin)
@@ -88,7 +89,7 @@ def plain_upper(l, n, j, ok, size, d_last):
 
 @triton.jit
 def plain_lower(l, n, j, g, ok, size):
-    """No window of the block and gap is narrower than this."""
+    """Return a width that no window of the block and gap falls below."""
     begin = tl.minimum((j + 1) * size, n) - 1
     end = tl.load(l + (j + g) * size, mask=ok, other=float("inf")).to(tl.float64)
     return end - tl.load(l + begin, mask=ok, other=0.0).to(tl.float64)
@@ -99,7 +100,7 @@ def starting_trends(
     nodes, lines, blocks, all_l, n, all_records, total, offsets, all_scalars, SAMPLES,
     N_NODE: tl.constexpr, N_SCALARS: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Trends of nodes that inherit none: the slope at both ends of the best window.
+    """Write the trends of nodes that inherit none: the mean slope at the two ends of the best window.
 
     The windows tried begin at some of the block starts.
     """
@@ -136,9 +137,9 @@ def bound_pieces(
     counts, overflow, pieces, nodes, lines, blocks, all_l, n, all_records, all_peaks, total, offsets, values,
     places, N_NODE: tl.constexpr, PIECE: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Bounds over the pieces of lists: the least upper line, lower line and plain upper bound.
+    """Bound the pieces of lists: the least upper line, lower line and plain upper bound.
 
-    ``values`` gets these three, ``places`` the blocks of the first and the last.
+    ``values`` receives these three, ``places`` the blocks of the first and the last.
     """
     p = tl.program_id(0).to(tl.int64)
     last_piece = number_of(counts, overflow, 1)
@@ -188,7 +189,7 @@ def bound_pieces(
 
 @triton.jit
 def become_rival(rivals, u, low, c, steps):
-    """Note the node where its lower line is, in the middle, the highest that was met in its gap."""
+    """Make the node the rival of its gap if its lower line, in the middle, is the highest so far."""
     middle = low + 0.5 * c * steps
     if (middle > 0.0) & (middle < 1e38):
         rank = middle.to(tl.float32).to(tl.int32, bitcast=True).to(tl.int64)
@@ -201,9 +202,10 @@ def settle_bounds(
     all_scalars, bounds, where, N_NODE: tl.constexpr, N_SCALARS: tl.constexpr, BASE: tl.constexpr,
     TILE: tl.constexpr,
 ):  # fmt: skip
-    """The bounds of whole nodes from those of their pieces, and whether the column may reach Phi in them.
+    """Combine the bounds of pieces into bounds of nodes, and decide whether the column may reach Phi there.
 
-    ``bounds`` gets the three bounds and the trend of the children, ``where`` the two blocks, and 1 if it may.
+    ``bounds`` receives the three bounds and the trend of the children; ``where`` the two blocks, and 1 if the
+    column may reach Phi.
     """
     u = tl.program_id(0).to(tl.int64)
     last_node = number_of(counts, overflow, 0)
@@ -270,9 +272,10 @@ def beaten_by_rival(
     rivals, nodes, u, column, g, size, n, lines, bounds, all_scalars, N_NODE: tl.constexpr,
     N_SCALARS: tl.constexpr,
 ):  # fmt: skip
-    """Whether the upper line of a node lies below the lower line of its rival, by more than both may be off.
+    """Return whether the upper line of a node lies below the lower line of its rival.
 
-    What is off is the slack of either column, and what comparing rounds: the margins.
+    It must lie below by more than the lines may be off: the slacks of both columns, and margins for the
+    rounding of this comparison.
     """
     rival = tl.load(rivals)
     other = rival & 0x7FFFFFFF
@@ -295,9 +298,9 @@ def keep_blocks(
     where, all_scalars, values, places, kept, N_NODE: tl.constexpr, N_SCALARS: tl.constexpr,
     PIECE: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Write the blocks of pieces that may hold the narrowest window of some size to ``kept``.
+    """Write to ``kept`` the blocks of pieces that may contain the narrowest window of some size.
 
-    ``values`` gets the least plain bound, ``places`` their number.
+    ``values`` receives the least plain bound, ``places`` the number of blocks kept.
     """
     p = tl.program_id(0).to(tl.int64)
     last_piece = number_of(counts, overflow, 1)
@@ -352,10 +355,10 @@ def settle_nodes(
     N_NODE: tl.constexpr, N_SCALARS: tl.constexpr, BASE: tl.constexpr, TILE: tl.constexpr,
     FILL: tl.constexpr, RAISED: tl.constexpr,
 ):  # fmt: skip
-    """Decide nodes whose lower and upper line meet, or where phi is constant.
+    """Settle nodes whose lower and upper line meet, or where phi is constant.
 
-    ``stays`` gets how many blocks stay of the others; ``places``, for each piece, how many stay in those
-    before it.
+    ``stays`` receives how many blocks remain of the others; ``places``, for each piece, how many remain in
+    the pieces before it.
     """
     u = tl.program_id(0).to(tl.int64)
     last_node = number_of(counts, overflow, 0)
@@ -374,8 +377,8 @@ def settle_nodes(
                 plain = tl.load(values + 3 * at + 2, mask=at < stop, other=float("inf"))
                 flat_lane = tl.minimum(flat_lane, plain)
                 p += TILE
-            if stay > 0:  # otherwise a rival is known to be wider
-                column, level, g, size = node_at(nodes, u, N_NODE, BASE)
+            if stay > 0:  # otherwise the rival is wider
+                column, _, g, size = node_at(nodes, u, N_NODE, BASE)
                 v = tl.load(bounds + 4 * u)
                 low = tl.load(bounds + 4 * u + 1)
                 flat = tl.load(bounds + 4 * u + 2)
@@ -401,7 +404,7 @@ def settle_nodes(
 
 @triton.jit
 def places_for(need, total):
-    """Where what each lane needs begins, and the total grows by all of it."""
+    """Return where the room of each lane begins, and add all that is needed to the total."""
     return tl.atomic_add(total, tl.sum(need, axis=0)) + tl.cumsum(need, axis=0) - need
 
 
@@ -410,9 +413,9 @@ def make_room(
     counts, overflow, following, nodes, stays, room, N_NODE: tl.constexpr, PIECE: tl.constexpr,
     TILE: tl.constexpr,
 ):  # fmt: skip
-    """Where in the next wave, whose counts are ``following``, the two children of each node begin.
+    """Reserve room for the children of nodes in the next wave, whose counts are ``following``.
 
-    ``room`` gets the first of the nodes, of their pieces and of their blocks.
+    ``room`` receives where the two children of a node begin, their pieces and their blocks.
     """
     first = tl.program_id(0).to(tl.int64) * TILE
     last_node = number_of(counts, overflow, 0)
@@ -436,9 +439,9 @@ def descend(
     stays, room, kept, to_nodes, to_lines, to_pieces, to_blocks, N_NODE: tl.constexpr, PIECE: tl.constexpr,
     TILE: tl.constexpr,
 ):  # fmt: skip
-    """Write the two halves of nodes, each with both halves of the blocks that stayed.
+    """Write the two halves of nodes, each with both halves of the remaining blocks.
 
-    The first piece of a node writes what belongs to the node: its children, and the pieces of these.
+    The first piece of a node also writes what belongs to the node: its children and their pieces.
     """
     p = tl.program_id(0).to(tl.int64)
     last_piece = number_of(counts, overflow, 1)

@@ -1,7 +1,7 @@
 """Waves of nodes on the device, and the memory for them; see `wave_kernels`.
 
-Nobody waits between waves: the memory is there before, and what does not fit it is noted on the device, to be
-searched again, wave by wave, once that is known.
+The host does not wait between waves: their memory is reserved in advance.  If a wave does not fit it, the
+device takes note, and later the host searches these columns again, wave by wave.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "gpu", "the CUDA backend")
 
-PIECE = 128  # list entries that one program looks at
-SAMPLES = 4096  # blocks that choose the first trend
-RAISED = 1024  # sizes of a column that are raised together, if any was evaluated
-PROGRAMS = 32  # for each multiprocessor, of one warp each: as many as it holds
+PIECE = 128  # list entries per program
+SAMPLES = 4096  # blocks from which the first trend is chosen
+RAISED = 1024  # sizes of a column that are raised together, if any of them was evaluated
+PROGRAMS = 32  # of one warp, per multiprocessor, which holds no more
 MOST_ENTRIES = 1 << 28  # list entries of a wave; beyond that it is cut in two
 COMMON: dict[str, Any] = {"N_SCALARS": SCALARS, "BASE": BASE}
 NODES: dict[str, Any] = {"N_NODE": NODE}
@@ -42,29 +42,29 @@ class Size:
 
     @classmethod
     def of(cls, entries: int, least: Size) -> Size:
-        """Room for this many entries, in lists of 16 on average, and for another wave at the least."""
+        """Return room for this many entries, in lists of 16 on average, and at least for another wave."""
         nodes = max(entries // 16, least.nodes)
         return cls(nodes, max(entries // PIECE + nodes, least.pieces), max(entries, least.entries))
 
     def holds(self, other: Size) -> bool:
-        """Whether there is room for another wave."""
+        """Return whether another wave fits."""
         return self.nodes >= other.nodes and self.pieces >= other.pieces and self.entries >= other.entries
 
 
 @dataclass
 class Wave:
-    """Nodes in hand: numbers, trends and caps, the blocks of their lists, and the pieces of these."""
+    """The nodes in work: numbers, trends and caps, the blocks of their lists, and the pieces of these."""
 
     nodes: torch.Tensor
     lines: torch.Tensor
     blocks: torch.Tensor
     pieces: torch.Tensor
-    size: Size  # of the memory; what is used of it is known to the device
+    size: Size  # of the memory; only the device knows how much of it is used
     first: bool = False  # trends are still to be chosen
 
     @classmethod
     def empty(cls, size: Size, device: torch.device) -> Wave:
-        """Memory for a wave."""
+        """Return memory for a wave."""
         return cls(
             nodes=torch.empty((size.nodes, NODE), dtype=torch.int32, device=device),
             lines=torch.empty((size.nodes, 2), dtype=torch.float64, device=device),
@@ -75,9 +75,15 @@ class Wave:
 
     @classmethod
     def cut(
-        cls, nodes: torch.Tensor, lines: torch.Tensor, blocks: torch.Tensor, *, first: bool, size: Size | None = None
+        cls,
+        nodes: torch.Tensor,
+        lines: torch.Tensor,
+        blocks: torch.Tensor,
+        *,
+        first: bool,
+        size: Size | None = None,
     ) -> Wave:
-        """A wave of these nodes, which are given their pieces."""
+        """Return a wave of these nodes, cut into pieces; ``size`` counts them, if it is known."""
         lengths = nodes[:, 4].long() - nodes[:, 3]
         counts = torch.div(lengths + (PIECE - 1), PIECE, rounding_mode="floor")
         ends, flags = torch.cumsum(counts, 0), torch.cumsum(lengths, 0)
@@ -91,7 +97,7 @@ class Wave:
         return cls(nodes, lines, blocks, pieces, size, first)
 
     def halves(self) -> list[Wave]:
-        """Two waves with about as many entries each; one if there is one node."""
+        """Return two waves with about equally many entries; one if there is a single node."""
         if len(self.nodes) < 2:
             return [self]
         ends = torch.cumsum(self.nodes[:, 4].long() - self.nodes[:, 3], 0)
@@ -104,7 +110,7 @@ class Wave:
 
 @dataclass
 class Notes:
-    """What is found out about the nodes and pieces of a wave."""
+    """What the kernels write about the nodes and pieces of a wave; see `wave_kernels`."""
 
     values: torch.Tensor
     places: torch.Tensor
@@ -116,7 +122,7 @@ class Notes:
 
     @classmethod
     def empty(cls, size: Size, device: torch.device) -> Notes:
-        """Memory for the notes on a wave."""
+        """Return memory for a wave of this size."""
         return cls(
             values=torch.empty((size.pieces, 3), dtype=torch.float64, device=device),
             places=torch.empty((size.pieces, 2), dtype=torch.int32, device=device),
@@ -164,7 +170,7 @@ class Search:
         self.programs = resident(self.device, PROGRAMS)
 
     def all_waves(self, first: Wave, columns: Columns) -> None:
-        """Search without waiting; ``counts`` tells afterwards whether there was room for everything."""
+        """Search without waiting; ``counts`` says afterwards whether there was room for everything."""
         self._begin(first)
         if not self.room.holds(first.size):
             self.counts[-1].fill_(1)
@@ -177,7 +183,7 @@ class Search:
             wave = following
 
     def one_by_one(self, first: Wave, columns: Columns, most_entries: int) -> tuple[int, int]:
-        """Search with as much memory as every wave needs; returns blocks that were filtered and evaluated.
+        """Search with as much memory as each wave needs; return how many blocks were filtered and evaluated.
 
         Waves with more entries than ``most_entries`` are cut in two.
         """
@@ -200,56 +206,58 @@ class Search:
 
     def _begin(self, wave: Wave) -> None:
         self.rivals.fill_(-1)
-        if self._beginning is None or self._beginning[0] != wave.size:  # of batches there are few sizes
+        if self._beginning is None or self._beginning[0] != wave.size:  # batches have few different sizes
             counts = torch.zeros(self.counts.shape, dtype=torch.int64)
             counts[0, :3] = torch.tensor([wave.size.nodes, wave.size.pieces, wave.size.entries])
             self._beginning = wave.size, counts.to(self.device)
         self.counts.copy_(self._beginning[1])
 
     def _look(self, wave: Wave, notes: Notes, columns: Columns, level: int) -> None:
-        """Filter the blocks of all nodes, evaluate the leaves that stay, and count the children of the rest."""
-        l, layout, n, total, offsets = columns.l, self.layout, self.layout.n, self.layout.total, self.layout.offsets
+        """Filter all nodes of a wave, evaluate the remaining leaves, and count the children of the rest."""
+        l, n, total, offsets = columns.l, self.layout.n, self.layout.total, self.layout.offsets
         counts, overflow, parts = self.counts[level], self.counts[-1], columns.raised.shape[1]
         programs = (self.programs,)
         if wave.first:
             wave_kernels.starting_trends[(wave.size.nodes,)](
-                wave.nodes, wave.lines, wave.blocks, l, n, columns.records, total, offsets, columns.scalars, SAMPLES,
-                **NODES, **COMMON, TILE=256, num_warps=2,
+            wave.nodes, wave.lines, wave.blocks, l, n, columns.records, total, offsets, columns.scalars,
+            SAMPLES, **NODES, **COMMON, TILE=256, num_warps=2,
             )  # fmt: skip
         wave_kernels.bound_pieces[programs](
-            counts, overflow, wave.pieces, wave.nodes, wave.lines, wave.blocks, l, n, columns.records, columns.peaks,
-            total, offsets, notes.values, notes.places, **NODES, PIECE=PIECE, BASE=BASE, TILE=32, num_warps=1,
+            counts, overflow, wave.pieces, wave.nodes, wave.lines, wave.blocks, l, n, columns.records,
+            columns.peaks, total, offsets, notes.values, notes.places, **NODES, PIECE=PIECE, BASE=BASE,
+            TILE=32, num_warps=1,
         )  # fmt: skip
         wave_kernels.settle_bounds[programs](
-            counts, overflow, wave.nodes, wave.lines, notes.values, notes.places, n, columns.records, total, offsets,
-            columns.phi, columns.phi_records, self.rivals, columns.scalars, notes.bounds, notes.where, **NODES,
-            **COMMON, TILE=32, num_warps=1,
+            counts, overflow, wave.nodes, wave.lines, notes.values, notes.places, n, columns.records, total,
+            offsets, columns.phi, columns.phi_records, self.rivals, columns.scalars, notes.bounds,
+            notes.where, **NODES, **COMMON, TILE=32, num_warps=1,
         )  # fmt: skip
         wave_kernels.keep_blocks[programs](
-            counts, overflow, wave.pieces, wave.nodes, wave.lines, wave.blocks, l, n, columns.records, total, offsets,
-            self.rivals, notes.bounds, notes.where, columns.scalars, notes.values, notes.places, notes.kept, **NODES,
-            **COMMON, PIECE=PIECE, TILE=32, num_warps=1,
+            counts, overflow, wave.pieces, wave.nodes, wave.lines, wave.blocks, l, n, columns.records,
+            total, offsets, self.rivals, notes.bounds, notes.where, columns.scalars, notes.values,
+            notes.places, notes.kept, **NODES, **COMMON, PIECE=PIECE, TILE=32, num_warps=1,
         )  # fmt: skip
         wave_kernels.settle_nodes[programs](
-            counts, overflow, wave.nodes, wave.lines, notes.values, notes.places, n, notes.bounds, notes.where,
-            columns.scalars, columns.own, columns.raised, parts, notes.stays, **NODES, **COMMON, TILE=32, FILL=128,
-            RAISED=RAISED, num_warps=1,
+            counts, overflow, wave.nodes, wave.lines, notes.values, notes.places, n, notes.bounds,
+            notes.where, columns.scalars, columns.own, columns.raised, parts, notes.stays, **NODES,
+            **COMMON, TILE=32, FILL=128, RAISED=RAISED, num_warps=1,
         )  # fmt: skip
         window_kernels.evaluate[programs](
-            counts, overflow, wave.pieces, wave.nodes, notes.places, notes.stays, notes.kept, l, n, columns.own,
-            columns.raised, parts, **NODES, BASE=BASE, RAISED=RAISED, SINGLE=l.dtype == torch.float32, num_warps=1,
+            counts, overflow, wave.pieces, wave.nodes, notes.places, notes.stays, notes.kept, l, n,
+            columns.own, columns.raised, parts, **NODES, BASE=BASE, RAISED=RAISED,
+            SINGLE=l.dtype == torch.float32, num_warps=1,
         )  # fmt: skip
         wave_kernels.make_room[programs](
-            counts, overflow, self.counts[level + 1], wave.nodes, notes.stays, notes.room, **NODES, PIECE=PIECE,
-            TILE=256, num_warps=2,
+            counts, overflow, self.counts[level + 1], wave.nodes, notes.stays, notes.room, **NODES,
+            PIECE=PIECE, TILE=256, num_warps=2,
         )  # fmt: skip
 
     def _descend(self, wave: Wave, notes: Notes, following: Wave, level: int) -> None:
         """Write the children into the next wave."""
         room = following.size
         wave_kernels.descend[(self.programs,)](
-            self.counts[level], self.counts[-1], self.counts[level + 1], room.nodes, room.pieces, room.entries,
-            wave.pieces, wave.nodes, wave.lines, notes.bounds, notes.places, notes.stays, notes.room, notes.kept,
-            following.nodes, following.lines, following.pieces, following.blocks, **NODES, PIECE=PIECE, TILE=32,
-            num_warps=1,
+            self.counts[level], self.counts[-1], self.counts[level + 1], room.nodes, room.pieces,
+            room.entries, wave.pieces, wave.nodes, wave.lines, notes.bounds, notes.places, notes.stays,
+            notes.room, notes.kept, following.nodes, following.lines, following.pieces, following.blocks,
+            **NODES, PIECE=PIECE, TILE=32, num_warps=1,
         )  # fmt: skip

@@ -1,9 +1,8 @@
-"""Triton kernels that evaluate windows one by one: all narrow ones, and what bounds leave of the others.
+"""Triton kernels that evaluate windows one by one: all narrow ones, and others that bounds cannot exclude.
 
-Widths are differences of two values in float64.  Where the values are float32, the narrowest windows are
-sought with differences in float32, which are cheaper by far, in one of two ways that lose nothing: as a
-filter, since rounding is monotone; and exactly, where all values lie so close together that such differences
-do not round.
+Widths are differences of two values in float64.  For float32 values, the narrowest windows are found with
+float32 differences, which are far cheaper, in one of two ways that lose nothing: as a filter, since rounding
+is monotone; and exactly, where all values lie so close together that their differences are not rounded.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from geodim.backends.cuda.wave_kernels import number_of
 
 @triton.jit
 def limit_at(place, x):
-    """What a width must not exceed to matter, rounded as widths are; -1 where nothing is narrower."""
+    """Return the width that a window must not exceed to matter, rounded as widths are; -1 if it is 0."""
     width = tl.load(place)
     return tl.where(width > 0.0, width, -1.0).to(x.dtype)
 
@@ -25,8 +24,8 @@ def limit_at(place, x):
 def improve(l, n, i, x, least, first, STEP: tl.constexpr):
     """Evaluate STEP sizes, from ``first`` on, if that may find narrower windows.
 
-    It may if the window of ``first`` steps of some start is not wider than the one known of the last of these
-    sizes: windows of more steps are wider.
+    It may if some window of ``first`` steps is no wider than the one known for the last of these sizes, since
+    windows of more steps are wider.
     """
     shortest = tl.load(l + i + first, mask=i + first < n, other=float("inf")) - x
     if tl.max((shortest <= limit_at(least + first + STEP - 1, x)).to(tl.int32), axis=0) > 0:
@@ -39,10 +38,10 @@ def improve(l, n, i, x, least, first, STEP: tl.constexpr):
 
 @triton.jit
 def improve_all(l, n, i, x, least, NARROW: tl.constexpr):
-    """Evaluate all sizes below NARROW.
+    """Evaluate all sizes below NARROW, in groups.
 
-    They go in groups that end before they have grown by half, or a quarter where they are large: few starts
-    have windows of the first size of a group that are as narrow as the narrowest of the last.
+    Within a group, sizes grow by less than half, or by a quarter where they are large.  So few starts have
+    windows of the group's first size that are as narrow as the narrowest of its last size.
     """
     improve(l, n, i, x, least, 1, 1)
     for first in range(2, 8, 2):
@@ -57,7 +56,7 @@ def improve_all(l, n, i, x, least, NARROW: tl.constexpr):
 
 @triton.jit
 def value_at(l, n, i, INSIDE: tl.constexpr):
-    """Values at some places; infinite past the end, unless all are INSIDE."""
+    """Return values at some places; infinite past the end, unless all are INSIDE."""
     if INSIDE:
         return tl.load(l + i)
     return tl.load(l + i, mask=i < n, other=float("inf"))
@@ -65,7 +64,7 @@ def value_at(l, n, i, INSIDE: tl.constexpr):
 
 @triton.jit
 def start_at(l, n, i, INSIDE: tl.constexpr):
-    """The same for starts; those past the end are so low that all windows are wide."""
+    """Return the same for starts; those past the end are so low that all their windows are wide."""
     if INSIDE:
         return tl.load(l + i)
     return tl.load(l + i, mask=i < n, other=float("-inf"))
@@ -73,26 +72,26 @@ def start_at(l, n, i, INSIDE: tl.constexpr):
 
 @triton.jit
 def not_wider(l, n, i, x, least, first, STEP: tl.constexpr, INSIDE: tl.constexpr):
-    """Whether the values from x to i + first are not farther apart than a window known of the last of STEP sizes.
+    """Return whether the values from x to i + first lie within the width known for the last of STEP sizes.
 
-    If they are, no window that holds them all and has one of these sizes is narrower than those that are known.
+    If not, no window of one of these sizes that contains them is narrower than the known ones.
     """
     end = value_at(l, n, i + first, INSIDE)
     return (end - x <= limit_at(least + first + STEP - 1, x)).to(tl.int32)
 
 
 @triton.jit
-def near_hits(l, n, i, least, NARROW: tl.constexpr, NEAR: tl.constexpr, INSIDE: tl.constexpr):
-    """Which groups of NEAR neighbouring starts, from i on, may have a narrower window of fewer than 64 steps.
+def may_improve(l, n, i, least, NARROW: tl.constexpr, NEAR: tl.constexpr, INSIDE: tl.constexpr):
+    """Return which groups of NEAR neighbouring starts, from i on, may have a narrower window than is known.
 
-    Windows of 16 steps or more, from any of these starts, hold all values from the last start on.  For fewer
-    steps the starts are looked at one by one, unless all windows that are known have width 0.
+    Windows of 16 steps or more, from any of these starts, contain all values from the last of them to
+    i + 16.  For fewer steps the starts are examined one by one, unless all known widths are 0.
     """
     x = start_at(l, n, i + NEAR - 1, INSIDE)
-    hits = (x != x).to(tl.int32)
-    for first in tl.static_range(16, 32, 4):
+    hits = not_wider(l, n, i, x, least, 16, 4, INSIDE)
+    for first in tl.static_range(20, 32, 4):
         hits |= not_wider(l, n, i, x, least, first, 4, INSIDE)
-    for first in tl.static_range(32, min(64, NARROW), 8):
+    for first in tl.static_range(32, NARROW, 8):
         hits |= not_wider(l, n, i, x, least, first, 8, INSIDE)
     if limit_at(least + 15, x) >= 0.0:
         for start in tl.static_range(NEAR):
@@ -108,46 +107,28 @@ def near_hits(l, n, i, least, NARROW: tl.constexpr, NEAR: tl.constexpr, INSIDE: 
     return hits
 
 
-@triton.jit
-def far_hits(l, n, i, least, NARROW: tl.constexpr, FAR: tl.constexpr, INSIDE: tl.constexpr):
-    """The same for windows of 64 steps or more, and groups of FAR starts."""
-    x = start_at(l, n, i + FAR - 1, INSIDE)
-    hits = (x != x).to(tl.int32)
-    for first in tl.static_range(64, NARROW, 8):
-        hits |= not_wider(l, n, i, x, least, first, 8, INSIDE)
-    return hits
-
-
-@triton.jit
-def any_in(hits, part, EACH: tl.constexpr, SIZE: tl.constexpr):
-    """Whether there is a hit in one part of so many."""
-    return tl.max(tl.where(tl.arange(0, SIZE) // EACH == part, hits, 0), axis=0)
-
-
 @triton.jit(do_not_specialize=["stride"])
 def narrow_windows(
     all_l, n, all_least, stride, NARROW: tl.constexpr, PER: tl.constexpr, PART: tl.constexpr,
-    NEAR: tl.constexpr, FAR: tl.constexpr,
+    NEAR: tl.constexpr,
 ):  # fmt: skip
-    """Narrowest windows of d = 1, ..., NARROW - 1 over PER starts, and of these every ``stride``-th part.
+    """Lower the narrowest widths of d = 1, ..., NARROW - 1, using PER starts per program.
 
-    ``all_least`` holds what was found so far.  PART of the starts are evaluated together, if any may improve it.
+    Only every ``stride``-th part of PER starts is used.  ``all_least`` holds what was found so far.  PART of
+    the starts are evaluated together, if any of them may improve on it.
     """
     column = tl.program_id(1).to(tl.int64)
     l = all_l + column * n
     least = all_least + column * NARROW
     begin = tl.program_id(0).to(tl.int64) * stride * PER
-    near = begin + NEAR * tl.arange(0, PER // NEAR)
-    far = begin + FAR * tl.arange(0, PER // FAR)
+    group = tl.arange(0, PER // NEAR)
     if begin + PER + NARROW <= n:
-        some = near_hits(l, n, near, least, NARROW, NEAR, True)
-        more = far_hits(l, n, far, least, NARROW, FAR, True)
+        hits = may_improve(l, n, begin + NEAR * group, least, NARROW, NEAR, True)
     else:
-        some = near_hits(l, n, near, least, NARROW, NEAR, False)
-        more = far_hits(l, n, far, least, NARROW, FAR, False)
-    if tl.maximum(tl.max(some, axis=0), tl.max(more, axis=0)) > 0:
+        hits = may_improve(l, n, begin + NEAR * group, least, NARROW, NEAR, False)
+    if tl.max(hits, axis=0) > 0:
         for part in range(PER // PART):
-            if any_in(some, part, PART // NEAR, PER // NEAR) + any_in(more, part, PART // FAR, PER // FAR) > 0:
+            if tl.max(tl.where(group // (PART // NEAR) == part, hits, 0), axis=0) > 0:
                 i = begin + part * PART + tl.arange(0, PART)
                 x = tl.load(l + i, mask=i < n, other=float("-inf"))
                 improve_all(l, n, i, x, least, NARROW)
@@ -155,11 +136,12 @@ def narrow_windows(
 
 @triton.jit
 def do_not_round(a, a_last, b, b_last):
-    """Whether float32 differences between values of [a, a_last], of [b, b_last], and of these, are exact.
+    """Return whether float32 differences within and between [a, a_last] and [b, b_last] are exact.
 
-    Values no smaller than 2^e are multiples of q = 2^(e - 23).  If they differ by less than 2^(e - 1), then
-    the distances from the first of them are multiples of q below 2^22 q, and so are differences of distances:
-    floats hold these.  float64 holds b - a and what is added to it, since no value exceeds 2^44 q.
+    Values of magnitude at least 2^e are multiples of q = 2^(e - 23).  If they differ by less than 2^(e - 1),
+    their distances from the first of them are multiples of q below 2^22 q, and so are differences of
+    distances; float32 represents these. float64 represents b - a and what is added to it, since no value
+    exceeds 2^44 q.
     """
     low = tl.minimum(tl.minimum(tl.abs(a), tl.abs(a_last)), tl.minimum(tl.abs(b), tl.abs(b_last)))
     high = tl.maximum(tl.maximum(tl.abs(a), tl.abs(a_last)), tl.maximum(tl.abs(b), tl.abs(b_last)))
@@ -173,9 +155,9 @@ def evaluate(
     counts, overflow, pieces, nodes, places, stays, kept, all_l, n, own, raised, parts, N_NODE: tl.constexpr,
     BASE: tl.constexpr, RAISED: tl.constexpr, SINGLE: tl.constexpr,
 ):  # fmt: skip
-    """Narrowest windows of base gaps over the blocks that stayed, piece by piece.
+    """Evaluate the narrowest windows of base gaps over the remaining blocks, piece by piece.
 
-    The least of all pieces stays in ``own``.
+    ``own`` keeps the least width over all pieces.
     """
     p = tl.program_id(0).to(tl.int64)
     last_piece = number_of(counts, overflow, 1)

@@ -1,10 +1,10 @@
-"""What compiled code demands of the arrays it is handed.
+"""What compiled code requires of its arrays.
 
-It checks no index, so sizes are checked where it is entered.  Every kernel that Python calls states in its
-first lines, by `require`, which sizes its loops rely on: O(1), some nanoseconds, and no caller can forget it.
-Where a position comes from the data itself, it is compared with the array before it is used, or it was
-validated by the kernel that made it; the kernel says which.  `tests/engine/test_bounds.py` hands every kernel
-arrays that are too short.
+Compiled code checks no index, so sizes are checked on entry.  Every kernel that Python calls states in its
+first lines, with `require`, which sizes its loops rely on.  This takes O(1) and a few nanoseconds, and no
+caller can forget it.  Where a position comes from the data itself, it is compared with the array before it is
+used, or was validated by the kernel that made it; the kernel says which.  `tests/engine/test_bounds.py`
+passes arrays that are too short to every kernel.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ def require(holds: Any, what: Any) -> None:
 
 @overload(require, prefer_literal=True)
 def _compiled_require(holds: Any, what: Any) -> Any:  # noqa: ARG001
-    """As it stands, or with the message as a constant of the error.
+    """Compile `require`, with the message as a constant inside the error if it is a literal.
 
-    As an argument, a constant has one place for all kernels: Numba before 0.67 fills it with that of the
-    kernel that comes first from the cache, and every error shows it.
+    When a constant is passed as an argument, all kernels share one place for it.  Numba before 0.67 fills
+    that place with the message of the kernel that is first loaded from the cache, and every error would show
+    it.
     """
     if not isinstance(what, types.Literal):
         return require

@@ -1,15 +1,15 @@
-"""Columns whose windows are all alike: grids, jittered or rounded, ranks, time axes with or without gaps.
+"""Alike columns: grids, jittered or rounded, ranks, time axes with or without gaps.
 
-There every block of starts looks like every other, and a recursion over gaps of many sizes keeps them
-all.  So sizes are taken 32 at a time, and for these
+All blocks of starts look the same there, and a recursion over gaps of many sizes would keep them all.  So
+sizes are taken 32 at a time, and for these
 
 1. windows at the most extreme residuals bound phi from above, size by size;
 2. a descent over the blocks of starts drops what cannot be narrower, with lines that are as sharp as the
    values (`geodim.engine.kernels.lines`) and with the quantum of the two blocks: a window that is narrower
-   than the best so far is so by one step of the quantum, or of the rounding of widths;
-3. the few starts that are left are evaluated.
+   than the best so far is narrower by at least one quantum, or one rounding of widths (F20, F21);
+3. the few remaining starts are evaluated.
 
-Whatever the descent keeps, what is reported is the least width of windows that were evaluated.
+Whatever the descent keeps, the result is the least width of windows that were evaluated.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ from geodim.engine.kernels.lines import (
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile, solve_smallest
 
-TOP_BLOCKS = 64  # at most, on the level where descents begin
-BATCH = 16  # gaps whose upper bounds are found together, since extremes lie all over the memory
+TOP_BLOCKS = 64  # at most, on the level where the descent begins
+BATCH = 16  # gaps whose upper bounds are found together, since extremes are scattered over the memory
 CLASSES = 112  # of quanta,
 FINER = 44  # this many of them finer than the widths
-AROUND = 3  # the level whose slopes are the trends
-EQUAL = 2.0**-40  # widths that differ by so little, relatively, are taken for equal there
+AROUND = 3  # the level whose slopes are used as trends
+EQUAL = 2.0**-40  # relative difference below which widths are taken as equal there
 FEW = 8  # up to this many starts of a block are evaluated one by one
-LOOK_AGAIN = 8  # blocks evaluated between two looks at the bound
-BEFORE = 1.0 - 2.0**-53  # times a float is the float before it, unless that is smaller than any normal one;
-LEAST = 2.0**-1074  # then this is between the two
-ROUNDINGS = 2.0**-50  # of a bound, in units of the numbers that it is the sum of; see docs/numerics.md
+LOOK_AGAIN = 8  # blocks evaluated between two updates of the bound
+BEFORE = 1.0 - 2.0**-53  # times a float is the float before it, unless that is subnormal;
+LEAST = 2.0**-1074  # then they differ by this
+ROUNDINGS = 2.0**-50  # of a bound, relative to the numbers that it is the sum of; see docs/numerics.md
 
 
 @njit(nogil=True, cache=True)
 def seed(l, n, d0, sizes, positions, best):
-    """``best[e] = min(best[e], l[i + d0 + e] - l[i])`` for the given starts i and all e < sizes.
+    """Lower ``best[e]`` to ``l[i + d0 + e] - l[i]`` for the given starts i and all e < sizes.
 
-    ``l`` is float64, ascending; ``positions`` are starts, ``best`` (sizes or more,) float64 widths.
+    ``l`` is float64, ascending; ``positions`` are starts; ``best`` (sizes or more,) float64 widths.
     """
     for at in range(positions.size):
         i = positions[at]
@@ -67,9 +67,10 @@ def seed(l, n, d0, sizes, positions, best):
 
 @njit(nogil=True, cache=True)
 def seed_pairs(l, d0, sizes, firsts, lasts, cursors, best):
-    """The same for all windows from one of ``firsts`` to one of ``lasts``, both ascending positions.
+    """Do the same as `seed` for all windows from one of ``firsts`` to one of ``lasts``, both ascending.
 
-    ``cursors`` are (firsts,) int64: for each of them the first of ``lasts`` that is d0 or more away.
+    Both are positions.  ``cursors`` are (firsts,) int64: for each start, the first of ``lasts`` that is at
+    least d0 away.
     """
     for at in range(firsts.size):
         i = firsts[at]
@@ -85,9 +86,10 @@ def seed_pairs(l, d0, sizes, firsts, lasts, cursors, best):
 
 @njit(nogil=True, cache=True)
 def mark_settled(best, d0, count, head, tail, rest, outside, settled):
-    """Mark the sizes at which no window but those that were tried can be narrower; how many are not.
+    """Mark the sizes at which no untried window can be narrower; return the number of other sizes.
 
-    All others are at least ``outside + c d`` wide, c being the sum of ``head``, ``tail`` and ``rest``.
+    All untried windows are at least ``outside + c d`` wide, where c is the sum of ``head``, ``tail`` and
+    ``rest``.
 
     ``best`` is (count or more,) float64 widths, ``settled`` (count or more,) bool, written.
     """
@@ -102,9 +104,10 @@ def mark_settled(best, d0, count, head, tail, rest, outside, settled):
 
 @njit(nogil=True, cache=True)
 def trend_at(l, n, d, positions, records, start, shift):
-    """The mean slope at the two ends of the narrowest of some windows; of equal ones, where lines fit best.
+    """Return the mean slope at both ends of the narrowest of some windows; among equal ones, the best fit.
 
-    ``positions`` are starts; the lines of blocks of 2**shift values begin at ``start``.
+    The best fit is where the lines leave the smallest residuals.  ``positions`` are starts; the lines of
+    blocks of 2**shift values begin at ``start``.
     """
     narrowest = np.inf
     for at in range(positions.size):
@@ -129,13 +132,12 @@ def trend_at(l, n, d, positions, records, start, shift):
 
 @njit(nogil=True, cache=True)
 def narrower(best, settled, count, around, c, quantum):
-    """The least T such that windows of more than ``around + T + c e``, for all e, do not lower ``best``.
+    """Return a T such that windows wider than ``around + T + c e`` at every e do not lower ``best``.
 
-    What is settled does not count.
-
-    Their widths are multiples of ``quantum`` before they are rounded, so those that are less than best[e] are
-    at most the next multiple below it; and where multiples are finer than floats, what rounds to less lies
-    below the middle between best[e] and the float before it, or there.  A quantum of 0 is none.
+    Sizes that are settled are ignored.  Before they are rounded, widths are multiples of ``quantum``, so
+    those below best[e] are at most the next multiple below it.  If multiples are finer than floats, a width
+    that rounds to less than best[e] lies at or below the middle between best[e] and the float before it.  A
+    quantum of 0 means that there is none.
 
     ``best`` is (count or more,) float64 widths, ``settled`` (count or more,) bool.
     """
@@ -164,10 +166,10 @@ def narrower(best, settled, count, around, c, quantum):
 
 @njit(nogil=True, cache=True)
 def least_width(l, records, quanta, start, count, shift, j, d0, c, head, tail, around):
-    """A lower bound on the widths of all windows of a block, less ``around + c e``, and their quantum.
+    """Return a lower bound on the widths of a block's windows, minus ``around + c e``, and their quantum.
 
-    ``l`` is (n,) float64, ascending; the ``count`` lines and quanta of one level begin at ``start``;
-    ``head`` and ``tail`` are the halves of c.
+    ``l`` is (n,) float64, ascending; the ``count`` lines and quanta of one level begin at ``start``; ``head``
+    and ``tail`` are the halves of c.
     """
     size = 1 << shift
     first = l[j << shift]
@@ -176,7 +178,7 @@ def least_width(l, records, quanta, start, count, shift, j, d0, c, head, tail, a
     lowest = np.inf
     quantum = np.int64(quanta[start + j])
     block = ((j << shift) + d0) >> shift
-    beyond = (block << shift) - (j << shift) - d0  # from the first right end back to where the block begins
+    beyond = (block << shift) - (j << shift) - d0  # from the first right end to the beginning of its block
     for right in range(block, min(block + 2, count)):
         at = start + right
         width, lost = difference(l[right << shift], first)
@@ -196,10 +198,10 @@ def least_width(l, records, quanta, start, count, shift, j, d0, c, head, tail, a
 
 @njit(nogil=True, cache=True)
 def evaluate_block(l, n, records, j, d0, c, lowest, bound, best):
-    """Evaluate those starts of a base block that can be narrower; returns their number.
+    """Evaluate those starts of a base block whose windows can be narrower; return their number.
 
-    ``lowest`` bounds the whole block, whose largest residual is that of the start it was met by; others
-    have as much more as their residuals are less.
+    ``lowest`` is the bound for a start with the block's largest residual.  For any other start, the bound is
+    higher by as much as its residual is smaller.
     """
     line = records[j]
     first = j << BASE_SHIFT
@@ -222,7 +224,7 @@ def evaluate_block(l, n, records, j, d0, c, lowest, bound, best):
 
 @njit(nogil=True, cache=True)
 def lowered(best, before, count):
-    """Whether any of the widths is less than it was before; takes note of what they are now.
+    """Return whether any width is less than before, and copy the widths to ``before``.
 
     Both are (count or more,) float64.
     """
@@ -240,10 +242,10 @@ def descend(
     """Lower ``best`` to the narrowest widths of the sizes d0 .. d0 + sizes - 1.
 
     ``stack`` is (4 levels + blocks of level top,) int64, ``bounds`` (CLASSES,) and ``before`` (BASE,)
-    float64: scratch.  Sizes that are ``settled``, (BASE,) bool, are left as they are, or lowered by chance.
+    float64: scratch.  Sizes that are ``settled``, (BASE,) bool, need not be lowered, though they may be.
     """
     around = best[0] if best[0] < np.inf else 0.0
-    finest = -1075  # no more than this power of two is taken to divide the widths
+    finest = -1075  # finer powers of two are not distinguished as quanta
     if around > 0.0:
         finest = math.frexp(around - np.nextafter(around, 0.0))[1] - 1 - FINER
     bounds[:] = np.nan
@@ -288,19 +290,19 @@ def solve_alike(
     l, mirrored, n, offsets, counts, records, quanta, starts, ends, d_first, d_stop, known, skip_smallest,
     phi, ranges, work,
 ):  # fmt: skip
-    """Solve the sizes [d_first, d_stop) of one sorted column, d_first a multiple of BASE (or 1).
+    """Solve the sizes [d_first, d_stop) of one sorted column, d_first being a multiple of BASE (or 1).
 
-    The results are as in `gaps.solve_gaps`.
+    Returns the number of ranges; results are as in `gaps.solve_gaps`.
 
     Parameters
     ----------
     l : (n + PADDING,) float64, ascending, then infinite
-    mirrored : (n,) float64, the values times -1 in reverse order
+    mirrored : (n,) float64, the negated values in reverse order
     n : int, points
     offsets, counts, records, quanta
         As `lines.build_lines` fills them.
-    starts, ends : (m,) int64, positions at which windows are tried to begin and to end, whatever their size;
-        ends count from the last value
+    starts, ends : (m,) int64, positions: windows of all sizes that start or end there are tried; ends are
+        counted from the last value
     d_first, d_stop : int, half-open range of sizes d
     known : (n,) float64 over d, never falling
     skip_smallest : bool, whether sizes below BASE are left out

@@ -1,8 +1,9 @@
-"""Columns as counts in cells of any size: where each value falls, and what the counts tell about windows.
+"""Columns as counts in cells of any size: the cell of each value, and what counts imply about windows.
 
 A window of k points begins in a cell i and ends in a cell j, and the cells from i to j hold at least k
-points.  So it is no narrower than from the greatest number of the first cell to the least of the last, and
-the narrowest run of cells that hold k points, with both, is no narrower than phi_k.
+points.  So it is at least as wide as the distance from the greatest number of cell i to the least number of
+cell j.  And the narrowest run of cells that holds k points, including both its end cells, is at least as wide
+as phi_k (F17).
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ import numpy as np
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 
-BLOCK = 64  # cells that are passed over together if no window can begin there
+BLOCK = 64  # cells that are skipped together if no window can begin there
 
 
 @njit(nogil=True, cache=True)
 def count_cells(values, edges, guide, per_cell, weights, counts):
     """Add the values to the ``counts`` of the cells [edges[i], edges[i + 1]).
 
-    ``guide[g]`` is about where values of (value - edges[0]) * per_cell >= g begin.  No ``weights`` count as 1
-    each.  The caller makes the guide, of numbers of cells.
+    ``guide[g]`` is, up to rounding, the cell where values with (value - edges[0]) * per_cell >= g begin; the
+    caller makes it.  Without ``weights``, each value counts once.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ def count_cells(values, edges, guide, per_cell, weights, counts):
         value = values[at]
         g = min(max(np.int64((np.float64(value) - least) * per_cell), 0), most)
         low, high = guide[g], guide[g + 1]
-        if high - low <= 1:  # no branch that cannot be foretold
+        if high - low <= 1:  # no unpredictable branch
             low += (high - low) * (value >= edges[high])
         else:
             while low < high:
@@ -50,7 +51,7 @@ def count_cells(values, edges, guide, per_cell, weights, counts):
                     low = middle
                 else:
                     high = middle - 1
-        while low > 0 and value < edges[low]:  # the guide is rounded, the edges are not
+        while low > 0 and value < edges[low]:  # the guide is rounded, but the edges are not
             low -= 1
         while low < last and value >= edges[low + 1]:
             low += 1
@@ -59,7 +60,7 @@ def count_cells(values, edges, guide, per_cell, weights, counts):
 
 @njit(nogil=True, cache=True)
 def require_cells(least, greatest, before):
-    """Raise unless there are cells, with two numbers each and all their counts.
+    """Raise unless there are cells, each with its least and greatest number and its count.
 
     ``least`` and ``greatest`` are (cells,) float64, ``before`` (cells + 1,) int64.
     """
@@ -69,14 +70,14 @@ def require_cells(least, greatest, before):
 
 @njit(nogil=True, cache=True)
 def bound_windows(least, greatest, before, sizes, lower, upper):
-    """Bounds on phi_k for every k of ``sizes``, ascending.
+    """Write lower and upper bounds on phi_k for every k of ``sizes``, ascending.
 
-    Cell i has numbers from ``least[i]`` to ``greatest[i]``, and ``before[i]`` points lie before it.
+    Cell i contains the numbers from ``least[i]`` to ``greatest[i]``, and ``before[i]`` points lie before it.
 
     Parameters
     ----------
     least, greatest : (cells,) float64, ascending
-    before : (cells + 1,) int64, points before each cell; the last is their number
+    before : (cells + 1,) int64, points before each cell; the last entry is the number of all points
     sizes : (m,) int64, ascending k
     lower, upper : (m,) float64, widths in the units of the data, written
     """
@@ -85,7 +86,7 @@ def bound_windows(least, greatest, before, sizes, lower, upper):
     n_cells = least.size
     n_blocks = (n_cells + BLOCK - 1) // BLOCK
     ends = np.zeros(n_blocks, np.int64)  # the last cell of the run from each block's first cell
-    # What its windows of some smaller k reached, and so no less now.
+    # The bounds of each block at some smaller k; at this k they are no less.
     lows, highs = (
         np.zeros(n_blocks),
         np.zeros(n_blocks),
@@ -95,7 +96,7 @@ def bound_windows(least, greatest, before, sizes, lower, upper):
         k = sizes[s]
         narrowest, widest = np.inf, np.inf
         for b in range(-1, n_blocks):
-            block = best_block if b < 0 else b  # where the last one was, the next is probably not far
+            block = best_block if b < 0 else b  # the next best window is probably near the last one
             if highs[block] >= widest and lows[block] >= narrowest:
                 continue
             first = block * BLOCK
@@ -107,7 +108,7 @@ def bound_windows(least, greatest, before, sizes, lower, upper):
             if before[end + 1] - before[first] < k:
                 if b < 0:
                     continue
-                break  # neither do later cells have as many
+                break  # later cells hold fewer points still
             if greatest[end] - least[stop - 1] >= widest and least[end] - greatest[stop - 1] >= narrowest:
                 continue
             low, high = np.inf, np.inf
@@ -128,7 +129,7 @@ def bound_windows(least, greatest, before, sizes, lower, upper):
 
 @njit(nogil=True, cache=True)
 def mark_open(least, greatest, before, sizes, upper, open_cells):
-    """Mark the cells in which a window of some k could begin or end that is narrower than ``upper``.
+    """Mark the cells in which a window narrower than ``upper`` could begin or end, for some k.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from geodim.engine.kernels.tiles import PADDING, evaluate_tile
 
 @njit(nogil=True, cache=True)
 def lattice_quantum(l, n, grain):
-    """The largest power of two times ``grain`` that divides every value; 0 if ``grain`` itself does not.
+    """Return the largest power of two times ``grain`` that divides every value; 0 if ``grain`` does not.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def lattice_quantum(l, n, grain):
     """
     require(l.size >= n, "lattice_quantum: l")
     low, high = 0, n
-    while low < high:  # the smallest magnitudes have the finest fractions: look there first
+    while low < high:  # the smallest magnitudes have the finest fractions: check them first
         middle = (low + high) >> 1
         if l[middle] < 0.0:
             low = middle + 1
@@ -41,10 +41,11 @@ def lattice_quantum(l, n, grain):
 
 @njit(nogil=True, cache=True)
 def multiples(l, first, stop, grain, sums):
-    """How many of the values are no multiples of ``grain``, and the bits that any of the quotients has.
+    """Return how many values are no multiples of ``grain``, and the bits that occur in any quotient.
 
-    Added to a number whose last place is the grain, a value is rounded to a multiple, and the last bits of
-    the sum are those of the quotient; unlike a conversion to whole numbers that is vectorised everywhere.
+    A value is added to a number whose last place is the grain.  This rounds it to a multiple, and the last
+    bits of the sum are those of the quotient.  Unlike a conversion to integers, this is vectorised on all
+    processors.
 
     ``l`` is (n,) float64, less than 2**51 grains; ``sums`` (stop - first,) scratch; the bits are an int64.
     """
@@ -64,9 +65,9 @@ def multiples(l, first, stop, grain, sums):
 
 @njit(nogil=True, cache=True)
 def median_run(l, n):
-    """First and one-past-last position of the run of values equal to the median.
+    """Return the half-open range of positions whose values equal the median.
 
-    It is the only run that can be a majority.
+    Only this run can be a majority.
 
     Parameters
     ----------
@@ -95,9 +96,9 @@ def median_run(l, n):
 
 @njit(nogil=True, cache=True)
 def one_sided(l, n, first, stop, phi):
-    """Phi of a column whose majority run [first, stop) lies at one end.
+    """Write phi of a column whose majority run [first, stop) lies at one end.
 
-    Each window holds the run and grows outwards.
+    Each window contains the run and grows away from it.
 
     Parameters
     ----------
@@ -119,10 +120,10 @@ def one_sided(l, n, first, stop, phi):
 
 @njit(nogil=True, cache=True)
 def beaten_at(l, n, d_first, d_last, step, floor, guess):
-    """Whether some window, at the gap's last size, is narrower than ``floor`` or 0; and its start.
+    """Return whether some window of the gap's last size is narrower than ``floor``, or 0; and its start.
 
-    A width of 0 attains nothing, also where nothing was reached yet.  Starts near ``guess`` are tried first,
-    then every ``step``-th one.
+    A width of 0 attains nothing, even where nothing has been reached yet.  Starts near ``guess`` are tried
+    first, then every ``step``-th one.
 
     ``l`` is (n,) float64, ascending; ``floor`` is a width, ``step`` and ``guess`` are positions.
     """
@@ -146,9 +147,9 @@ def beaten_at(l, n, d_first, d_last, step, floor, guess):
 def open_gaps(l, n, shift, known, skip, is_open):
     """Mark the gaps of 2**shift sizes in which this column may still exceed what others reached.
 
-    If a window is, at a gap's last size, narrower than ``known`` at its first size, phi stays below the
-    others all over the gap (monotonicity).  The first gap is tried in parts that grow by an eighth, without
-    the smallest sizes if those are left out.  Returns the number of open gaps.
+    If some window of a gap's last size is narrower than ``known`` at its first size, phi stays below the
+    others in the whole gap (F10).  The first gap is tested in parts that grow by an eighth, without the
+    smallest sizes if those are left out.  Returns the number of open gaps.
 
     Parameters
     ----------
@@ -172,7 +173,7 @@ def open_gaps(l, n, shift, known, skip, is_open):
         beaten, guess = beaten_at(l, n, first, last, size, known[first], guess)
         is_open[g] = not beaten
         total += 0 if beaten else 1
-    beaten = total == 0  # an open column is solved anyway
+    beaten = total == 0  # a column with another open gap is solved anyway
     last = min(size, n) - 1
     while beaten and last >= BASE:
         first = max(last - (last >> 3), BASE)
@@ -186,18 +187,18 @@ def open_gaps(l, n, shift, known, skip, is_open):
 
 @njit(nogil=True, cache=True)
 def open_gaps_by_counts(l, n, shift, slope, best, is_open):
-    """`open_gaps` for counts.
+    """Do the same as `open_gaps` for counts.
 
-    N grows with w, so a window that holds, at a gap's first size, more points than ``-best`` asks for at its
-    last size settles the gap, whatever the slope.
+    N grows with w.  So if some window of a gap's first size holds more points than ``-best`` at its last
+    size, the column is beaten in the whole gap, whatever the slope.
 
     Parameters
     ----------
-    l : (n or more,) float64, slope * step - points up to it, ascending
-    n : int, entries of it, one more than there are steps
+    l : (n or more,) float64, slope * step - points up to that step, ascending
+    n : int, number of entries, one more than the number of steps
     shift : int, a gap has 2**shift sizes
     slope : float64, points per step
-    best : (n,) float64 over w, minus the points that others hold
+    best : (n,) float64 over w, minus the number of points that others hold
     is_open : (gaps,) bool, written
     """
     size = 1 << shift
@@ -231,7 +232,7 @@ def open_gaps_by_counts(l, n, shift, slope, best, is_open):
 
 @njit(nogil=True, cache=True)
 def cumulate(counts, slope, values):
-    """``values[j] = slope j - (number of points in the first j steps)``.
+    """Write ``values[j] = slope j - (number of points in the first j steps)``.
 
     Parameters
     ----------
@@ -249,9 +250,10 @@ def cumulate(counts, slope, values):
 
 @njit(nogil=True, cache=True)
 def along_slope(best, slope, first, stop, known):
-    """``known[w] = slope w + best[w] - 1/2`` for w in [first, stop).
+    """Write ``known[w] = slope w + best[w] - 1/2`` for w in [first, stop).
 
-    It is lowered where needed so that it never falls.  Half a point less, so that ties are not rejected.
+    It is lowered where needed so that it never falls.  Half a point is subtracted so that ties are not
+    rejected.
 
     Parameters
     ----------
@@ -270,7 +272,7 @@ def along_slope(best, slope, first, stop, known):
 
 @njit(nogil=True, cache=True)
 def tilt(phi, ranges, n_ranges, slope):
-    """Take the slope out again: from ``slope w - N(w)`` to ``-N(w)``.
+    """Remove the slope again: from ``slope w - N(w)`` to ``-N(w)``.
 
     Parameters
     ----------
@@ -287,7 +289,7 @@ def tilt(phi, ranges, n_ranges, slope):
 
 @njit(nogil=True, cache=True)
 def smallest_beaten(l, n, d_stop, known):
-    """Whether every size in [1, d_stop) has a window below ``known``.
+    """Return whether every size in [1, d_stop) has a window below ``known``.
 
     ``l`` is (n,) float64, ascending, padded; ``known`` (n,) float64 over d.
     """
@@ -305,7 +307,9 @@ def smallest_beaten(l, n, d_stop, known):
 
 @njit(nogil=True, cache=True)
 def solve_plainly(l, n, d_first, d_stop, phi, ranges):
-    """Every window evaluated, nothing bounded: for values so large that sums of them would overflow.
+    """Evaluate every window, without bounds: for values so large that sums of them would overflow.
+
+    Returns the number of ranges written.
 
     Parameters
     ----------
@@ -329,9 +333,9 @@ def solve_plainly(l, n, d_first, d_stop, phi, ranges):
 
 @njit(cache=True)
 def merge(phi, ranges, n_ranges, column, best, owner):
-    """Elementwise maximum of one column's phi into the result; the lowest column index owns a tie.
+    """Raise the result to one column's phi elementwise; the lowest column index owns a tie.
 
-    It is called under a lock, so it keeps the interpreter's lock, too: threads that wait for both take turns
+    It is called under a lock, so it also keeps the interpreter's lock: threads that wait for both take turns
     slowly.
 
     Parameters
@@ -355,9 +359,9 @@ def merge(phi, ranges, n_ranges, column, best, owner):
 
 @njit(nogil=True, cache=True)
 def share_sums(phi, owner, scale, first, sums, attains):
-    """Add each phi / scale to the sum of the column that owns it, run by run; columns below 0 own nothing.
+    """Add each phi / scale to the sum of the column that owns it, run by run; negative owners own nothing.
 
-    Whoever owns a phi above 0 is noted in ``attains``: phi / scale may be too small for a float.
+    Columns that own a phi above 0 are marked in ``attains``, since phi / scale may underflow.
 
     Parameters
     ----------
@@ -387,12 +391,10 @@ def share_sums(phi, owner, scale, first, sums, attains):
 
 @njit(cache=True)
 def merge_two(phi, ranges, n_ranges, column, best, holder, tied, second, runner):
-    """Merge one column's phi into the best and the second best; of equal values the lower column comes first.
+    """Merge one column's phi into the best and second best; among equal values the lower column comes first.
 
-    Like `merge`, it keeps the interpreter's lock.
-
-    Columns are whole numbers, -1 where there is none; a phi of 0 takes no place.  A size is merged once for
-    each column, or else that column would tie with itself.
+    Like `merge`, it keeps the interpreter's lock.  Column indices are -1 where there is no column; a phi of 0
+    takes no place.  Each size must be merged only once per column, or the column would tie with itself.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the window kernels report: counters of the work done, and the intervals of sizes they filled."""
+"""What the window kernels report: counters of the work done, and the ranges of sizes they filled."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ N_COUNTERS = 5
 
 @njit(nogil=True, cache=True)
 def note_range(ranges, count, first, stop):
-    """Append [first, stop) to ``ranges``, joined to the last one where they touch.
+    """Append [first, stop) to ``ranges``, or extend the last range if they touch.
 
-    Returns the number of ranges.
-
-    ``ranges`` is (m, 2) int64, half-open ranges of d; the first ``count`` are filled.
+    Returns the number of ranges.  ``ranges`` is (m, 2) int64, half-open ranges of d, of which the first
+    ``count`` are filled.
     """
     if count > 0 and ranges[count - 1, 1] == first:
         ranges[count - 1, 1] = stop

@@ -1,9 +1,9 @@
 """Proofs that columns attain Phi nowhere: counts in cells first, then windows of the densest values.
 
-A column is compared with ``bar``, which lies below or at Phi for every d = k - 1 and never falls.  All
-kernels below lower one number, K: for every k > K the column is known to lie below the bar.  Since phi never
-falls in k either, one window of K points that is narrower than bar[d] settles all k from d + 1 to K at once,
-and the next one to look at is K = d.  A column is dominated once K is less than 2.
+A column is compared with ``bar``, which is at most Phi for every d = k - 1 and never falls.  All kernels
+below lower one number, K: for every k > K the column is known to lie below the bar.  Since phi never falls in
+k either, one window of K points that is narrower than bar[d] settles all k from d + 1 to K at once, and K = d
+is next.  A column is dominated once K is less than 2.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from geodim.engine.kernels._bounds import require
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.kernels.tiles import PADDING, evaluate_tile
 
-LANES = 64  # independent minima, so that the loops are vectorised without reassociating anything
-NEARBY = 32  # starts around the last window that held enough points are tried first
+LANES = 64  # independent minima, so that loops are vectorised without reassociation
+NEARBY = 32  # this many starts on either side of the last window that held enough points are tried first
 CHUNK = 1024
-FINEST = 8  # cells: windows of fewer are too coarse, and values are examined instead
+FINEST = 8  # windows of fewer cells are too coarse, and values are examined instead
 MOST_ROUNDS = 512
-STARTS = 256  # of windows, before a look at whether they suffice
-AT_ONCE = 4  # a pass for all of the smallest sizes takes a quarter of the time of a pass for each
-LOOKS = 64  # windows of values per point of the column, before it is given up
-DENSE = 8  # the first look at values takes a share of 1 / DENSE of them, the densest, and
-FEW = 1 << 14  # not more than this unless cells leave larger windows open,
-MORE = 3  # and the next one this many times as many
-TINY = 64  # points of windows that ties may settle
-SHORT_RUN = 32  # values of one cell that are sorted by insertion
-EVEN_FROM, EVEN = 1 << 14, 60.0  # points of a column that may be hard (`geodim.engine.hard`), and for a line
+STARTS = 256  # of windows, between checks of whether they suffice
+AT_ONCE = 4  # one pass for all of the smallest sizes takes a quarter of the time of one pass for each
+LOOKS = 64  # windows of values examined per point of the column before giving up
+DENSE = 8  # at first, only the densest 1 / DENSE of the values are examined, and
+FEW = 1 << 14  # no more than this unless cells leave larger windows open;
+MORE = 3  # next, this many times as many
+TINY = 64  # points; ties may settle windows of up to this many
+SHORT_RUN = 32  # up to this many values of one cell are sorted by insertion
+EVEN_FROM, EVEN = 1 << 14, 60.0  # points from which on a column may be hard; see `_is_even`
 SMALLEST_CELL, LARGEST_CELL = 2.0**-900, 2.0**900
 
 
 @njit(nogil=True, cache=True)
 def running_best(phi, owner, bar, by):
-    """The largest of phi so far, and the lowest column that reached it, for every d.
+    """Write the largest phi up to every d, and the lowest column that reached it.
 
-    Phi never falls, so that what was reached at a smaller d is reached here as well.
+    Phi never falls, so what was reached at a smaller d is reached here as well.
 
     Parameters
     ----------
@@ -60,21 +60,21 @@ def running_best(phi, owner, bar, by):
 def dominated_columns(
     values, columns, bar, by, test, n_cells, before, gathered, ordered, starts, ends, rejected
 ):
-    """Which of some columns lie below the bar for every d, strictly, or where a lower column attains it.
+    """Find the columns that at every d lie strictly below the bar, or tie where a lower column attains it.
 
     Parameters
     ----------
     values : (c, n) float32 or float64
     columns : (c,) int64, their numbers
     bar : (n,) float64 over d, never falling, at most Phi
-    by : (n,) int32, a column that attains bar[d] at d or below; of size 0 if that is not known
-    test : bool, False to find the extremes alone
-    n_cells : int, a power of two: this many cells are counted at most, and two
+    by : (n,) int32, a column that attains bar[d] at d or below; of size 0 if that is unknown
+    test : bool, False to find only the extremes
+    n_cells : int, a power of two: at most this many cells, plus two, are counted
     before : (n_cells + 3,) int32, scratch
     gathered, ordered : (m,) and (m + PADDING,) float64, scratch: m values of a column may be sorted
     starts : (2 m + 3,) int32, scratch
     ends : (c, 2) float64, the extremes of every column, written
-    rejected : (c,) bool, written: True only if that is proved
+    rejected : (c,) bool, written: True only if domination is proved
     """
     count, n = values.shape
     require(n > 0 and columns.size >= count, "dominated_columns: columns")
@@ -96,7 +96,7 @@ def dominated_columns(
 
 @njit(nogil=True, cache=True)
 def _extremes(column):
-    """Least and greatest value of a column, in float64."""
+    """Return the least and greatest value of a column, in float64."""
     low, high = np.full(LANES, np.float64(column[0])), np.full(LANES, np.float64(column[0]))
     whole = column.size // LANES * LANES
     for first in range(0, whole, LANES):
@@ -113,14 +113,14 @@ def _extremes(column):
 
 @njit(nogil=True, cache=True)
 def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathered, ordered, starts):
-    """The whole proof for one column; arrays are those of `dominated_columns`."""
+    """Try the whole proof for one column, with the arrays of `dominated_columns`; return whether it holds."""
     n = column.size
     span = greatest - least
-    if not 0.0 < span < np.inf:  # constant columns attain nothing; others are for the solver to judge
+    if not 0.0 < span < np.inf:  # constant columns attain nothing; the solver judges infinite ranges
         return span == 0.0
     if span > bar[n - 1]:
         return False
-    # A power of two: numbering cells is exact.
+    # A power of two, so that numbering cells is exact.
     cell = math.ldexp(1.0, math.frexp(span)[1]) / n_cells
     if not SMALLEST_CELL < cell < LARGEST_CELL:
         return False
@@ -128,7 +128,7 @@ def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathere
     cells = int(np.floor(greatest / cell) - first) + 1
     if cells > n_cells + 2 or not _count(column, n, 1.0 / cell, first, before[: cells + 1]):
         return False
-    if n >= EVEN_FROM and _is_even(before, cells):  # perhaps solved to within roundings only
+    if n >= EVEN_FROM and _is_even(before, cells):  # perhaps a hard column
         return False
     left, start, width = _settle_by_cells(before, cells, cell, span, bar, n)
     looks = 0
@@ -137,7 +137,7 @@ def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathere
         wanted = n if 2 * wanted > n else wanted
         start, width = _widen(before, cells, start, width, wanted)
         if before[start + width] - before[start] > gathered.size:
-            # So long a column is not sorted here, but ties settle the smallest windows.
+            # Such a long column is not sorted here, but ties may settle the smallest windows.
             if left > TINY:
                 return False
             start, width = _where_ties_are(before, cells, cell, first, gathered.size // 2)
@@ -158,7 +158,7 @@ def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathere
 
 @njit(nogil=True, cache=True)
 def _is_even(before, cells):
-    """Whether points up to each cell are within 24 + 32 around a line: if values are within 24 spacings."""
+    """Return whether counts stay within 24 + 32 points of a line, as those of hard columns always do."""
     rise = (before[cells - 1] - before[1]) / max(cells - 2, 1)
     c = 1
     while c < cells and abs(before[c] - before[1] - rise * (c - 1)) <= EVEN:
@@ -168,10 +168,10 @@ def _is_even(before, cells):
 
 @njit(nogil=True, cache=True)
 def _where_ties_are(before, cells, cell, first, most):
-    """Cells of at most so many points that probably hold more ties than others: their start and width.
+    """Return start and width of cells that probably hold most ties, with at most ``most`` points.
 
-    Floats lie furthest apart just above a power of two, or below its negative; the number of pairs that tie
-    grows with the square of the points, and with that distance over the width.
+    Floats lie furthest apart just above a power of two, or just below its negative.  The number of ties grows
+    with the square of the number of points, and with that distance divided by the width.
     """
     best, start, width = 0.0, 0, 0
     for sign in (1.0, -1.0):
@@ -180,7 +180,7 @@ def _where_ties_are(before, cells, cell, first, most):
             begin = int(min(max(sign * edge / cell - first, 0.0), float(cells)))
             step = 1 if sign > 0.0 else -1
             stop = begin
-            # Twice as many cells as long as they do not hold too many points or reach the next power of two.
+            # Add cells, in ever smaller steps, unless they hold too many points or reach the next power of 2.
             reach = max(int(edge / cell), 1)
             while reach > 0:
                 further = min(max(stop + step * reach, 0), cells)
@@ -198,7 +198,7 @@ def _where_ties_are(before, cells, cell, first, most):
 
 @njit(nogil=True, cache=True)
 def _count(column, size, per_cell, first, before):
-    """Points before each cell, cells being floor(x * per_cell) - first; False if one lies elsewhere.
+    """Count the points before each cell floor(x * per_cell) - first; return False if a value lies outside.
 
     ``before`` is (cells + 1,) int32, written.
     """
@@ -208,7 +208,7 @@ def _count(column, size, per_cell, first, before):
     outside = 0
     for begin in range(0, size, CHUNK):
         some = column[begin : min(begin + CHUNK, size)]
-        for i in range(some.size):  # vectorised; a value outside is put where it does no harm
+        for i in range(some.size):  # vectorised; a value outside gets a harmless position
             at = np.floor(some[i] * per_cell) - first
             inside = at >= 0 and at < cells
             places[i] = np.int32(at) if inside else np.int32(0)
@@ -222,7 +222,7 @@ def _count(column, size, per_cell, first, before):
 
 @njit(nogil=True, cache=True)
 def _most_points(before, begin, stop, width):
-    """The most points that this many cells hold, if they start in [begin, stop)."""
+    """Return the largest number of points in ``width`` cells that start in [begin, stop)."""
     low, high = before[begin:stop], before[begin + width : stop + width]
     most = np.int32(0)
     for i in range(low.size):
@@ -233,7 +233,7 @@ def _most_points(before, begin, stop, width):
 
 @njit(nogil=True, cache=True)
 def _start_of(before, begin, stop, width, points):
-    """The first start in [begin, stop) from which this many cells hold so many points."""
+    """Return the first start in [begin, stop) from which ``width`` cells hold at least ``points`` points."""
     for start in range(begin, stop):
         if before[start + width] - before[start] >= points:
             return start
@@ -242,7 +242,7 @@ def _start_of(before, begin, stop, width, points):
 
 @njit(nogil=True, cache=True)
 def _window_near(before, cells, width, points, centre):
-    """The start near ``centre`` from which this many cells hold most points; -1 if these are too few."""
+    """Return the start near ``centre`` where ``width`` cells hold most, or -1 if less than ``points``."""
     starts = cells - width + 1
     begin = max(min(centre - NEARBY, starts - 2 * NEARBY), 0)
     stop = min(begin + 2 * NEARBY, starts)
@@ -252,7 +252,7 @@ def _window_near(before, cells, width, points, centre):
 
 @njit(nogil=True, cache=True)
 def _first_at_least(bar, stop, width):
-    """The first d with bar[d] >= width, ``stop`` if there is none below; looked for from ``stop`` down."""
+    """Return the first d with bar[d] >= width, or ``stop`` if there is none below; searched downwards."""
     high, step = stop, 1
     while high - step >= 0 and bar[high - step] >= width:
         high -= step
@@ -269,7 +269,7 @@ def _first_at_least(bar, stop, width):
 
 @njit(nogil=True, cache=True)
 def _first_above(bar, stop, width):
-    """The first d with bar[d] > width, ``stop`` if there is none below; looked for from ``stop`` down."""
+    """Return the first d with bar[d] > width, or ``stop`` if there is none below; searched downwards."""
     high, step = stop, 1
     while high - step >= 0 and bar[high - step] > width:
         high -= step
@@ -286,11 +286,11 @@ def _first_above(bar, stop, width):
 
 @njit(nogil=True, cache=True)
 def _settle_by_cells(before, cells, cell, span, bar, n):
-    """Settle sizes from the largest down, as far as cells tell; K, and the last window used.
+    """Settle sizes from the largest down, as far as cells allow; return K and the last window used.
 
-    Two values of w neighbouring cells are less than w cells apart.  So where w cells of at most bar[d] in
-    all hold K points, phi is strictly below the bar from d + 1 to K.  Windows somewhat narrower than needed
-    are tried first, and settle more at once; by how much is learned on the way.
+    Two values in w neighbouring cells are less than w cells apart.  So if w cells, together no wider than
+    bar[d], hold K points, phi lies strictly below the bar from d + 1 to K.  Windows somewhat narrower than
+    needed are tried first, since they settle more at once; how much narrower is adapted on the way.
     """
     left = _first_above(bar, n, span)  # no window is wider than all points together
     start, width, shift = 0, cells, 3
@@ -321,7 +321,7 @@ def _settle_by_cells(before, cells, cell, span, bar, n):
 
 @njit(nogil=True, cache=True)
 def _widen(before, cells, start, width, points):
-    """Grow a window of cells to both sides until it holds this many points; its start and width."""
+    """Grow a window of cells on both sides until it holds ``points`` points; return its start and width."""
     stop = start + width
     while before[stop] - before[start] < points and stop - start < cells:
         more = max((stop - start) >> 3, 1)
@@ -331,11 +331,11 @@ def _widen(before, cells, start, width, points):
 
 @njit(nogil=True, cache=True)
 def _gather(column, low, high, held, gathered):
-    """Copy the values in [low, high), ``held`` of them at most; how many there are."""
+    """Copy the values in [low, high), at most ``held`` of them; return how many there are."""
     count = 0
     for i in range(column.size):
         x = np.float64(column[i])
-        if count < held:  # not past the end, whatever the counts said
+        if count < held:  # never beyond the end, whatever the counts say
             gathered[count] = x
         count += 1 if low <= x < high else 0
     return count
@@ -343,9 +343,9 @@ def _gather(column, low, high, held, gathered):
 
 @njit(nogil=True, cache=True)
 def _order(gathered, held, low, width, starts, ordered):
-    """Sort values of [low, low + width): dealt out to about as many cells as there are values, then within.
+    """Sort values of [low, low + width): deal them out to two cells per value, then sort within cells.
 
-    Places come from one multiplication, which keeps the order; whatever rounds, a cell is one run of values.
+    Positions come from one multiplication, which keeps the order: despite rounding, a cell is one run.
     """
     cells = 2 * held
     per_cell = cells / width
@@ -356,7 +356,7 @@ def _order(gathered, held, low, width, starts, ordered):
         before[min(max(at, 0), cells - 1) + 2] += 1
     for c in range(cells):
         before[c + 1] += before[c]
-    # Now before[c + 1] is where cell c begins, and in the end where it stops.
+    # Now before[c + 1] is where cell c begins, and after the next loop where it stops.
     for i in range(held):
         at = min(max(int((gathered[i] - low) * per_cell), 0), cells - 1)
         ordered[before[at + 1]] = gathered[i]
@@ -377,7 +377,7 @@ def _order(gathered, held, low, width, starts, ordered):
 
 @njit(nogil=True, cache=True)
 def _narrowest(ordered, held, points, best):
-    """The width of the narrowest window of so many of the ascending values; ``best`` is (LANES,) scratch."""
+    """Return the narrowest width of ``points`` ascending values; ``best`` is (LANES,) scratch."""
     best[:] = np.inf
     count = held - points + 1
     low, high = ordered[:count], ordered[points - 1 : held]
@@ -397,9 +397,9 @@ def _narrowest(ordered, held, points, best):
 
 @njit(nogil=True, cache=True)
 def _smallest_windows(ordered, held, bar, left, best):
-    """Write the narrowest windows of all sizes d < ``left`` to ``best``, or some that lie below the bar.
+    """Write to ``best`` the narrowest windows of all sizes d < ``left``, or any that lie below the bar.
 
-    ``left`` is at most BASE.  Returns the number of starts that were examined.
+    ``left`` is at most BASE.  Returns the number of starts examined.
     """
     best[:BASE] = np.inf
     start = np.int64(0)
@@ -416,10 +416,10 @@ def _smallest_windows(ordered, held, bar, left, best):
 
 @njit(nogil=True, cache=True)
 def _settle_by_values(ordered, held, bar, by, index, left, budget):
-    """Settle sizes from ``left`` down, by windows of some of the values; K, and windows examined.
+    """Settle sizes from ``left`` down, by windows of some of the values; return K and the windows examined.
 
-    Windows of some of the points are windows of the column.  A tie with the bar settles as well if a lower
-    column reached it: at whichever k >= d it still is a tie, that column attains Phi(k) too.
+    Windows of some of the points are windows of the column.  A tie with the bar settles a size as well if a
+    lower column reached it: wherever it is still a tie in the end, that column attains Phi(k) too.
     ``ordered`` is padded with infinity.
     """
     looks = 0
@@ -435,7 +435,7 @@ def _settle_by_values(ordered, held, bar, by, index, left, budget):
         else:
             width = _narrowest(ordered, held, left, best)
             looks += held
-        if width == 0.0:  # which attains nothing
+        if width == 0.0:  # a width of 0 attains nothing
             return 0, looks
         if width < bar[left - 1]:
             left = _first_above(bar, left, width)

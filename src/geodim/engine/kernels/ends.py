@@ -1,9 +1,10 @@
-"""Where the narrowest windows begin, once it is known how wide they are.
+"""Where the narrowest windows begin, once their widths are known.
 
-A profile says which column attains Phi(k), and that width is all one needs to pass over nearly all starts:
-blocks of starts are halved from left to right, and one is dropped as soon as the records of the pyramid, or
-the sorted values themselves, show that all of its windows are wider.  What is left is evaluated.  Going from
-left to right, the search may end at the first window that is as narrow, which makes it the leftmost one.
+A profile says which column attains Phi(k), and the width suffices to skip nearly all starts.  Blocks of
+starts are halved from left to right, and a block is dropped as soon as the records of the pyramid, or the
+sorted values themselves, show that all of its windows are wider.  The remaining windows are evaluated.  Since
+the search goes from left to right, it may end at the first window that is narrow enough, which is the
+leftmost one.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from geodim.engine.kernels.pyramid import (
 )
 from geodim.engine.kernels.tiles import PADDING
 
-DEPTH = 128  # of the halving: more than twice the levels of a pyramid, and its blocks at the top
+DEPTH = 128  # of the halving: at least twice the levels of a pyramid plus the blocks of its top level
 
 
 @njit(nogil=True, cache=True)
 def narrowest_starts(l, start, stop, d0, best, where):
-    """Lower ``best[e]``, and say where, by the windows that start in [start, stop), for every e < BASE.
+    """Lower ``best[e]``, and note where, using the windows that start in [start, stop), for every e < BASE.
 
-    ``l`` is float64, padded; ``best`` (BASE,) float64 widths, ``where`` (BASE,) int64 positions.
+    ``l`` is float64, padded; ``best`` (BASE,) float64 widths; ``where`` (BASE,) int64 positions.
     """
     for i in range(start, stop):
         value = l[i]
@@ -46,11 +47,11 @@ def narrowest_starts(l, start, stop, d0, best, where):
 
 @njit(nogil=True, cache=True)
 def all_wider(l, n, records, shift, j, d0, d_first, c, line, most, slack, off):
-    """Whether every window that starts in block j is wider than ``most``, or than ``line`` less c per size.
+    """Return whether every window that starts in block j is wider than ``most``, or than the line.
 
-    Sizes are those of one base gap, from d_first on; ``line`` is the largest of width - c e over them.  The
-    bounds are those of `geodim.engine.kernels.gaps`, whose gaps are as wide as their blocks: a base gap is
-    a part of one.
+    Sizes are those of one base gap, from d_first on.  ``line`` is the largest of width - c e over them, so
+    the line at e is ``line`` + c e.  The bounds are those of `geodim.engine.kernels.gaps`, where gaps are as
+    wide as blocks; a base gap is a part of such a gap.
 
     ``l`` and ``records`` are as in `find_starts`; ``slack`` and ``off`` are widths.
     """
@@ -69,7 +70,7 @@ def all_wider(l, n, records, shift, j, d0, d_first, c, line, most, slack, off):
 
 @njit(nogil=True, cache=True)
 def find_starts(l, n, records, offsets, counts, slack, off, phi, wanted, starts):
-    """Where the leftmost of the narrowest windows begins, for every wanted size.
+    """Write where the leftmost narrowest window begins, for every wanted size.
 
     Parameters
     ----------
@@ -77,8 +78,8 @@ def find_starts(l, n, records, offsets, counts, slack, off, phi, wanted, starts)
     n : int, points
     records : (blocks of all levels, RECORD) float64, see `geodim.engine.kernels.pyramid`
     offsets, counts : (levels,) int64, first record and number of blocks of each level
-    slack : float64, a width: more than what the trend arithmetic may be off by
-    off : float64, a width: how far ``phi`` may lie below that of this column
+    slack : float64, a width that exceeds the error of the trend arithmetic
+    off : float64, a width: how far ``phi`` may lie below this column's own
     phi : (n,) float64 over d, never falling
     wanted : (n,) bool over d
     starts : (n,) int64 over d, positions, written where wanted
@@ -144,7 +145,7 @@ def find_starts(l, n, records, offsets, counts, slack, off, phi, wanted, starts)
 
 @njit(nogil=True, cache=True)
 def rank_equal_ones(values, order, firsts, cursors):
-    """Put the positions of equal values in ascending order, which a quick sort leaves in any.
+    """Put the positions of equal values in ascending order; a quicksort leaves them in any order.
 
     Parameters
     ----------
@@ -167,7 +168,7 @@ def rank_equal_ones(values, order, firsts, cursors):
         firsts[order[rank]] = first
     if not ties:
         return
-    for position in range(n):  # a run takes its positions as they come
+    for position in range(n):  # each run receives its positions in ascending order
         first = firsts[position]
         order[cursors[first]] = position
         cursors[first] += 1

@@ -1,19 +1,20 @@
 """The gap recursion: the narrowest window for every size that matters.
 
-A node is a gap of sizes d = k - 1 in [gB, (g+1)B) together with the blocks of starts that can still hold a
-narrowest window for some size of the gap.  With t, e < B, the window that starts at jB + t and has
-d = gB + e ends in block j+g or j+g+1, so the records of three blocks bound all B^2 windows at once.  For a
-trend c and every e of the gap
+A node is a gap of sizes d = k - 1 in [gB, (g+1)B) together with the blocks of starts that may still contain a
+narrowest window for some size of the gap.  With t, e < B, the window that starts at jB + t and has d = gB + e
+ends in block j+g or j+g+1, so the records of three blocks bound all B^2 windows at once.  For a trend c and
+every e of the gap
 
     width - c e  >=  min(right ends of u) - max(starts of u)    (the block's lower bound)
     width - c e  <=  max(right ends of u) - u(peak)             (for the window that starts at the peak)
 
-where u subtracts c per index.  The least upper bound over the blocks, V, discards every block whose
-lower bound is not below it: the window behind V is at most as wide at every size of the gap.  The block
+where u subtracts c per index (F5).  The least upper bound over the blocks, V, discards every block whose
+lower bound is not below it: the window behind V is at most as wide at every size of the gap (F6).  The block
 of V itself always stays.
 
-What ends a node: the feature cannot exceed what other features reached (``known``), the lower and upper lines
-meet, phi is constant over the gap, or the gap is one base block wide and its windows are simply evaluated.
+A node is finished if the feature cannot exceed what other features reached (``known``), if the lower and
+upper lines meet (F7), if phi is constant over the gap, or if the gap is one base block wide and its windows
+are simply evaluated.
 """
 
 from __future__ import annotations
@@ -47,17 +48,15 @@ from geodim.engine.kernels.pyramid import (
 )
 from geodim.engine.kernels.tiles import PADDING, evaluate_leaf, solve_smallest
 
-MANY = 8  # from here on the plain filter pays
-TEST_LOOKS = 8  # windows that are evaluated in the time of a test
+MANY = 8  # with more blocks than this, the plain filter pays off
+TEST_LOOKS = 8  # windows that can be evaluated in the time of a test
 
 
 @njit(nogil=True, cache=True, inline="always")
 def quantise(c, grain, limit):
-    """The trend as a multiple of ``grain`` (0: any) and at most ``limit``.
+    """Return the trend, limited to ``limit`` and rounded down to a multiple of ``grain`` (0: any).
 
-    So trend arithmetic stays exact.
-
-    All are float64, in units of the column per index.
+    This keeps trend arithmetic exact.  All arguments are float64, in units of the column per index.
     """
     c = min(c, limit)
     if grain > 0.0:
@@ -67,7 +66,7 @@ def quantise(c, grain, limit):
 
 @njit(nogil=True, cache=True)
 def starting_trend(l, records, count, shift, g, grain, limit):
-    """Block of the best window for the gap's first size, and the mean slope at its two ends.
+    """Return the block of the best window of the gap's first size, and the mean slope at its two ends.
 
     Only windows that start a block are tried.
 
@@ -86,9 +85,9 @@ def starting_trend(l, records, count, shift, g, grain, limit):
 
 @njit(nogil=True, cache=True)
 def bound_block(l, n, records, shift, g, j, c):
-    """Lower bound over all windows of block j in gap g, and upper bound by its peak window.
+    """Return a lower bound on all windows of block j in gap g, and an upper bound by its peak window.
 
-    Both are given less c e.
+    Both have c e subtracted.
 
     ``l`` and ``records`` are as in `starting_trend`; ``c`` is in units of the column per index.
     """
@@ -109,12 +108,12 @@ def bound_block(l, n, records, shift, g, j, c):
 
 @njit(nogil=True, cache=True)
 def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows, bar, enough):
-    """Keep the child blocks of ``parents`` that may hold a narrowest window of gap g.
+    """Keep the child blocks of ``parents`` that may contain a narrowest window of gap g.
 
     Returns how many were kept, V, the block of V, the least lower bound, and the number of tests.  Stops
     early (with -1 kept) as soon as V falls below ``enough``: the feature does not matter in this gap.
 
-    ``parents`` and ``children`` are int32 block numbers, ``lows`` float64 widths less c e.
+    ``parents`` and ``children`` are int32 block numbers, ``lows`` float64 widths minus c e.
     """
     size = 1 << shift
     v = np.inf
@@ -151,12 +150,12 @@ def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows
 
 @njit(nogil=True, cache=True)
 def filter_plainly(l, n, shift, g, owner, children, lows, count):
-    """Second filter, for ties and heavy tails: the same bounds with no trend, straight from the values.
+    """Filter blocks a second time, with bounds that use no trend (F9): for ties and heavy tails.
 
-    A window that starts in block j and has d >= gB is at least l[(j+g)B] - l[last of block j] wide; the
-    one at the block's last value has at most its width at the gap's last size.  Rounding is monotone, so
-    this needs no slack.  Returns how many blocks stay, V and the least lower bound; where the two agree
-    phi is constant over the gap.
+    A window that starts in block j and has d >= gB is at least l[(j+g)B] - l[last of block j] wide.  At every
+    size of the gap, the window at the block's last value is at most as wide as at the gap's last size.
+    Rounding is monotone, so no slack is needed.  Returns how many blocks stay, V and the least lower bound;
+    if these two agree, phi is constant over the gap.
 
     ``children`` are (count,) int32 block numbers, ``lows`` (count,) float64 widths.
     """
@@ -169,7 +168,7 @@ def filter_plainly(l, n, shift, g, owner, children, lows, count):
         start = min((j + 1) * size, n) - 1
         if start + d_last >= n:
             start = n - 1 - d_last
-        # A value that occurs in the block before already stands for a window of that block, not of this one.
+        # If the value also occurs in the block before, it stands for a window of that block, not of this one.
         own = start >= j * size and (j == 0 or l[start] != l[j * size - 1])
         if own and l[start + d_last] - l[start] < v:
             v = l[start + d_last] - l[start]
@@ -189,9 +188,9 @@ def filter_plainly(l, n, shift, g, owner, children, lows, count):
 
 @njit(nogil=True, cache=True)
 def promising_first(roots, count, block):
-    """List the parents of ``count`` blocks, the parent of ``block`` first: a good V early rejects early.
+    """List the parents of ``count`` blocks, that of ``block`` first, since a good V allows early rejection.
 
-    ``roots`` is (m,) int32, block numbers, written.
+    Returns their number.  ``roots`` is (m,) int32, block numbers, written.
     """
     roots[0] = block >> 1
     listed = 1
@@ -211,9 +210,9 @@ def solve_gaps(
 
     ``known[d]`` is what other features reached; it never falls, and ``known[d] - tilt d`` never rises if
     ``tilt`` is positive (see `geodim.engine.counting`).  A block stays only if it could be narrower than V by
-    ``bar``: by the quantum of a column on a lattice, since widths differ by no less, or else by minus the
-    slack.  ``phi`` receives this feature's values for the sizes that matter, listed in ``ranges`` as
-    half-open intervals.  Returns their number, or -1 if that took more looks than ``most``.
+    ``bar``.  For a column on a lattice, ``bar`` is the quantum, since widths differ by at least that;
+    otherwise it is minus the slack.  ``phi`` receives this feature's values at the sizes that matter, listed
+    in ``ranges`` as half-open intervals.  Returns their number, or -1 if the work exceeded ``most``.
 
     Parameters
     ----------
@@ -221,13 +220,13 @@ def solve_gaps(
     n : int, points
     records : (blocks of all levels, RECORD) float64, see `geodim.engine.kernels.pyramid`
     offsets, counts : (levels,) int64, first record and number of blocks of each level
-    grain : float64, 0 or the lattice of the trends
+    grain : float64, the lattice of the trends, or 0
     slack, bar, span : float64, in the units of the column; span is its range
     first_gap, last_gap : int, half-open range of gaps of the top level
     known : (n,) float64 over d, never falling
-    tilt : float64, 0 or points per step
+    tilt : float64, points per step, or 0
     skip_smallest : bool, whether sizes below BASE are left out
-    most : int, windows evaluated, and eight times the tests, after which this gives up
+    most : int, the most windows evaluated plus TEST_LOOKS times the blocks tested before this gives up
     phi : (n,) float64 over d, written on ``ranges``
     ranges : (m, 2) int64, half-open ranges of d, written
     blocks : (blocks of all levels,) int32, scratch
@@ -246,7 +245,7 @@ def solve_gaps(
     gap = np.zeros(n_levels, np.int64)  # per level: the gap on the path from the root,
     child = np.zeros(n_levels, np.int64)  # which of its halves comes next,
     kept = np.zeros(n_levels, np.int64)  # how many blocks it kept,
-    slope = np.zeros(n_levels)  # the trend its halves shall use,
+    slope = np.zeros(n_levels)  # the trend for its halves,
     caps = np.zeros(n_levels)  # and a width that phi does not exceed in it.
     roots = np.empty(counts[0] + 2, np.int32)
     best = np.empty(BASE)
@@ -257,7 +256,7 @@ def solve_gaps(
         gap[top] = root
         entering = True
         while level <= top:
-            if not entering:  # go on with the other half of this node, or leave it
+            if not entering:  # continue with the other half of this node, or leave it
                 if child[level] == 2:
                     level += 1
                     continue
@@ -274,7 +273,7 @@ def solve_gaps(
             d0 = g << shift
             d_first, d_stop = max(d0, 1), min(d0 + (1 << shift), n)
             start = offsets[level]
-            if g == 0:  # windows within one block: bounds say nothing, so go down and evaluate
+            if g == 0:  # windows within one block: bounds are of no use, so go down and evaluate
                 if level == 0:
                     if not skip_smallest:
                         n_ranges, looked_at = solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges)
@@ -284,7 +283,7 @@ def solve_gaps(
                     kept[level], child[level], caps[level] = 0, 0, np.inf
                 entering = False
                 continue
-            if entering or g == 1:  # nothing to inherit: all blocks, and a trend of its own
+            if entering or g == 1:  # nothing to inherit: take all blocks, and a new trend
                 limit = span / (BASE << level)
                 block, c = starting_trend(l, records[start:], counts[level], shift, g, grain, limit)
                 parents, n_parents, cap = roots, promising_first(roots, counts[level] - g, block), np.inf
@@ -292,7 +291,7 @@ def solve_gaps(
             floor = known[d_first]
             rise = c * (d_stop - 1 - d0)
             enough = floor - rise - slack
-            # Known falls by at most the tilt per size, so its value at the gap's end serves as well.
+            # Known rises by at most the tilt per size, so its value at the gap's end serves as well.
             if tilt > 0.0:
                 enough = max(
                     enough, known[d_stop - 1] - c * (d_first - d0) - tilt * (d_stop - 1 - d_first) - slack
@@ -319,7 +318,7 @@ def solve_gaps(
                 work[REJECTED] += 1
                 level += 1
                 continue
-            if slack == 0.0 and low == v:  # the lines meet, and nothing was rounded
+            if slack == 0.0 and low == v:  # the lines meet, and nothing was rounded (F7)
                 work[CLOSED] += 1
                 for d in range(d_first, d_stop):
                     phi[d] = v + c * (d - d0)

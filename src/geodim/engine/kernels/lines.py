@@ -1,15 +1,16 @@
 """Lines around blocks, measured from the block's own first value: as sharp as the values themselves.
 
-The pyramid holds lines in the units of the column, so every one of them is off by roundings of the largest
-value.  Where windows differ by such roundings alone (float grids, ranks over n, time axes) that says nothing.
-Here a block of B values with first index a and a slope s keeps the extremes of the residuals
+The pyramid holds lines in the units of the column, so each of them may be off by a rounding of the largest
+value.  Where windows differ only by such roundings (float grids, ranks over n, time axes), those lines are of
+no use.  Here a block of B values with first index a and a slope s keeps the extremes of the residuals
 
     r_t = (l[a + t] - l[a]) - s t,        0 <= t < B,
 
-which are small numbers, off by roundings of the residuals themselves.  The slope is the parent's, so that
-straight stretches have one slope throughout, unless one fitted to the block leaves less of a residual.  And
-every block has its quantum, the largest power of two that divides all its values: widths between two blocks
-are multiples of the lesser quantum, so one that is narrower is narrower by a step.
+which are small numbers, off only by roundings of the residuals themselves.  The slope is inherited from the
+parent, so that straight stretches have one slope throughout, unless a slope fitted to the block leaves
+clearly smaller residuals.  Every block also has a quantum, the largest power of two that divides all its
+values.  Widths between two blocks are multiples of the smaller quantum, so a narrower window is narrower by
+at least that (F20, F21).
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ from geodim.engine.kernels._bounds import require
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 
 SLOPE, LOW, HIGH, OFF = 0, 1, 2, 3
-LINE = 4  # numbers of a block
+LINE = 4  # numbers per block
 FAN_SHIFT = 2  # a parent has four children
 SAMPLES = 1 << 16  # values that a slope is fitted to
-BENT = 8.0  # a slope of its own leaves the less of a block's residuals by chance the fewer values it has
-CURVED = 1024.0  # spacings; a column that bends by more is far from any line
+BENT = 8.0  # the fewer values a block has, the more a fitted slope reduces its residuals by chance
+CURVED = 1024.0  # spacings; a column that bends more than this is far from any line
 NO_BIT = 2000  # the quantum of zeros: any power of two divides them
 
 
 @njit(nogil=True, cache=True)
 def spread_around_line(l, n):
-    """The spread of every 32nd value around the line that fits them best, in units of its slope.
+    """Return the spread of every 32nd value around their best-fitting line, in units of its slope.
 
-    It is infinite if three values tell that it exceeds any that matters: around no line
-    is it less than their bend, and the least-squares slope of ascending values is at most 3/2 of
-    the range over the length.
+    Returns infinity if three values already show that it is too large to matter: around no line is the spread
+    less than their bend, and the least-squares slope of ascending values is at most 3/2 of the range divided
+    by the length.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def spread_around_line(l, n):
 
 @njit(nogil=True, cache=True)
 def lowest_bits(bits, n, quanta):
-    """For every base block, the exponent of the largest power of two that divides all its values.
+    """Write for every base block the exponent of the largest power of two that divides all its values.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def lowest_bits(bits, n, quanta):
 
 @njit(nogil=True, cache=True, inline="always")
 def halves(slope):
-    """A float as the sum of two with 26 bits each, whose products with positions are exact."""
+    """Split a float into a sum of two with 26 bits each, whose products with positions are exact."""
     wide = slope * 134217729.0  # 2^27 + 1
     head = wide - (wide - slope)
     return head, slope - head
@@ -111,7 +112,7 @@ def halves(slope):
 
 @njit(nogil=True, cache=True, inline="always")
 def difference(a, b):
-    """A - b as a float and what that lost: together they are the difference itself."""
+    """Return a - b as a float, and its rounding error: together they are exactly the difference."""
     width = a - b
     back = width - a
     return width, (a - (width - back)) - (b + back)
@@ -119,7 +120,7 @@ def difference(a, b):
 
 @njit(nogil=True, cache=True)
 def fitted_slope(l, first, size):
-    """The slope of a block by least squares around its chord, over at most `SAMPLES` of its values.
+    """Return the least-squares slope of a block, fitted around its chord to at most `SAMPLES` values.
 
     ``l`` is (first + size or more,) float64, ascending.
     """
@@ -142,7 +143,7 @@ def fitted_slope(l, first, size):
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 def residual_range(l, first, size, slope):
-    """Least and greatest residual of a block from a line through its first value.
+    """Return the least and greatest residual of a block from a line through its first value.
 
     ``l`` is (first + size or more,) float64, ascending; ``slope`` in its units per index.
     """
@@ -160,7 +161,7 @@ def residual_range(l, first, size, slope):
 
 @njit(nogil=True, cache=True)
 def require_lines(n, offsets, counts, room):
-    """Raise unless every level has a quarter of the blocks below it, down to one, and fits ``room`` places.
+    """Raise unless each level has a quarter of the blocks below it, down to one, and all fit ``room``.
 
     ``offsets`` and ``counts`` are (levels,) int64, the finest level first.
     """
@@ -178,7 +179,7 @@ def require_lines(n, offsets, counts, room):
 
 @njit(nogil=True, cache=True)
 def build_lines(l, n, offsets, counts, records, quanta):
-    """Fill the lines of all levels, the coarsest first, and the quanta of all but the finest level.
+    """Write the lines of all levels, coarsest first, and the quanta of all levels but the finest.
 
     Parameters
     ----------
@@ -186,7 +187,7 @@ def build_lines(l, n, offsets, counts, records, quanta):
     n : int, points
     offsets, counts : (levels,) int64, first record and number of blocks of each level, the finest first
     records : (blocks of all levels, LINE) float64, written
-    quanta : (blocks of all levels,) int32, those of the finest level filled, the others written
+    quanta : (blocks of all levels,) int32, given for the finest level, written for the others
     """
     require(0 < n <= l.size, "build_lines: l")
     require_lines(n, offsets, counts, min(records.shape[0], quanta.size))
@@ -219,9 +220,10 @@ def build_lines(l, n, offsets, counts, records, quanta):
 
 @njit(nogil=True, cache=True)
 def departures(l, n, shift, slopes, u):
-    """How far every value lies from the line of its surroundings: what makes a window's ends promising.
+    """Write how far every value departs from the line around it; this shows which window ends are promising.
 
-    With one slope that is the line through the first value.  Else every block has a line, around its mean.
+    With a single slope, it is the line through the first value.  Otherwise every block has its own line,
+    centred on the block's mean.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
 """The narrowest windows of every mass, exactly.
 
 With distinct values v_1 < ... < v_r and c the masses up to each of them, a window from v_a to v_b weighs
-c_b - c_(a-1).  Let M(w) be the most that a window of width w or less weighs: phi(m) is the least w with
+c_b - c_(a-1).  Let M(w) be the largest mass of a window of width at most w.  Then phi(m) is the least w with
 M(w) >= m, so the steps of M are those of phi.
 
-They are found between two widths at a time.  Only a start with a window that is heavier than M(lower) and no
-wider than the upper width can make a step in between.  So at a width in the middle, which is that of some
-window, M is the greatest mass of these few starts, or M(lower); and either half goes on with those of them
-that matter there.  Where few windows are left, all of them are examined.
+They are found by halving ranges of widths.  A start matters between two widths only if it has a window that
+is heavier than M(lower) and no wider than the upper width.  At a middle width, which is that of some window,
+M is therefore the greatest mass of these few starts, or M(lower).  Either half continues with the starts that
+matter there.  Once few windows are left, all of them are examined.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from geodim.engine.kernels._bounds import require
 from geodim.engine.kernels.masses import BELOW, between, heavier, outweighs
 
 DONE, FULL, CROWDED, DEEP, GOES_ON = 0, 1, 2, 3, 4  # what `find_steps` returns
-FEW = 32  # windows that are examined one by one
-TRIED = 9  # starts whose middle windows are asked for a width to split at
+FEW = 32  # up to this many windows are examined one by one
+TRIED = 9  # starts whose middle windows suggest a width to split at
 
 
 @njit(nogil=True, cache=True)
 def begin_steps(v, c_high, c_low, widths, masses, lists, places, out_width, out_high, out_low, state):
-    """Put the first step, of width 0, and everything above it as one gap on the stack.
+    """Write the first step, of width 0, and put everything above it on the stack as one gap.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def begin_steps(v, c_high, c_low, widths, masses, lists, places, out_width, out_
         if not outweighs(c_high, c_low, a, r - 1, best_high, best_low):
             break
         left += r - 1 - a
-        places[count, 0], places[count, 1], places[count, 2] = a, a, r - 1  # checked when they are used
+        places[count, 0], places[count, 1], places[count, 2] = a, a, r - 1  # checked on use
         count += 1
     widths[0, 0], widths[0, 1] = 0.0, v[r - 1] - v[0]
     masses[0, 0], masses[0, 1] = best_high, best_low
@@ -65,7 +65,7 @@ def begin_steps(v, c_high, c_low, widths, masses, lists, places, out_width, out_
 
 @njit(nogil=True, cache=True)
 def _width_above(known_high, known_low, known_width, high, low):
-    """What others reached just above a mass: the width of the first step that ends beyond it."""
+    """Return what others reached just above a mass: the width of the first step that ends beyond it."""
     first = 0
     last = known_width.size - 1
     while first < last:
@@ -79,9 +79,9 @@ def _width_above(known_high, known_low, known_width, high, low):
 
 @njit(nogil=True, cache=True)
 def _last_within(v, a, first, last, width):
-    """The last value from ``first``, which is, up to ``last`` that is within ``width`` of value ``a``.
+    """Return the last value from ``first`` to ``last`` that lies within ``width`` of value ``a``.
 
-    It is mostly near the first one, so steps begin small.
+    ``first`` itself does.  The result is usually close to it, so the search begins with small strides.
     """
     step = 1
     while first + step <= last and v[first + step] - v[a] <= width:
@@ -99,9 +99,9 @@ def _last_within(v, a, first, last, width):
 
 @njit(nogil=True, cache=True)
 def _middle_width(v, places, start, stop, upper, tried):
-    """A width to split at, less than ``upper``; or ``upper`` if all windows are as wide.
+    """Return a width below ``upper`` to split at, or ``upper`` if all windows are that wide.
 
-    The median of what some starts have in their middle.
+    It is the median width of the middle windows of some starts.
     """
     count = 0
     stride = max((stop - start) // TRIED, 1)
@@ -137,7 +137,7 @@ def _middle_width(v, places, start, stop, upper, tried):
 def _look_at_all(
     v, c_high, c_low, places, start, stop, least_high, least_low, out_width, out_high, out_low, found
 ):  # fmt: skip
-    """Write the steps of few windows, each heavier than the one before; returns how many there are then."""
+    """Write the steps of a few windows, each heavier than the one before; return the new number of steps."""
     size = 0
     for at in range(start, stop):
         a = places[at, 0]
@@ -160,7 +160,7 @@ def _look_at_all(
         if not heavier(high, low, least_high, least_low):
             continue
         if kept > found and out_width[kept - 1] == out_width[at]:
-            kept -= 1  # as wide, but heavier
+            kept -= 1  # equally wide, but heavier
         out_width[kept], out_high[kept], out_low[kept] = out_width[at], high, low
         kept += 1
         least_high, least_low = high, low
@@ -169,10 +169,10 @@ def _look_at_all(
 
 @njit(nogil=True, cache=True)
 def _split(v, c_high, c_low, places, start, stop, low_high, low_low, middle, upper_list, lower_list):
-    """Share out the starts of a gap to its two halves, behind each other; returns M(middle).
+    """Distribute the starts of a gap to its two halves, one after the other, and return M(middle).
 
-    Both lists are written: first place, last place, and the windows that are left.  Starts of the lower half
-    are put behind all others until those of the upper half, which stay in place, are known.
+    Both lists receive their first place, last place, and number of windows left.  Starts of the lower half
+    are stored after all others until those of the upper half, which stay in place, are known.
     """
     mid_high, mid_low = low_high, low_low
     before = np.int64(0)
@@ -180,7 +180,7 @@ def _split(v, c_high, c_low, places, start, stop, low_high, low_low, middle, upp
     low_left = np.int64(0)
     for at in range(start, stop):
         a, first, last = places[at, 0], places[at, 1], places[at, 2]
-        before = _last_within(v, a, max(first, min(before, last)), last, middle)  # that of a start before
+        before = _last_within(v, a, max(first, min(before, last)), last, middle)  # from the preceding start
         places[at, 3] = before
         if outweighs(c_high, c_low, a, before, low_high, low_low):
             places[low_stop, 0], places[low_stop, 1], places[low_stop, 2] = a, first, before
@@ -209,20 +209,20 @@ def find_steps(
     v, c_high, c_low, known_high, known_low, known_width, widths, masses, lists, places, out_width, out_high,
     out_low, state, patience,
 ):  # fmt: skip
-    """Go on with the steps of phi, upwards, until all are found or something is in the way.
+    """Continue finding the steps of phi, upwards, until all are found or an array is full.
 
-    Returns DONE; FULL if there is no more room for steps, CROWDED or DEEP if there is none for starts or
-    gaps (with more, it goes on where it was); or GOES_ON once more starts than ``patience`` were examined.
-    Where the column lies below what others reached, a step has the width BELOW.
+    Returns DONE; FULL if there is no room for more steps; CROWDED or DEEP if there is none for starts or gaps
+    (given larger arrays, it continues where it was); or GOES_ON after examining more than ``patience``
+    starts.  Where the column lies below what others reached, a step has the width BELOW.
 
     Parameters
     ----------
     v : (r,) float64, ascending, distinct
     c_high, c_low : (r + 1,) int64, masses up to each value
     known_high, known_low, known_width : (s,) int64, int64, float64, steps that others reached
-    widths, masses, lists : (g, 2) float64, (g, 4) int64, (g, 3) int64, stack of gaps: widths and masses at
-        both ends; where the starts that matter begin and end in ``places``, and their windows
-    places : (p, 4) int32, starts, their last values at both ends, and scratch
+    widths, masses, lists : (g, 2) float64, (g, 4) int64, (g, 3) int64, the stack of gaps: widths and masses
+        at both ends; the range of ``places`` with the starts that matter, and their number of windows
+    places : (p, 4) int32, starts, the last values of their windows at both ends of the gap, and scratch
     out_width, out_high, out_low : (m,) float64, int64, int64, steps, written
     state : (3,) int64, gaps on the stack, steps written, starts examined
     patience : int

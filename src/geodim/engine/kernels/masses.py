@@ -1,7 +1,7 @@
 """Masses of points: sums, comparisons, step functions of the mass, and counters.
 
-A mass is a whole number of units in two parts, ``high * 2^62 + low`` with 0 <= low < 2^62: 122 bits in all,
-so that nothing is rounded (see `geodim.engine.masses`).
+A mass is a whole number of units in two parts, ``high * 2^62 + low`` with 0 <= low < 2^62.  That makes 122
+bits, so nothing is rounded (see `geodim.engine.masses`).
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 
 LOW_BITS = 62
-BELOW = -1.0  # in place of a width: less than what others reached
+BELOW = -1.0  # instead of a width: less than what others reached
 
 
 @njit(nogil=True, cache=True)
 def heavier(high, low, other_high, other_low):
-    """Whether one mass is more than another."""
+    """Return whether the first mass is more than the second."""
     return high > other_high or (high == other_high and low > other_low)
 
 
 @njit(nogil=True, cache=True)
 def between(c_high, c_low, first, last):
-    """The mass of the values from ``first`` to ``last``."""
+    """Return the mass of the values from ``first`` to ``last``."""
     high = c_high[last + 1] - c_high[first]
     low = c_low[last + 1] - c_low[first]
     if low < 0:
@@ -34,9 +34,9 @@ def between(c_high, c_low, first, last):
 
 @njit(nogil=True, cache=True)
 def outweighs(c_high, c_low, first, last, high, low):
-    """Whether the values from ``first`` to ``last`` weigh more than a mass.
+    """Return whether the values from ``first`` to ``last`` weigh more than a given mass.
 
-    The lower parts, less than a unit of the higher ones, are examined only where those are close.
+    The low parts, worth less than one unit of the high parts, are examined only if those are close.
     """
     apart = c_high[last + 1] - c_high[first] - high
     if apart > 1 or apart < 0:
@@ -47,7 +47,7 @@ def outweighs(c_high, c_low, first, last, high, low):
 
 @njit(nogil=True, cache=True)
 def cumulate_masses(values, high, low, distinct, c_high, c_low):
-    """The distinct values of an ascending column, and the mass up to each; returns their number.
+    """Write the distinct values of an ascending column and the mass up to each; return their number.
 
     Parameters
     ----------
@@ -82,14 +82,14 @@ def cumulate_masses(values, high, low, distinct, c_high, c_low):
 def merge_steps(
     high, low, width, owner, new_high, new_low, new_width, column, out_high, out_low, out_width, out_owner
 ):  # fmt: skip
-    """The greater of two step functions of the mass, and whose it is: of equal ones the lowest column's.
+    """Write the greater of two step functions of the mass and its owner; the lowest column owns ties.
 
-    Returns the number of steps.  Both end at the same mass.
+    Returns the number of steps.  Both functions end at the same mass.
 
     Parameters
     ----------
-    high, low, width, owner : (s,) int64, int64, float64, int32, steps so far
-    new_high, new_low, new_width : (t,) int64, int64, float64, those of the column, or BELOW
+    high, low, width, owner : (s,) int64, int64, float64, int32, the steps so far
+    new_high, new_low, new_width : (t,) int64, int64, float64, the steps of the column; a width may be BELOW
     column : int
     out_high, out_low, out_width, out_owner : (s + t,) int64, int64, float64, int32, written
     """
@@ -142,14 +142,14 @@ def add_masses(at, high, low, sum_high, sum_low):
 
 @njit(nogil=True, cache=True)
 def rounded_counts(high, low, shift, counts):
-    """Masses in coarser units: what all steps up to each weigh is rounded down, and not each by itself.
+    """Convert masses to coarser units, rounding down the cumulative mass rather than each mass.
 
-    So the windows of any length are off by less than one coarse unit.
+    So every window, of any length, is off by less than one coarse unit.
 
     Parameters
     ----------
     high, low : (steps,) int64, masses
-    shift : int, from 62 on: a coarse unit is this many bits longer
+    shift : int, at least 62: a coarse unit is 2^shift units
     counts : (steps,) int64, written
     """
     require(low.size >= high.size and counts.size >= high.size, "rounded_counts: sizes")

@@ -1,9 +1,9 @@
-"""Columns that repeat: every p-th value is one and the same step further.
+"""Columns that repeat: l[i + p] - l[i] is the same step for all i.
 
-Weekdays, lengths of months, shifts; and with p = 1 evenly spaced values.  Windows that begin p apart are then
-equally wide, so the p starts from 0 on tell everything (F23 in docs/mathematics.md): for n - d >= p, with
-d = q p + r, phi(d) = q step + phi(r), and the largest sizes have fewer than p windows.  That is so if
-differences are exact, as on a lattice (section 4 of docs/numerics.md).
+Examples are weekdays, lengths of months and shifts, and, with p = 1, evenly spaced values.  Windows that
+begin p apart are equally wide, so the first p starts determine everything (F23 in docs/mathematics.md): for
+n - d >= p, with d = q p + r, phi(d) = q step + phi(r).  The largest sizes have fewer than p windows and are
+evaluated directly.  This holds if differences are exact, as on a lattice (section 4 of docs/numerics.md).
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from geodim.engine.kernels.alike import seed
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.kernels.tiles import PADDING, evaluate_tile
 
-CHUNK = 2048  # sizes whose widths stay in the cache
+CHUNK = 2048  # sizes whose widths fit the cache together
 
 
 @njit(nogil=True, cache=True)
 def exact_period(l, n, most, looks):
-    """The least p <= most with which all l[i + p] - l[i] are equal; 0 if none is found in so many looks.
+    """Return the least p <= ``most`` for which all l[i + p] - l[i] are equal, or 0.
+
+    Returns 0 also if none was found within ``looks`` comparisons.
 
     Parameters
     ----------
@@ -45,7 +47,7 @@ def exact_period(l, n, most, looks):
 
 @njit(nogil=True, cache=True)
 def narrowest_of_period(l, n, p, base, tail):
-    """The narrowest widths of d < p, over p starts, and those of the p - 1 largest d, over all starts.
+    """Write the narrowest widths of d < p, over p starts, and of the p - 1 largest d, over all starts.
 
     Parameters
     ----------
@@ -67,9 +69,9 @@ def narrowest_of_period(l, n, p, base, tail):
 
 @njit(nogil=True, cache=True)
 def fill_by_period(l, n, p, base, tail, d_first, d_stop, phi):
-    """Phi of a column with an exact period for the sizes [d_first, d_stop).
+    """Write phi of a column with an exact period for the sizes [d_first, d_stop).
 
-    ``base`` and ``tail`` are as `narrowest_of_period` fills them, ``phi`` is (n,) float64, written.
+    ``base`` and ``tail`` are as `narrowest_of_period` fills them; ``phi`` is (n,) float64, written.
     """
     require(0 < p <= n // 4 and n <= l.size, "fill_by_period: l")
     require(min(base.size, tail.size) >= p, "fill_by_period: base, tail")
@@ -81,7 +83,7 @@ def fill_by_period(l, n, p, base, tail, d_first, d_stop, phi):
 
 @njit(nogil=True, cache=True)
 def spread_by_period(u, first, stop, most, spreads):
-    """For every p <= most, by how much departures of one phase differ at most, over the places [first, stop).
+    """Write, for every p <= ``most``, how far the departures of one phase differ at most, in [first, stop).
 
     Parameters
     ----------
@@ -107,14 +109,14 @@ def spread_by_period(u, first, stop, most, spreads):
 
 @njit(nogil=True, cache=True)
 def narrowest_of_some(l, mirrored, n, starts, ends, widths):
-    """For every size d the narrowest of the windows that begin at some places or end at others.
+    """Write for every size d the narrowest of the windows that begin or end at given positions.
 
     Parameters
     ----------
     l : (n or more,) float64, ascending
-    mirrored : (n,) float64, the values times -1 in reverse order
+    mirrored : (n,) float64, the negated values in reverse order
     n : int, points
-    starts, ends : (m,) int64, positions; ends count from the last value
+    starts, ends : (m,) int64, positions; ends are counted from the last value
     widths : (n,) float64 over d, written
     """
     require(0 < n <= min(l.size, mirrored.size, widths.size), "narrowest_of_some: l")

@@ -1,4 +1,4 @@
-"""The pyramid: for aligned blocks of 2^L sorted values, lines that enclose the block.
+"""The pyramid: for aligned blocks of 2^L sorted values, lines that enclose the block (F8).
 
 For a block with first index ``a`` and a slope ``s`` taken from its wider surroundings, every value satisfies
 
@@ -9,8 +9,8 @@ Hence for *any* trend ``c``, because a linear function is extremal at an end,
     max_t (l[a+t] - c t) <= max(U0, U1 - c (B-1)),    min_t (l[a+t] - c t) >= min(W0, W1 - c (B-1))
 
 with U1 = U0 + s (B-1) and W1 = W0 + s (B-1).  A window loses nothing by starting at the first of several
-equal values, so as *starts* only first occurrences count: S0 and S1 are U0 and U1 over those (minus infinity
-where a block has none), and PEAK is the position of the largest residual among them.  A parent's lines
+equal values (F3), so only first occurrences count as *starts*.  S0 and S1 are U0 and U1 over these (minus
+infinity if a block has none), and PEAK is the position of the largest residual among them.  A parent's lines
 enclose its children's, so only the finest level reads the data.
 """
 
@@ -31,12 +31,12 @@ SMOOTH = 1024  # half-width, in points, of the chord that gives a block's slope
 
 @njit(nogil=True, cache=True)
 def local_slope(l, n, start, size, grain, limit):
-    """Slope around a block: the median of the chords before it, after it and along it.
+    """Return the slope around a block: the median of the chords before it, after it and along it.
 
-    Chords over a thousand points are steadier than the block's own; the median keeps an outlier at one side
-    out.  A multiple of ``grain`` (if positive) and at most ``limit``.
+    Chords over a thousand points are steadier than the block's own, and the median ignores an outlier on one
+    side.  The slope is a multiple of ``grain`` (if positive) and at most ``limit``.
 
-    ``l`` is (n,) float64, ascending; all else but positions is in units of the column per index.
+    ``l`` is (n,) float64, ascending; everything but positions is in units of the column per index.
     """
     stop = min(start + size, n) - 1
     reach = max(SMOOTH, 2 * size)
@@ -54,7 +54,7 @@ def local_slope(l, n, start, size, grain, limit):
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 def build_base(l, n, records, count, grain, span):
-    """Fill the records of the finest level; ``records`` has two spare rows for blocks past the end.
+    """Write the records of the finest level; ``records`` has two spare rows for blocks beyond the end.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def build_base(l, n, records, count, grain, span):
     n : int, points
     records : (count + 2 or more, RECORD) float64, written
     count : int, ceil(n / BASE)
-    grain, span : float64, 0 or the lattice of the slopes; the range of the column
+    grain, span : float64, the lattice of the slopes or 0, and the range of the column
     """
     require(l.size >= n, "build_base: l")
     require(count == (n + BASE - 1) >> BASE_SHIFT, "build_base: count")
@@ -117,7 +117,7 @@ def build_base(l, n, records, count, grain, span):
 
 @njit(nogil=True, cache=True)
 def close_level(records, count):
-    """Two empty blocks past the end: nothing to the right of them, no window ends there.
+    """Write two empty blocks after the end of a level: no window starts or ends there.
 
     ``records`` is (count + 2, RECORD) float64.
     """
@@ -134,9 +134,9 @@ def close_level(records, count):
 
 @njit(nogil=True, cache=True)
 def require_layout(n, offsets, counts, room):
-    """Raise unless the levels halve from ceil(n / BASE) blocks on and fit ``room`` places.
+    """Raise unless the levels halve from ceil(n / BASE) blocks on and fit into ``room`` places.
 
-    Two empty blocks lie after each level.
+    Each level is followed by two empty blocks.
 
     ``offsets`` and ``counts`` are (levels,) int64.
     """
@@ -153,13 +153,13 @@ def require_layout(n, offsets, counts, room):
 
 @njit(nogil=True, cache=True)
 def build_parents(l, n, records, offsets, counts, grain, span):
-    """Fill every coarser level from the one below it.
+    """Write the records of every coarser level from the level below it.
 
     Parameters
     ----------
     l : (n or more,) float64, ascending
     n : int, points
-    records : (blocks of all levels, RECORD) float64, the finest level filled, the others written
+    records : (blocks of all levels, RECORD) float64, given for the finest level, written for the others
     offsets, counts : (levels,) int64, first record and number of blocks of each level
     grain, span : float64, as for `build_base`
     """

@@ -1,4 +1,4 @@
-"""Reading a row-major array: columns out of it, tile by tile, and what a first pass learns of them."""
+"""Reading a row-major array: extracting columns tile by tile, and the statistics of a first pass."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TILE = 64
 
 @njit(nogil=True, cache=True)
 def gather_columns(array, columns, out):
-    """``out[c] = array[:, columns[c]]`` for C-contiguous ``array``.
+    """Write ``out[c] = array[:, columns[c]]`` for a C-contiguous ``array``.
 
     Parameters
     ----------
@@ -34,10 +34,10 @@ def gather_columns(array, columns, out):
 
 @njit(nogil=True, cache=True)
 def moments(array, least, greatest, total, square):
-    """Least and greatest value, sum and sum of squares of every column, in one pass.
+    """Accumulate the extremes, the sum and the sum of squares of every column, in one pass.
 
-    The extremes have the type of the array, the sums are in float64, and all are started by the caller.
-    Comparisons pass NaN by, but sums do not.
+    Extremes have the type of the array, sums are float64, and the caller initialises all of them.
+    Comparisons ignore NaN, but sums do not.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Columns of few distinct values: counted instead of sorted, and solved by pairs of values.
 
-A window may be taken to begin with the first and to end with the last of equal values, so with values
-v_1 < ... < v_r and the points counted, each pair a <= b is one window: it holds all points from v_a to v_b.
-phi_k is the least v_b - v_a over the pairs that hold at least k points.
+Windows may be assumed to begin with the first and end with the last of equal values.  So with values
+v_1 < ... < v_r, whose points are counted, each pair a <= b is one window: it holds all points from v_a to
+v_b.  phi_k is the least v_b - v_a over the pairs that hold at least k points.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def distinct_values(column, found):
 
 @njit(nogil=True, cache=True)
 def count_value(column, value):
-    """How often ``value`` occurs.
+    """Return how often ``value`` occurs.
 
     Parameters
     ----------
@@ -56,9 +56,9 @@ def count_value(column, value):
 
 @njit(nogil=True, cache=True)
 def joint_counts(keys, tables, widths, counts):
-    """Count combinations of digits.
+    """Count the combinations of digits that occur.
 
-    ``tables`` maps the digits that occur to 0, 1, ...; ``widths`` are their numbers.
+    ``tables`` maps the digits that occur at each place to 0, 1, ...; ``widths`` says how many there are.
 
     Parameters
     ----------
@@ -87,11 +87,9 @@ def joint_counts(keys, tables, widths, counts):
 
 @njit(nogil=True, cache=True)
 def require_counted(values, counts, n, phi, known):
-    """Raise unless there are counts, of n points, and ``phi`` and ``known`` hold n sizes.
+    """Raise unless the counts add up to n points, and ``phi`` and ``known`` hold n sizes.
 
-    Positions are sums of the counts.
-
-    Shapes and types are those of `solve_pairs`.
+    Sums of counts are used as positions.  Shapes and types are those of `solve_pairs`.
     """
     require(values.size > 0 and counts.size == values.size, "solve_pairs: counts")
     total = np.int64(0)
@@ -105,10 +103,10 @@ def require_counted(values, counts, n, phi, known):
 
 @njit(nogil=True, cache=True)
 def solve_pairs(values, counts, n, best, phi, known, ranges):
-    """Phi of the whole column, where it matters, from its distinct values.
+    """Write phi of the column, from its distinct values, where it reaches ``known``.
 
-    ``best`` has n + 1 entries of scratch.  ``best[p]`` becomes the narrowest pair that holds exactly p
-    points; going down from n, the running minimum is phi.
+    Returns the number of ranges written.  ``best[p]`` becomes the narrowest pair that holds exactly p points;
+    the running minimum from p = n downwards is phi.
 
     Parameters
     ----------
@@ -146,9 +144,9 @@ def solve_pairs(values, counts, n, best, phi, known, ranges):
 
 @njit(nogil=True, cache=True)
 def solve_few_pairs(values, counts, n, phi, known, ranges):
-    """`solve_pairs` for a handful of values, without any scratch.
+    """Do the same as `solve_pairs` for a handful of values, without scratch memory.
 
-    The next step down is searched among all pairs.
+    Each step down is searched for among all pairs.
 
     Parameters
     ----------

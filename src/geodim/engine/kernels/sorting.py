@@ -1,10 +1,9 @@
 """Sorting one column: a radix sort of the float bits, several times faster than a scalar comparison sort.
 
-The bits of an IEEE float, with the sign bit flipped for positive numbers and all bits flipped for
-negative ones, order like unsigned integers.  Three passes over 11-bit digits sort a float32, six sort a
-float64; a pass whose digit is the same everywhere is skipped.  A long float32 column, which no cache
-holds, is first dealt out by its leading bits, and each share then sorted while it stays in the cache.
-The caller has excluded NaN.
+If the sign bit of positive numbers and all bits of negative numbers are flipped, IEEE floats are ordered like
+unsigned integers.  Three passes over 11-bit digits sort a float32, six sort a float64; a pass whose digit is
+the same everywhere is skipped.  A long float32 column, which fits no cache, is first dealt out by its leading
+bits into shares, and each share is then sorted while it is in the cache.  The caller has excluded NaN.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from geodim.errors import DataChangedError
 
 DIGIT = 11
 BUCKETS = 1 << DIGIT
-LEADING = 14  # bits that a long column is dealt out by: sign, exponent and five of the mantissa
+LEADING = 14  # bits by which a long column is dealt out: sign, exponent and five bits of the mantissa
 SHARES = 1 << LEADING
-HALF_REST = (32 - LEADING) // 2  # the other bits are two digits of this many
+HALF_REST = (32 - LEADING) // 2  # the other bits form two digits of this many bits
 HALF_BUCKETS = 1 << HALF_REST
 STEPS_OF_TWO_DIGITS = 1 << 2 * DIGIT
 OUTSIDE = (
@@ -31,19 +30,13 @@ INSERT = 32  # shares up to this size are sorted by insertion
 
 @njit(nogil=True, cache=True)
 def key_of_bits(bits):
-    """The order-preserving key of a float32.
-
-    A uint32 to a uint32.
-    """
+    """Return the order-preserving key of a float32, both as uint32."""
     return np.uint32(bits ^ (np.uint32(np.int32(bits) >> np.int32(31)) | np.uint32(0x80000000)))
 
 
 @njit(nogil=True, cache=True)
 def bits_of_key(key):
-    """The float32 of an order-preserving key.
-
-    A uint32 to a uint32.
-    """
+    """Return the bits of the float32 that has this order-preserving key, both as uint32."""
     return np.uint32(key ^ (np.uint32(np.int32(~key) >> np.int32(31)) | np.uint32(0x80000000)))
 
 
@@ -93,9 +86,10 @@ def keys_and_counts_64(bits, keys, counts):
 
 @njit(nogil=True, cache=True)
 def radix_passes(keys, spare, counts):
-    """Sort ``keys`` by all digits, least significant first; return True if the result lies in ``spare``.
+    """Sort ``keys`` by all digits, least significant first; return True if the result is in ``spare``.
 
-    ``counts`` must be of these very keys, as `keys_and_counts_32` and its siblings write both in one pass.
+    ``counts`` must belong to exactly these keys: `keys_and_counts_32` and its siblings write both in one
+    pass.
 
     Parameters
     ----------
@@ -143,10 +137,10 @@ def keys_to_bits_32(keys):
 
 @njit(nogil=True, cache=True)
 def deal_out(bits, keys, stops):
-    """Write the keys of the float32 ``bits`` ordered by their leading bits alone.
+    """Write the keys of the float32 ``bits``, ordered only by their leading bits.
 
-    ``stops`` receives the end of each share.  The bits are read twice, so each place is compared with the
-    end: in between another thread may have changed them.
+    ``stops`` receives the end of each share.  The bits are read twice, and another thread may have changed
+    them in between, so each position is checked before it is written.
 
     Parameters
     ----------
@@ -176,9 +170,9 @@ def deal_out(bits, keys, stops):
 
 @njit(nogil=True, cache=True)
 def sort_shares(keys, spare, stops, floats, values):
-    """Sort each share by the rest of its bits and write its values, while it is in the cache.
+    """Sort each share by its remaining bits and write its values, while it is in the cache.
 
-    ``floats`` is the memory of ``keys`` seen as float32.  A column has less than 2**31 points here.
+    ``floats`` is the memory of ``keys`` viewed as float32.  The column must have fewer than 2**31 points.
 
     Parameters
     ----------
@@ -221,11 +215,9 @@ def sort_shares(keys, spare, stops, floats, values):
 
 @njit(nogil=True, cache=True)
 def sort_share(keys, spare, low_counts, high_counts):
-    """Two radix passes over the bits that a share's keys do not have in common.
+    """Make two radix passes over the bits that the keys of a share do not have in common.
 
-    Leaves float32 bits in ``keys``.
-
-    ``keys`` and ``spare`` are (m,) uint32; the counts are scratch.
+    Leaves float32 bits in ``keys``.  ``keys`` and ``spare`` are (m,) uint32; the counts are scratch.
     """
     shift = np.uint32(HALF_REST)
     mask = np.uint32(HALF_BUCKETS - 1)
@@ -273,10 +265,9 @@ def keys_to_bits_64(keys, bits):
 
 @njit(nogil=True, cache=True)
 def count_steps(column, per_step, first_step, counts):
-    """Count the values of each step floor(x * per_step); ``per_step`` is a power of two, so nothing rounds.
+    """Count the values in each step floor(x * per_step); ``per_step`` is a power of two, so nothing rounds.
 
-    The steps were laid out for the range that an earlier pass found: a value outside of it is not
-    counted, and none may be.
+    The steps cover the range that an earlier pass found; a value outside of it raises an error.
 
     Parameters
     ----------
@@ -292,7 +283,7 @@ def count_steps(column, per_step, first_step, counts):
     outside = 0
     for first in range(0, column.size, places.size):
         some = column[first : first + places.size]
-        for i in range(some.size):  # vectorised; a value outside is put where it does no harm
+        for i in range(some.size):  # vectorised; a value outside gets a harmless position
             at = np.floor(some[i] * per_step) - first_step
             inside = at >= 0 and at < steps
             places[i] = np.int32(at) if inside else np.int32(0)
@@ -305,9 +296,9 @@ def count_steps(column, per_step, first_step, counts):
 
 @njit(nogil=True, cache=True)
 def expand_steps(counts, step, first_step, values):
-    """Write each step's value as often as it was counted: the sorted, quantised column.
+    """Write the value of each step as often as it was counted, which gives the sorted, rounded column.
 
-    Every step writes four places at least, so that up to four past the last value are written over.
+    Every step writes at least four entries, so up to four entries after the last value are overwritten.
 
     Parameters
     ----------
@@ -321,7 +312,7 @@ def expand_steps(counts, step, first_step, values):
         count = counts[at]
         require(count >= 0 and start + max(count, 4) <= values.size, "expand_steps: values")
         value = (first_step + at) * step
-        # Most steps are short: four stores at once, the surplus is overwritten.
+        # Most steps are short: four stores at once; the next step overwrites the surplus.
         for i in range(start, start + 4):
             values[i] = value
         for i in range(start + 4, start + count):
@@ -331,10 +322,10 @@ def expand_steps(counts, step, first_step, values):
 
 @njit(nogil=True, cache=True)
 def step_keys(column, per_step, first_step, keys, counts):
-    """Number every value's step from 0 and count the two digits of each number; for at most 2**22 steps.
+    """Number the step of every value from 0, and count both digits of these numbers; at most 2**22 steps.
 
-    As in `count_steps`, no value may lie outside of the steps; the number of one that does is 0,
-    lest it points anywhere.
+    As in `count_steps`, no value may lie outside of the steps.  One that does gets the number 0, so that it
+    is safe as an index.
 
     Parameters
     ----------

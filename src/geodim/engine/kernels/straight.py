@@ -1,11 +1,11 @@
-"""Columns whose windows are all alike because they stay close to one line: jittered or rounded grids, ranks.
+"""Alike columns that stay close to one line: jittered or rounded grids, ranks.
 
-With one slope c for the whole column, what tells windows apart is how far their ends depart from the line
-through the first value, u_i = l_i - l_0 - c i: a window is u_right - u_left wider than c d.  So blocks need
-no lines of their own, only the greatest and the least departure, and a block of starts is bounded by one
-subtraction.  Where departures are noise, and quanta tell nothing, all windows between the most extreme starts
-and ends are tried: all others are wider than some number and c d, and mostly that settles a size.  Apart from
-that all is as in `geodim.engine.kernels.alike`.
+With one slope c for the whole column, windows differ only in how far their ends depart from the line through
+the first value, u_i = l_i - l_0 - c i: a window is wider than c d by u_right - u_left.  So blocks need no
+lines of their own, only their greatest and least departure, and a block of starts is bounded by one
+subtraction.  If departures are noise, and quanta distinguish nothing, all windows between the most extreme
+starts and ends are tried: every other window is wider than c d plus some number, and usually that settles a
+size (F22).  Otherwise everything is as in `geodim.engine.kernels.alike`.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile, so
 
 @njit(nogil=True, cache=True)
 def take_slope_out(u, n):
-    """Take the slope out of departures that is left by least squares; returns it.
+    """Remove the least-squares slope that is left in the departures, and return it.
 
-    The slope of a line is a float, and over a long column the rounding of that float is as much as
-    that of the values.
+    The slope of a line is a float, and over a long column its rounding error amounts to as much as that of
+    the values.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def take_slope_out(u, n):
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 def block_departures(u, n, offsets, counts, tops, floors, quanta, beyond):
-    """The greatest departure of every block, the least of it and the next, and the quanta likewise.
+    """Write each block's greatest departure, the least of it and the next block, and the quanta likewise.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ def block_departures(u, n, offsets, counts, tops, floors, quanta, beyond):
     n : int, points
     offsets, counts : (levels,) int64, first place and number of blocks of each level, the finest first
     tops, floors : (blocks of all levels,) float64, written
-    quanta : (blocks of all levels,) int32, exponents; those of the finest level filled, the others written
-    beyond : (blocks of all levels,) int32, those of a block and the next, written
+    quanta : (blocks of all levels,) int32, exponents; given for the finest level, written for the others
+    beyond : (blocks of all levels,) int32, the exponents of a block and the next together, written
     """
     require(u.size >= n, "block_departures: u")
     require_lines(n, offsets, counts, min(tops.size, floors.size, quanta.size, beyond.size))
@@ -118,7 +118,7 @@ def descend_line(
 ):  # fmt: skip
     """Lower ``best`` to the narrowest widths of the sizes d0 .. d0 + sizes - 1, see `alike.descend`.
 
-    ``above`` is by how much best[0] exceeds c d0, ``margin`` what the departures may be off by.
+    ``above`` is by how much best[0] exceeds c d0; ``margin`` is how far the departures may be off.
     """
     around = best[0]
     finest = -1075
@@ -129,7 +129,7 @@ def descend_line(
     tested = 0
     depth = 0
     before[:sizes] = best[:sizes]
-    level = top + 1  # where all blocks of the level top have their parent
+    level = top + 1  # the common parent of all blocks of level top
     first, last = 0, min(counts[top], ((n - d0 - 1) >> (BASE_SHIFT + FAN_SHIFT * top)) + 1)
     while True:
         level -= 1
@@ -181,26 +181,26 @@ def solve_straight(
     l, mirrored, u, ahead, n, slope, rest, margin, offsets, counts, tops, floors, quanta, beyond, starts,
     ends, firsts, lasts, outside, d_first, d_stop, known, skip_smallest, phi, ranges, work,
 ):  # fmt: skip
-    """Solve the sizes [d_first, d_stop) of one sorted column, d_first a multiple of BASE (or 1).
+    """Solve the sizes [d_first, d_stop) of one sorted column, d_first being a multiple of BASE (or 1).
 
-    The results are as in `gaps.solve_gaps`.
+    Returns the number of ranges; results are as in `gaps.solve_gaps`.
 
     Parameters
     ----------
     l : (n + PADDING,) float64, ascending, then infinite
-    mirrored : (n,) float64, the values times -1 in reverse order
+    mirrored : (n,) float64, the negated values in reverse order
     u : (n,) float64, departures from the line through the first value, each off by less than a quarter of
         ``margin``
-    ahead : (n,) float64, the least departure of every value and the next BASE - 1
+    ahead : (n,) float64, the least departure of every value and the BASE - 1 values after it
     n : int, points
-    slope, rest : float64, the slope of the line is their sum
+    slope, rest : float64, whose sum is the slope of the line
     margin : float64, in units of the column
     offsets, counts, tops, floors, quanta, beyond
         As `block_departures` fills them.
-    starts, ends : (m,) int64, positions at which windows are tried to begin and to end, whatever their size;
-        ends count from the last value
+    starts, ends : (m,) int64, positions: windows of all sizes that start or end there are tried; ends are
+        counted from the last value
     firsts, lasts : (m,) int64, ascending positions between which all windows are tried, too
-    outside : float64, no other window is narrower than this and the slope times its size
+    outside : float64, every other window is at least this plus the slope times its size wide
     d_first, d_stop : int, half-open range of sizes d
     known : (n,) float64 over d, never falling
     skip_smallest : bool, whether sizes below BASE are left out
@@ -251,7 +251,7 @@ def solve_straight(
             if found[stop - 1 - d0] < known[d0]:  # phi is monotone: the last size bounds them all
                 work[REJECTED] += 1
                 continue
-            if found[0] == np.inf:  # no extreme is as far from either end
+            if found[0] == np.inf:  # no extreme is that far from the ends of the column
                 evaluate_row(l, np.int64(0), d0, found)
             if mark_settled(found, d0, stop - d0, head, tail, rest, outside, settled) == 0:
                 work[CLOSED] += 1

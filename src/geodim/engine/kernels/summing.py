@@ -1,8 +1,7 @@
-"""Sums without rounding: numbers that are not negative, added up as whole numbers, by exponent.
+"""Sums without rounding: non-negative numbers, added up as integers, one sum per exponent.
 
-A float64 is a whole number of 53 bits times a power of two.  The whole numbers of one exponent add up in
-integers, exactly and in any order; Python's integers put the few exponents together (see
-`geodim.engine.parts.exact_sum`).
+A float64 is an integer of 53 bits times a power of two.  The integers of one exponent are added exactly, in
+any order; Python's integers combine the few exponents (see `geodim.engine.parts.exact_sum`).
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ from geodim.engine.kernels._bounds import require
 EXPONENTS = 2048
 FRACTION = 52
 TOGETHER = 1 << 10  # this many numbers of 53 bits add up to less than 2^63
-LOW = 32  # bits of a sum that go to one counter; the others go to a second one
+LOW = 32  # bits of a sum that go to one counter; the rest goes to a second one
 
 
 @njit(nogil=True, cache=True)
 def add_by_exponent(bits, low, high):
     """Add numbers, given by their bits, to the sums of their exponents.
 
-    Returns True if one is infinite, NaN or negative.  The sum of exponent e is ``low[e] + 2^32 high[e]``
-    units.  A run of equal exponents, which is what an ascending array has, is added up first.  Each addition
-    to ``low`` is less than 2^32, so that 2^31 of them do not overflow, and to ``high`` less than 2^31.
+    Returns True if a number is infinite, NaN or negative.  The sum of exponent e is ``low[e] + 2^32 high[e]``
+    units.  Runs of equal exponents, which ascending arrays have, are added up first.  Each addition to
+    ``low`` is less than 2^32, so that 2^31 of them do not overflow, and each to ``high`` is less than 2^31.
 
     Parameters
     ----------
-    bits : (n,) int64, float64 numbers seen as integers
+    bits : (n,) int64, the bits of float64 numbers
     low, high : (EXPONENTS,) int64, added to
     """
     require(low.size >= EXPONENTS and high.size >= EXPONENTS, "add_by_exponent: sums")

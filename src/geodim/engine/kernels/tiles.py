@@ -1,8 +1,8 @@
 """Windows evaluated, not bounded: the only place where widths are computed for their own sake.
 
-The sizes of a gap are contiguous in memory to the right of a start, so one load serves a whole
-vector of sizes and no horizontal reduction is needed.  The column ``l`` is padded with infinity:
-windows past the end never win.
+To the right of a start, the sizes of a gap are contiguous in memory.  So one load serves a whole vector of
+sizes, and no horizontal reduction is needed.  The column ``l`` is padded with infinity, so windows beyond the
+end never win.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from geodim.compiled import njit
 from geodim.engine.kernels.counters import note_range
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 
-PADDING = 2 * BASE + 8  # how far past the end a tile may read
+PADDING = 2 * BASE + 8  # how far beyond the end a tile may read
 
 
 @njit(nogil=True, cache=True)
 def evaluate_row(l, i, d0, best):
-    """``best[e] = min(best[e], l[i + d0 + e] - l[i])`` for every e < BASE.
+    """Lower ``best[e]`` to ``l[i + d0 + e] - l[i]`` for every e < BASE.
 
     ``l`` is float64, padded; ``best`` (BASE,) float64 widths.
     """
@@ -31,7 +31,7 @@ def evaluate_row(l, i, d0, best):
 
 @njit(nogil=True, cache=True)
 def evaluate_tile(l, start, stop, d0, best):
-    """``best[e] = min(best[e], l[i + d0 + e] - l[i])`` for every start i in [start, stop) and e < BASE.
+    """Lower ``best[e]`` to ``l[i + d0 + e] - l[i]`` for every start i in [start, stop) and e < BASE.
 
     Eight starts share a pass over ``best``, which would otherwise wait for its own stores.
 
@@ -67,13 +67,13 @@ def evaluate_tile(l, start, stop, d0, best):
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 def evaluate_leaf(l, n, d0, d_stop, c, bar, blocks, lows, count, best):
-    """Narrowest windows of one base gap over the kept blocks, most promising first.
+    """Write the narrowest windows of one base gap over the remaining blocks, most promising first.
 
-    Returns the number of windows evaluated.  After a block has been evaluated its windows bound the gap for
-    each size, which mostly discards the rest.
+    Returns the number of windows evaluated.  After a block has been evaluated, its windows bound the gap at
+    each size, which discards most of the others.
 
-    ``blocks`` and ``lows`` are (count,), int32 numbers and float64 widths less c e;
-    ``best`` is (BASE,) float64.
+    ``blocks`` and ``lows`` are (count,), int32 numbers and float64 widths minus c e; ``best`` is (BASE,)
+    float64.
     """
     best[:] = np.inf
     evaluated = 0
@@ -81,7 +81,7 @@ def evaluate_leaf(l, n, d0, d_stop, c, bar, blocks, lows, count, best):
     v = np.inf
     for turn in range(count):
         pick = turn
-        if turn == 1:  # block 0 gave V; then the one with the least lower bound
+        if turn == 1:  # block 0 gave V; next comes the block with the least lower bound
             for t in range(2, count):
                 if lows[t] < lows[pick]:
                     pick = t
@@ -103,14 +103,14 @@ def evaluate_leaf(l, n, d0, d_stop, c, bar, blocks, lows, count, best):
 def solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges):
     """Solve the sizes [1, d_stop), d_stop <= BASE, over all starts.
 
-    Ends early when every size fell below ``known`` or to 0.  Returns the number of ranges and the number of
-    starts that were examined.
+    Ends early once every size has fallen below ``known`` or to 0.  Returns the number of ranges and the
+    number of starts examined.
 
     Arrays are those of `gaps.solve_gaps`.
     """
     best = np.full(BASE, np.inf)
     start = np.int64(0)
-    d0 = np.int64(0)  # not a literal, which Numba would compile once more
+    d0 = np.int64(0)  # a literal would make Numba compile another version
     undecided = True
     while start < n and undecided:
         stop = min(start + 2048, n)

@@ -1,7 +1,8 @@
-"""What proves Phi at chosen sizes: a narrow window of a sorted column for each, on few straight lines.
+"""Witnesses of Phi at chosen sizes: a narrow window of a sorted column for each, on few straight lines.
 
-A window of k points that starts at a rank from p to q is at least x[p+k-1] - x[q] wide (the column is
-sorted), so the narrowest one is found by halving ranges of starts, and most of them are passed over at once.
+A window of k points that starts at a rank from p to q is at least x[p+k-1] - x[q] wide, because the column is
+sorted (F18).  So the narrowest window is found by halving ranges of starts, and most of them are skipped at
+once.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ DEPTH = 128  # of the halving: more than twice the bits of a rank
 
 @njit(nogil=True, cache=True)
 def require_sizes(sizes, n, what):
-    """Raise unless sizes ascend from 1 or more to n at most: positions are counted from them.
+    """Raise unless sizes ascend from at least 1 to at most n, since positions are derived from them.
 
     ``sizes`` is (m,) int64.
     """
@@ -28,12 +29,11 @@ def require_sizes(sizes, n, what):
 
 @njit(nogil=True, cache=True)
 def narrow_windows(x, sizes, enough, margin, allowed, starts, widths):
-    """Start and width of a window for every size, at most ``enough`` or ``margin`` above the narrowest.
+    """Write start and width of a window for every size: at most ``enough``, or nearly the narrowest.
 
-    Returns how many ranges of starts were compared; after more than ``allowed`` it gives up.
-
-    Where ``widths`` exceeds ``enough``, no window is narrower than ``widths - margin``, in these very float64
-    numbers.
+    "Nearly" means within ``margin``: where ``widths`` exceeds ``enough``, no window is narrower than
+    ``widths - margin``, in float64 arithmetic exactly as computed here.  Returns how many ranges of starts
+    were compared; after more than ``allowed`` comparisons it gives up.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def narrow_windows(x, sizes, enough, margin, allowed, starts, widths):
     start, size, work = 0, n, 0
     for at in range(sizes.size - 1, -1, -1):
         k = sizes[at]
-        # By this many points the window before is too large: leave them out on either side, or half on both.
+        # The previous window is too large by this many points: drop them on either side, or half on both.
         shrunk = size - k
         size = k
         best = x[start + k - 1] - x[start]
@@ -87,9 +87,10 @@ def narrow_windows(x, sizes, enough, margin, allowed, starts, widths):
 
 @njit(nogil=True, cache=True)
 def _on_line(x, sizes, low, high, k, rank, k_high, rank_high, limit):
-    """Whether windows on the line between two knots are within the limit at sizes number low to high - 1.
+    """Return whether the windows on the line between two knots keep the limit at sizes low to high - 1.
 
-    ``x`` is (n,) float64, ascending; ``limit`` (m,) float64 widths, one per size.
+    ``low`` and ``high`` are indices of ``sizes``.  ``x`` is (n,) float64, ascending; ``limit`` (m,) float64
+    widths, one per size.
     """
     across = max(k_high - k, 1)
     for at in range(high - 1, low - 1, -1):
@@ -102,10 +103,10 @@ def _on_line(x, sizes, low, high, k, rank, k_high, rank_high, limit):
 
 @njit(nogil=True, cache=True)
 def straighten(x, sizes, starts, limit, knots):
-    """Fill ``knots`` with few (size, rank): windows on lines between them and (n, 0) are within the limit.
+    """Write few knots (size, rank) such that the windows on lines between them keep the limit.
 
-    The windows at ``starts`` are.  Below the last knot the rank stays the same.  Knots are given from the
-    largest size down; returns how many there are.
+    The lines begin at (n, 0); below the last knot, the rank stays the same.  The windows at ``starts`` must
+    keep the limit.  Knots are written from the largest size down, and their number is returned.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ def straighten(x, sizes, starts, limit, knots):
         if _on_line(x, sizes, 0, right, 0, rank_right, 0, rank_right, limit):
             break
         good, step = right - 1, 2
-        while right - step >= 0:  # as far as a line goes, in growing steps,
+        while right - step >= 0:  # as far as a line reaches, with growing strides,
             at = right - step
             if not _on_line(x, sizes, at, right, sizes[at], starts[at], k_right, rank_right, limit):
                 break
@@ -146,9 +147,10 @@ def straighten(x, sizes, starts, limit, knots):
 
 @njit(nogil=True, cache=True)
 def _cheap_sizes(curve, most, sizes):
-    """Sizes between which (gap - 1) * growth of the curve is at most ``most``; how many, and the sum.
+    """Write sizes between which (gap - 1) * growth of the curve is at most ``most``.
 
-    ``curve`` is (n,) float64 widths, ``sizes`` (m,) int64, written.
+    Returns their number and the sum of these costs.  ``curve`` is (n,) float64 widths, ``sizes`` (m,) int64,
+    written.
     """
     n = curve.size  # curve[k - 1] is Phi(k)
     count, total, k = 0, 0.0, 1
@@ -174,9 +176,9 @@ def _cheap_sizes(curve, most, sizes):
 
 @njit(nogil=True, cache=True)
 def choose_sizes(curve, budget, sizes):
-    """About the fewest sizes up to n that leave at most ``budget`` of an ascending curve open; how many.
+    """Write about the fewest sizes up to n that leave at most ``budget`` of an ascending curve open.
 
-    At most as many as ``sizes`` has room for are filled in; more are needed if more are returned.
+    Returns their number.  If it exceeds the length of ``sizes``, only as many as fit were written.
 
     Parameters
     ----------
@@ -187,7 +189,7 @@ def choose_sizes(curve, budget, sizes):
     count, total = _cheap_sizes(curve, budget, sizes)
     low, high = 0.0, budget
     if total > budget:
-        for _ in range(40):  # equal costs for all gaps are nearly the best; which cost, is found by halving
+        for _ in range(40):  # equal costs for all gaps are nearly optimal; the cost is found by halving
             most = 0.5 * (low + high)
             count, total = _cheap_sizes(curve, most, sizes)
             if total > budget:
