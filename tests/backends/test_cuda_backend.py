@@ -27,7 +27,7 @@ from khop_cases import assert_same_result, random_graph
 torch = pytest.importorskip("torch", reason="the CUDA backend needs PyTorch")
 pytest.importorskip("triton", reason="the CUDA backend needs Triton")
 
-from geodim.backends.cuda import columns, solver, tensors
+from geodim.backends.cuda import columns, layout, solver, tensors
 from geodim.backends.cuda.backend import CudaBackend
 from geodim.backends.cuda.feed import Feed
 
@@ -40,7 +40,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 def short_programs(monkeypatch):
     """Several programs per column, and a search even where there are few points."""
     monkeypatch.setattr(solver, "PER", 32)
-    monkeypatch.setattr(solver, "NARROW", 32)
+    monkeypatch.setattr(layout, "NARROW", 32)
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ BASE = 32  # values of the finest block of a pyramid
 BATCH = 16  # columns that are solved together
 WIDEST = 32  # columns that are copied to the device together: two of the host's cache lines per row
 ENTRY = 26  # bytes that the search takes per entry of the lists that it has room for
-ENTRIES = 16  # columns for which there is room for as many entries as points;
-FEWEST = 8  # for fewer columns than this there is as much room as for these
+ENTRIES = 8  # columns for which there is room for as many entries as points;
+FEWEST = 4  # for fewer columns than this there is as much room as for these
 SORTING = 24  # bytes per point that PyTorch's sort takes in addition to its input
 USABLE = 0.95  # of the memory that is free: the rest goes to the allocator's rounding
 RESIDENT = 0.5  # the graph stays on the device if its entries take no more than this part of it
@@ -50,7 +50,7 @@ def solver_bytes(n_points: int, layers: int, batch: int) -> int:
 
 def wave_entries(n_points: int, batch: int) -> int:
     """Return how many list entries of a wave there is room for; for longer waves the host has to wait."""
-    return n_points * max(batch, FEWEST) // ENTRIES + 4096
+    return n_points * max(batch, FEWEST) // ENTRIES
 
 
 def bytes_for(n_points: int, itemsize: int, layers: int, batch: int) -> int:

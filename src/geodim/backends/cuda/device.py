@@ -16,8 +16,8 @@ else:
     torch = require("torch", "gpu", "the CUDA backend")
 
 
-MUCH = 1 << 20  # values
-FETCHING = 8  # threads, each with a pinned buffer: one empties its buffer while the device fills others
+MUCH = 1 << 25  # values
+FETCHING = 4  # threads, each with a pinned buffer: one empties its buffer while the device fills others
 
 
 def current(device: torch.device) -> AbstractContextManager[object]:

@@ -80,16 +80,15 @@ def base_records(
     t = tl.arange(0, BASE)
     i = start[:, None] + t[None, :]
     there = i < n
-    value = tl.load(l + i, mask=there, other=0.0)
-    residual = value.to(tl.float64) - slope[:, None] * t[None, :].to(tl.float64)
-    before = tl.load(l + i - 1, mask=there & (i > 0), other=float("inf"))
+    value = tl.load(l + i, mask=there, other=0.0).to(tl.float64)
+    residual = value - slope[:, None] * t[None, :].to(tl.float64)
+    before = tl.load(l + i - 1, mask=there & (i > 0), other=float("inf")).to(tl.float64)
     starts = tl.where(there & (value != before), residual, float("-inf"))
-    high = tl.max(tl.where(there, residual, float("-inf")), axis=1)
-    low = tl.min(tl.where(there, residual, float("inf")), axis=1)
-    # The four numbers of a record are neighbours, and are stored together.
-    record = tl.join(tl.join(high, tl.max(starts, axis=1)), tl.join(low, slope)).reshape(BLOCKS, 4)
     at = all_records + 4 * (column * total + block)
-    tl.store(at[:, None] + tl.arange(0, 4)[None, :], record, mask=ok[:, None])
+    tl.store(at, tl.max(tl.where(there, residual, float("-inf")), axis=1), mask=ok)
+    tl.store(at + 1, tl.min(tl.where(there, residual, float("inf")), axis=1), mask=ok)
+    tl.store(at + 2, tl.max(starts, axis=1), mask=ok)
+    tl.store(at + 3, slope, mask=ok)
     tl.store(all_peaks + column * total + block, start + tl.argmax(starts, axis=1), mask=ok)
 
 

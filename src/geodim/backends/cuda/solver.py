@@ -200,7 +200,7 @@ class DeviceSolver:
         parts = -(-n // PER)
         for stride in {max(parts // SAMPLED, 1): None, 1: None}:
             window_kernels.narrow_windows[(-(-parts // stride), rows)](
-                l, n, least, stride, NARROW=narrow, PER=PER, PART=PART, NEAR=NEAR, num_warps=1
+                l, n, least, stride, NARROW=narrow, PER=PER, PART=min(PART, PER), NEAR=NEAR, num_warps=1
             )
         few = min(narrow, n)
         self.raised[:rows, 0] = 1

@@ -27,6 +27,7 @@ PIECE = 128  # list entries per program
 SAMPLES = 4096  # blocks from which the first trend is chosen
 RAISED = 1024  # sizes of a column that are raised together, if any of them was evaluated
 PROGRAMS = 32  # of one warp, per multiprocessor, which holds no more
+FEWEST = 4096  # list entries that there is room for, however few points there are
 MOST_ENTRIES = 1 << 28  # list entries of a wave; beyond that it is cut in two
 COMMON: dict[str, Any] = {"N_SCALARS": SCALARS, "BASE": BASE}
 NODES: dict[str, Any] = {"N_NODE": NODE}
@@ -43,6 +44,7 @@ class Size:
     @classmethod
     def of(cls, entries: int, least: Size) -> Size:
         """Return room for this many entries, in lists of 16 on average, and at least for another wave."""
+        entries = max(entries, FEWEST)
         nodes = max(entries // 16, least.nodes)
         return cls(nodes, max(entries // PIECE + nodes, least.pieces), max(entries, least.entries))
 

@@ -21,19 +21,25 @@ def limit_at(place, x):
 
 
 @triton.jit
+def narrowest_at(l, n, i, x, size):
+    """Return the least width of the windows of so many steps from starts i, with values x."""
+    end = tl.load(l + i + size, mask=i + size < n, other=float("inf"))
+    return tl.min(end.to(tl.float64) - x.to(tl.float64), axis=0)
+
+
+@triton.jit
 def improve(l, n, i, x, least, first, STEP: tl.constexpr):
     """Evaluate STEP sizes, from ``first`` on, if that may find narrower windows.
 
-    It may if some window of ``first`` steps is no wider than the one known for the last of these sizes, since
-    windows of more steps are wider.
+    It may if some window of ``first`` steps is narrower than the one known for the last of these sizes.
+    Otherwise all windows of these sizes are at least as wide, and whoever found that one looked at its starts
+    for all of these sizes.
     """
-    shortest = tl.load(l + i + first, mask=i + first < n, other=float("inf")) - x
-    if tl.max((shortest <= limit_at(least + first + STEP - 1, x)).to(tl.int32), axis=0) > 0:
+    if narrowest_at(l, n, i, x, first) < tl.load(least + first + STEP - 1):
         for more in range(STEP):
-            size = first + more
-            end = tl.load(l + i + size, mask=i + size < n, other=float("inf"))
-            if tl.max((end - x <= limit_at(least + size, x)).to(tl.int32), axis=0) > 0:
-                tl.atomic_min(least + size, tl.min(end.to(tl.float64) - x.to(tl.float64), axis=0))
+            width = narrowest_at(l, n, i, x, first + more)
+            if width < tl.load(least + first + more):
+                tl.atomic_min(least + first + more, width)
 
 
 @triton.jit
