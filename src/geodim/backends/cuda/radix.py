@@ -1,20 +1,24 @@
-"""Rows in ascending order by kernels of our own, see ``radix.cu``: values alone, all rows together."""
+"""Sorting rows by kernels of our own, see ``radix.cu``: values alone, all rows together."""
 
 from __future__ import annotations
 
 import logging
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from geodim.backends.cuda.nvrtc import CompilerError, Module
 from geodim.optional import require
 
-torch = require("torch", "gpu", "the CUDA backend")
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = require("torch", "gpu", "the CUDA backend")
+
 log = logging.getLogger("geodim")
 
 DIGITS = 256
-COUNTED = 1 << 17  # values that a block of threads counts
+COUNTED = 1 << 17  # values counted by one block of threads
 MOST = 1 << 30  # values of a row: what tiles publish are numbers of 30 bits
 ITEMS = {4: 22, 8: 11}  # values of a thread, by their bytes
 THREADS, BLOCKS = 256, 3
@@ -27,7 +31,7 @@ class Sorter(NamedTuple):
     itemsize: int
 
     def sort(self, rows: torch.Tensor) -> None:
-        """Sort in place, with a second array as large as the first."""
+        """Sort in place, using a second array of the same size."""
         n_rows, n = rows.shape
         device, tiles = rows.device, -(-n // (THREADS * ITEMS[self.itemsize]))
         counts = torch.zeros((n_rows, self.itemsize, DIGITS), dtype=torch.int32, device=device)
@@ -46,7 +50,7 @@ class Sorter(NamedTuple):
 
 
 def sorter(rows: torch.Tensor) -> Sorter | None:
-    """Kernels for these rows; None where there are none."""
+    """Return the kernels for these rows; None if they cannot be used."""
     if not rows.is_cuda or torch.version.cuda is None or rows.shape[1] >= MOST:
         return None
     return _sorter(rows.device.index, rows.element_size())
@@ -54,7 +58,7 @@ def sorter(rows: torch.Tensor) -> Sorter | None:
 
 @cache
 def _sorter(device: int, itemsize: int) -> Sorter | None:
-    """Compiled once for each device, in a tenth of a second."""
+    """Compile the kernels, once for each device and type, in a third of a second."""
     kind = {4: "unsigned int", 8: "unsigned long long"}[itemsize]
     options = [f"-DKEY={kind}", f"-DTHREADS={THREADS}", f"-DITEMS={ITEMS[itemsize]}", f"-DBLOCKS={BLOCKS}"]
     source = files("geodim.backends.cuda").joinpath("radix.cu").read_text(encoding="utf-8")
