@@ -107,6 +107,16 @@ class Batches:
             done(part)
         return True
 
+    def finish(self) -> None:
+        """Wait until all columns are solved, with smaller waves if the device runs out of memory."""
+        while True:
+            try:
+                self.solver.finish()
+            except torch.OutOfMemoryError as error:
+                self._make_do(error)
+            else:
+                return
+
     def check_ends(self, ranges: Ranges | None) -> None:
         """Raise unless columns begin and end where the first pass found them; otherwise the data changed."""
         if ranges is None or not self.ends:
@@ -188,6 +198,7 @@ def compute_profile(
                     break
         profile = coming.result()
         profile.sizes = numbered.result()
+    batches.finish()
     batches.check_ends(ranges)
     profile.done[:], profile.stopped = finished, driver.stopped
     profile.bytes_read = n * d * itemsize

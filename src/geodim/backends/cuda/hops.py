@@ -127,6 +127,7 @@ class DevicePass(HopPass):
 
     def _fetch(self, batches: Batches, layers: Layers) -> None:
         """Copy phi and owners to the host."""
+        batches.finish()
         for k, profile in enumerate(layers.profiles):
             fetch(batches.solver.phi[k], profile.phi, self.threads)
             fetch(batches.solver.owner[k], profile.owner, self.threads)

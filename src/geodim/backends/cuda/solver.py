@@ -35,6 +35,10 @@ class Batch(NamedTuple):
     scalars: torch.Tensor
     layer: int
 
+    def alone(self, row: int) -> Batch:
+        """Return a batch of one of the columns."""
+        return Batch(self.l[row : row + 1], [self.columns[row]], self.scalars[row : row + 1], self.layer)
+
 
 class DeviceSolver:
     """Solves batches of sorted columns of one length and raises phi, which stays on the device.
@@ -74,7 +78,8 @@ class DeviceSolver:
         self._owner = torch.full((layers, n_points), -1, dtype=torch.int32, device=device)
         self.phi_records, self.phi_peaks = self.layout.new_records(1)
         self.tests = self.windows = 0
-        self._open: Batch | None = None
+        self._open: Batch | None = None  # in work,
+        self._left: list[Batch] = []  # and columns that must be searched again
         self._room = room
         self.shrink(batch)
 
@@ -144,18 +149,19 @@ class DeviceSolver:
 
     def finish(self) -> None:
         """Wait for the columns in work; if their waves did not fit, search these again, one by one."""
-        if self._open is None:
-            return
-        if self.device.type == "cuda":
-            self._event.synchronize()
-        counts = self._told.numpy()
-        if not counts[-1].any():
-            self.tests += int(counts[:-1, 2].sum())
-            self.windows += int(counts[:-1, 3].sum())
-        else:
-            for row in range(len(self._open.columns)):
-                self._again(self._open, row)
-        self._open = None
+        if self._open is not None:
+            if self.device.type == "cuda":
+                self._event.synchronize()
+            counts = self._told.numpy()
+            if counts[-1].any():
+                self._left = [self._open.alone(row) for row in range(len(self._open.columns))]
+            else:
+                self.tests += int(counts[:-1, 2].sum())
+                self.windows += int(counts[:-1, 3].sum())
+            self._open = None
+        while self._left:  # if the device runs out of memory here, the next call goes on
+            self._again(self._left[-1])
+            self._left.pop()
 
     def _begin(self, batch: Batch) -> None:
         """Build the pyramids of the columns and of Phi, and evaluate the narrow windows."""
@@ -172,9 +178,8 @@ class DeviceSolver:
             self.phi_records,
         )  # fmt: skip
 
-    def _again(self, batch: Batch, row: int) -> None:
-        """Search one column of a batch, with as much memory as its waves take."""
-        alone = Batch(batch.l[row : row + 1], [batch.columns[row]], batch.scalars[row : row + 1], batch.layer)
+    def _again(self, alone: Batch) -> None:
+        """Search a single column, with as much memory as its waves take."""
         self._begin(alone)
         first = self.layout.first_wave(1)
         assert first is not None
