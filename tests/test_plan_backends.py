@@ -85,9 +85,9 @@ def test_counting_needs_fewer_steps_than_points():
 def test_memory_by_hand():
     """10^6 x 48 float32, two threads: two solvers, a profile, two blocks of eight columns."""
     need = column_memory(Problem(10**6, 48), 2) - PROCESS_BYTES
-    assert need == 10**6 * (2 * (8 + 2 * 4 + 4.75 + 24) + 12 + 2 * 8 * 4)
+    assert need == 10**6 * (2 * (8 + 2 * 4 + 2.375 + 24) + 12 + 2 * 8 * 4)
     one = column_memory(Problem(10**6, 48, row_major=False), 1) - PROCESS_BYTES
-    assert one == 10**6 * (8 + 8 + 4.75 + 24 + 12 + 8 * 4)
+    assert one == 10**6 * (8 + 8 + 2.375 + 24 + 12 + 8 * 4)
     assert column_memory(Problem(10**6, 48, held=True), 2) == need + PROCESS_BYTES + 10**6 * 48 * 4
     # With more columns each thread has a bar, who reached it, and an eighth of the values three times.
     many = column_memory(Problem(10**6, 64), 2) - PROCESS_BYTES
@@ -254,7 +254,7 @@ def test_what_does_not_fit_the_device():
     fitting = int(small.why_not.split("up to about ")[1].split(" points")[0].replace(",", ""))
     assert plan_cuda(Problem(fitting, 16), budget=GIB).fits
     with pytest.raises(DeviceMemoryError, match="beside the graph"):
-        device.hop_widths(10**6, 4, 16, 3, 10**6 * 130)
+        device.hop_widths(10**6, 4, 16, 3, 10**6 * 120)
     assert "need" in plan_cuda(replace(PAPERS, hops=100)).why_not
     assert plan_cuda(Problem(10**9, 64)).fits
     assert not plan_cuda(Problem(10**10, 64)).fits

@@ -41,9 +41,10 @@ MODULES = [
 ]
 
 
-N = 200  # points: seven base blocks, one level
-BLOCKS = 7
-PADDING = 72
+N = 200  # points: seven runs of 32 values, and a pyramid of four blocks on one level
+RUNS = 7
+BLOCKS = 4
+PADDING = 136
 
 
 def sorted_column():
@@ -168,12 +169,12 @@ def calls():
                          np.ones(N, np.int64), np.zeros(4, np.int64)), "values guide counts"),
         ("bound_windows", (*cells, np.array([2, 200]), np.empty(2), np.empty(2)), "least sizes"),
         ("mark_open", (*cells, np.array([2, 200]), np.ones(2), np.zeros(4, np.bool_)), "least sizes"),
-        ("lattice_quantum", (np.arange(float(N)), N, 1.0), ""),
+        ("lattice_quantum", (np.arange(float(N)), N, 1.0, False), ""),
         ("median_run", (np.arange(float(N)), N), ""),
         ("one_sided", (np.zeros(N), N, 0, 150, np.empty(N)), ""),
-        ("open_gaps", (sorted_column(), N, 5, np.zeros(N), False, np.zeros(BLOCKS, np.bool_)), ""),
+        ("open_gaps", (sorted_column(), N, 5, np.zeros(N), False, np.zeros(RUNS, np.bool_)), ""),
         ("open_gaps_by_counts", (np.arange(float(N)), N, 5, 2.0, np.full(N, -5.0),
-                                 np.zeros(BLOCKS, np.bool_)), ""),
+                                 np.zeros(RUNS, np.bool_)), ""),
         ("cumulate", (np.ones(10, np.int32), 1.0, np.empty(11)), "counts"),
         ("along_slope", (np.zeros(N), 1.0, 0, N, np.empty(N)), ""),
         ("tilt", (np.zeros(N), one_range, 1, 1.0), ""),
@@ -187,17 +188,17 @@ def calls():
         ("straighten", (np.arange(9.0), np.array([2, 9]), np.zeros(2, np.int64), np.full(2, 9.0),
                         np.empty((1, 2), np.int64)), "sizes"),
         ("choose_sizes", (np.arange(9.0), 1.0, np.empty(9, np.int64)), "curve sizes"),
-        ("solve_gaps", (sorted_column(), N, records, offsets, counts, 0.0, 1e-12, -1e-12, 5.0, 0, BLOCKS,
-                        np.zeros(N), 0.0, False, 1 << 40, np.empty(N), ranges,
+        ("solve_gaps", (sorted_column(), N, records, offsets, counts, 0.0, 1e-12, -1e-12, 0.0, np.inf, 5.0,
+                        0, BLOCKS, np.zeros(N), 0.0, False, 1 << 40, np.empty(N), ranges,
                         np.empty(BLOCKS + 2, np.int32),
                         np.empty(BLOCKS + 2), work), "ranges"),
         ("find_starts", (sorted_column(), N, records, offsets, counts, 1e-12, 0.0, np.arange(float(N)),
                          np.ones(N, np.bool_), np.empty(N, np.int64)), ""),
         ("rank_equal_ones", (np.zeros(5), np.arange(5), *np.empty((2, 5), np.int64)), "values"),
         ("spread_around_line", (np.arange(float(N)), N), ""),
-        ("lowest_bits", (np.arange(float(N)).view(np.int64), N, np.empty(BLOCKS, np.int32)), ""),
+        ("lowest_bits", (np.arange(float(N)).view(np.int64), N, np.empty(RUNS, np.int32)), ""),
         ("build_lines", (np.arange(float(N)), N, *fine_lines()), ""),
-        ("departures", (np.arange(float(N)), N, 5, np.ones(BLOCKS), np.empty(N)), ""),
+        ("departures", (np.arange(float(N)), N, 5, np.ones(RUNS), np.empty(N)), ""),
         ("solve_alike", (grid_column(), -grid_column()[N - 1 :: -1], N, *fine_lines(),
                          *np.array([[3, 9]] * 2), 1, N, np.zeros(N), False, np.empty(N), ranges, work),
          "starts ends ranges"),

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.kernel_calls import BLOCKS, MODULES, N, calls, entry_point, kernels
+from engine.kernel_calls import BLOCKS, MODULES, RUNS, N, calls, entry_point, kernels
 from geodim.errors import DataChangedError, InputValueError, InternalError
 
 # Called by other kernels only, which have checked what these rely on; and the checks themselves.
@@ -27,6 +27,7 @@ INNER = {
     "filter_blocks", "filter_plainly", "promising_first", "halves", "difference", "fitted_slope",
     "residual_range", "seed", "seed_pairs", "mark_settled", "trend_at", "narrower", "least_width",
     "evaluate_block", "lowered", "descend", "descend_line", "evaluate_row", "evaluate_tile", "evaluate_leaf",
+    "evaluate_starts", "is_narrow", "greatest_departure", "lies_below", "promising_parts", "put_lower_first",
     "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_divided", "require_sizes", "_on_line",
     "_cheap_sizes", "_extremes", "_dominated", "_where_ties_are", "_count", "_window_near", "_first_at_least",
     "_most_points", "_start_of", "_smallest_windows", "_is_even",
@@ -155,7 +156,7 @@ for kernel, arguments in [
         ("solve_straight", "lasts", [3, N]),
         ("narrowest_of_some", "starts", [3, N]),
         ("narrowest_of_some", "ends", [-1, 3]),
-        ("solve_alike", "counts", [BLOCKS + 1, 2, 1]),
+        ("solve_alike", "counts", [RUNS + 1, 2, 1]),
         ("enter_branch", "column_rows", [0, 2, 0, 1]),
         ("add_masses", "at", [0, 2, 1]),
         ("add_masses", "at", [0, -1, 1]),

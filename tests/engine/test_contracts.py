@@ -14,9 +14,10 @@ import pytest
 from distributions import column
 from engine.oracle import KINDS, padded, phi
 from geodim.engine import column as column_module
-from geodim.engine.column import PyramidLayout, lattice
+from geodim.engine.column import PyramidLayout
 from geodim.engine.kernels import columns, gaps, pyramid, reading
-from geodim.engine.kernels.pyramid import BASE, PEAK, S0, S1, SLOPE, SMOOTH, U0, U1, W0, W1
+from geodim.engine.kernels.pyramid import BASE, BLOCK, HEIGHT, PEAK, S0, SLOPE, SMOOTH, U0, U1, W0, W1
+from geodim.engine.lattices import lattice
 
 # ---------------------------------------------------------------- the pyramid
 
@@ -39,7 +40,7 @@ def levels(layout):
     for level, (offset, count) in enumerate(
         zip(layout.offsets.tolist(), layout.counts.tolist(), strict=True)
     ):
-        yield level, BASE << level, range(count), offset
+        yield level, BLOCK << level, range(count), offset
 
 
 @pytest.mark.parametrize("n", [321, 512, 700])
@@ -69,10 +70,10 @@ def test_lines_enclose_blocks_and_touch_them(name, n):
             if first_of.size:  # starts: the first of equal values
                 assert np.all(residual[first_of] <= row[S0] + near)
                 assert row[S0] <= row[U0] + near
-                assert row[S1] == pytest.approx(row[S0] + slope * (size - 1), abs=near)
                 assert int(row[PEAK]) - start in first_of
+                assert row[HEIGHT] == l[int(row[PEAK])]
             else:
-                assert row[S0] == row[S1] == -np.inf
+                assert row[S0] == -np.inf
             if level == 0:
                 assert row[U0] == pytest.approx(residual.max(), abs=near)
                 assert row[W0] == pytest.approx(residual.min(), abs=near)
@@ -83,11 +84,11 @@ def test_lines_enclose_blocks_and_touch_them(name, n):
             halves = records[
                 layout.offsets[level - 1] + 2 * block : layout.offsets[level - 1] + 2 * block + 2
             ]
-            for low, high, chosen, best in ((U0, U1, np.max, U0), (S0, S1, np.max, S0), (W0, W1, np.min, W0)):
+            for best, chosen in ((U0, np.max), (S0, np.max), (W0, np.min)):
                 ends = [
-                    halves[half, end] - slope * (half * size // 2 + (size // 2 - 1) * (end == high))
+                    halves[half, best] + halves[half, SLOPE] * last - slope * (half * size // 2 + last)
                     for half in (0, 1)
-                    for end in (low, high)
+                    for last in (0, size // 2 - 1)
                 ]
                 assert row[best] == pytest.approx(chosen(ends), abs=near)
 
@@ -97,35 +98,35 @@ def test_blocks_past_the_end_are_neutral(name):
     _, layout, records, _, _, _ = pyramid_of(name, 321)
     for _, _, blocks, offset in levels(layout):
         for row in records[offset + len(blocks) : offset + len(blocks) + 2]:
-            assert row[[U0, U1, S0, S1]].tolist() == [-np.inf] * 4
+            assert row[[U0, U1, S0]].tolist() == [-np.inf] * 3
             assert row[[W0, W1]].tolist() == [np.inf] * 2
-            assert row[[SLOPE, PEAK]].tolist() == [0.0, 0.0]
+            assert row[[SLOPE, PEAK, HEIGHT]].tolist() == [0.0] * 3
 
 
 def test_slopes():
     """The median of three chords, a multiple of the grain, and no steeper than the whole column allows."""
     n = 4 * SMOOTH
     line = np.arange(float(n))
-    for start in (0, BASE, 2 * SMOOTH, n - BASE, n - 5):
-        assert pyramid.local_slope(line, n, start, BASE, 0.0, np.inf) == 1.0
-        assert pyramid.local_slope(0.3 * line, n, start, BASE, 0.25, np.inf) == 0.25
-        assert pyramid.local_slope(line, n, start, BASE, 0.0, 0.5) == 0.5
-        assert pyramid.local_slope(np.zeros(n), n, start, BASE, 0.0, np.inf) == 0.0
+    for start in (0, BLOCK, 2 * SMOOTH, n - BLOCK, n - 5):
+        assert pyramid.local_slope(line, n, start, BLOCK, 0.0, np.inf) == 1.0
+        assert pyramid.local_slope(0.3 * line, n, start, BLOCK, 0.25, np.inf) == 0.25
+        assert pyramid.local_slope(line, n, start, BLOCK, 0.0, 0.5) == 0.5
+        assert pyramid.local_slope(np.zeros(n), n, start, BLOCK, 0.0, np.inf) == 0.0
     start = 2 * SMOOTH
     # An outlier on one side stays out.
     for side in (
         slice(None, start - 100),
-        slice(start + BASE + 100, None),
+        slice(start + BLOCK + 100, None),
     ):
         bent = line.copy()
         bent[side] += 1e6 * (-1.0 if side.stop else 1.0)
-        assert pyramid.local_slope(bent, n, start, BASE, 0.0, np.inf) == 1.0
-    knee = np.where(line < start + BASE - 1, 0.0, line - (start + BASE - 1))  # flat, then rising
-    expected = SMOOTH / (SMOOTH + BASE - 1)  # from the block's first value on; the other two chords are flat
-    assert pyramid.local_slope(knee, n, start, BASE, 0.0, np.inf) == 0.0
+        assert pyramid.local_slope(bent, n, start, BLOCK, 0.0, np.inf) == 1.0
+    knee = np.where(line < start + BLOCK - 1, 0.0, line - (start + BLOCK - 1))  # flat, then rising
+    expected = SMOOTH / (SMOOTH + BLOCK - 1)  # from the block's first value on; the other two chords are flat
+    assert pyramid.local_slope(knee, n, start, BLOCK, 0.0, np.inf) == 0.0
     steep = knee.copy()
     steep[:start] -= 1e6  # and steep before: the median is what comes after
-    assert pyramid.local_slope(steep, n, start, BASE, 0.0, np.inf) == pytest.approx(expected, rel=1e-15)
+    assert pyramid.local_slope(steep, n, start, BLOCK, 0.0, np.inf) == pytest.approx(expected, rel=1e-15)
     wide = 2 * SMOOTH  # a large block looks as far as it is long, twice
     cubic = (np.arange(8.0 * wide) - 4.5 * wide + 0.5) ** 3  # as steep before as after, and less in between
     start, stop = 4 * wide, 5 * wide - 1
@@ -135,15 +136,15 @@ def test_slopes():
 
 def test_no_line_is_steeper_than_the_column_allows():
     """Trends times sizes stay below the range, which the bound on roundings rests on."""
-    n = 320
+    n = 640
     l = padded(np.append(-1000.0, np.linspace(0.0, 1e-3, n - 1)))
     records = np.empty((14, pyramid.RECORD))
     pyramid.build_base(l, n, records, 10, 0.0, 1000.001)
-    assert records[0, SLOPE] == pytest.approx(1000.001 / BASE, rel=1e-12)
+    assert records[0, SLOPE] == pytest.approx(1000.001 / BLOCK, rel=1e-12)
     offsets, counts = np.array([0, 12]), np.array([10, 5])
     records = np.concatenate([records[:12], np.empty((9, pyramid.RECORD))])
     pyramid.build_parents(l, n, records, offsets, counts, 0.0, 1000.001)
-    assert records[12, SLOPE] == pytest.approx(1000.001 / (2 * BASE), rel=1e-12)
+    assert records[12, SLOPE] == pytest.approx(1000.001 / (2 * BLOCK), rel=1e-12)
 
 
 # ---------------------------------------------------------------- filters
@@ -195,12 +196,26 @@ def test_the_quantum_is_the_largest_that_divides_all(n, grain):
             values = np.sort(rng.integers(least, least + 3000, n) * unit)
             bits = int(np.bitwise_or.reduce(values))
             expected = grain * (bits & -bits)
-            assert columns.lattice_quantum(values * grain, n, grain) == expected
+            for single in (False, True):  # all of these are float32, too
+                assert columns.lattice_quantum(values * grain, n, grain, single) == expected
     values = np.sort(rng.integers(-3000, 3000, n) * 4.0)
     for at in {0, n // 2, n - 1, min(4095, n - 1), min(4096, n - 1)}:
         other = values.copy()
         other[at] += 0.5 * grain
-        assert columns.lattice_quantum(np.sort(other), n, grain) == 0.0
+        assert columns.lattice_quantum(np.sort(other), n, grain, False) == 0.0
+
+
+@pytest.mark.parametrize("exponent", [-40, -24, -12, 0, 12])
+def test_the_quantum_of_float32_is_found_around_zero(exponent):
+    """As fine as the finest fraction, wherever that lies."""
+    rng = np.random.default_rng(0)
+    near = rng.standard_normal(3000) * 2.0**exponent
+    far = rng.integers(-(2**20), 2**20, 5000).astype(np.float64)
+    values = np.sort(np.concatenate([near, far]).astype(np.float32).astype(np.float64))
+    grain = 2.0 ** (21 - 48)
+    assert columns.lattice_quantum(values, values.size, grain, True) == columns.lattice_quantum(
+        values, values.size, grain, False
+    )
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 40])

@@ -24,15 +24,15 @@ from geodim.engine.target import Solved
 # ---------------------------------------------------------------- how much is looked at
 
 
-# Of 1000 points, with 500,000 windows and 31 gaps of 32 sizes: tests of blocks, and
+# Of 4000 points, with 8,000,000 windows and 62 gaps of 64 sizes: tests of blocks, and
 # windows evaluated, at most.
 WORK = {
-    "normal": (620, 315_000),
-    "exponential": (480, 135_000),
-    "two_clusters": (590, 375_000),
-    "integers_below_n": (590, 160_000),
-    "half_zero": (420, 145_000),
-    "duplicates": (570, 225_000),
+    "normal": (1550, 950_000),
+    "exponential": (950, 610_000),
+    "two_clusters": (2050, 1_800_000),
+    "integers_below_n": (1650, 920_000),
+    "half_zero": (950, 490_000),
+    "duplicates": (1800, 1_080_000),
 }
 
 
@@ -43,13 +43,13 @@ def test_bounds_save_work(monkeypatch, name):
     A feature half as wide, which is below Phi nearly everywhere, takes less.
     """
     monkeypatch.setattr(column_module, "TOP_BLOCKS", 4)
-    values = column(name, 1000).astype(np.float64)
+    values = column(name, 4000).astype(np.float64)
     tests, windows = WORK[name]
     work = compute_profile(as_source(values[:, np.newaxis]), n_threads=1).work
     assert 0 < work[TESTS] <= tests
     assert 0 < work[WINDOWS] <= windows
     assert work[REJECTED] == 0
-    assert work[LEAVES] + work[CLOSED] <= 33
+    assert work[LEAVES] + work[CLOSED] <= 63
     both = compute_profile(as_source(np.stack([values, 0.5 * values], axis=1)), n_threads=1).work
     assert both[TESTS] <= 1.85 * work[TESTS]
     assert both[WINDOWS] <= 1.7 * work[WINDOWS]
@@ -58,10 +58,10 @@ def test_bounds_save_work(monkeypatch, name):
 def test_lines_that_meet_end_the_search():
     """Whole numbers in a row: phi is known from the bounds alone."""
     # Four lines, so that this is no grid.
-    values = np.cumsum(np.where(np.arange(1000) % 250 == 0, 4000.0, 1.0))
+    values = np.cumsum(np.where(np.arange(2000) % 500 == 0, 4000.0, 1.0))
     work = compute_profile(as_source(values[:, np.newaxis]), n_threads=1).work
     assert work[CLOSED] >= 6
-    assert work[WINDOWS] <= 380_000
+    assert work[WINDOWS] <= 1_600_000
 
 
 # ---------------------------------------------------------------- lines

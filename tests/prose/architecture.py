@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.kernels.pyramid import BLOCK
 from geodim.engine.ways import DROPPED_UP_TO, MANY_COLUMNS, MANY_POINTS
 
 if TYPE_CHECKING:
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 def check(page: Page) -> None:
     page.says("From {} columns on, of {} to {} points", MANY_COLUMNS, MANY_POINTS, f"{DROPPED_UP_TO:,}")
-    page.says("records of blocks of {}, {}, … values", BASE, 2 * BASE)
-    page.says("tiles of {} starts × {} sizes", BASE, BASE)
+    page.says("records of blocks of {}, {}, … values", BLOCK, 2 * BLOCK)
+    page.says("tiles of {} starts × {} sizes", BLOCK, BLOCK)
     page.allows(
         "three 11-bit passes for float32; long columns are dealt out by 14 leading bits", "how a float is cut"
     )
     page.allows(
-        "about 25 bytes per point for float32 (sorted column 8, keys shared with phi 8, records 5, the block "
-        "being read 4 per column), 33 for float64, plus 12 bytes per point for the profile",
+        "about 23 bytes per point for float32 (sorted column 8, keys shared with phi 8, records 2.4, the "
+        "block being read 4 per column), 31 for float64, plus 12 bytes per point for the profile",
         "the sizes of the arrays, added up",
     )

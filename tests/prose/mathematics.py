@@ -10,7 +10,7 @@ import numpy as np
 from geodim import paper
 from geodim.engine.alike import PAIRS
 from geodim.engine.column import GRID_SPREAD, MOST_LOOKS
-from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.kernels.pyramid import BASE, BLOCK
 from geodim.engine.steps import SMALLEST
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def check(page: Page) -> None:
     page.says("± {} Phi({})/(2n)", SMALLEST, SMALLEST + 2)
     page.says("w ≤ s = {} steps", SMALLEST)
     page.allows("A window of p+q−1 points", "a formula")
-    page.says("n/{} leaves", BASE)
+    page.says("n/{} leaves", BLOCK)
     page.says("within {} spacings of a line", f"{GRID_SPREAD:.0f}")
     page.says("has looked {} times for each of the lengths", f"{MOST_LOOKS:,}")
     page.says("is solved {} lengths at a time instead", BASE)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.engine import hard
-from geodim.engine.column import HUGE, LARGEST, SMALLER, lattice
+from geodim.engine.column import HUGE, LARGEST, SMALLER
+from geodim.engine.lattices import lattice
 from geodim.engine.steps import CLOSEST
 from geodim.features.operators import LARGEST_DEGREE, LEAST_DEGREE
 from prose.sources import benchmark, constant

@@ -7,7 +7,6 @@ solve those gaps in pieces, so that a long solve can be stopped between any two 
 
 from __future__ import annotations
 
-import math
 import threading
 from typing import TYPE_CHECKING
 
@@ -15,11 +14,12 @@ import numpy as np
 
 from geodim.engine.changed import changed
 from geodim.engine.hard import margin
+from geodim.engine.helpers import Helpers
 from geodim.engine.kernels import columns, gaps, lines, pyramid, runs
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
+from geodim.engine.lattices import lattice, narrow_limits
 from geodim.engine.patterns import InPieces, line_or_pattern, pattern_or_bent
-from geodim.engine.rounding import LATTICE_BITS, SLACK_BITS
 from geodim.engine.sorter import HANDFUL, Sorter
 from geodim.engine.target import Solved
 from geodim.errors import InternalError
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from geodim.data.checks import Ranges
-    from geodim.engine.helpers import Helpers
     from geodim.engine.target import Target
 
     PieceSolver = Callable[[tuple[int, int], NDArray[np.int64]], tuple[NDArray[np.int64], int]]
@@ -43,7 +42,8 @@ HUGE = 2.0**900  # beyond this, sums in comparisons of windows could overflow,
 SMALLER = -128  # so such columns are scaled by this power of two
 LARGEST = 2.0**1000  # beyond this, the trend arithmetic could overflow, too
 LONG = 1 << 20  # from this length on every gap is a piece of its own,
-GAPS_PER_PIECE = 4  # while shorter columns would spend their time between pieces
+GAPS_PER_PIECE = 4  # while shorter columns would spend too much time between pieces,
+SHORT = 1 << 15  # and the shortest are a single piece
 GRID_SPREAD = 24.0  # a column that stays within this many spacings of a line is straight
 MOST_STRAIGHT = 1 << 26  # points of a straight column: positions times half a float are exact
 MOST_LOOKS = 4096  # windows examined per size before a column is treated as alike
@@ -80,6 +80,7 @@ class ColumnSolver:
         self.ranges: Ranges | None = None  # what a first pass found, by column index, if known
         self.relaxed = False  # whether widths of hard columns may be off by a few roundings:
         self.near, self.loose = 0.0, 0.0  # by this at most, and by this for the current column
+        self.single = False  # whether all values of the current column are float32
         self.turn = 0.0  # at which of its pieces a column begins, as a share
         self.records: NDArray[np.float64] | None = None
         self.scratch = threading.local()  # candidate lists, one pair per thread that solves pieces
@@ -99,6 +100,7 @@ class ColumnSolver:
             self._check_range(index, found[0])
             return self._solve_pairs(*found, index, target)
         self._sort(column)
+        self.single = self.step == 0.0 and column.dtype == np.float32
         self._check_range(index, self.values[: self.n])
         return self._solve_sorted(self.values, self.n, index, target, stop, executor)
 
@@ -125,6 +127,7 @@ class ColumnSolver:
             counts[biggest] -= cut
         n = self.n - cut
         self.values[:n] = np.repeat(values, counts)
+        self.single = False
         self._pad(n)
         return self._solve_sorted(self.values, n, index, target, stop, executor, cut)
 
@@ -249,7 +252,7 @@ class ColumnSolver:
             return True
         del bar
         solve = self._piece_solver(l, n, layout, known, skip)
-        pieces = pieces_of(is_open, GAPS_PER_PIECE if n < LONG and executor is None else 1)
+        pieces = pieces_of(is_open, gaps_per_piece(n, executor))
         begin = int(self.turn * len(pieces))
         pieces = pieces[begin:] + pieces[:begin]
         top = layout.top_shift
@@ -290,7 +293,7 @@ class ColumnSolver:
 
     def _lattice(self, l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:
         """Return grain, slack and quantum, see `lattice`."""
-        return lattice(l, n, magnitude)
+        return lattice(l, n, magnitude, single=self.single)
 
     def _merge(self, target: Target, solved: Solved) -> None:
         """Merge what was solved."""
@@ -316,6 +319,7 @@ class ColumnSolver:
             most_looks = 16 * n  # more than any size needs
         grain, slack, quantum = self._lattice(l, n, magnitude)
         bar = quantum if quantum > 0.0 else -slack
+        unit, least = narrow_limits(quantum, magnitude, self.single)
         # Exact grids have no spread: the lines of the recursion meet there.
         if 4 * pyramid.BASE <= n < MOST_STRAIGHT and 0.0 < lines.spread_around_line(l, n) < GRID_SPREAD:
             return InPieces(
@@ -335,8 +339,8 @@ class ColumnSolver:
             sizes = (piece[1] - piece[0]) << top
             ranges = np.empty((sizes // pyramid.BASE + pyramid.BASE, 2), np.int64)
             count = gaps.solve_gaps(
-                l, n, records, layout.offsets, layout.counts, grain, slack, bar, span, piece[0], piece[1],
-                known, self.slope, skip, most_looks * sizes, self.phi, ranges, blocks, lows, work,
+                l, n, records, layout.offsets, layout.counts, grain, slack, bar, unit, least, span, piece[0],
+                piece[1], known, self.slope, skip, most_looks * sizes, self.phi, ranges, blocks, lows, work,
             )  # fmt: skip
             return (ranges, count) if count >= 0 else alike.solve(piece, work)
 
@@ -387,29 +391,26 @@ class PyramidLayout:
     """The layout of a pyramid over n points: number of blocks and first record of each level."""
 
     def __init__(self, n: int) -> None:
-        counts = [-(-n // pyramid.BASE)]
+        counts = [-(-n // pyramid.BLOCK)]
         while counts[-1] > TOP_BLOCKS:
             counts.append(-(-counts[-1] // 2))
         self.counts = np.array(counts, np.int64)
         self.offsets = np.concatenate([[0], np.cumsum(self.counts + 2)[:-1]]).astype(np.int64)
         self.total = int((self.counts + 2).sum()) + 2
-        self.top_shift = pyramid.BASE_SHIFT + len(counts) - 1
+        self.top_shift = pyramid.BLOCK_SHIFT + len(counts) - 1
 
 
-def lattice(l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:
-    """Return grain, slack and quantum of a column.
+def gaps_per_piece(n: int, executor: Executor | Helpers | None) -> int:
+    """Return how many gaps of a column of n values are solved together.
 
-    Let the grain be 2^-48 times the power of two above the largest magnitude.  If all values are multiples of
-    it, every sum of the trend arithmetic that can decide anything is exact in float64 (section 4 of
-    docs/numerics.md).  No slack is needed then, and widths differ by multiples of the quantum, the coarsest
-    such grain.  Otherwise grain and quantum are 0, and the slack covers every rounding of the bounds.
+    Between two pieces a thread needs the interpreter's lock, for which many threads wait longer than for the
+    pieces.  Only if all threads share a single column, each piece is as small as can be.
     """
-    exponent = math.frexp(magnitude)[1]
-    grain = math.ldexp(1.0, max(exponent - LATTICE_BITS, -1074))
-    quantum = columns.lattice_quantum(l, n, grain)
-    if quantum > 0.0:
-        return grain, 0.0, quantum
-    return 0.0, math.ldexp(magnitude, -SLACK_BITS), 0.0
+    if executor is not None and not isinstance(executor, Helpers):
+        return 1
+    if n < SHORT:
+        return TOP_BLOCKS
+    return GAPS_PER_PIECE if n < LONG else 1
 
 
 def pieces_of(is_open: NDArray[np.bool_], most: int = 1) -> list[tuple[int, int]]:

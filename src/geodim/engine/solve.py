@@ -237,8 +237,10 @@ class _Run:
 
             self._wait_for([pool.submit(read, *share) for share in pairwise(edges)])
             self.profile.bytes_read += values.nbytes
-            # Before the last group, threads have columns of their own to solve.
-            helpers = Helpers(pool, self.threads - 1) if group is groups[-1] else None
+            # After the last group, threads without a column help others, two or more each; before that, all
+            # threads have columns of their own.
+            most = min(-(-2 * self.threads // len(group)), self.threads - 1)
+            helpers = Helpers(pool, most) if group is groups[-1] else None
             solving[turn % 2] = [
                 pool.submit(self._solve_unless_dominated, values[at : at + 1], column, helpers)
                 for at, column in enumerate(group)

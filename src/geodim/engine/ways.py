@@ -17,6 +17,7 @@ MANY_COLUMNS, MANY_POINTS, DROPPED_UP_TO = 64, 256, 1 << 21
 # Up to this many values, and points squared times features, NumPy is done before compiled code is loaded.
 FEW_VALUES, FEW_WINDOWS = 1 << 18, 1 << 28
 EVERY_WINDOW = "every window"
+SHORT_COLUMNS = 1 << 14  # points: blocks of twice as many columns still fit the cache
 CACHE_LINE = 64  # bytes; threads that read together take a whole line of each row, if memory allows
 
 
@@ -171,6 +172,8 @@ def _block_width(n_points: int, itemsize: int, at_once: int, *, row_major: bool)
 
     A source that reads several columns at once for less says how many (``at_once``).
     """
+    if row_major and n_points <= SHORT_COLUMNS:
+        at_once *= 2
     width = max(1, min(BLOCK_BYTES // max(n_points * itemsize, 1), at_once))
     return max(width, 2) if row_major else width  # reading two columns costs hardly more than one
 

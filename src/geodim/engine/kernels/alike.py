@@ -333,7 +333,9 @@ def solve_alike(
     if first_gap == 0:
         if not skip_smallest:
             stop = min(BASE, d_stop)
-            n_ranges, looked_at = solve_smallest(l, n, stop, known, phi, ranges, n_ranges)
+            n_ranges, looked_at = solve_smallest(
+                l, n, np.int64(1), stop, 0.0, np.inf, known, phi, ranges, n_ranges
+            )
             work[WINDOWS] += looked_at * (stop - 1)
         first_gap = 1
     for batch in range(first_gap, last_gap, BATCH):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from geodim.compiled import njit
@@ -12,25 +14,35 @@ from geodim.engine.kernels.tiles import PADDING, evaluate_tile
 
 
 @njit(nogil=True, cache=True)
-def lattice_quantum(l, n, grain):
+def lattice_quantum(l, n, grain, single):
     """Return the largest power of two times ``grain`` that divides every value; 0 if ``grain`` does not.
+
+    The smallest magnitudes have the finest fractions, so they are checked first.  If all values are float32,
+    that mostly suffices: the others are multiples of the last place of the least magnitude among them.
 
     Parameters
     ----------
     l : (n or more,) float64, ascending
     n : int, points
     grain : float64, a power of two in the units of the column
+    single : bool, whether all values are float32
     """
     require(l.size >= n, "lattice_quantum: l")
     low, high = 0, n
-    while low < high:  # the smallest magnitudes have the finest fractions: check them first
+    while low < high:
         middle = (low + high) >> 1
         if l[middle] < 0.0:
             low = middle + 1
         else:
             high = middle
     sums = np.empty(4096)
-    misses, bits = multiples(l, max(low - 512, 0), min(low + 512, n), grain, sums)
+    first, stop = max(low - 512, 0), min(low + 512, n)
+    misses, bits = multiples(l, first, stop, grain, sums)
+    quantum = grain * np.float64(bits & -bits)
+    if single and misses == 0 and bits != 0:
+        beyond = min(-l[first - 1] if first > 0 else np.inf, l[stop] if stop < n else np.inf)
+        if beyond == np.inf or math.ldexp(1.0, math.frexp(beyond)[1] - 24) >= quantum:
+            return quantum
     for first in range(0, n, sums.size):
         if misses > 0:
             return 0.0

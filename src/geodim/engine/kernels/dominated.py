@@ -234,6 +234,8 @@ def _most_points(before, begin, stop, width):
 @njit(nogil=True, cache=True)
 def _start_of(before, begin, stop, width, points):
     """Return the first start in [begin, stop) from which ``width`` cells hold at least ``points`` points."""
+    while begin + 16 < stop and _most_points(before, begin, begin + 16, width) < points:
+        begin += 16
     for start in range(begin, stop):
         if before[start + width] - before[start] >= points:
             return start
@@ -269,19 +271,8 @@ def _first_at_least(bar, stop, width):
 
 @njit(nogil=True, cache=True)
 def _first_above(bar, stop, width):
-    """Return the first d with bar[d] > width, or ``stop`` if there is none below; searched downwards."""
-    high, step = stop, 1
-    while high - step >= 0 and bar[high - step] > width:
-        high -= step
-        step *= 2
-    low = max(high - step + 1, 0)
-    while low < high:
-        middle = (low + high) >> 1
-        if bar[middle] > width:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    """Return the first d with bar[d] > width, or ``stop`` if there is none below."""
+    return _first_at_least(bar, stop, np.nextafter(width, np.inf))
 
 
 @njit(nogil=True, cache=True)
@@ -406,7 +397,7 @@ def _smallest_windows(ordered, held, bar, left, best):
     undecided = True
     while start < held and undecided:
         stop = min(start + STARTS, np.int64(held))
-        evaluate_tile(ordered, start, stop, np.int64(0), best)
+        evaluate_tile(ordered, start, stop, np.int64(0), best[:BASE])
         undecided = False
         for d in range(1, left):
             undecided = undecided or (best[d] >= bar[d] and best[d] > 0.0)

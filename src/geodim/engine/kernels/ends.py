@@ -15,10 +15,10 @@ from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 from geodim.engine.kernels.pyramid import (
     BASE,
-    BASE_SHIFT,
+    BLOCK,
+    BLOCK_SHIFT,
     RECORD,
     S0,
-    S1,
     SLOPE,
     W0,
     W1,
@@ -63,7 +63,7 @@ def all_wider(l, n, records, shift, j, d0, d_first, c, line, most, slack, off):
     g = d0 >> shift
     left, right, beyond = records[j], records[j + g], records[j + g + 1]
     across = c * (size - 1)
-    top = max(left[S0], left[S1] - across)
+    top = max(left[S0], left[S0] + left[SLOPE] * (size - 1) - across)
     ends = min(min(right[W0], right[W1] - across), min(beyond[W0], beyond[W1] - across) - c * size)
     return ends - top > line - c * (d0 - (g << shift)) + slack + off
 
@@ -107,7 +107,7 @@ def find_starts(l, n, records, offsets, counts, slack, off, phi, wanted, starts)
         best[:] = np.inf
         where[:] = 0
         guess = min(guess, n - 1 - d_first)
-        c = 0.5 * (records[guess >> BASE_SHIFT, SLOPE] + records[(guess + d_first) >> BASE_SHIFT, SLOPE])
+        c = 0.5 * (records[guess >> BLOCK_SHIFT, SLOPE] + records[(guess + d_first) >> BLOCK_SHIFT, SLOPE])
         line = -np.inf
         for d in range(d_first, d_last + 1):
             if wanted[d]:
@@ -119,7 +119,7 @@ def find_starts(l, n, records, offsets, counts, slack, off, phi, wanted, starts)
         while depth > 0:
             depth -= 1
             level, j = levels[depth], blocks[depth]
-            shift = BASE_SHIFT + level
+            shift = BLOCK_SHIFT + level
             first = j << shift
             if first + d_first >= n:
                 continue
@@ -131,7 +131,7 @@ def find_starts(l, n, records, offsets, counts, slack, off, phi, wanted, starts)
                 levels[depth + 1], blocks[depth + 1] = level - 1, 2 * j
                 depth += 2
                 continue
-            narrowest_starts(l, first, min(first + BASE, n - d_first), d0, best, where)
+            narrowest_starts(l, first, min(first + BLOCK, n - d_first), d0, best, where)
             found = True
             for d in range(d_first, d_last + 1):
                 found = found and (best[d - d0] <= phi[d] or not wanted[d])

@@ -34,11 +34,12 @@ from geodim.engine.kernels.counters import (
 )
 from geodim.engine.kernels.pyramid import (
     BASE,
-    BASE_SHIFT,
+    BLOCK,
+    BLOCK_SHIFT,
+    HEIGHT,
     PEAK,
     RECORD,
     S0,
-    S1,
     SLOPE,
     U0,
     U1,
@@ -48,7 +49,7 @@ from geodim.engine.kernels.pyramid import (
 )
 from geodim.engine.kernels.tiles import PADDING, evaluate_leaf, solve_smallest
 
-MANY = 8  # with more blocks than this, the plain filter pays off
+MANY = 32  # with more blocks than this, the plain filter pays off
 TEST_LOOKS = 8  # windows that can be evaluated in the time of a test
 
 
@@ -83,68 +84,65 @@ def starting_trend(l, records, count, shift, g, grain, limit):
     return block, quantise(0.5 * (records[block, SLOPE] + records[block + g, SLOPE]), grain, limit)
 
 
-@njit(nogil=True, cache=True)
-def bound_block(l, n, records, shift, g, j, c):
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def bound_block(n, records, shift, g, j, c):
     """Return a lower bound on all windows of block j in gap g, and an upper bound by its peak window.
 
     Both have c e subtracted.
 
-    ``l`` and ``records`` are as in `starting_trend`; ``c`` is in units of the column per index.
+    ``records`` are as in `starting_trend`; ``c`` is in units of the column per index.
     """
     size = 1 << shift
     last = c * (size - 1)
     left, right, beyond = records[j], records[j + g], records[j + g + 1]
-    top = max(left[S0], left[S1] - last)
+    top = max(left[S0], left[S0] + left[SLOPE] * (size - 1) - last)
     drop = c * size
     lower = min(min(right[W0], right[W1] - last), min(beyond[W0], beyond[W1] - last) - drop) - top
+    highest = max(max(right[U0], right[U1] - last), max(beyond[U0], beyond[U1] - last) - drop)
     peak = np.int64(left[PEAK])
-    if top > -np.inf and peak + (g + 1) * size - 1 < n:  # the peak window exists for the whole gap
-        highest = max(max(right[U0], right[U1] - last), max(beyond[U0], beyond[U1] - last) - drop)
-        upper = highest - (l[peak] - c * (peak - j * size))
-    else:
-        upper = np.inf
-    return lower, upper
+    upper = highest - (left[HEIGHT] - c * (peak - j * size))
+    # The peak window must exist for the whole gap.
+    return lower, upper if top > -np.inf and peak + (g + 1) * size - 1 < n else np.inf
 
 
-@njit(nogil=True, cache=True)
-def filter_blocks(l, n, records, shift, g, c, parents, n_parents, children, lows, bar, enough):
-    """Keep the child blocks of ``parents`` that may contain a narrowest window of gap g.
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def filter_blocks(n, records, shift, g, c, parents, n_parents, children, lows, bar, enough):
+    """Keep the child blocks of ``parents`` that may contain a narrowest window of gap g, that of V first.
 
     Returns how many were kept, V, the block of V, the least lower bound, and the number of tests.  Stops
     early (with -1 kept) as soon as V falls below ``enough``: the feature does not matter in this gap.
 
     ``parents`` and ``children`` are int32 block numbers, ``lows`` float64 widths minus c e.
     """
-    size = 1 << shift
     v = np.inf
     owner = -1
     tested = 0
+    stop = (n + (1 << shift) - 1) >> shift
     for p in range(n_parents):
-        for half in range(2):
-            j = 2 * parents[p] + half
-            if (j + g) * size >= n:
-                continue
-            lower, upper = bound_block(l, n, records, shift, g, j, c)
-            children[tested] = j
+        j = 2 * np.int64(parents[p])
+        for child in range(j, min(j + 2, stop - g)):
+            lower, upper = bound_block(n, records, shift, g, child, c)
+            children[tested] = child
             lows[tested] = lower
             tested += 1
             if upper < v:
                 v = upper
-                owner = j
+                owner = child
                 if v < enough:
                     return -1, v, owner, 0.0, tested
-    kept = 0
+    # Which blocks stay is hard to predict, so each is written, and the next one overwrites what is dropped.
+    kept, place = 0, 0
     least = np.inf
     for t in range(tested):
         j, low = children[t], lows[t]
-        if v - low >= bar or j == owner:
-            at = kept
-            if j == owner:  # the owner leads the list: its children give V early
-                children[kept], lows[kept] = children[0], lows[0]
-                at = 0
-            children[at], lows[at] = j, low
-            least = min(least, low)
-            kept += 1
+        keep = v - low >= bar or j == owner
+        children[kept], lows[kept] = j, low
+        place = kept if j == owner else place
+        least = min(least, low if keep else np.inf)
+        kept += 1 if keep else 0
+    if kept > 0:
+        children[0], children[place] = children[place], children[0]
+        lows[0], lows[place] = lows[place], lows[0]
     return kept, v, owner, least, tested
 
 
@@ -203,8 +201,8 @@ def promising_first(roots, count, block):
 
 @njit(nogil=True, cache=True)
 def solve_gaps(
-    l, n, records, offsets, counts, grain, slack, bar, span, first_gap, last_gap, known, tilt, skip_smallest,
-    most, phi, ranges, blocks, lows, work,
+    l, n, records, offsets, counts, grain, slack, bar, unit, least, span, first_gap, last_gap, known, tilt,
+    skip_smallest, most, phi, ranges, blocks, lows, work,
 ):  # fmt: skip
     """Solve the top-level gaps [first_gap, last_gap) of one sorted column, depth first.
 
@@ -222,6 +220,7 @@ def solve_gaps(
     offsets, counts : (levels,) int64, first record and number of blocks of each level
     grain : float64, the lattice of the trends, or 0
     slack, bar, span : float64, in the units of the column; span is its range
+    unit, least : float64, in the units of the column, see `geodim.engine.kernels.tiles.is_narrow`
     first_gap, last_gap : int, half-open range of gaps of the top level
     known : (n,) float64 over d, never falling
     tilt : float64, points per step, or 0
@@ -248,7 +247,7 @@ def solve_gaps(
     slope = np.zeros(n_levels)  # the trend for its halves,
     caps = np.zeros(n_levels)  # and a width that phi does not exceed in it.
     roots = np.empty(counts[0] + 2, np.int32)
-    best = np.empty(BASE)
+    best, line, near = np.empty(BLOCK), np.empty(6 * BLOCK), np.empty(4 * BLOCK + 8, np.float32)
     n_ranges = np.int64(0)
     most += work[WINDOWS] + TEST_LOOKS * work[TESTS]
     for root in range(first_gap, last_gap):
@@ -262,29 +261,40 @@ def solve_gaps(
                     continue
                 g = 2 * gap[level] + child[level]
                 child[level] += 1
-                if (g << (BASE_SHIFT + level - 1)) >= n:
+                if (g << (BLOCK_SHIFT + level - 1)) >= n:
                     continue
                 parents, n_parents, cap = blocks[offsets[level] :], kept[level], caps[level]
                 level -= 1
                 gap[level] = g
-                c = quantise(slope[level + 1], grain, span / (BASE << level))
-            shift = BASE_SHIFT + level
+                c = quantise(slope[level + 1], grain, span / (BLOCK << level))
+            shift = BLOCK_SHIFT + level
             g = gap[level]
             d0 = g << shift
             d_first, d_stop = max(d0, 1), min(d0 + (1 << shift), n)
             start = offsets[level]
             if g == 0:  # windows within one block: bounds are of no use, so go down and evaluate
                 if level == 0:
-                    if not skip_smallest:
-                        n_ranges, looked_at = solve_smallest(l, n, d_stop, known, phi, ranges, n_ranges)
-                        work[WINDOWS] += looked_at * (d_stop - 1)
+                    for first in range(BASE if skip_smallest else 0, d_stop, BASE):
+                        n_ranges, looked_at = solve_smallest(
+                            l,
+                            n,
+                            np.int64(max(first, 1)),
+                            min(first + BASE, d_stop),
+                            unit,
+                            least,
+                            known,
+                            phi,
+                            ranges,
+                            n_ranges,
+                        )
+                        work[WINDOWS] += looked_at * BASE
                     level += 1
                 else:
                     kept[level], child[level], caps[level] = 0, 0, np.inf
                 entering = False
                 continue
             if entering or g == 1:  # nothing to inherit: take all blocks, and a new trend
-                limit = span / (BASE << level)
+                limit = span / (BLOCK << level)
                 block, c = starting_trend(l, records[start:], counts[level], shift, g, grain, limit)
                 parents, n_parents, cap = roots, promising_first(roots, counts[level] - g, block), np.inf
             entering = False
@@ -297,7 +307,6 @@ def solve_gaps(
                     enough, known[d_stop - 1] - c * (d_first - d0) - tilt * (d_stop - 1 - d_first) - slack
                 )
             k, v, owner, low, tested = filter_blocks(
-                l,
                 n,
                 records[start:],
                 shift,
@@ -337,9 +346,28 @@ def solve_gaps(
                     continue
                 elif level == 0:
                     work[LEAVES] += 1
-                    work[WINDOWS] += evaluate_leaf(
-                        l, n, d0, d_stop, c, bar, blocks[start:], lows[start:], k, best
+                    evaluated, below = evaluate_leaf(
+                        l,
+                        n,
+                        d0,
+                        d_stop,
+                        c,
+                        bar,
+                        unit,
+                        least,
+                        known,
+                        blocks[start:],
+                        lows[start:],
+                        k,
+                        near,
+                        line,
+                        best,
                     )
+                    work[WINDOWS] += evaluated
+                    if below:
+                        work[REJECTED] += 1
+                        level += 1
+                        continue
                     for d in range(d_first, d_stop):
                         phi[d] = best[d - d0]
                 else:

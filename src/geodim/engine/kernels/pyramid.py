@@ -9,9 +9,9 @@ Hence for *any* trend ``c``, because a linear function is extremal at an end,
     max_t (l[a+t] - c t) <= max(U0, U1 - c (B-1)),    min_t (l[a+t] - c t) >= min(W0, W1 - c (B-1))
 
 with U1 = U0 + s (B-1) and W1 = W0 + s (B-1).  A window loses nothing by starting at the first of several
-equal values (F3), so only first occurrences count as *starts*.  S0 and S1 are U0 and U1 over these (minus
-infinity if a block has none), and PEAK is the position of the largest residual among them.  A parent's lines
-enclose its children's, so only the finest level reads the data.
+equal values (F3), so only first occurrences count as *starts*.  S0 is U0 over these (minus infinity if a
+block has none), PEAK the position of the largest residual among them, and HEIGHT the value there.  A parent's
+lines enclose its children's, so only the finest level reads the data.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ import numpy as np
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 
-U0, U1, W0, W1, S0, S1, SLOPE, PEAK = 0, 1, 2, 3, 4, 5, 6, 7
+U0, U1, W0, W1, S0, SLOPE, PEAK, HEIGHT = 0, 1, 2, 3, 4, 5, 6, 7
 RECORD = 8  # one cache line
 
-BASE_SHIFT = 5  # the finest blocks have 32 values
+BLOCK_SHIFT = 6  # the finest blocks have 64 values
+BLOCK = 1 << BLOCK_SHIFT
+BASE_SHIFT = 5  # elsewhere, sizes are evaluated 32 at a time
 BASE = 1 << BASE_SHIFT
 SMOOTH = 1024  # half-width, in points, of the chord that gives a block's slope
 
@@ -61,33 +63,41 @@ def build_base(l, n, records, count, grain, span):
     l : (n or more,) float64, ascending
     n : int, points
     records : (count + 2 or more, RECORD) float64, written
-    count : int, ceil(n / BASE)
+    count : int, ceil(n / BLOCK)
     grain, span : float64, the lattice of the slopes or 0, and the range of the column
     """
     require(l.size >= n, "build_base: l")
-    require(count == (n + BASE - 1) >> BASE_SHIFT, "build_base: count")
+    require(count == (n + BLOCK - 1) >> BLOCK_SHIFT, "build_base: count")
     require(records.shape[0] >= count + 2 and records.shape[1] >= RECORD, "build_base: records")
-    limit = span / BASE
-    residuals = np.empty(BASE)
+    limit = span / BLOCK
+    residuals, highs, lows = np.empty(BLOCK), np.empty(BLOCK // 2), np.empty(BLOCK // 2)
     for block in range(count):
-        start = block << BASE_SHIFT
-        size = min(BASE, n - start)
-        slope = local_slope(l, n, start, BASE, grain, limit)
+        start = block << BLOCK_SHIFT
+        size = min(BLOCK, n - start)
+        slope = local_slope(l, n, start, BLOCK, grain, limit)
         high = l[start]
         low = l[start]
         peak = 0
         tied = start > 0 and l[start] == l[start - 1]
-        if size == BASE and not tied:  # three loops, each of which is vectorised
-            values = l[start : start + BASE]
-            for t in range(BASE):
+        if size == BLOCK and not tied:
+            values = l[start : start + BLOCK]
+            for t in range(BLOCK):
                 residuals[t] = values[t] - slope * t
-            for t in range(BASE):
-                high = max(high, residuals[t])
-                low = min(low, residuals[t])
-            first = np.float64(BASE)
-            for t in range(BASE):
-                first = min(first, np.float64(t) if residuals[t] >= high else np.float64(BASE))
-            peak = int(first)
+            # Folded in halves: in a plain loop, each extreme would wait for the one before.
+            for t in range(BLOCK // 2):
+                highs[t] = max(residuals[t], residuals[t + BLOCK // 2])
+                lows[t] = min(residuals[t], residuals[t + BLOCK // 2])
+            for t in range(BLOCK // 4):
+                highs[t] = max(highs[t], highs[t + BLOCK // 4])
+                lows[t] = min(lows[t], lows[t + BLOCK // 4])
+            for t in range(BLOCK // 8):
+                highs[t] = max(highs[t], highs[t + BLOCK // 8])
+                lows[t] = min(lows[t], lows[t + BLOCK // 8])
+            for t in range(BLOCK // 8):
+                high = max(high, highs[t])
+                low = min(low, lows[t])
+            while residuals[peak] < high:
+                peak += 1
             top = high
         else:
             for t in range(size):
@@ -105,13 +115,13 @@ def build_base(l, n, records, count, grain, span):
                 peak += 1
         row = records[block]
         row[S0] = top
-        row[S1] = top + slope * (BASE - 1)
         row[U0] = high
-        row[U1] = high + slope * (BASE - 1)
+        row[U1] = high + slope * (BLOCK - 1)
         row[W0] = low
-        row[W1] = low + slope * (BASE - 1)
+        row[W1] = low + slope * (BLOCK - 1)
         row[SLOPE] = slope
         row[PEAK] = start + peak
+        row[HEIGHT] = l[start + min(peak, size - 1)]
     close_level(records, count)
 
 
@@ -127,21 +137,21 @@ def close_level(records, count):
         records[block, W0] = np.inf
         records[block, W1] = np.inf
         records[block, S0] = -np.inf
-        records[block, S1] = -np.inf
         records[block, SLOPE] = 0.0
         records[block, PEAK] = 0.0
+        records[block, HEIGHT] = 0.0
 
 
 @njit(nogil=True, cache=True)
 def require_layout(n, offsets, counts, room):
-    """Raise unless the levels halve from ceil(n / BASE) blocks on and fit into ``room`` places.
+    """Raise unless the levels halve from ceil(n / BLOCK) blocks on and fit into ``room`` places.
 
     Each level is followed by two empty blocks.
 
     ``offsets`` and ``counts`` are (levels,) int64.
     """
     require(counts.size > 0 and offsets.size >= counts.size, "the pyramid: offsets")
-    blocks = (n + BASE - 1) >> BASE_SHIFT
+    blocks = (n + BLOCK - 1) >> BLOCK_SHIFT
     place = 0
     for level in range(counts.size):
         require(counts[level] == blocks, "the pyramid: counts")
@@ -167,7 +177,7 @@ def build_parents(l, n, records, offsets, counts, grain, span):
     require_layout(n, offsets, counts, records.shape[0])
     require(records.shape[1] >= RECORD, "build_parents: records")
     for level in range(1, counts.size):
-        size = BASE << level
+        size = BLOCK << level
         half = size >> 1
         limit = span / size
         below = offsets[level - 1]
@@ -181,8 +191,10 @@ def build_parents(l, n, records, offsets, counts, grain, span):
                 max(first[U0], first[U1] - slope * (half - 1)),
                 max(second[U0] - slope * half, second[U1] - slope * (size - 1)),
             )
-            from_first = max(first[S0], first[S1] - slope * (half - 1))
-            from_second = max(second[S0] - slope * half, second[S1] - slope * (size - 1))
+            from_first = max(first[S0], first[S0] + first[SLOPE] * (half - 1) - slope * (half - 1))
+            from_second = max(
+                second[S0] - slope * half, second[S0] + second[SLOPE] * (half - 1) - slope * (size - 1)
+            )
             top = max(from_first, from_second)
             low = min(
                 min(first[W0], first[W1] - slope * (half - 1)),
@@ -194,7 +206,8 @@ def build_parents(l, n, records, offsets, counts, grain, span):
             row[W0] = low
             row[W1] = low + slope * (size - 1)
             row[S0] = top
-            row[S1] = top + slope * (size - 1)
             row[SLOPE] = slope
-            row[PEAK] = first[PEAK] if from_first >= from_second else second[PEAK]
+            higher = first if from_first >= from_second else second
+            row[PEAK] = higher[PEAK]
+            row[HEIGHT] = higher[HEIGHT]
         close_level(records[here:], counts[level])
