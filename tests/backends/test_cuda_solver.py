@@ -16,7 +16,7 @@ pytest.importorskip("triton", reason="the CUDA backend needs Triton")
 from geodim.backends.cuda import layout, solver
 from geodim.backends.cuda.layout import Layout
 from geodim.backends.cuda.solver import DeviceSolver
-from geodim.backends.cuda.waves import Size
+from geodim.backends.cuda.waves import Search, Size
 
 # The interpreter computes with numpy, which warns of arithmetic with infinities.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -120,10 +120,30 @@ def test_a_wave_that_is_too_long_is_cut():
 def test_a_wave_for_which_there_is_no_room(monkeypatch):
     """The first waves fit and a later one does not: its columns are searched again, and nothing is lost."""
     monkeypatch.setattr(layout, "TOP_BLOCKS", 2)
-    X = np.random.default_rng(6).normal(size=(300, 2))
+    X = np.random.default_rng(6).normal(size=(170, 2))
     first = Layout(len(X), torch.device(DEVICE)).first_size(2)
     found = solve(X, 2, room=Size(first.nodes, first.pieces + 3, first.entries + 3))
     assert found.search.counts[-1].any()
+    assert_same(found, X)
+
+
+@pytest.mark.usefixtures("short_programs")
+def test_memory_that_runs_out_while_columns_are_searched_again(monkeypatch):
+    """What was still to be searched is remembered, and searched with smaller batches."""
+    X = np.random.default_rng(7).normal(size=(200, 2)).astype(np.float32)
+    whole, left = Search.one_by_one, [1]
+
+    def failing(self, *arguments):
+        if left[0]:
+            left[0] -= 1
+            raise torch.OutOfMemoryError
+        return whole(self, *arguments)
+
+    monkeypatch.setattr(Search, "one_by_one", failing)
+    found = solve(X, 2, room=Size(0, 0, 0))
+    with pytest.raises(torch.OutOfMemoryError):
+        found.finish()
+    found.shrink(1)
     assert_same(found, X)
 
 

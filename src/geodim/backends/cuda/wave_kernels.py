@@ -8,9 +8,9 @@ results are the same to the bit.  Trends and bounds may round differently, which
 all on a lattice.
 
 Phi, which other columns reached, is an ascending sequence as well and has a pyramid of its own.  A node is
-dropped as soon as its upper line lies below the lower line of Phi (F16).  It is also dropped as soon as its
-upper line lies below the lower line of its rival: of the columns of the batch, the one with the highest lower
-line in that gap.
+dropped as soon as its upper line lies below the lower line of Phi (F16).  The lower line of any column bounds
+Phi from below as well, so a node is also dropped as soon as its upper line lies below that of its rival: of
+the columns of the batch, the one with the highest lower line in that gap.
 
 A node has NODE integers: column, level, gap, the half-open range of its list among the blocks of the wave,
 and the half-open range of the pieces into which it was cut.  It also has two floats: its trend, and a width
