@@ -2,17 +2,17 @@
 Choosing the number of hops before training
 ============================================
 
-A SIGN network looks at the attributes of a node and at their averages over 1, 2, ..., k hops.  How many
-are worth their price is mostly found out by training.  Here the intrinsic dimension is asked first,
-without labels; then the networks are trained, to see whether it was right.  The data set is Cora: 2,708
-papers, 1,433 words, citations; it comes with the package.
+A SIGN network uses the attributes of a node and their averages after 1, 2, ..., k hops.  How many hops are
+worth it is usually found out by training.  Here we look at the intrinsic dimension first, which needs no
+labels, and then train the networks to see whether it was right.  The data set is Cora: 2,708 papers, 1,433
+words, and citations.  It comes with geodim.
 """
 
 # %%
 # Before training
 # ---------------
-# One pass gives the dimension for every k.  The advice names the smallest k that comes
-# within a percent of the last.
+# One pass gives the dimension for every k.  The advice names the smallest k whose dimension is within one
+# percent of that of the last k.
 
 import time
 
@@ -35,8 +35,8 @@ print(advice.text.splitlines()[0])
 # %%
 # The training
 # ------------
-# The paper's settings for Cora, three networks for each k, each with its own seed; up to two hops more than
-# advised, to see what would have been missed.
+# We use the paper's settings for Cora, and train three networks for each k, each with its own seed.  We go
+# up to two hops beyond the advice, to see what it misses.
 
 started = time.perf_counter()
 trained = range(advice.hops + 3)
@@ -69,13 +69,16 @@ print(
 # %%
 # What agrees, and what does not
 # ------------------------------
-# The order agrees: the first hop brings most, in dimension and in accuracy, the second a little more, and the
-# advised two hops have nearly all of the gain.  The sizes do not: the second hop lowers the dimension by 4 %
-# and still brings several points of accuracy, and where the dimension stands still, from two hops on,
-# accuracy may creep up by another point or two, which three networks cannot tell from chance.  On other
-# graphs it may be worse: on the digits one hop is advised, and further hops, which hardly lower the
-# dimension, bring nearly as much accuracy again.  ``print(advice)`` has more such caveats.  Use the advice to
-# know where to begin, and validate one or two hops more if you can afford it.
+# The order agrees.  The first hop brings the most, in dimension and in accuracy; the second brings a little
+# more; and the two advised hops bring nearly all of the gain.
+#
+# The sizes do not agree.  The second hop lowers the dimension by only 4 %, but still adds several points of
+# accuracy.  From two hops on, the dimension hardly changes, while the accuracy may rise by another point or
+# two, which three networks cannot tell from chance.
+#
+# On other graphs it may be worse.  On the digits the advice is one hop, and further hops, which hardly lower
+# the dimension, bring nearly as much accuracy again.  ``print(advice)`` lists more such caveats.  Use the
+# advice to know where to begin, and validate one or two more hops if you can afford it.
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 3.6), layout="constrained")
 result.plot(left, title=f"before training: {data.name}, no labels")

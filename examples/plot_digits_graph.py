@@ -2,19 +2,19 @@
 Digits and their neighbour graph, from zero to advice
 ======================================================
 
-1,797 handwritten digits of 8 by 8 pixels, and the graph that joins each image with its ten nearest ones.
-How far do the pixels tell the images apart?  Which pixels do the work?  Would a graph neural network gain
-anything from the neighbours, and from how many hops of them?  What would spoil the data?  No labels are
-used and nothing is trained.
+The data are 1,797 handwritten digits of 8 by 8 pixels, and the graph that joins each image to its ten
+nearest neighbours.  How well do the pixels tell the images apart?  Which pixels do the work?  Would a graph
+neural network gain anything from the neighbours, and from how many hops?  What would spoil the data?  We use
+no labels and train nothing.
 """
 
 # %%
 # One number
 # ----------
-# A single feature that spreads its points evenly from one end to the other has the intrinsic dimension 4,
-# and so has one that puts half of them at either end.  It grows the more the points huddle together in
-# every feature, without bound; several features that complement each other bring it below 4.  The 64
-# pixels do, but only just.
+# A single feature that spreads its points evenly from one end to the other has the intrinsic dimension 4.
+# So has a feature that puts half of the points at each end.  The more every feature crowds the points
+# together, the larger the dimension, without limit.  Several features that complement each other bring it
+# below 4.  The 64 pixels do, but only just.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,16 +27,17 @@ result = geodim.intrinsic_dimension(data.x, feature_names=pixels)
 print(f"intrinsic dimension {result.dimension:.4f}, exact, in {result.seconds:.2f} s")
 
 # %%
-# In a notebook the result shows itself as a table; ``result.to_json("digits.json")`` keeps it.
+# A notebook shows the result as a table.  ``result.to_json("digits.json")`` saves it.
 
 result  # noqa: B018
 
 # %%
 # Which pixels carry it
 # ---------------------
-# At every size k the dimension looks at the pixel whose narrowest window of k images is widest.  Shares say
-# how much of the sum each pixel contributes.  The core is a set of pixels that has the same dimension to the
-# last bit and none to spare: the others only tie with it, or are never the widest.
+# For every size k, geodim takes the pixel whose narrowest window of k images is the widest.  The share of a
+# pixel is its part of the sum of these widths.  The core is a set of pixels that has the same dimension to
+# the last bit, and from which none can be dropped.  The other pixels only tie with it, or are never the
+# widest.
 
 explanation = geodim.explain_dimension(data.x, feature_names=pixels)
 print(f"{len(explanation.shares)} of 64 pixels carry it; a core of {len(explanation.core)} suffices:")
@@ -48,9 +49,9 @@ print(f"the core alone has the dimension {geodim.intrinsic_dimension(core).dimen
 # %%
 # What the graph adds
 # -------------------
-# Every hop adds the pixels averaged over the neighbours as further features.  All are divided by one number,
-# the largest range of a pixel, so that more features can only lower the dimension; and all k come out of one
-# pass.
+# Every hop adds further features: the pixels averaged over the neighbours.  All features are divided by the
+# same number, the largest range of a pixel, so more features can only lower the dimension.  One pass gives
+# the dimension for every k.
 
 hops = geodim.khop_dimensions(data.x, data.edge_index, hops=5, feature_names=pixels)
 for row in hops.rows():
@@ -60,8 +61,8 @@ for row in hops.rows():
 # %%
 # Advice
 # ------
-# The smallest k that is within a percent of the last one, with what this advice rests on
-# and where it failed before.
+# The advice is the smallest k whose dimension is within one percent of that of the last k.  It also says
+# what it is based on, and where it has failed.
 
 advice = geodim.advise(hops, tolerance=0.01)
 print(advice)
@@ -74,10 +75,11 @@ print(
 # %%
 # What if
 # -------
-# The two best pixels at every k are known, so that such questions are answered without measuring everything
-# again.  The pixel with the largest share can go: others tie with it.  A single broken value in one pixel is
-# another matter.  It stretches that pixel's range, by which all are divided, and everything else looks
-# huddled together: the dimension tells that something is wrong, and d_max tells what.
+# ``WhatIf`` knows the two best pixels at every k, so it answers such questions without measuring everything
+# again.  We can remove the pixel with the largest share at no cost, because others tie with it.  A single
+# broken value is another matter.  It stretches the range of its pixel, by which all pixels are divided, so
+# that everything else looks crowded together.  The dimension shows that something is wrong, and d_max shows
+# what.
 
 what_if = geodim.WhatIf(data.x, feature_names=pixels)
 leading = next(iter(result.shares))
@@ -93,10 +95,10 @@ print(f"clipped to the 16 levels of grey: {mended.dimension:.4f}")
 # %%
 # All of it in one picture
 # ------------------------
-# Left, the definition: leave out a share alpha of the images, and see how wide the best pixel spreads
-# the others; the area is the discriminability.  In the middle, whose area that is: pixels where
-# strokes are either there or not, right of the middle above all, the core framed.  On the right, the
-# first hop, and then little.
+# On the left is the definition: leave out a part alpha of the images, and see how widely the best pixel
+# spreads the others.  The area is the discriminability.  The middle shows which pixels contribute to it:
+# those where a stroke is either present or absent, most of all right of the centre; the core is framed.  On
+# the right, the first hop lowers the dimension, and the others hardly do.
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 3.8), layout="constrained")
 result.plot(left)

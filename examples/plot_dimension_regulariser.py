@@ -2,16 +2,16 @@
 The dimension of a hidden layer as a regulariser
 =================================================
 
-A loss with a gradient can be added to another one.  Does it help a small network to ask, besides, for a
-hidden layer of small dimension, or of large dimension? Few labels, several seeds, and no choice after the
-fact: the strengths are fixed beforehand, and all of them are shown.
+A loss with a gradient can be added to another one.  Does it help a small network if we also ask for a hidden
+layer of small dimension, or of large dimension?  We use few labels and several seeds.  We fix the strengths
+of the regulariser in advance, and show all of them.
 """
 
 # %%
 # The network
 # -----------
-# 150 labelled digits, one hidden layer, batches of 50.  The regulariser is the logarithm of the dimension
-# of the hidden units on the batch, times a strength.
+# There are 150 labelled digits, one hidden layer, and batches of 50.  The regulariser is the logarithm of the
+# dimension of the hidden units on the batch, times a strength.
 
 import time
 
@@ -55,8 +55,8 @@ def learn(strength, seed):
 # %%
 # With and without
 # ----------------
-# Every seed has the same digits, the same start and the same batches for all strengths, so that differences
-# can be taken seed by seed.
+# For each seed, all strengths use the same digits, the same initial weights and the same batches, so we can
+# compare them seed by seed.
 
 started = time.perf_counter()
 runs = {strength: np.array([learn(strength, seed) for seed in SEEDS]) for strength in STRENGTHS}
@@ -73,9 +73,10 @@ for strength, found in runs.items():
 # %%
 # What it shows
 # -------------
-# It does not help.  Asked for a small dimension, the layer ends with about the one it has without being
-# asked, and a loss of accuracy; asked for a large one, it gets it, and loses as much.  Five seeds of one
-# small network on one data set prove nothing in general; they are a reason not to expect much.
+# It does not help.  If we ask for a small dimension, the layer ends with about the same dimension as without
+# the regulariser, and the accuracy falls.  If we ask for a large dimension, we get it, and the accuracy falls
+# as much.  Five seeds of one small network on one data set prove nothing in general, but they are a reason
+# not to expect much.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 at = sorted(STRENGTHS)

@@ -2,19 +2,19 @@
 Feature weights that minimise the dimension
 ===========================================
 
-Phi is a maximum over features, so their units decide which of them counts.  Could one choose the weights so
-that the dimension is as small as possible? `geodim.torch.discriminability` has a gradient, so one can
-descend to such weights; and for two of the three budgets below one can say beforehand where the best ones
-are.
+Phi is a maximum over features, so their units decide which of them counts.  Can we choose weights of the
+features that make the dimension as small as possible?  `geodim.torch.discriminability` has a gradient, so we
+can search for such weights by gradient steps.  For two of the three budgets below, we know in advance where
+the best weights are.
 """
 
 # %%
 # The budget decides
 # ------------------
-# Delta is a sum of maxima of weighted widths: a **convex** function of the weights.  Over weights that add
-# up to 1 a convex function is largest at a corner: one feature gets everything.  With weights whose
-# *squares* add up to 1 several may share.  And if features are divided by the largest range afterwards, a
-# weight may grow without harm until its feature is as wide as the widest: the best weights make all ranges
+# Delta is a sum of maxima of weighted widths, so it is a **convex** function of the weights.  If the weights
+# add up to 1, a convex function is largest at a corner: one feature gets everything.  If their *squares* add
+# up to 1, several features may share the weight.  If features are divided by the largest range afterwards,
+# a weight may grow without harm until its feature is as wide as the widest; the best weights make all ranges
 # equal.
 
 from itertools import pairwise
@@ -68,8 +68,8 @@ for name, (weights, curve) in found.items():
     )
 
 # %%
-# Where the best ones are, and where it ends
-# ------------------------------------------
+# Where the best weights are, and where the ascent ends
+# -----------------------------------------------------
 
 alone = [float(discriminability(X[:, [j]], scale="none")) for j in range(n_features)]
 print(f"sum 1: the best corner is {names[int(np.argmax(alone))]}, Delta {max(alone):.4f}")
@@ -82,8 +82,8 @@ print(f"largest range: descent reached {reached:.3f}")
 # %%
 # Is that good for anything?
 # --------------------------
-# Neighbours by weighted features, against weights that are all equal (that is, standard deviations), in
-# ten-fold cross-validation: labels were not used to find the weights.
+# We classify by nearest neighbours with the weighted features, and with equal weights (every feature divided
+# by its standard deviation), in ten-fold cross-validation.  The weights were found without labels.
 
 
 def accuracy(weights):
@@ -98,14 +98,14 @@ for name, (weights, _) in found.items():
 # %%
 # What it shows
 # -------------
-# Every step goes up.  With weights that add up to 1 the ascent ends at the corner that theory names, and so
-# it does here with squares that add up to 1.  Divided by the largest range it does **not** reach the best
-# value, which is known: a feature that attains Phi nowhere has no part in the gradient, and is never raised
-# to where it would count.  A gradient sees what is next to it.
+# Every step goes up.  If the weights add up to 1, the ascent ends at the corner that theory predicts.  Here
+# it ends there also if the squares add up to 1.  If features are divided by the largest range, the ascent
+# does **not** reach the best value, which is known.  A feature that attains Phi nowhere has no part in the
+# gradient, so its weight never grows to where it would count.  A gradient sees only what is near.
 #
-# Nor is a small dimension a good metric.  The weights that minimise it give everything to one feature, and
-# neighbours found by that know much less about the cultivars.  Without labels nothing says that what tells
-# points apart is what one wants to know.
+# Nor does a small dimension make a good metric.  The weights that minimise it give everything to one feature,
+# and the neighbours found by this feature say much less about the cultivars.  Without labels, nothing
+# guarantees that what tells points apart is what you want to know.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 for name, (_, curve) in found.items():

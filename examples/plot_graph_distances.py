@@ -2,19 +2,19 @@
 Distances along a graph: unrolled rolls and small worlds
 =========================================================
 
-The nodes of a graph have a metric of their own, the length of shortest paths.  Two uses: points on a curved
-sheet, whose distances along the sheet are found by walking from neighbour to neighbour; and a ring that
-becomes a small world as shortcuts are added.
+The nodes of a graph have a metric of their own: the length of shortest paths.  Here are two uses.  One is
+points on a curved sheet, whose distances along the sheet are found by walking from neighbour to neighbour.
+The other is a ring that becomes a small world as shortcuts are added.
 """
 
 # %%
 # A rolled sheet
 # --------------
-# 800 points on a rectangle that is rolled up in space.  Straight through space, points of neighbouring
-# turns are close; along the sheet they are far.  Joined to its eight nearest neighbours each, with edges as
-# long as they are in space, the points have shortest paths that follow the sheet, and the dimension is
-# nearly that of the rectangle before it was rolled, which only its inventor knows.  Numbers of hops alone
-# come near it, too.
+# 800 points lie on a rectangle that is rolled up in space.  Straight through space, points on neighbouring
+# turns are close; along the sheet they are far apart.  We join each point to its eight nearest neighbours, by
+# edges as long as they are in space.  The shortest paths then follow the sheet, and the dimension is nearly
+# that of the rectangle before it was rolled up, which we know only because we made it.  The number of hops
+# alone comes close to it, too.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -48,17 +48,17 @@ for noise in NOISE:
     )
 
 # %%
-# Noise blurs the sheet until neighbours of one turn are found on the next: one such shortcut, and whole
-# turns are near each other.  The dimension then jumps to that of space.  It is the graph that is measured,
-# and the choice was made when the graph was built.
+# Noise blurs the sheet until some points have neighbours on the next turn.  A single such shortcut brings
+# whole turns close together, and the dimension jumps to that of space.  What is measured is the graph, so it
+# matters how the graph is built.
 
 # %%
 # A ring and its shortcuts
 # ------------------------
-# On a ring the distances from any node are spread evenly, and the dimension is 4, that of a single evenly
-# spread feature.  Each shortcut between two random nodes brings others near each other; with a hundred of
-# them 600 nodes are no more than 20 hops apart, most of them about equally far, and hard to tell apart by
-# distance.
+# On a ring, the distances from any node are spread evenly, and the dimension is 4, that of a single evenly
+# spread feature.  Each shortcut between two random nodes brings other nodes closer together.  With a hundred
+# shortcuts, the 600 nodes are at most 20 hops apart.  Most of them are then about equally far apart, and hard
+# to tell apart by distance.
 
 n, rng = 600, np.random.default_rng(0)
 node = np.arange(n)
@@ -74,9 +74,9 @@ for count in SHORTCUTS:
 # %%
 # More than one component
 # -----------------------
-# Without a path there is no distance.  By default that is an error, which says what there is to choose
-# from: the largest component alone, or a distance to be put in place of the missing ones.  The choice is
-# part of the question, so that it is not made silently.
+# Without a path there is no distance.  By default this is an error, and its message lists what you can
+# choose: the largest component alone, or a distance to use in place of the missing ones.  geodim does not
+# choose silently, because the choice is part of the question.
 
 broken = np.concatenate([ring, [[n, n + 1]]])  # two more nodes, joined to each other
 try:

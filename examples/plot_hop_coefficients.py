@@ -3,18 +3,18 @@ Coefficients of hops, chosen by the dimension before training
 ==============================================================
 
 Generalised PageRank networks mix hops, :math:`Z = \sum_k \gamma_k \hat A^k X`, and learn the coefficients
-with the labels.  SIGN keeps all hops side by side.  Here the coefficients are chosen without labels, so
-that the dimension of Z is as small as possible; then a linear classifier tells what that was worth.  The
-data set is Cora, which comes with the package.
+from the labels.  SIGN keeps all hops side by side.  Here we choose the coefficients without labels, so that
+the dimension of Z is as small as possible.  A linear classifier then shows what this is worth.  The data set
+is Cora, which comes with geodim.
 """
 
 # %%
 # Descent on the coefficients
 # ---------------------------
-# The hops are computed once; the coefficients are positive and add up to 1.  Features are divided by the
-# largest range of X, as in the paper, and not of Z: else the dimension would not see how mixing shrinks
-# ranges. The most frequent words lead, so that the descent looks at a hundred of them; the dimensions shown
-# are of all.
+# The hops are computed once.  The coefficients are positive and add up to 1.  As in the paper, features are
+# divided by the largest range of X and not of Z; otherwise the dimension would not see how mixing shrinks the
+# ranges.  The most frequent words decide, so the descent looks at a hundred of them.  The dimensions in the
+# comparison are those of all words.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -68,8 +68,9 @@ print("coefficients chosen by the dimension:", ", ".join(f"{value:.3f}" for valu
 # %%
 # Against others
 # --------------
-# The public split: 140 labels to learn from, 1,000 to test.  A linear classifier on the mixture has as many
-# weights as one on X; on all hops side by side, which is SIGN without hidden layers, five times as many.
+# We use the public split: 140 labels to learn from, and 1,000 to test.  A linear classifier on the mixture
+# has as many weights as one on X.  On all hops side by side, which is SIGN without hidden layers, it has five
+# times as many.
 
 
 def accuracy(Z):
@@ -95,11 +96,11 @@ for name, score in scores.items():
 # %%
 # What it shows
 # -------------
-# The descent gives most weight to X itself: averages over neighbours shrink the range of a word, and with
-# it what tells papers apart.  But X itself is what classifies worst.  All other mixtures, chosen by nothing
-# at all, are better than the chosen one, and have larger dimensions; all hops side by side have the
-# smallest dimension by far, since the features of X stay among them, and are not the best either.  To
-# choose coefficients by the dimension alone is not to be recommended.
+# The descent gives most of the weight to X itself: averages over neighbours shrink the range of a word, and
+# with it what tells papers apart.  But X itself classifies worst.  All other mixtures, which nobody
+# optimised, classify better than the chosen one, and have larger dimensions.  All hops side by side have by
+# far the smallest dimension, because the features of X are among them, and they are not the best either.  We
+# do not recommend choosing coefficients by the dimension alone.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
 left.plot(curve, marker="o")

@@ -2,9 +2,9 @@
 Images: pixels, blurred pixels, patches
 ========================================
 
-1,000 handwritten digits in a frame, and four things done to them: each one moved to another place, the pixels
-exchanged in the same way in all images, differently in each image, and noise added.  Which features notice
-what?
+We place 1,000 handwritten digits in a frame and change them in four ways: we move each digit to another
+place, permute the pixels in the same way in all images, permute them differently in each image, and add
+noise.  Which features notice which change?
 """
 
 # %%
@@ -35,18 +35,18 @@ SETS = {
 # %%
 # What each kind of features notices
 # ----------------------------------
-# *Pixels* do not notice that they were exchanged in the same way everywhere: they ignore neighbourhood.
-# That digits were moved they do notice.
+# *Pixels* notice when digits move.  They do not notice when all images are permuted in the same way, because
+# they ignore which pixels are neighbours.
 #
-# *Blurred pixels*, means over neighbourhoods, taken again and again, notice both.  Strokes thin out, images
-# look more similar, and the dimension grows with every hop.
+# *Blurred pixels* are means over neighbourhoods, repeated for every hop.  They notice both changes.  Strokes
+# thin out, images look more similar, and the dimension grows with every hop.
 #
-# *Patches*, the means over all squares of an image in descending order, do not notice that digits were
-# moved: no bit changes.  That pixels were exchanged they notice, if little, unless a patch is a single
-# pixel, when all that is left is how many pixels have which value.
+# *Patches* are the means over all squares of an image, in descending order.  They do not notice when digits
+# move: no bit changes.  They notice a permutation a little, unless a patch is a single pixel; then only the
+# number of pixels of each value is left.
 #
-# *Distances* between images, whatever these are described by, see all features together; here of the
-# pixels, of the blurred ones, and of the patches.
+# *Distances* between images see all features together: here those of the pixels, of the blurred pixels, and
+# of the patches.
 
 FAMILIES = {
     "pixels": geodim.Pixels(),
@@ -77,8 +77,8 @@ for name, row in table.items():
 # %%
 # Which features carry it
 # -----------------------
-# Of the patches hardly any but the darkest: how dark the darkest square is says most about a digit that may
-# be anywhere.  Of the pixels those where strokes are either there or not.
+# Among the patches, the darkest carries nearly everything: how dark the darkest square is says most about a
+# digit that may be anywhere.  Among the pixels, it is those where a stroke is either present or absent.
 
 for features in ("pixels", "patches"):
     shares = geodim.intrinsic_dimension(framed, features=features).shares
@@ -87,9 +87,9 @@ for features in ("pixels", "patches"):
 # %%
 # The picture
 # -----------
-# What the numbers told: pixels say about 4 whenever some pixel is dark in half of the images, which is soon
-# the case, and noise hardly shows.  By distances of pixels noise shows well, and so does it that digits
-# were moved.  Patches ask what is in the image, wherever it is; how it is put together they hardly know.
+# The pixels give about 4 as soon as some pixel is dark in half of the images, which is often the case, and
+# they hardly show noise.  Distances by pixels show noise well, and also that digits were moved.  Patches see
+# what is in the image, wherever it is, but hardly how it is arranged.
 
 figure, axes = plt.subplots(2, len(SETS), figsize=(11, 4.6), layout="constrained", height_ratios=(1, 1.4))
 for ax, (name, images) in zip(axes[0], SETS.items(), strict=True):

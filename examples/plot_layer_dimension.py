@@ -2,17 +2,18 @@
 The intrinsic dimension of a network's layers during training
 ==============================================================
 
-`geodim.torch.LayerDimension` watches layers: whenever the model is evaluated, it keeps what they put out, and
-``measure`` turns that into dimensions with certified bounds.  Here a small network learns the digits twice:
-once with their labels, and once with shuffled ones, which it can only memorise.  Does one see the
-difference on test images, without looking at test labels?
+`geodim.torch.LayerDimension` watches layers.  Whenever the model is evaluated, it keeps their outputs, and
+``measure`` turns these into dimensions with certified bounds.  Here a small network learns the digits twice:
+once with their labels, and once with shuffled labels, which it can only memorise.  Can we see the difference
+on test images, without looking at test labels?
 """
 
 # %%
-# The training loop, with two lines more
+# The training loop, with two more lines
 # --------------------------------------
-# The ``with`` attaches the hooks, and removes them at the end; the model is not changed.  `measure` comes
-# after the evaluation that is there anyway; ``every=5`` makes it measure after every fifth epoch only.
+# The ``with`` statement attaches the hooks and removes them at the end; it does not change the model.
+# ``measure`` follows the evaluation, which the loop has anyway.  With ``every=5`` it measures after every
+# fifth epoch only.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -88,8 +89,7 @@ for layer in ("3", "4"):
     )
 
 # %%
-# Results are available for a closer look: which units carry the dimension of the second
-# hidden layer at the end?
+# The results allow a closer look.  Which units carry the dimension of the second hidden layer at the end?
 
 watch = runs["true labels"][0][0]
 for unit, share in list(watch.results["3"].shares.items())[:3]:
@@ -98,16 +98,16 @@ for unit, share in list(watch.results["3"].shares.items())[:3]:
 # %%
 # What it shows
 # -------------
-# With true labels the dimension of the second hidden layer falls to about half within the first epochs and
-# stays there; that of the output falls, too.  With shuffled labels both end at about twice as much or more,
-# for every seed.  A plausible reading: units that have learned which classes there are send test images to
-# one end or the other, while units that single out what they have memorised leave most test images
-# close together.  No test label was needed to see that.
+# With true labels, the dimension of the second hidden layer falls to about half within the first epochs and
+# stays there.  That of the output falls, too.  With shuffled labels, both end at about twice as much or more,
+# for every seed.  A plausible explanation: units that have learned the classes send test images to one end or
+# the other, while units that single out memorised images leave most test images close together.  We needed no
+# test label to see this.
 #
-# Mind what is *not* shown.  Three seeds of one small network do not make a law.  The dimension never comes
-# down to that of the images themselves.  After five epochs the output does not tell the two apart yet.  And
-# activations are divided by their largest range, so that their growth is left out on purpose;
-# ``normalize=False`` would show little but that growth.
+# Note what this does *not* show.  Three seeds of one small network do not make a law.  The dimension never
+# falls to that of the images themselves.  After five epochs the output does not yet tell the two cases apart.
+# And activations are divided by their largest range, so their growth is left out on purpose;
+# ``normalize=False`` would show little else.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), sharey=True, layout="constrained")
 for ax, (name, trained) in zip(axes, runs.items(), strict=True):

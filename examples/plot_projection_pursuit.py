@@ -2,19 +2,20 @@
 Directions that tell points apart: projection pursuit
 ======================================================
 
-Vectors from a network have no preferred coordinates.  The family of all directions does not depend on them,
-but it has no last member: `geodim.Directions` tries principal axes, random directions, and ascends from the
-best.  The gradient of Delta does the same with other means, and what it finds can be given to the family.
+Vectors from a network have no preferred coordinates.  The family of all directions does not depend on
+coordinates, but it is infinite.  `geodim.Directions` tries principal axes and random directions, and ascends
+from the best.  The gradient of Delta offers another way to search, and you can give the family the directions
+that it finds.
 """
 
 # %%
 # An even spread, hidden
 # ----------------------
-# Six coordinates, five of them normal, one uniform; then whitened and rotated, so that no direction has
-# more variance than another, and principal axes are as good as any.  At equal variance the uniform
-# distribution has a larger Delta than the normal one, the square root of 3 against about 1.6, while two
-# clusters have a small one, since half of the points lie close together.  So ascent should find the uniform
-# direction.
+# There are six coordinates, five normal and one uniform.  We whiten and rotate them, so that no direction has
+# more variance than another, and principal axes are no better than other directions.  At equal variance, the
+# uniform distribution has a larger Delta than the normal one: the square root of 3, against about 1.6.  (Two
+# clusters have a small Delta, because half of the points lie close together.)  So an ascent should find the
+# uniform direction.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -75,7 +76,7 @@ print(f"cosine with the hidden direction above 0.9: {sum(a > 0.9 for a in angles
 # %%
 # What it gives the family of directions
 # --------------------------------------
-# Any set of directions bounds the dimension of the family from above; better directions, better bounds.
+# Any set of directions bounds the dimension of the family from above.  Better directions give better bounds.
 
 found = torch.stack([u for u, _ in climbed]).numpy()
 options = {"axes": D, "random": 64, "rng": 0}
@@ -90,11 +91,11 @@ for name, family in {
 # %%
 # What it shows
 # -------------
-# Every ascent ends higher than it began, and some find the hidden direction without knowing where to look;
-# the others end in local maxima, which is why there are several.  The best of them is slightly *above* the
-# hidden direction: among so many directions some look, by chance, even more evenly spread than what was put
-# there. Given to the family, they lower its bound more than its own ascent did, which looks at some sizes
-# only.
+# Every ascent ends higher than it began, and some find the hidden direction without knowing where to look.
+# The others end in local maxima, which is why we use several starts.  The best of them ends slightly *above*
+# the hidden direction: among so many directions, some look more evenly spread by chance than the one that we
+# hid.  Given to the family, these directions lower its bound more than its own ascent, which looks at some
+# sizes only.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
 for _, curve in climbed:

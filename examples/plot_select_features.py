@@ -2,20 +2,20 @@
 Selecting features by discriminability, and by other means
 ===========================================================
 
-`geodim.DiscriminabilitySelector` keeps the features that tell the points apart, without looking at labels.
-Is that any good for classification?  Here it is compared with selectors of scikit-learn on the handwritten
-digits: 1,797 images of 64 pixels.
+`geodim.DiscriminabilitySelector` keeps the features that tell the points apart, and uses no labels.  Does
+that help classification?  Here we compare it with selectors of scikit-learn on the handwritten digits: 1,797
+images of 64 pixels.
 
 What to expect: selectors that see the labels (``f_classif``, mutual information, recursive elimination) know
-which features separate the *classes*; discriminability and variance only know which ones separate the
-*points*.  The comparison is fair in the sense that every selector sees the training folds alone.
+which features separate the *classes*.  Discriminability and variance only know which features separate the
+*points*.  The comparison is fair in the sense that every selector sees only the training folds.
 """
 
 # %%
 # The curve: how much of the discriminability the first features keep
 # -------------------------------------------------------------------
-# Every value is exact, and each choice is the greedy one, which has at least 1 - 1/e of the
-# discriminability of the best possible choice of as many.
+# Every value is exact.  Each choice is greedy, so it has at least 1 - 1/e of the discriminability of the best
+# choice of the same number of features.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -45,9 +45,9 @@ print(f"accuracy with 16 of 64 pixels: {cross_val_score(pipeline, X, y, cv=3).me
 # %%
 # The comparison
 # --------------
-# Every method ranks the features of a training fold; then the first m are used.  For discriminability there
-# are two rankings: the greedy one, and the plain one by each feature's own discriminability, with which the
-# greedy one goes on when nothing is left to gain.
+# Every method ranks the features of a training fold, and the classifier uses the first m.  For
+# discriminability there are two rankings: the greedy one, and the plain one by the discriminability of each
+# feature on its own.  When the greedy ranking has nothing left to gain, it continues with the plain one.
 
 SIZES = (1, 2, 4, 8, 16, 32)
 
@@ -120,13 +120,14 @@ for name in [*METHODS, "random pixels"]:
 # What it shows
 # -------------
 # Recursive elimination, which trains the classifier again and again, is the best at nearly every size, and
-# mutual information leads for few pixels: labels help, as they should.  Without labels, discriminability is
-# well ahead of variance and of random pixels, and from eight pixels on about as good as the F-test.  For two
-# to four pixels the greedy choice does worse than its own plain ranking: it looks for pixels that spread the
-# points *where the others do not*, which need not be the ones that tell digits apart.  Eight pixels hold all
-# of the discriminability, while a classifier has use for more: a selection that keeps the discriminability
-# does not keep everything.  Use it to learn which features carry a data set when there are no labels, and use
-# the labels where you have them.
+# mutual information leads for few pixels.  Labels help, as they should.  Without labels, discriminability is
+# well ahead of variance and of random pixels, and from eight pixels on about as good as the F-test.
+#
+# For two to four pixels the greedy choice does worse than the plain ranking.  It looks for pixels that spread
+# the points *where the others do not*, and these need not be the pixels that tell digits apart.  Eight pixels
+# have all of the discriminability, but a classifier can use more: a selection that keeps the discriminability
+# does not keep everything.  Use it to learn which features carry a data set without labels.  If you have
+# labels, use them.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 left.plot(range(1, len(curve) + 1), np.array(curve) / curve[-1], "C0o-")

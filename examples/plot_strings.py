@@ -2,18 +2,18 @@
 Words and their edit distances: mostly length
 ==============================================
 
-Strings have no coordinates, but a metric: how many letters must be inserted, deleted or replaced to turn one
-into the other.  The words are those of the language reference that every Python carries behind
-``help()``. What does the intrinsic dimension by edit distances tell about them, and what would strings of
-random letters have told?
+Strings have no coordinates, but they have a metric: how many letters must be inserted, deleted or replaced to
+turn one into the other.  The words come from the language reference behind Python's ``help()``.  What does
+the intrinsic dimension by edit distances say about them, and what would it say about strings of random
+letters?
 """
 
 # %%
 # One number
 # ----------
-# For every word there is a feature, the distance from it.  Hardly any of them matters: the words that tell
-# the others apart best are the shortest ones.  From a word of two letters nearly all letters of another
-# must be inserted, so that the distance is hardly anything but the length of the other word.
+# Every word gives a feature: the distance from it.  Few of them matter.  The words that tell the others apart
+# best are the shortest: to turn a word of two letters into another word, nearly all letters must be inserted,
+# so the distance is little more than the length of the other word.
 
 import random
 import re
@@ -34,8 +34,9 @@ print(f"carried by {', '.join(list(result.shares)[:5])}")
 # %%
 # What length alone would say
 # ---------------------------
-# Strings of random letters, drawn as often as they occur and as long as the words are, have nearly the same
-# dimension, and the lengths alone come near it.  So this number was about lengths.
+# We draw strings of random letters that have the lengths of the words and the same frequencies of letters.
+# They have nearly the same dimension, and the lengths alone come close to it.  So this number is about
+# lengths.
 
 rng = random.Random(0)
 letters = "".join(words)
@@ -53,9 +54,9 @@ print(f"as long, of random letters: {at_random:.1f}; lengths alone: {by_length:.
 # %%
 # Words of equal length
 # ---------------------
-# Among words of one length nothing is left but spelling, and there words differ from random letters: these
-# are all about equally far from each other, and the dimension is large, while words share beginnings and
-# endings.  It is these that the leading words have, such as -ing and -ed.
+# Among words of the same length, only spelling is left, and there words differ from random letters.  Strings
+# of random letters are all about equally far from each other, so their dimension is large.  Words share
+# beginnings and endings, and the leading words have just these endings, such as -ing and -ed.
 
 SIZES = range(5, 10)
 by_size: dict[int, tuple[float, float]] = {}
@@ -72,9 +73,9 @@ for size in SIZES:
 # %%
 # The picture
 # -----------
-# Left, how the distances from three words spread: a word of two letters sees lengths.  Right, what is left
-# at equal length.  What the number told: by edit distance these words are told apart by their length first,
-# and then by their endings; to see neither, measure something other than letters.
+# The left side shows how the distances from three words spread: a word of two letters sees lengths.  The
+# right side shows what is left at equal length.  By edit distance, these words differ first in their length
+# and then in their endings.  If you want to see neither, measure something other than letters.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 matrix = np.empty((3, len(words)))

@@ -2,11 +2,11 @@
 Paragraphs of text: a word, or what texts are about?
 =====================================================
 
-Some hundred paragraphs of the language reference behind Python's ``help()``.  What features has a text?  Its
-terms, how often they occur or how much that weighs; or the distances of its words from those of other texts.
-Does the intrinsic dimension notice that the paragraphs are about something?  To find out, all words are
-redistributed at random, so that every paragraph keeps its length and the whole keeps its words; three times,
-since once might be chance.
+The data are some hundred paragraphs of the language reference behind Python's ``help()``.  What are the
+features of a text?  They can be its terms, by count or by weight, or its distances from other texts.  Does
+the intrinsic dimension notice that the paragraphs are about something?  To find out, we redistribute all
+words at random: every paragraph keeps its length, and the collection keeps its words.  We do this three
+times, because once might be chance.
 """
 
 # %%
@@ -41,12 +41,14 @@ print(
 # %%
 # Terms
 # -----
-# Whatever the weighting, one or two words carry the dimension: no term but the most frequent ones tells
-# many texts apart.  With 0 and 1 that is a word that half of the texts have: a single feature that puts
-# half of the points at either end has the dimension 4, and so have the texts, nearly.  Of counts and of
-# tf-idf "the" is left, and how large the number is depends on the one text that has it most often, by whose
-# value all are divided. Redistributed, the words give a number on either side, or a smaller one: nothing
-# says that sense was lost, since columns are considered one by one, and what goes with what is not seen.
+# With any weighting, one or two words carry the dimension, because only the most frequent terms tell many
+# texts apart.  With 0 and 1, this is a word that half of the texts have.  A single feature that puts half of
+# the points at each end has the dimension 4, and the texts come close to it.  With counts and with tf-idf,
+# "the" decides.  The size of the number then depends on the one text that has the word most often, because
+# all values are divided by its value.
+#
+# After the words are redistributed, the number may be larger or smaller.  Nothing shows that the sense was
+# lost: columns are considered one by one, and which words occur together is not seen.
 
 found: dict[str, tuple[float, list[float]]] = {}
 
@@ -66,9 +68,10 @@ for weighting in ("binary", "count", "tfidf"):
 # %%
 # Distances between texts
 # -----------------------
-# The share of two texts' words that only one of them has, and the angle between their weights, look at all
-# words of a text together. Redistributed, texts are all about equally far from each other, and the
-# dimension is larger, every time: here the number does notice that paragraphs were about something.
+# Two distances look at all words of a text together: the share of the words of two texts that only one of
+# them has, and the angle between their weights.  After the words are redistributed, all texts are about
+# equally far from each other, and the dimension is larger every time.  Here the number does notice that the
+# paragraphs were about something.
 
 for name, prepared, metric in (
     ("token sets, Jaccard", list, "jaccard"),
@@ -84,9 +87,9 @@ for name, prepared, metric in (
 # %%
 # The picture
 # -----------
-# What the number told: by terms it is about the most frequent word; by distances between texts it is about
-# the texts.  Whoever compares collections of text should take distances, between sets of words or between
-# vectors of a model (``metric="cosine"``), and the same for all of them.
+# With terms, the number is about the most frequent word.  With distances between texts, it is about the
+# texts.  To compare collections of texts, use distances between sets of words or between vectors of a model
+# (``metric="cosine"``), and use the same distance for all collections.
 
 figure, ax = plt.subplots(figsize=(8, 3.2), layout="constrained")
 for at, (own, others) in enumerate(found.values()):

@@ -2,10 +2,11 @@
 Word vectors: how many dimensions, and what a unit length does
 ===============================================================
 
-Word vectors from a small corpus that every Python carries, the language reference behind ``help()``:
-which words occur near which, weighted by positive pointwise mutual information, and reduced by a singular
-value decomposition.  How does the intrinsic dimension change with the number of components that are kept,
-with vectors scaled to unit length, and with frequent words counting more?
+We make word vectors from a small corpus that comes with every Python, the language reference behind
+``help()``.  We count which words occur near each other, weight the counts by positive pointwise mutual
+information, and reduce them by a singular value decomposition.  How does the intrinsic dimension change with
+the number of components that we keep, if we scale the vectors to unit length, and if frequent words count
+more?
 """
 
 # %%
@@ -53,10 +54,10 @@ for word in ("exception", "integer", "class"):
 # %%
 # How many components?
 # --------------------
-# More features never raise the dimension, if they are measured on one scale.  By default they are divided by
-# d_max, the largest range of a feature, and a new component with a larger range changes the scale of all: the
-# dimension may rise.  ``normalize=False`` keeps the scale of the vectors.  Either way little happens beyond
-# the first components: for this kind of dimension they are the data.
+# More features never raise the dimension if all are measured on the same scale.  By default, features are
+# divided by d_max, the largest range of a feature.  A new component with a larger range changes the scale of
+# all features, so the dimension may rise.  ``normalize=False`` keeps the scale of the vectors.  Either way,
+# little happens beyond the first components: they decide this kind of dimension.
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 divided = [geodim.intrinsic_dimension(vectors[:, :m]).dimension for m in SIZES]
@@ -68,11 +69,11 @@ print(f"{'vectors, as they are':36s}" + "".join(f"{value:8.2f}" for value in as_
 # %%
 # Unit length
 # -----------
-# Most uses compare directions only, so the vectors are scaled to length 1, after the components are chosen.
-# Coordinates are cosines now and have a scale of their own.  The more components there are, the smaller each
-# coordinate must be: measure concentrates on spheres of high dimension, and the intrinsic dimension of random
-# directions grows in proportion to their number of coordinates.  Word vectors do not follow that law, since a
-# few components go on telling many words apart.
+# Most applications compare only directions, so we scale the vectors to length 1 after we have chosen the
+# components.  The coordinates are then cosines, with a scale of their own.  The more components there are,
+# the smaller each coordinate must be: measure concentrates on spheres of high dimension, and the intrinsic
+# dimension of random directions grows in proportion to their number of coordinates.  Word vectors do not
+# follow this law, because a few components still tell many words apart.
 
 rng = np.random.default_rng(0)
 directions = [normalize(vectors[:, :m]) for m in SIZES]
@@ -85,9 +86,9 @@ print(f"{'random directions':44s}" + "".join(f"{value:8.2f}" for value in at_ran
 # %%
 # Words as often as they occur
 # ----------------------------
-# A word that occurs a thousand times can count as a thousand points: ``weights`` are multiplicities.
-# With few components frequent words are harder to tell apart than rare ones, with many they are easier,
-# so the two curves cross.
+# A word that occurs a thousand times can count as a thousand points: whole ``weights`` are multiplicities.
+# With few components, frequent words are harder to tell apart than rare ones; with many components, they are
+# easier.  So the two curves cross.
 
 frequency = [counts[word] for word in words]
 weighted = [
@@ -111,8 +112,9 @@ for name, share in list(result.shares.items())[:3]:
 # %%
 # Which features?
 # ---------------
-# The features are coordinates, not directions of one's choice: rotate the space, and distances stay while the
-# dimension does not.  In a random basis no coordinate is special, and word directions look like random ones.
+# The features are the coordinates, not arbitrary directions.  If we rotate the space, the distances stay the
+# same, but the dimension changes.  In a random basis no coordinate is special, and word directions look like
+# random ones.
 
 rotation = np.linalg.qr(rng.standard_normal((unit.shape[1], unit.shape[1])))[0]
 rotated = geodim.intrinsic_dimension(unit @ rotation, normalize=False).dimension

@@ -124,7 +124,7 @@ def test_long_compiling_is_told_once_where_somebody_looks(compiling, monkeypatch
     found.begin("fourth")
     assert found.spent == pytest.approx(3.6)
     assert [record.message for record in caplog.records] == [
-        "geodim is compiling for this machine, once: this takes about ten seconds"
+        "geodim is compiling for this machine, once for each kind of task: it takes about ten seconds"
     ]
 
 

@@ -3,18 +3,18 @@ A graph
 =======
 
 Your points are the nodes of a graph, and each node has attributes.  A graph neural network would aggregate
-them over neighbourhoods.  In this lesson you will find out, before anything is trained, how many rounds of
-aggregation are worth it.
+them over neighbourhoods.  In this lesson you will find out how many rounds of aggregation are worth it,
+before you train anything.
 
-The graph is Cora: 2,708 scientific papers, joined where one cites another, with 1,433 words as
-attributes.  It comes with geodim, so nothing is downloaded.
+The graph is Cora: 2,708 scientific papers with 1,433 words as attributes.  Two papers are joined if one
+cites the other.  Cora comes with geodim, so nothing is downloaded.
 """
 
 # %%
 # Load the graph
 # --------------
-# Your own graph can be an edge list in an array or a file, a sparse matrix, or a PyTorch Geometric or
-# networkx graph.
+# Your own graph can be a list of edges in an array or a file, a sparse matrix, or a graph of PyTorch
+# Geometric or networkx.
 
 import matplotlib.pyplot as plt
 
@@ -26,18 +26,17 @@ print(f"{cora.x.shape[0]:,} nodes with {cora.x.shape[1]:,} attributes")
 # %%
 # All hops at once
 # ----------------
-# With k hops, the features of a node are its own attributes and those aggregated over one, two, up to k
-# steps of its neighbourhood.  One call computes the intrinsic dimension for every k, each with certified
-# bounds.
+# With k hops, the features of a node are its own attributes, and these attributes averaged over its
+# neighbours once, twice, up to k times.  One call computes the intrinsic dimension for every k, with
+# certified bounds.
 
 result = geodim.khop_dimensions(cora.x, cora.edge_index, hops=5)
 for k, dimension in enumerate(result.dimensions):
-    print(f"{k} hops: {dimension:.4f}")
+    print(f"k = {k}: {dimension:.4f}")
 
 # %%
-# These are the values that the paper prints for Cora.  The lower the dimension, the better the features
-# tell the nodes apart: the words alone leave many papers looking alike, and the words of their neighbours
-# help.
+# The paper prints the same values for Cora.  The lower the dimension, the better the features tell the nodes
+# apart: by their own words many papers look alike, and the words of their neighbours help.
 
 figure, ax = plt.subplots(layout="constrained")
 result.plot(ax=ax)
@@ -47,15 +46,16 @@ plt.show()
 # How many hops?
 # --------------
 # The first hop brings most of the drop, the second a little more, and the rest next to nothing.
-# ``advise`` puts this into words, together with what the advice rests on and where it may fail.
+# ``advise`` puts this into words.  It also says what the advice is based on, and where it may fail.
 
 print(geodim.advise(result))
 
 # %%
 # Which words do the work?
 # ------------------------
-# Each result for a single k is like the result for a table: it has shares, a curve and a JSON form.
-# Columns are named by the hop and the attribute.
+# The result for a single k is like the result for a table: it has shares, a curve and a JSON form.  The
+# published files of Cora number the words and do not spell them, so the names are numbers: ``1177`` is the
+# attribute itself, and ``hop 1: 1177`` is its average over the neighbours.
 
 one_hop = result[1]
 for name, share in list(one_hop.shares.items())[:5]:
@@ -66,4 +66,5 @@ for name, share in list(one_hop.shares.items())[:5]:
 # ----------------
 # * :doc:`embedding`: vectors whose axes have no meaning of their own.
 # * :doc:`/gallery/plot_choose_hops` trains networks and compares the advice with their accuracy.
-# * ``geodim hops cora --report cora.html`` does the same on the command line.
+# * ``geodim hops cora --report cora.html`` does the same on the command line, and writes a report (this
+#   needs the extra ``report``).

@@ -152,7 +152,9 @@ class _Compiling:
             self._outermost = kernel, now
         if not self.told and self.spent + now - self._outermost[1] > TELL_AFTER and _somebody_looks():
             self.told = True
-            LOGGER.warning("geodim is compiling for this machine, once: this takes about ten seconds")
+            LOGGER.warning(
+                "geodim is compiling for this machine, once for each kind of task: it takes about ten seconds"
+            )
 
     def end(self, kernel: object) -> None:
         """Note that the kernel is compiled."""

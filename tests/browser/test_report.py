@@ -46,7 +46,9 @@ def test_a_comparison_begins_with_its_verdict(window, reports, width):
     assert len(verdict) == 1
     assert "all columns and half of them are" in verdict[0] or "all columns is" in verdict[0]
     tables = window.find_all("#comparison table")
-    assert tables[0].get_attribute("aria-label") == "The dimension of parts of 150 points, 5 of each data set"
+    assert (
+        tables[0].get_attribute("aria-label") == "The dimension of samples of 150 points, 5 of each data set"
+    )
     assert window.js("return document.documentElement.scrollWidth") <= width
     for table in tables:
         room = window.js("const r = arguments[0].parentElement; return r.scrollWidth - r.clientWidth", table)

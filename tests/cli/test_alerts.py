@@ -48,7 +48,8 @@ def test_compute_on_a_terminal(cancer: Path) -> None:
     assert (
         "warning: 27 of 30 columns have ranges below a tenth of the largest, 4,069 of 'worst area'" in shown
     )
-    assert "--scale range" in shown
+    assert "its own range: --scale range." in shown
+    assert "scale=" not in shown
     assert "warning" not in called_on_terminal("compute", cancer, "-q").err
 
 
@@ -86,6 +87,12 @@ def test_hops(tmp_path: Path) -> None:
     assert "row-normalised" in [alert["code"] for alert in json.loads(run("hops", *files).stdout)["alerts"]]
     np.save(tmp_path / "x.npy", counts)
     assert "add up to 1" not in one_line(called_on_terminal("hops", *files).err)
+
+
+def test_ties_name_the_command() -> None:
+    shown = one_line(called_on_terminal("hops", "cora", "--hops", 0).err)
+    assert "geodim compute shows it for a table, in the column 'without it'." in shown
+    assert "explain_dimension" not in shown
 
 
 def test_names_that_a_terminal_would_obey(tmp_path: Path) -> None:

@@ -35,6 +35,14 @@ def test_help_teaches(arguments: list[str]) -> None:
         assert f"• {int(code)}: " in ended.out
 
 
+@pytest.mark.parametrize("command", ["", "compute", "reproduce", "datasets", "datasets fetch"])
+def test_switches_take_no_value(command: str) -> None:
+    """Typer would show ``--quiet <bool>``."""
+    shown = called(*command.split(), "--help").out
+    assert "--help" in shown
+    assert "bool" not in shown
+
+
 def test_no_arguments_give_help() -> None:
     ended = called()
     assert "Commands" in ended.out + ended.err

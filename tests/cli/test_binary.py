@@ -168,3 +168,11 @@ def test_whole_result_in_a_file(transactions: Path, tmp_path: Path) -> None:
     values = json.loads((tmp_path / "r.json").read_text())
     assert len(values["support"]) == 11
     assert values["parameters"]["data"] == str(transactions)
+
+
+def test_numbers_that_are_not_binary(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.array([[0.0, 2.5], [1.0, 0.0]]))
+    ended = called("binary", tmp_path / "x.npy")
+    assert ended.code == 3
+    assert "neither 0 nor 1: decide what counts as having an attribute" in ended.err
+    assert "X > 0" not in ended.err

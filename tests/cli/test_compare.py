@@ -82,7 +82,7 @@ class TestCompare:
         assert ended.exit_code == 0, ended.output
         text = page.read_text()
         assert "is lower than" in text
-        assert "The dimension of parts of 100 points, 3 of each data set" in text
+        assert "The dimension of samples of 100 points, 3 of each data set" in text
 
     @pytest.mark.parametrize(
         "arguments",

@@ -48,8 +48,8 @@ def test_the_last_bit_is_announced_on_a_terminal(points: Path) -> None:
     assert (
         json.loads(run(points, "--last-bit").stdout)["dimension"] == geodim.intrinsic_dimension(X).dimension
     )
-    assert "--last-bit may look at" in called_on_terminal("compute", points, "--last-bit").err
-    assert "may look at" not in called_on_terminal("compute", points).err
+    assert "--last-bit may examine" in called_on_terminal("compute", points, "--last-bit").err
+    assert "may examine" not in called_on_terminal("compute", points).err
 
 
 class TestInPipes:

@@ -196,7 +196,7 @@ def test_json_means_the_same_everywhere(files: Path, tmp_path: Path) -> None:
     assert {"verify", "doctor", "datasets list", "datasets info", "datasets fetch"} <= {*having}
     for option in having.values():
         assert (option.metavar, option.is_flag) == ("PATH", False)
-        assert option.help == "Write the whole result as JSON to a file, or - for standard output."
+        assert option.help == "Write the whole result as JSON to this file; - is standard output."
     path = tmp_path / "plan.json"
     assert called("compute", files / "points.npy", "--dry-run", "--json", path).code == 0
     assert json.loads(path.read_text())["format"] == "geodim.plan/1"

@@ -97,6 +97,14 @@ def test_fetch_of_what_is_here(tmp_path: Path) -> None:
     assert "nothing to fetch" in called_on_terminal("datasets", "fetch", "digits").err
 
 
+@pytest.mark.parametrize("name", ["cora", "citeseer"])
+def test_fetch_of_what_comes_with_geodim(name: str) -> None:
+    """Nothing is missing, as `info` says, although there is no folder."""
+    assert json.loads(run("info", name).stdout)["present"]
+    assert json.loads(run("fetch", name, "--offline").stdout)["folder"] is None
+    assert f"{name}: comes with geodim" in called_on_terminal("datasets", "fetch", name, "--offline").err
+
+
 def test_convert(tmp_path: Path) -> None:
     truth = write_ogb_csv(tmp_path)
     folder = json.loads(run("convert", "ogbn-arxiv", "--root", tmp_path).stdout)["converted"]

@@ -348,7 +348,7 @@ class TestOnTerminals:
             shown = re.search(row, ended.err, re.MULTILINE)
             assert shown is not None
             assert expected[k].error <= float(shown[1]) <= 2 * expected[k].error
-        assert "within: hops are sums, rounded to float64, which changes" in ended.err
+        assert "within: features of hops are sums that are rounded to float64" in ended.err
         assert "150 nodes" in ended.err
         assert f"wrote {tmp_path / 'r.json'}" in ended.err
         advice = geodim.advise(expected)
@@ -389,3 +389,11 @@ class TestHelp:
             env=environment(),
         )
         assert done.stderr == "[]\n"
+
+
+def test_a_file_is_not_a_name(tmp_path: Path) -> None:
+    (tmp_path / "points.csv").write_text("1,2\n3,4\n")
+    ended = called("hops", tmp_path / "points.csv")
+    assert ended.code == 2
+    assert "--features" in ended.err
+    assert "--edges" in ended.err

@@ -95,7 +95,7 @@ class TestErrors:
         (tmp_path / "odd.json").write_text(json.dumps({"format": "geodim.compute/1"}))
         for file, words in (
             (tmp_path / "odd.json", "--json"),
-            (points, "not valid JSON"),
+            (points, f"`geodim compute {points} --report report.html` measures it"),
             (tmp_path / "none.json", "none.json"),
         ):
             ended = called("report", file, "-o", tmp_path / "r.html")

@@ -147,7 +147,7 @@ class TestOtherMethods:
     @pytest.mark.parametrize(
         ("arguments", "words"),
         [
-            (["--method", "best"], "none of greedy, resilience, uniform"),
+            (["--method", "best"], "not one of greedy, resilience, uniform"),
             (["--drop-correlated", "0.1"], "passes over"),
             (["--method", "resilience", "--drop-correlated", "1"], "below 1"),
             (["--method", "resilience", "--fraction", "0.9"], "--fraction is for --method greedy"),

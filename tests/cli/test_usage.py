@@ -120,6 +120,8 @@ def test_unions_are_compared(tmp_path: Path) -> None:
         ("leave it out (exclude 0)", "leave it out (--exclude 0)"),
         ("dtype='float64', or rescale them", "--dtype float64, or rescale them"),
         ("leave them out (drop_missing=True)", "leave them out (--drop-missing)"),
+        ('each by its own range: scale="range" (--scale range).', "each by its own range: --scale range."),
+        ("Ask for a smaller rtol; with landmarks", "Ask for a smaller --rtol; with landmarks"),
         ("column 3 ('scale') is nan", "column 3 ('scale') is nan"),
         ("the features must be numbers", "the features must be numbers"),
         ("", ""),

@@ -76,12 +76,15 @@ def test_one_bar_from_reading_to_solving() -> None:
 
 def test_nothing_is_kept_where_there_is_nothing() -> None:
     console, shown = terminal()
-    with watching(console, noun="parts", keeps="") as watch:
+    with watching(console, noun="samples", keeps="") as watch:
         assert watch.bar is not None
+        report("measuring samples", 3, 40)  # watches the clock
         watch.parts(3, 40)
         watch.bar.refresh()
         found = text_of(shown)
-        assert "3/40 parts" in found
+        assert "measuring samples" in found
+        assert "3/40" in found
+        assert "8%" not in found
         assert "keeps" not in found
 
 
@@ -132,11 +135,11 @@ def test_time_is_over_while_a_file_is_read(
     assert f"the time limit of 0 s ran out before there was any result, while reading {path} (" in ended.err
 
 
-def test_time_is_over_while_parts_are_measured(points: Path) -> None:
+def test_time_is_over_while_samples_are_measured(points: Path) -> None:
     for words in (["compare", points, points], ["subsample", points]):
         ended = called(*words, "--time-limit", "0")
         assert (ended.code, ended.out) == (ExitCode.STOPPED, "")
-        assert "while measuring parts" in ended.err
+        assert "while measuring samples" in ended.err
 
 
 def test_features_chosen_by_then(tmp_path: Path) -> None:

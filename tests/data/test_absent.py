@@ -66,6 +66,12 @@ def test_a_file_of_that_name_is_a_file(tmp_path: Path, monkeypatch) -> None:
         geodim.read_table("cora")
 
 
+def test_spreadsheets_are_saved_as_csv_first(tmp_path: Path) -> None:
+    (tmp_path / "sheet.xlsx").write_bytes(b"PK")
+    with pytest.raises(DataFileError, match=r"save the sheet as \.csv"):
+        geodim.read_table(tmp_path / "sheet.xlsx")
+
+
 def test_hints(tmp_path: Path) -> None:
     (tmp_path / "points.csv").write_text("")
     assert str(no_file(tmp_path / "pionts.csv")).endswith(f"did you mean {tmp_path / 'points.csv'}?")

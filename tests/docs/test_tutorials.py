@@ -72,4 +72,4 @@ def test_embedding(capsys: pytest.CaptureFixture[str]) -> None:
     digits, noise = names["by_distance"], names["without"]
     assert digits.dimension < 0.8 * noise.dimension
     wider = digits.phi / digits.d_max > noise.phi / noise.d_max
-    assert wider.mean() > 0.9, wider.mean()
+    assert wider[:-1].all()  # all but the whole, which is as wide as the range on either side

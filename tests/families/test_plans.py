@@ -106,11 +106,11 @@ def test_of_sizes_alone(monkeypatch):
     [
         (["--dry-run", "--points", 9, "--features", "distances"], "--coordinates"),
         (["--dry-run", "--points", 9, "--features", 3, "--coordinates", 3], "made from points"),
-        (["FILE", "--dry-run", "--coordinates", 3, "--features", "distances"], "its own sizes"),
+        (["FILE", "--dry-run", "--coordinates", 3, "--features", "distances"], "determines the sizes"),
         (["FILE", "--coordinates", 3, "--features", "distances"], "for --dry-run only"),
         (["FILE", "--features", "distances,rows"], "neither coordinates"),
         (["FILE", "--features", "distances", "--by", "diameter"], "for several families"),
-        (["FILE", "--features", "distances,coordinates", "--by", "range"], "diameter or nothing"),
+        (["FILE", "--features", "distances,coordinates", "--by", "range"], "the only value is diameter"),
         (["FILE", "--features", "distances", "--certificate", "proof.json"], "columns and hops can be"),
     ],
 )

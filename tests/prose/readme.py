@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 def check(page: Page) -> None:
     rows, columns = load_wine().data.shape
-    assert columns == 13, "Thirteen measurements"
-    page.says("Thirteen measurements of {} wines", rows)
+    assert columns == 13, "thirteen measurements"
+    page.says("thirteen measurements of {} wines", rows)

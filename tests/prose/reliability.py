@@ -52,7 +52,7 @@ def oracle(page: Page) -> None:
     again = "seeds and cases, which make oracle draws again"
     page.allows("(case 71,270), and the core of denormal data was not minimal (case 246,675)", again)
     page.allows("seed 20261117 ended after 108,386 comparisons", again)
-    page.allows("case 87,507); seed 20261119 after 150,189 comparisons", again)
+    page.allows("case 87,507). The run with seed 20261119 ended after 150,189 comparisons", again)
     page.allows("(case 35,146)", again)
     page.allows("ended at case 2,033", again)
     page.allows(

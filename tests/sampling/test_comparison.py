@@ -88,7 +88,7 @@ class TestNotComparable:
         fewer = geodim.intrinsic_dimension(NORMAL[:100])
         assert "different numbers of points" in not_comparable([one, fewer], ["a", "b"])
         assert not_comparable([one, fewer], ["a", "b"], points=50) == ""
-        assert "too few" in not_comparable([one, fewer], ["a", "b"], points=4)
+        assert "too small" in not_comparable([one, fewer], ["a", "b"], points=4)
 
     def test_all_points_equal(self):
         with pytest.warns(geodim.errors.DegenerateDataWarning):

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from geodim._version import __version__
 from geodim.cli.binary import binary
@@ -28,6 +27,7 @@ from geodim.cli.reproduce import reproduce
 from geodim.cli.select import select
 from geodim.cli.streams import prepare_streams, silence
 from geodim.cli.subsample import subsample
+from geodim.cli.switches import Command, Group
 from geodim.cli.verify import VERIFY_EPILOG, verify
 from geodim.engine.interrupt import interruptible, terminated_by
 from geodim.errors import DataFileError
@@ -50,7 +50,7 @@ def _visible_messages() -> Iterator[None]:
         raise
 
 
-class _Commands(TyperGroup):
+class _Commands(Group):
     """The group of all commands; control characters in messages about wrong arguments are made visible."""
 
     def make_context(
@@ -72,19 +72,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=EPILOG,
 )
-app.command(epilog=EPILOG)(guarded(compute))
-app.command(epilog=EPILOG)(guarded(hops))
-app.command(epilog=EPILOG)(guarded(binary))
-app.command(epilog=EPILOG)(guarded(compare))
-app.command(epilog=EPILOG)(guarded(subsample))
-app.command("estimators", epilog=EPILOG)(guarded(compare_estimators))
-app.command(epilog=EPILOG)(guarded(select))
-app.command(epilog=EPILOG)(guarded(report))
-app.command(epilog=VERIFY_EPILOG)(guarded(verify))
+app.command(cls=Command, epilog=EPILOG)(guarded(compute))
+app.command(cls=Command, epilog=EPILOG)(guarded(hops))
+app.command(cls=Command, epilog=EPILOG)(guarded(binary))
+app.command(cls=Command, epilog=EPILOG)(guarded(compare))
+app.command(cls=Command, epilog=EPILOG)(guarded(subsample))
+app.command("estimators", cls=Command, epilog=EPILOG)(guarded(compare_estimators))
+app.command(cls=Command, epilog=EPILOG)(guarded(select))
+app.command(cls=Command, epilog=EPILOG)(guarded(report))
+app.command(cls=Command, epilog=VERIFY_EPILOG)(guarded(verify))
 app.add_typer(datasets, name="datasets")
-app.command(epilog=EPILOG)(guarded(reproduce))
-app.command()(guarded(demo))
-app.command()(guarded(doctor))
+app.command(cls=Command, epilog=EPILOG)(guarded(reproduce))
+app.command(cls=Command)(guarded(demo))
+app.command(cls=Command)(guarded(doctor))
 
 
 def _print_version(value: bool) -> None:
@@ -100,30 +100,30 @@ def geodim(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
-    """Exact, certified intrinsic dimension of data.
+    """Measure the intrinsic dimension of data, exactly or within proved bounds.
 
-    The intrinsic dimension says how hard it is to tell your points apart by their features: the more the
-    features concentrate, the larger it is, and the less there is to learn from them. It is computed exactly,
-    or within bounds that are proven, not estimated.
+    The intrinsic dimension says how hard it is to tell your points apart by their features. The more the
+    features crowd the points together, the larger it is. It is computed, not estimated: the number is exact,
+    or it comes with bounds that are proved.
 
     **Start here**
 
-    * `geodim demo` shows what you get, on handwritten digits
-    * `geodim compute points.npy` measures a file of yours
-    * `geodim select points.npy` finds few features that keep most of it
+    * `geodim demo` shows what you get, with data that comes with geodim
+    * `geodim compute points.npy` measures a file of your own
+    * `geodim select points.npy` finds a few features that do almost as well as all
     * `geodim hops cora` measures a graph with attributes, hop by hop
     * `geodim binary transactions.dat` measures binary data by its formal concepts
-    * `geodim report result.json` makes a page of plots and words to look at and send
-    * `geodim verify proof.json points.npy` proves a result anew from the data
+    * `geodim report result.json` turns a saved result into a page of plots and words
+    * `geodim verify proof.json points.npy` checks a certificate against the data
     * `geodim compare a.npy b.npy` compares data sets at equal numbers of points
-    * `geodim subsample points.npy` says whether the number has settled
-    * `geodim estimators points.npy` sets MLE, TwoNN and others beside ours
-    * `geodim datasets list` shows the graphs known by name
-    * `geodim reproduce --quick` runs the paper's experiments and compares
+    * `geodim subsample points.npy` shows how the number depends on the number of points
+    * `geodim estimators points.npy` compares it with MLE, TwoNN and other estimators
+    * `geodim datasets list` lists the graphs that geodim knows by name
+    * `geodim reproduce --quick` repeats the paper's experiments and compares the numbers
     * `geodim doctor` checks the installation
 
-    Where a file is named, `-` is standard input or output. `geodim --install-completion` lets the shell
-    complete names of commands, options and data sets.
+    In place of a file name, `-` means standard input or output. With `geodim --install-completion`, your
+    shell completes the names of commands, options and data sets.
     """
 
 

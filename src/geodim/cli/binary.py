@@ -52,16 +52,16 @@ def binary(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Transactions (FIMI .dat), a context (Burmeister .cxt), also with .gz; or a table of 0 and "
-            "1 with objects in rows: .npy, .npz, .csv, .tsv, .parquet.",
+            help="Transactions (FIMI .dat) or a context (Burmeister .cxt), also compressed as .gz; or a "
+            "table of 0 and 1 with one object per row: .npy, .npz, .csv, .tsv, .parquet.",
         ),
     ],
     min_support: Annotated[
         str,
         typer.Option(
             metavar="S",
-            help="Leave out concepts of fewer objects: 0.01 is a share, 100 a number of objects. "
-            "The bounds hold for all concepts nevertheless.",
+            help="Leave out concepts with fewer objects: 0.01 means 1 % of all objects, 100 means 100 "
+            "objects. The bounds still hold for all concepts.",
         ),
     ] = "0.0",
     scale: Annotated[
@@ -69,7 +69,8 @@ def binary(
         typer.Option(
             rich_help_panel=SCALING,
             metavar="SCALE",
-            help="none, the default; or global: by the share of the most frequent attribute.",
+            help="What features are divided by: none (the default), or global, the share of objects that "
+            "have the most frequent attribute.",
         ),
     ] = None,
     normalize: Annotated[
@@ -80,7 +81,8 @@ def binary(
         typer.Option(
             "--curve",
             rich_help_panel=BINARY,
-            help="Bounds for falling minimum supports: halves, from the most frequent attribute down to 1.",
+            help="Print bounds for a series of minimum supports, halved from the most frequent attribute "
+            "down to 1.",
         ),
     ] = False,
     supports: Annotated[
@@ -88,7 +90,7 @@ def binary(
         typer.Option(
             rich_help_panel=BINARY,
             metavar="S,S,...",
-            help="The minimum supports of --curve, each a share or a number of objects.",
+            help="The minimum supports for --curve, each a fraction or a number of objects.",
         ),
     ] = None,
     correlation: Annotated[
@@ -96,7 +98,8 @@ def binary(
         typer.Option(
             "--correlation",
             rich_help_panel=BINARY,
-            help="The correlation dimension instead: how many independent columns have such distances.",
+            help="Compute the correlation dimension instead: how many independent columns have these "
+            "distances.",
         ),
     ] = False,
     pairs: Annotated[
@@ -104,7 +107,7 @@ def binary(
         typer.Option(
             rich_help_panel=BINARY,
             metavar="N",
-            help="For --correlation: auto, all, or how many pairs of objects are drawn.",
+            help="For --correlation: how many pairs of objects to draw, or auto, or all.",
         ),
     ] = "auto",
     columns: Columns = None,
@@ -120,15 +123,15 @@ def binary(
             "--quiet",
             "-q",
             rich_help_panel=OUTPUT,
-            help="No progress bar, no notes; on a terminal only the number.",
+            help="No progress bar and no notes; on a terminal, only the number.",
         ),
     ] = False,
 ) -> None:
     """Compute the dimension of binary data: how hard it is to tell attributes apart by their objects.
 
-    The points are the attributes, the features come from formal concepts: sets of objects with all that they
-    have in common. On a terminal the answer is a table, in a pipe one line of JSON without the curve;
-    **--json** writes everything to a file, which IDResult.from_json reads.
+    The points are the attributes, and the features come from formal concepts: sets of objects together with
+    all attributes that they share. On a terminal the answer is a table. In a pipe it is one line of JSON
+    without the curve. **--json** writes everything to a file that IDResult.from_json reads.
 
     **Examples**
 

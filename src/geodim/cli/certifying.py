@@ -22,7 +22,7 @@ CertificatePath = Annotated[
         "--certificate",
         rich_help_panel=OUTPUT,
         metavar="PATH",
-        help="Write a certificate that proves the bounds from the data, for `geodim verify`.",
+        help="Write a certificate, from which `geodim verify` proves the bounds again.",
     ),
 ]
 CertificateRtol = Annotated[
@@ -66,6 +66,4 @@ def write_certificate(
         with writable(path, ".json") as file:
             result.certificate(*data, rtol=rtol).save(file)
     else:
-        warnings.warn(
-            f"stopped early, so that no certificate was written to {path}", GeodimWarning, stacklevel=2
-        )
+        warnings.warn(f"stopped early, so no certificate was written to {path}", GeodimWarning, stacklevel=2)

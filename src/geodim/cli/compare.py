@@ -52,7 +52,7 @@ def compare(
         list[str],
         typer.Argument(
             metavar="DATA DATA...",
-            help="Points in rows: .npy, .npz, .csv, .tsv, .parquet; two files at least.",
+            help="Two or more files with one point per row: .npy, .npz, .csv, .tsv, .parquet.",
         ),
     ],
     points: Annotated[
@@ -60,7 +60,7 @@ def compare(
         typer.Option(
             metavar="N",
             min=2,
-            help="Points of each sample; by default half of those of the smallest data set.",
+            help="Points in each sample; by default, half as many as the smallest data set has.",
         ),
     ] = None,
     repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Samples drawn from each data set.")] = 20,
@@ -85,7 +85,7 @@ def compare(
             "--quiet",
             "-q",
             rich_help_panel=OUTPUT,
-            help="No progress, no notes; on a terminal only the verdicts.",
+            help="No progress and no notes; on a terminal, only the verdicts.",
         ),
     ] = False,
     estimators: Annotated[str | None, HIDDEN] = None,
@@ -96,10 +96,11 @@ def compare(
 ) -> None:
     """Compare data sets: what differs, and which has the lower dimension at equal numbers of points.
 
-    The dimension depends on the number of points, on units and on outliers, so that two numbers alone say
-    little about each other. Here every data set is measured as a whole, then by random samples of equally
-    many points; one is called lower only if it is so in 95 % of the draws. From data sets with equally many
-    rows the same rows are drawn, so that two representations of the same points are compared in pairs.
+    The dimension depends on the number of points, on units and on outliers, so two numbers alone say little.
+    This command measures each data set as a whole, and then random samples with the same number of points
+    from each. It calls one data set lower only if it is lower in 95 % of the draws. If the data sets have the
+    same number of rows, it draws the same rows from each, so that two representations of the same points are
+    compared in pairs.
 
     In a pipe the answer is one line of JSON with **verdicts**, **differences** and all draws.
 
@@ -108,7 +109,7 @@ def compare(
     * `geodim compare raw.npy embedded.npy`
     * `geodim compare before.csv after.csv --exclude id --scale range --report both.html`
     * `geodim compare a.parquet b.parquet c.parquet --points 500 | jq -r .verdicts[].why`
-    * other estimators beside ours: `geodim estimators points.npy`
+    * `geodim estimators points.npy` compares geodim with other estimators instead
     """
     _refuse_estimators(files, estimators, neighbors, hops, edges, root)
     for file in files:
@@ -152,7 +153,7 @@ def _refuse_estimators(files: list[str], *options: str | None) -> None:
     if any(option is not None for option in options) or len(files) < 2:
         data = " ".join(files[:1])
         raise typer.BadParameter(
-            f"this compares data sets, two or more of them; other estimators are set beside ours by "
+            f"this command compares two or more data sets; to compare geodim with other estimators, use "
             f"`geodim estimators {data}`",
             param_hint="DATA",
         )
@@ -178,7 +179,7 @@ def _compared(
     made = options["features"] != "coordinates"
     named: dict[str, Points] = {}
     with (
-        watching(console, quiet=quiet, noun="parts", keeps="", time_limit=time_limit) as watch,
+        watching(console, quiet=quiet, noun="samples", keeps="", time_limit=time_limit) as watch,
         ExitStack() as stack,
     ):
         for file in files:

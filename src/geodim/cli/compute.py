@@ -95,9 +95,9 @@ def compute(
         typer.Argument(
             metavar="FILE",
             autocompletion=files_and_data_sets,
-            help="Points in rows: .npy, .npz (points.npz:key for one of several arrays), "
-            ".csv, .tsv, .parquet, .zarr; for terms and edit a text on every line; for pixels and patches a "
-            "folder of images; for shortest_path a list of edges; - is standard input.",
+            help="One point per row: .npy, .npz (points.npz:key names one of several arrays), "
+            ".csv, .tsv, .parquet, .zarr. For terms and edit: one text per line. For pixels and patches: a "
+            "folder of images. For shortest_path: a list of edges. - is standard input.",
         ),
     ] = None,
     features: Annotated[
@@ -106,7 +106,7 @@ def compute(
             rich_help_panel=FEATURES,
             metavar="FAMILY",
             autocompletion=among(*FAMILIES),
-            help=f"{FAMILY_HELP}; for --dry-run without a file: the number of float32 columns.",
+            help=f"{FAMILY_HELP} For --dry-run without a file: the number of float32 columns.",
         ),
     ] = "coordinates",
     metric: Metric = None,
@@ -123,8 +123,8 @@ def compute(
             rich_help_panel=FEATURES,
             metavar="N",
             min=1,
-            help="For features that are not columns: also measure them N times with every column "
-            "shuffled, as a baseline.",
+            help="For features that are not columns: as a baseline, also measure the table N times with "
+            "each column shuffled.",
         ),
     ] = None,
     rtol: Rtol = 0.0,
@@ -140,7 +140,7 @@ def compute(
         typer.Option(
             "--count-duplicates",
             rich_help_panel=COLUMNS,
-            help="Also count the points that equal another point.",
+            help="Also count the points that are equal to another point.",
         ),
     ] = False,
     threads: Threads = None,
@@ -155,7 +155,7 @@ def compute(
         typer.Option(
             rich_help_panel=OUTPUT,
             metavar="PATH",
-            help="Write a plot of the curve: .png, .pdf or .svg; - is a .png to standard output.",
+            help="Write a plot of the curve: .png, .pdf or .svg; - writes a .png to standard output.",
         ),
     ] = None,
     report: Report = None,
@@ -179,7 +179,7 @@ def compute(
             metavar="D",
             min=1.0,
             max=MOST_SIZE,
-            help="For --dry-run of distances or directions without a file: coordinates of each point.",
+            help="For --dry-run of distances or directions without a file: the number of coordinates.",
         ),
     ] = None,
     memory: Annotated[
@@ -198,34 +198,34 @@ def compute(
             "--quiet",
             "-q",
             rich_help_panel=OUTPUT,
-            help="No progress bar, no notes; on a terminal only the number.",
+            help="No progress bar and no notes; on a terminal, only the number.",
         ),
     ] = False,
 ) -> None:
     """Compute the intrinsic dimension of the points (rows) in a file.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with all numbers and the share of
-    every feature, without the curve; **--json** writes everything to a file, which IDResult.from_json reads.
-    A time limit counts from the start of the command, reading included.
+    every feature, but without the curve. **--json** writes everything to a file that IDResult.from_json
+    reads. A time limit counts from the start of the command, so it includes the time to read the file.
 
     **Examples**
 
     * `geodim compute embeddings.npy`
     * `geodim compute embeddings.npy --features distances --metric cosine`
-    * `geodim compute embeddings.npy --features distances --shuffled 3`, beside its own columns shuffled
+    * `geodim compute embeddings.npy --features distances --shuffled 3`, with a baseline
     * `geodim compute points.npy --features coordinates,distances --by diameter`
     * `geodim compute words.txt --features distances --metric edit`
     * `geodim compute sentences.txt --features terms`
     * `geodim compute photographs/ --features pixels --blur 2`
     * `geodim compute edges.csv --features distances --metric shortest_path --disconnected component`
-    * `geodim compute measurements.csv --scale iqr`, where columns have units of their own
+    * `geodim compute measurements.csv --scale iqr`, if the columns have different units
     * `geodim compute iris.csv --exclude species --plot iris.png --report iris.html`
     * `geodim compute big.npy --rtol 0.01 --time-limit 600 --checkpoint state --json big.json`
     * `geodim compute points.parquet | jq .dimension`
     * `zcat points.csv.gz | geodim compute - --json - > result.json`
     * `geodim compute points.npy --certificate proof.json`, then `geodim verify proof.json points.npy`
     * `geodim compute points.parquet --scheduler tcp://head:8786`
-    * `geodim compute --dry-run --points 1e9 --features 64 --backend cuda` says what that would take
+    * `geodim compute --dry-run --points 1e9 --features 64 --backend cuda` prints the time and memory needed
     * `geodim compute --dry-run --points 1e5 --features distances --coordinates 100`
     """
     console = err()
@@ -291,8 +291,8 @@ def compute(
     where = place(backend, scheduler)
     if last_bit and console.is_terminal and not quiet:
         console.print(
-            "note: --last-bit may look at about n\N{SUPERSCRIPT TWO} / 2 windows of a column of n points: a "
-            "minute for 10^6, a hundred times as long for 10^7"
+            "note: --last-bit may examine about n\N{SUPERSCRIPT TWO} / 2 windows of a column of n points: "
+            "that takes a minute for 10^6 points, and a hundred times as long for 10^7"
         )
     with notes(console, quiet=quiet):
         result = _measure(

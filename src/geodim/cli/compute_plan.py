@@ -70,7 +70,7 @@ def check_sizes(
     sizes = {"--points": points, "--features": features, "--coordinates": coordinates}
     given = [name for name, value in sizes.items() if value is not None]
     if file is not None and given:
-        raise typer.BadParameter("the file has its own sizes", param_hint=given[0])
+        raise typer.BadParameter("the file determines the sizes", param_hint=given[0])
     if coordinates is not None and not made:
         raise typer.BadParameter("it is for features that are made from points", param_hint="--coordinates")
 

@@ -13,6 +13,7 @@ from geodim.cli.completing import data_sets
 from geodim.cli.console import err, notes, out
 from geodim.cli.exits import EPILOG, guarded
 from geodim.cli.reporting import Json, json_instead
+from geodim.cli.switches import Command, Group
 from geodim.errors import InputValueError
 from geodim.text import visible
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 FORMAT = "geodim.datasets/1"
 
 datasets = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -36,7 +38,7 @@ Name = Annotated[
     typer.Argument(
         metavar="NAME",
         autocompletion=data_sets,
-        help="A name that `geodim datasets list` shows; case does not matter.",
+        help="A name from `geodim datasets list`; upper and lower case are the same.",
     ),
 ]
 Root = Annotated[
@@ -44,27 +46,28 @@ Root = Annotated[
     typer.Option(
         metavar="DIR",
         file_okay=False,
-        help="Folder with one folder per data set. Otherwise GEODIM_DATA, otherwise the user's cache folder.",
+        help="Folder with one folder per data set; by default GEODIM_DATA, or else your cache folder.",
     ),
 ]
 
 
 @datasets.callback()
 def about() -> None:
-    """Graphs known by name: the paper's, larger ones of OGB, and generated ones.
+    """List, describe and download the graphs that geodim knows by name.
 
-    Files are read in the layouts of PyTorch Geometric (Planetoid) and ogb, so that a folder which one of them
-    made is used as it is. Only **fetch** downloads; nothing else in geodim's command line does.
+    These are the paper's graphs, larger ones from OGB, and generated ones. Files are read in the layouts of
+    PyTorch Geometric (Planetoid) and ogb, so a folder that one of these packages made works as it is. Only
+    **fetch** downloads anything; no other command of geodim does.
 
     **Examples**
 
-    * `geodim datasets list` shows names, sizes, and which are here
-    * `geodim datasets fetch cora --root data`, then `geodim hops cora --root data`
+    * `geodim datasets list` shows names, sizes, and which are on this machine
+    * `geodim datasets fetch pubmed --root data`, then `geodim hops pubmed --root data`
     """
 
 
 def list_(root: Root = None, json: Json = None) -> None:
-    """List all data sets: sizes, and whether their files are here.
+    """List all data sets: sizes, and whether they are on this machine.
 
     In a pipe the answer is one line of JSON.
 
@@ -112,7 +115,7 @@ def list_(root: Root = None, json: Json = None) -> None:
 def info(name: Name, root: Root = None, json: Json = None) -> None:
     """Describe one data set: sizes, folder, missing files, source and licence.
 
-    Nothing is opened or downloaded.
+    This opens and downloads nothing.
 
     **Examples**
 
@@ -128,33 +131,42 @@ def fetch(
     name: Name,
     root: Root = None,
     offline: Annotated[
-        bool, typer.Option("--offline", help="Only check: exit code 4 if files are missing.")
+        bool,
+        typer.Option("--offline", help="Download nothing, only check: exit code 4 if files are missing."),
     ] = False,
     json: Json = None,
 ) -> None:
-    """Download what is missing of a data set, with checksums; interrupted downloads are continued.
+    """Download the missing files of a data set, and compare their checksums.
 
-    Prints the folder. GEODIM_OFFLINE=1 does the same as **--offline**, for all commands.
+    An interrupted download continues where it stopped. The command prints the folder. Cora and CiteSeer come
+    with geodim and need no download. GEODIM_OFFLINE=1 has the same effect as **--offline**, for all commands.
 
     **Examples**
 
-    * `geodim datasets fetch cora`
+    * `geodim datasets fetch pubmed`
     * `geodim datasets fetch ogbn-arxiv --root /data`
     """
     from geodim.data.datasets import fetch as fetch_files
+    from geodim.data.datasets.roots import is_offline
 
     described = describe(name, root)
-    with notes(err()), naming_files(described, root):
-        folder = fetch_files(described.name, root, offline=offline)
-    made = "made when it is used: there is nothing to fetch" if described.folder is None else str(folder)
-    _done(described.name, "folder", None if described.folder is None else folder, made, json)
+    folder = described.folder
+    if folder is None:
+        said = "generated when it is used: there is nothing to fetch"
+    elif is_offline(offline) and not described.missing and not folder.is_dir():
+        folder, said = None, "comes with geodim: there is nothing to fetch"
+    else:
+        with notes(err()), naming_files(described, root):
+            folder = fetch_files(described.name, root, offline=offline)
+        said = str(folder)
+    _done(described.name, "folder", folder, said, json)
 
 
 def convert(name: Name, root: Root = None, json: Json = None) -> None:
     """Convert an OGB data set to arrays that are read from disk as needed, in any amount of memory.
 
-    `geodim hops` does this by itself when needed; here it can be done ahead of time, or
-    again. Prints the folder.
+    `geodim hops` does this by itself when needed. Use this command to do it ahead of time, or again. It
+    prints the folder.
 
     **Example**
 
@@ -255,7 +267,7 @@ def _show(described: DatasetInfo, terminal: Console) -> None:
     terminal.print(table)
 
 
-datasets.command("list", epilog=EPILOG)(guarded(list_))
-datasets.command("info", epilog=EPILOG)(guarded(info))
-datasets.command("fetch", epilog=EPILOG)(guarded(fetch))
-datasets.command("convert", epilog=EPILOG)(guarded(convert))
+datasets.command("list", cls=Command, epilog=EPILOG)(guarded(list_))
+datasets.command("info", cls=Command, epilog=EPILOG)(guarded(info))
+datasets.command("fetch", cls=Command, epilog=EPILOG)(guarded(fetch))
+datasets.command("convert", cls=Command, epilog=EPILOG)(guarded(convert))

@@ -34,17 +34,17 @@ def demo(
         typer.Option(
             metavar="DIR",
             file_okay=False,
-            help="Folder for the report, the plot and the result; made if needed.",
+            help="The folder for the report, the plot and the result; created if needed.",
         ),
     ] = Path("demo"),
 ) -> None:
-    """Show what geodim does, on two data sets that come with it: handwritten digits and a graph of citations.
+    """Show what geodim does, with handwritten digits and a graph of citations.
 
-    Prints the intrinsic dimension of 1,797 images of 8 x 8 pixels, exactly and within 1 %, normalised
-    and not; then that of Cora, 2,708 papers and their words, over ever larger neighbourhoods, beside
-    the numbers that the paper prints. Writes a report, a plot and the result to a folder. The report
-    also has the digits' graph of nearest neighbours, hop by hop, and a few pixels that tell the images
-    apart almost as well as all. Nothing is downloaded.
+    First it prints the intrinsic dimension of 1,797 images of 8 x 8 pixels: exactly and within 1 %,
+    normalised and not. Then it prints that of Cora, 2,708 papers and their words, for larger and larger
+    neighbourhoods, next to the numbers in the paper. It writes a report, a plot and the result to a folder.
+    The report also shows the digits' graph of nearest neighbours, hop by hop, and a few pixels that tell the
+    images apart almost as well as all of them. Both data sets are already installed; nothing is downloaded.
     """
     from rich.table import Table
     from sklearn.datasets import load_digits
@@ -79,7 +79,7 @@ def demo(
         ("features", "left"),
         ("accuracy", "left"),
         ("intrinsic dimension", "right"),
-        ("proven bounds", "right"),
+        ("certified bounds", "right"),
         ("seconds", "right"),
     ):
         table.add_column(heading, justify=justify)  # type: ignore[arg-type] # the words are the literals it wants
@@ -94,9 +94,9 @@ def demo(
     terminal.print(table)
     exact = with_provenance(results[True, 0.0], "digits")
     terminal.print(
-        f"\nThe discriminability is {exact.discriminability:.4f} (divided by {exact.d_max:g}): the share of "
-        "the largest range that the best pixel still covers, on average over all shares of points left out. "
-        "The dimension is 1 / its square.\n"
+        f"\nThe discriminability is {exact.discriminability:.4f} (divided by {exact.d_max:g}): the part of "
+        "the largest range over which the best pixel still spreads the points, on average over all numbers "
+        "of points. The dimension is 1 / its square.\n"
     )
     terminal.print(shares_table(exact))
     cora = _hops_of_cora()
@@ -150,11 +150,11 @@ def _show_cora(cora: KHopResult, terminal: Console) -> None:
 
     papers, words = cora[0].n_points, cora[0].n_features
     terminal.print(
-        f"\nCora: {papers:,} papers, {words:,} words that they have or not, and their "
-        "citations. With k hops, features also add up the words of papers up to k citations away.\n"
+        f"\nCora: {papers:,} papers, {words:,} words that each paper has or lacks, and their "
+        "citations. With k hops, features also average the words of papers up to k citations away.\n"
     )
     table = Table(box=None, header_style="bold")
-    for heading in ("k", "intrinsic dimension", "the paper prints", ""):
+    for heading in ("k", "intrinsic dimension", "in the paper", ""):
         table.add_column(heading, justify="right")
     for k, (ours, text) in enumerate(zip(cora.dimensions, printed()["khop_id"]["Cora"], strict=True)):
         table.add_row(str(k), f"{ours:.8g}", text, "the same" if rounds_to(ours, text) else "not the same")

@@ -33,8 +33,8 @@ def doctor(
 ) -> None:
     """Check the installation: versions, cores, memory, compiler cache, optional packages, GPU.
 
-    Exit code 1 if something that geodim needs is missing; optional packages may be missing. In a pipe the
-    answer is one line of JSON.
+    The exit code is 1 if something that geodim needs is missing. Missing optional packages are no error. In a
+    pipe the answer is one line of JSON.
     """
     report = examine()
     if not json_instead(report, json):

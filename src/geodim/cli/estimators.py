@@ -43,8 +43,8 @@ def compare_estimators(
         typer.Argument(
             metavar="DATA",
             autocompletion=files_and_data_sets,
-            help="Points in rows: .npy, .npz, .csv, .tsv, .parquet; or a graph that "
-            "`geodim datasets list` shows.",
+            help="One point per row: .npy, .npz, .csv, .tsv, .parquet; or the name of a graph from "
+            "`geodim datasets list`.",
         ),
     ],
     estimators: Annotated[
@@ -52,7 +52,7 @@ def compare_estimators(
         typer.Option(
             metavar="NAMES",
             autocompletion=among("mle", "twonn", "lPCA", "FisherS", "CorrInt", "KNN", "DANCo", "ESS"),
-            help="mle, twonn, and any of scikit-dimension's by name: lPCA, FisherS, skdim:MLE, ...",
+            help="mle, twonn, or any estimator of scikit-dimension by name: lPCA, FisherS, skdim:MLE, ...",
         ),
     ] = "mle,twonn",
     hops: Annotated[
@@ -61,13 +61,15 @@ def compare_estimators(
             metavar="K",
             min=0,
             max=MOST_HOPS,
-            help="For graphs: attributes and their first K hops side by side.",
+            help="For graphs: the attributes together with those after 1, ..., K hops.",
         ),
     ] = None,
     root: Root = None,
     edges: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Edges between the rows of DATA, pairs of rows counted from 0."),
+        typer.Option(
+            metavar="FILE", help="Edges between the rows of DATA, as pairs of row numbers counted from 0."
+        ),
     ] = None,
     columns: Columns = None,
     exclude: Exclude = None,
@@ -75,12 +77,19 @@ def compare_estimators(
     header: Header = None,
     neighbors: Annotated[
         int | None,
-        typer.Option(metavar="N", min=2, help="Neighbours per point; by default 5 for mle, else their own."),
+        typer.Option(
+            metavar="N",
+            min=2,
+            help="Neighbours per point; by default, 5 for mle, and what every other estimator prefers.",
+        ),
     ] = None,
     rtol: Annotated[
-        float, typer.Option(metavar="E", min=0.0, help="For ours: how close the bounds must be; 0 is exact.")
+        float,
+        typer.Option(metavar="E", min=0.0, help="For geodim: how close the bounds must be; 0 means exact."),
     ] = 0.0,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed for samples and random methods.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="The seed of samples and random methods.")
+    ] = 0,
     threads: Annotated[
         int | None,
         typer.Option(
@@ -88,7 +97,7 @@ def compare_estimators(
             metavar="N",
             min=1,
             max=MOST_THREADS,
-            help="Threads per estimator; all cores by default.",
+            help="Threads per estimator; by default, all cores.",
         ),
     ] = None,
     time_limit: Annotated[
@@ -97,7 +106,7 @@ def compare_estimators(
             rich_help_panel=RUNNING,
             metavar="SECONDS",
             min=0.0,
-            help="Per estimator; ours then gives the bounds it has.",
+            help="Limit for each estimator; geodim then gives the bounds found so far.",
         ),
     ] = None,
     json: Json = None,
@@ -105,19 +114,22 @@ def compare_estimators(
     quiet: Annotated[
         bool,
         typer.Option(
-            "--quiet", "-q", rich_help_panel=OUTPUT, help="No progress; on a terminal only names and numbers."
+            "--quiet",
+            "-q",
+            rich_help_panel=OUTPUT,
+            help="No progress; on a terminal, only names and numbers.",
         ),
     ] = False,
 ) -> None:
-    """Compare our intrinsic dimension with other estimators, with time and memory.
+    """Compare geodim with other estimators of dimension, with time and memory.
 
-    They answer different questions: ours is how little the features still tell the points apart, computed
-    with certified bounds; the others estimate of how many coordinates the points are a function, from
-    distances between neighbours.
+    They answer different questions. geodim computes how well the features still tell the points apart, with
+    certified bounds. The others estimate, from distances between neighbours, how many coordinates would
+    describe the points.
 
-    Every estimator runs in a process of its own, one after the other. Its time starts when the data is read
-    and the code is compiled; its memory is what the process needs at its peak above what it holds at that
-    moment. One that fails gets a row that says why. In a pipe the answer is one line of JSON.
+    The estimators run one after the other, each in a process of its own. The time starts once the data is
+    read and the code is compiled. The memory is the peak of the process above what it holds at that moment.
+    An estimator that fails gets a row that says why. In a pipe the answer is one line of JSON.
 
     **Examples**
 

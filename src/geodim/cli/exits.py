@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 EPILOG = """**Exit codes**
 
-* 0: done, exactly or within the tolerance asked for
-* 1: something unexpected; GEODIM_DEBUG=1 shows where
+* 0: success; the result is exact, or within the tolerance asked for
+* 1: an unexpected error; GEODIM_DEBUG=1 shows where
 * 2: an option or argument is wrong
 * 3: the data cannot be used: NaN, text, wrong shape, no such column
-* 4: a file cannot be read or written, or a GPU or a cluster cannot be reached
-* 5: stopped early, by the time limit, Ctrl-C or SIGTERM; the bounds known by then, if any, are printed
+* 4: a file cannot be read or written, or a GPU or cluster cannot be reached
+* 5: stopped early by the time limit, Ctrl-C or SIGTERM; the bounds found so far, if any, are printed
 * 6: an optional package is missing; the message names it
 * 130: Ctrl-C before there was a result
-* 141: nothing reads the output any more, as in `| head -0`
+* 141: nothing reads the output any longer, as in `| head -0`
 * 143: SIGTERM before there was a result (129: SIGHUP)
 """
 

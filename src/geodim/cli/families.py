@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from geodim.families.protocol import Family
 
 FAMILY_HELP = (
-    "coordinates (the columns), distances (from every point), directions, pixels, patches or terms; several, "
-    "with commas, are a union"
+    "coordinates (the columns), distances (from every point), directions, pixels, patches or terms. Several "
+    "names, separated by commas, form a union."
 )
 OF_OTHER_THINGS = ("jaccard", "edit", "shortest_path", "precomputed")  # metrics without coordinates
 TableFeatures = Annotated[
@@ -24,8 +24,8 @@ TableFeatures = Annotated[
         rich_help_panel=FEATURES,
         metavar="FAMILY",
         autocompletion=among(*FAMILIES[:3]),
-        help="coordinates (the columns), distances (from every point) or directions; several, with commas, "
-        "are a union",
+        help="coordinates (the columns), distances (from every point) or directions. Several names, "
+        "separated by commas, form a union.",
     ),
 ]
 Metric = Annotated[
@@ -44,7 +44,7 @@ Landmarks = Annotated[
         rich_help_panel=FEATURES,
         metavar="N",
         min=1,
-        help="Measure distances from N points only, with bounds for all points.",
+        help="Measure distances from N points only; the bounds hold for all points.",
     ),
 ]
 By = Annotated[
@@ -69,7 +69,7 @@ def named_features(text: str, by: str | None, option: str) -> str | list[str] | 
     if not all(name in choose.FAMILIES for name in names):
         return None
     if by is not None and by != "diameter":
-        raise typer.BadParameter(f"it is diameter or nothing, not {by!r}", param_hint="--by")
+        raise typer.BadParameter(f"the only value is diameter, not {by!r}", param_hint="--by")
     if len(names) == 1:
         if by is not None:
             raise typer.BadParameter(f"it is for several families: {option} coordinates,distances",

@@ -6,7 +6,7 @@ import re
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path  # noqa: TC003 - typer looks at the annotations
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -79,6 +79,12 @@ def check_inputs(
     """Check that either a name or both files are given; return the edge weights for `as_graph`."""
     if name is not None and (features is not None or edges is not None):
         raise typer.BadParameter("give either NAME or --features and --edges, not both", param_hint="NAME")
+    if name is not None and Path(name).suffix and Path(name).is_file():
+        raise typer.BadParameter(
+            f"{name} is a file, not the name of a data set: give attributes with --features FILE, and edges "
+            "with --edges FILE",
+            param_hint="NAME",
+        )
     if name is None and (features is None or edges is None):
         raise typer.BadParameter(
             "give the NAME of a data set, or both --features and --edges", param_hint="NAME"

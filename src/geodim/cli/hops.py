@@ -82,8 +82,8 @@ if TYPE_CHECKING:
 
 FORMAT = "geodim.hops/1"
 CAUTION = (
-    "This is not a law: where neighbours differ in class, hops can hurt although the dimension falls; if you "
-    "can afford to train, also validate no hops, and one or two more"
+    "This is not a law: if neighbours often differ in class, hops can hurt although the dimension falls. If "
+    "you can afford to train, also validate no hops, and one or two more"
 )
 SHOWN_HOPS = 100  # while it is computed
 
@@ -94,7 +94,7 @@ def hops(
         typer.Argument(
             metavar="NAME",
             autocompletion=data_sets,
-            help="A data set that `geodim datasets list` shows: cora, digits, ...",
+            help="A data set from `geodim datasets list`, such as cora or digits.",
         ),
     ] = None,
     root: Root = None,
@@ -102,15 +102,16 @@ def hops(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Attributes of your own, one node per row: .npy, .npz, .csv, .tsv, .parquet; - is stdin.",
+            help="Attributes of your own graph, one node per row: .npy, .npz, .csv, .tsv, .parquet; - is "
+            "standard input.",
         ),
     ] = None,
     edges: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Its edges, pairs of rows counted from 0: .csv, .tsv, .txt, .parquet, .npy, "
-            ".npz. Directions are ignored.",
+            help="The edges of your own graph, as pairs of row numbers counted from 0: .csv, .tsv, .txt, "
+            ".parquet, .npy, .npz. Directions are ignored.",
         ),
     ] = None,
     header: Header = None,
@@ -120,16 +121,16 @@ def hops(
     operator: Annotated[
         OperatorName,
         typer.Option(
-            help="One hop: sym, the paper's; rw, the mean over neighbours; ppr, "
-            "PageRank; heat, the heat kernel."
+            help="What one hop does: sym is the paper's operator; rw is the mean over neighbours; ppr is "
+            "personalised PageRank; heat is the heat kernel."
         ),
     ] = OperatorName.sym,
     alpha: Annotated[
         float | None,
-        typer.Option(metavar="A", help="For ppr: the probability of returning, 0.15 by default."),
+        typer.Option(metavar="A", help="For ppr: the probability of a restart; 0.15 by default."),
     ] = None,
     t: Annotated[
-        float | None, typer.Option("--t", metavar="T", help="For heat: the time, 3 by default.")
+        float | None, typer.Option("--t", metavar="T", help="For heat: the diffusion time; 3 by default.")
     ] = None,
     order: Annotated[
         int | None,
@@ -137,7 +138,7 @@ def hops(
             metavar="N",
             min=0,
             max=MOST_ORDER,
-            help="For ppr and heat: powers kept; by default 1e-4 is cut off.",
+            help="For ppr and heat: how many powers to keep; by default, less than 1e-4 is cut off.",
         ),
     ] = None,
     rtol: Rtol = 0.0,
@@ -147,15 +148,15 @@ def hops(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Weights, from this column of --edges; 2 is the third one. By "
-            "default all edges count the same.",
+            help="The column of --edges with the weights; 2 is the third column. By default all edges count "
+            "the same.",
         ),
     ] = None,
     dtype: Annotated[
         FeatureType | None,
         typer.Option(
-            help="Type of the features after each hop; by default float32 where that holds all attributes. "
-            "Bounds say how much its rounding matters."
+            help="The type of the features after each hop; by default float32, if it can hold all "
+            "attributes. The bounds include the rounding."
         ),
     ] = None,
     threads: Threads = None,
@@ -166,14 +167,17 @@ def hops(
         typer.Option(
             rich_help_panel=RUNNING,
             metavar="SIZE",
-            help="Stay within this much memory: 8GB, 8GiB, 500MB or bytes. See --dry-run.",
+            help="Use at most this much memory: 8GB, 8GiB, 500MB, or a number of bytes. See --dry-run.",
         ),
     ] = None,
     time_limit: TimeLimit = None,
     checkpoint: Checkpoint = None,
     save_every: SaveEvery = SAVE_EVERY,
     count_duplicates: Annotated[
-        bool, typer.Option("--count-duplicates", help="Also count, per k, the nodes that equal another node.")
+        bool,
+        typer.Option(
+            "--count-duplicates", help="Also count, for each k, the nodes that are equal to another node."
+        ),
     ] = False,
     json: Json = None,
     report: Report = None,
@@ -188,28 +192,28 @@ def hops(
             "--quiet",
             "-q",
             rich_help_panel=OUTPUT,
-            help="No progress, no notes; on a terminal only the numbers.",
+            help="No progress and no notes; on a terminal, only the numbers.",
         ),
     ] = False,
 ) -> None:
     """Compute the intrinsic dimension of a graph's attributes after 0, 1, ..., K hops.
 
-    Every hop mixes the attributes of neighbours, and the dimension says what that gains: the features of k
-    hops are the attributes and all their mixtures up to the k-th, so that the dimension can only fall. A
-    large drop means that the graph tells points apart which the attributes alone do not.
+    Every hop averages the attributes over the neighbours. The features of k hops are the attributes and their
+    averages after 1, ..., k hops, so the dimension can only fall. A large drop means that the graph tells
+    nodes apart that look alike by their attributes.
 
-    On a terminal a table fills while the attributes are passed through once. In a pipe the answer is one
-    line of JSON with **dimensions**, one per k; **--json** writes everything to a file, which
+    On a terminal, a table fills up while geodim goes through the attributes once. In a pipe the answer is one
+    line of JSON with **dimensions**, one per k. **--json** writes everything to a file that
     KHopResult.from_json reads.
 
-    Nothing is downloaded: `geodim datasets fetch NAME` does that.
+    This command downloads nothing; `geodim datasets fetch NAME` does.
 
     **Examples**
 
     * `geodim hops cora` and `geodim hops digits` need no files
     * `geodim hops pubmed --root data | jq .dimensions`
     * `geodim hops --features points.npy --edges edges.csv --hops 3`
-    * `geodim hops ogbn-papers100M --memory 48GB --dry-run` says whether that fits, before the download
+    * `geodim hops ogbn-papers100M --memory 48GB --dry-run` says whether it fits, before the download
     * `geodim hops cora --certificate proof.json`, then `geodim verify proof.json cora`
     * `geodim hops ogbn-products --rtol 0.01 --checkpoint state --json products.json`
     """
@@ -389,8 +393,8 @@ def _show(result: KHopResult, title: str, terminal: Console) -> None:
     if any(one.one_number and not one.exact for one in result):
         kind = result.results[-1].parameters.get("dtype", "float32")
         terminal.print(
-            f"\nwithin: hops are sums, rounded to {kind}, which changes their dimension by "
-            "no more than this relative error"
+            f"\nwithin: features of hops are sums that are rounded to {kind}; this changes the dimension by "
+            "at most the relative error shown"
             + ("" if kind == "float64" else " (--dtype float64 makes it smaller)"),
             soft_wrap=True,
         )

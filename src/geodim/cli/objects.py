@@ -35,13 +35,13 @@ PatchSize = Annotated[
         rich_help_panel=FEATURES,
         metavar="N",
         min=1,
-        help="For patches: rows and columns of a patch, 3 by default.",
+        help="For patches: the height and width of a patch in pixels; 3 by default.",
     ),
 ]
 Weighting = Annotated[
     str | None,
     typer.Option(
-        rich_help_panel=FEATURES, metavar="NAME", help="For terms: tfidf (by default), count or binary."
+        rich_help_panel=FEATURES, metavar="NAME", help="For terms: tfidf (the default), count or binary."
     ),
 ]
 EdgeWeights = Annotated[
@@ -49,7 +49,7 @@ EdgeWeights = Annotated[
     typer.Option(
         rich_help_panel=FEATURES,
         metavar="COLUMN",
-        help="For shortest_path: lengths of the edges, from this column of FILE; 2 is the third one.",
+        help="For shortest_path: the column of FILE with the lengths of the edges; 2 is the third column.",
     ),
 ]
 Disconnected = Annotated[
@@ -57,8 +57,8 @@ Disconnected = Annotated[
     typer.Option(
         rich_help_panel=FEATURES,
         metavar="RULE",
-        help="For shortest_path, if some nodes have no path between them: component (the largest alone), "
-        "beyond (an edge farther apart than any others), or their distance.",
+        help="For shortest_path, if no path joins some nodes: component (keep the largest component only), "
+        "beyond (the largest distance plus one longest edge), or a number to use as their distance.",
     ),
 ]
 

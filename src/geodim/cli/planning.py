@@ -49,7 +49,7 @@ Workers = Annotated[
         metavar="N",
         min=1,
         max=MOST_WORKERS,
-        help="For --dry-run: plan for a cluster of N workers, which need not exist.",
+        help="For --dry-run: plan for a cluster of N workers, which need not exist yet.",
     ),
 ]
 WorkerMemory = Annotated[
@@ -65,7 +65,7 @@ DryRun = Annotated[
     typer.Option(
         "--dry-run",
         rich_help_panel=PLANNING,
-        help="Print memory, passes and time needed; compute nothing. Exit code 3: it does not fit.",
+        help="Print the memory, passes and time needed, and compute nothing. Exit code 3 if it does not fit.",
     ),
 ]
 

@@ -18,23 +18,26 @@ def report(
         list[Path],
         typer.Argument(
             metavar="RESULT.json...",
-            help="Results, as --json of compute, hops, binary or select writes them; - is standard input.",
+            help="Results that compute, hops, binary or select wrote with --json; - is standard input.",
         ),
     ],
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", metavar="PATH", help="The report, an .html file; - is standard output."
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="Where to write the report, an .html file; - is standard output.",
         ),
     ] = Path("report.html"),
     title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="A title; the name of the data by default.")
+        str | None, typer.Option(metavar="TEXT", help="The title; by default, the name of the data.")
     ] = None,
 ) -> None:
     """Write a report: what was measured and what it means, in words, interactive plots and tables.
 
-    The report is one .html file that opens offline in any browser, and from an e-mail. Several results, of
-    one kind or of different ones, are compared side by side.
+    The report is a single .html file. It opens offline in any browser, also from an e-mail. Several results,
+    of the same kind or of different kinds, are shown side by side.
 
     **Examples**
 

@@ -35,7 +35,7 @@ Json = Annotated[
         "--json",
         rich_help_panel=OUTPUT,
         metavar="PATH",
-        help="Write the whole result as JSON to a file, or - for standard output.",
+        help="Write the whole result as JSON to this file; - is standard output.",
     ),
 ]
 Report = Annotated[
@@ -43,7 +43,7 @@ Report = Annotated[
     typer.Option(
         rich_help_panel=OUTPUT,
         metavar="PATH",
-        help="Write a report to an .html file, or - for standard output: words, interactive plots, tables.",
+        help="Write a report with text, plots and tables to this .html file; - is standard output.",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""``geodim reproduce``: run the paper's experiments and report every printed number beside ours."""
+"""``geodim reproduce``: run the paper's experiments and compare every printed number with ours."""
 
 from __future__ import annotations
 
@@ -42,31 +42,38 @@ def reproduce(
         typer.Argument(
             metavar="EXPERIMENT|all",
             autocompletion=experiments,
-            help="Which ones; --list shows them. All by default.",
+            help="Which experiments to run; --list shows them. By default, all.",
             show_default=False,
         ),
     ] = None,
     output: Annotated[
-        Path, typer.Option(metavar="DIR", file_okay=False, help="Folder for rows, figures and the report.")
+        Path,
+        typer.Option(metavar="DIR", file_okay=False, help="The folder for rows, figures and the report."),
     ] = Path("results"),
     root: Root = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="A version that takes a few minutes, with the data that is available."),
+        typer.Option(
+            "--quick", help="Run a version that takes a few minutes, with the data that is available."
+        ),
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Print time, memory and missing data; compute nothing."),
+        typer.Option(
+            "--dry-run", help="Print the time and memory needed and the missing data, and compute nothing."
+        ),
     ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what has been done already.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Compute everything again, including what is already there.")
+    ] = False,
     merge: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="DIR",
             exists=True,
             file_okay=False,
-            help="Include results made elsewhere; may be repeated.",
+            help="Include the results in this folder, made elsewhere; can be given several times.",
         ),
     ] = None,
     points: Annotated[
@@ -82,39 +89,44 @@ def reproduce(
             metavar="R",
             min=1,
             max=MOST_REPETITIONS,
-            help="For random and sign: repetitions; the paper has 3 and 10.",
+            help="For random and sign: how many repetitions; the paper has 3 and 10.",
         ),
     ] = None,
     threads: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, max=MOST_THREADS, help="All cores by default. No result depends on it."
+            metavar="N",
+            min=1,
+            max=MOST_THREADS,
+            help="Number of threads; by default, all cores. Results are the same for any number.",
         ),
     ] = None,
     memory: Annotated[
         str | None,
-        typer.Option(metavar="SIZE", help="Stay within this much memory: 8GB, 8GiB, 500MB or bytes."),
+        typer.Option(
+            metavar="SIZE", help="Use at most this much memory: 8GB, 8GiB, 500MB, or a number of bytes."
+        ),
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=0.0, help="Stop after this time; what is finished is kept."),
+        typer.Option(metavar="SECONDS", min=0.0, help="Stop after this time and keep what is finished."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")] = False,
 ) -> None:
-    """Run the paper's experiments, and say for every printed number whether ours is the same.
+    """Run the paper's experiments, and compare every printed number with ours.
 
-    Rows go to **results/** as CSV and JSON, figures beside them, and report.html and report.md put every
-    number of the paper beside ours, with the difference and a verdict. The same command again does only
-    what is missing. Data sets that are not on this machine are named, with the way to get them; the rest
-    continues. Nothing is downloaded.
+    The rows are written to **results/** as CSV and JSON, with the figures. report.html and report.md show
+    every number of the paper next to ours, with the difference and a verdict. If you run the same command
+    again, it computes only what is missing. If a data set is not on this machine, the command says how to get
+    it and continues with the rest. It downloads nothing.
 
     **Examples**
 
-    * `geodim reproduce --quick --root data` takes some minutes
-    * `geodim reproduce all --dry-run` says what everything would take
+    * `geodim reproduce --quick --root data` takes a few minutes
+    * `geodim reproduce all --dry-run` prints the time and memory for everything
     * `geodim reproduce khop mle --root data`
     * `geodim reproduce random --points 1e8 --features 10 --time-limit 3600`
-    * `geodim reproduce statistics --merge from-the-cluster` puts results of two machines together
+    * `geodim reproduce statistics --merge from-the-cluster` combines the results of two machines
     """
     from geodim.experiments import NAMES
     from geodim.experiments.experiment import Options

@@ -19,8 +19,8 @@ Scheduler = Annotated[
     typer.Option(
         rich_help_panel=RUNNING,
         metavar="ADDRESS",
-        help="Compute on the Dask cluster with this scheduler: tcp://host:8786. Its workers read .parquet "
-        "and .zarr themselves, from the same path; other files are sent to them.",
+        help="Compute on the Dask cluster of this scheduler, such as tcp://host:8786. Its workers read "
+        ".parquet and .zarr files themselves, from the same path; other files are sent to them.",
     ),
 ]
 PATIENCE = 5.0  # seconds to wait for an answer

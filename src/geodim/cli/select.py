@@ -61,8 +61,8 @@ def select(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Points in rows: .npy, .npz (points.npz:key for one of several "
-            "arrays), .csv, .tsv, .parquet; for families of other things as compute takes it.",
+            help="One point per row: .npy, .npz (points.npz:key names one of several "
+            "arrays), .csv, .tsv, .parquet. For other families: the files that compute reads.",
         ),
     ],
     m: Annotated[
@@ -76,7 +76,7 @@ def select(
             rich_help_panel=FEATURES,
             metavar="FAMILY",
             autocompletion=among(*FAMILIES),
-            help=f"What to choose from: {FAMILY_HELP}.",
+            help=f"What to choose from: {FAMILY_HELP}",
         ),
     ] = "coordinates",
     metric: Metric = None,
@@ -87,25 +87,26 @@ def select(
         typer.Option(
             metavar="METHOD",
             autocompletion=among(*METHODS),
-            help="greedy: features that reach most together. resilience: the highest scores one by one, "
-            "small windows counting more (Stubbemann, Hille and Hanika 2023); uniform: all windows counting "
-            "equally; both keep a tenth of the features, unless -m says how many.",
+            help="greedy: features that achieve most together. resilience: the features with the highest "
+            "scores of their own, where small windows count more (Stubbemann, Hille and Hanika 2023). "
+            "uniform: the same, with all windows counting equally. The last two keep a tenth of the "
+            "features, unless -m says how many.",
         ),
     ] = "greedy",
     drop_correlated: Annotated[
         float | None,
         typer.Option(
             metavar="P",
-            help="For resilience and uniform: first drop this part of the features, those most correlated "
-            "with others; the authors drop 0.1.",
+            help="For resilience and uniform: first drop this fraction of the features, the most correlated "
+            "ones; the authors drop 0.1.",
         ),
     ] = None,
     fraction: Annotated[
         float | None,
         typer.Option(
             metavar="P",
-            help="Instead: enough for this part of the discriminability, above 0 "
-            "and at most 1; 0.95 by default.",
+            help="Instead of a number: as many features as it takes to reach this fraction of the "
+            "discriminability, above 0 and at most 1; 0.95 by default.",
         ),
     ] = None,
     scale: ScaleOption = None,
@@ -121,7 +122,7 @@ def select(
             rich_help_panel=RUNNING,
             metavar="SECONDS",
             min=0.0,
-            help="Stop after this time, with the features chosen by then.",
+            help="Stop after this time and print the features chosen so far.",
         ),
     ] = None,
     json: Json = None,
@@ -132,28 +133,28 @@ def select(
             "--quiet",
             "-q",
             rich_help_panel=OUTPUT,
-            help="No progress bar, no notes; on a terminal only the names.",
+            help="No progress bar and no notes; on a terminal, only the names.",
         ),
     ] = False,
 ) -> None:
     """Choose a few features that tell the points apart almost as well as all of them.
 
-    One feature after the other, always the one that adds most to the discriminability. Such a choice reaches
-    at least 63 % (1 - 1/e) of the discriminability of the best possible choice of as many features, and
-    mostly far more: the table shows how much of all features together. Labels are ignored.
+    Features are chosen one at a time, always the one that adds most to the discriminability. This reaches at
+    least 63 % (1 - 1/e) of the discriminability of the best choice of the same size, and usually far more:
+    the table shows what fraction of the discriminability of all features is reached. Labels are not used.
 
-    With **--method resilience** every feature is scored on its own instead, and the best tenth is kept.
+    With **--method resilience**, every feature is scored on its own, and the best tenth is kept.
 
     On a terminal the answer is a table. In a pipe it is one line of JSON with **names** and **curve**.
 
     **Examples**
 
-    * `geodim select embeddings.npy` until 95 % are reached
+    * `geodim select embeddings.npy` stops at 95 % of the discriminability
     * `geodim select iris.csv --exclude species -m 2`
-    * `geodim select measurements.csv --scale iqr` where columns have units of their own
+    * `geodim select measurements.csv --scale iqr`, if the columns have different units
     * `geodim select points.parquet --fraction 0.99 | jq -r .names[]`
     * `geodim select measurements.csv --method resilience --drop-correlated 0.1`
-    * `geodim select embeddings.npy --features distances --metric cosine -m 20` the points that tell most
+    * `geodim select embeddings.npy --features distances --metric cosine -m 20` chooses points
     """
     from geodim.explain.select import FeatureSelection
     from geodim.families.choose import FAMILIES

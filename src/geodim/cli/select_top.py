@@ -28,7 +28,7 @@ def check_method(
 ) -> None:
     """Raise for options that do not apply to the method."""
     if method not in METHODS:
-        raise typer.BadParameter(f"{method!r} is none of {', '.join(METHODS)}", param_hint="--method")
+        raise typer.BadParameter(f"{method!r} is not one of {', '.join(METHODS)}", param_hint="--method")
     if drop_correlated is not None and not 0.0 <= drop_correlated < 1.0:
         raise typer.BadParameter(f"--drop-correlated must be at least 0 and below 1, not {drop_correlated:g}")
     if method == "greedy":

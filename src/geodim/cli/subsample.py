@@ -39,11 +39,13 @@ if TYPE_CHECKING:
 def subsample(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="Points in rows: .npy, .npz, .csv, .tsv, .parquet."),
+        typer.Argument(metavar="FILE", help="One point per row: .npy, .npz, .csv, .tsv, .parquet."),
     ],
     sizes: Annotated[
         str | None,
-        typer.Option(metavar="N,N,...", help="Numbers of points; by default repeated halves, down to 16."),
+        typer.Option(
+            metavar="N,N,...", help="Numbers of points; by default, halved again and again down to 16."
+        ),
     ] = None,
     repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Samples of each size.")] = 8,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The seed of the samples.")] = 0,
@@ -66,15 +68,15 @@ def subsample(
             "--quiet",
             "-q",
             rich_help_panel=OUTPUT,
-            help="No progress, no notes; on a terminal only the verdict.",
+            help="No progress and no notes; on a terminal, only the verdict.",
         ),
     ] = False,
 ) -> None:
     """Measure random samples of increasing size, to see whether the dimension has settled.
 
-    Divided by the largest range, the dimension of bounded features settles as there are more points, and that
-    of features with tails grows without limit, since the farthest point lies ever further out. This says
-    which, and by how much with every doubling.
+    As the number of points grows, the dimension of bounded features settles. That of features with long tails
+    keeps growing: widths are divided by the largest range, and the farthest point lies further and further
+    out. This command says which of the two it is, and by how much every doubling changes the dimension.
 
     **Examples**
 
@@ -89,7 +91,7 @@ def subsample(
     check_family_options(family, given)
     with (
         notes(console, quiet=quiet),
-        watching(console, quiet=quiet, noun="parts", keeps="", time_limit=time_limit) as watch,
+        watching(console, quiet=quiet, noun="samples", keeps="", time_limit=time_limit) as watch,
         opened(file, columns, exclude, header=header, drop_missing=drop_missing) as (data, names),
     ):
         from geodim.sampling import subsampled_dimensions
@@ -131,7 +133,7 @@ def _show(curve: SampleCurve, title: str, terminal: Console) -> None:
 
     named = Text(visible(title), style="bold")
     table = Table(title=named, title_justify="left", box=None, header_style="bold")
-    for heading in ("points", "parts", "dimension", "least – greatest", "largest range"):
+    for heading in ("points", "samples", "dimension", "least – greatest", "largest range"):
         table.add_column(heading, justify="right")
     for row in curve.rows():
         table.add_row(

@@ -27,7 +27,7 @@ Columns = Annotated[
     typer.Option(
         rich_help_panel=COLUMNS,
         metavar="SPEC",
-        help="Columns to use: names, numbers from 0, ranges: 0-9,12,age.",
+        help="Columns to use: names, numbers counted from 0, or ranges, such as 0-9,12,age.",
     ),
 ]
 Exclude = Annotated[
@@ -41,12 +41,14 @@ Header = Annotated[
     typer.Option(
         "--header/--no-header",
         rich_help_panel=COLUMNS,
-        help="Whether the first line of a CSV file holds names; by default, unless it holds only numbers.",
+        help="Whether the first line of a CSV file holds names; by default yes, unless all are numbers.",
     ),
 ]
 DropMissing = Annotated[
     bool,
-    typer.Option("--drop-missing", rich_help_panel=COLUMNS, help="Leave out points with a missing value."),
+    typer.Option(
+        "--drop-missing", rich_help_panel=COLUMNS, help="Leave out points that have a missing value."
+    ),
 ]
 Threads = Annotated[
     int | None,
@@ -55,7 +57,7 @@ Threads = Annotated[
         metavar="N",
         min=1,
         max=MOST_THREADS,
-        help="All cores by default. The result does not depend on it.",
+        help="Number of threads; by default, all cores. The result is the same for any number.",
     ),
 ]
 
@@ -73,7 +75,7 @@ Rtol = Annotated[
         metavar="E",
         min=0.0,
         callback=_finite,
-        help="How close the bounds must be: 0.01 is 1 %, 0 is exact.",
+        help="How close the bounds must be: 0.01 means 1 %, and 0 means exact.",
     ),
 ]
 LastBit = Annotated[
@@ -81,9 +83,9 @@ LastBit = Annotated[
     typer.Option(
         "--last-bit",
         rich_help_panel=SCALING,
-        help="Look at every window where needed, instead of bounds some 1e-14 apart for columns that are "
-        "lines or patterns but for roundings: about a minute for each such column of 10^6 points, and "
-        "a hundred times as long for ten times as many.",
+        help="Exact to the last bit, also for columns that are lines or patterns apart from rounding; by "
+        "default these have bounds about 1e-14 apart. This takes about a minute for each such column of "
+        "10^6 points, and a hundred times as long for ten times as many points.",
     ),
 ]
 ScaleOption = Annotated[
@@ -93,8 +95,8 @@ ScaleOption = Annotated[
         rich_help_panel=SCALING,
         metavar="SCALE",
         autocompletion=among(*SCALES),
-        help="What columns are divided by: global (all by the largest range, the default), range, iqr, std "
-        "or rank (each by its own), none, a number, or one for each column: 2,0.5,10.",
+        help="What columns are divided by: global (the default: all by the largest range); range, iqr, std "
+        "or rank (each by its own); none; one number; or one number per column, such as 2,0.5,10.",
     ),
 ]
 NoNormalize = Annotated[
@@ -106,7 +108,7 @@ TimeLimit = Annotated[
         rich_help_panel=RUNNING,
         metavar="SECONDS",
         min=0.0,
-        help="Stop after this time, with the bounds known by then.",
+        help="Stop after this time and print the bounds found so far.",
     ),
 ]
 GiveUp = Annotated[
@@ -126,7 +128,7 @@ Checkpoint = Annotated[
         rich_help_panel=RUNNING,
         metavar="DIR",
         file_okay=False,
-        help="Keep the state here; the same command later continues from it, to the same bits.",
+        help="Save the state in this folder. The same command continues from it, to the same bits.",
     ),
 ]
 SaveEvery = Annotated[

@@ -26,27 +26,29 @@ if TYPE_CHECKING:
 
 FORMAT = "geodim.verify/1"
 VERIFY_EPILOG = EPILOG.replace(
-    "* 0: done, exactly or within the tolerance asked for\n* 1: something unexpected",
-    "* 0: verified\n* 1: refuted, with the reason; or something unexpected",
+    "* 0: success; the result is exact, or within the tolerance asked for\n* 1: an unexpected error",
+    "* 0: verified\n* 1: refuted, with the reason; or an unexpected error",
 )
 
 
 def verify(
     certificate: Annotated[
         Path,
-        typer.Argument(metavar="CERTIFICATE", help="A file written by --certificate of compute or hops."),
+        typer.Argument(metavar="CERTIFICATE", help="A file that compute or hops wrote with --certificate."),
     ],
     data: Annotated[
         Path,
         typer.Argument(
             metavar="DATA",
             autocompletion=files_and_data_sets,
-            help="What the certificate is about: a file of points, as for compute, or a data set by name.",
+            help="The data that was measured: a file of points, or the name of a data set.",
         ),
     ],
     edges: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="For hops, the edges, as `geodim hops --edges` takes them."),
+        typer.Option(
+            metavar="FILE", help="For hops: the edges, in any format that `geodim hops --edges` reads."
+        ),
     ] = None,
     root: Root = None,
     columns: Columns = None,
@@ -63,11 +65,13 @@ def verify(
 ) -> None:
     """Verify a certificate: derive its bounds on the intrinsic dimension from the data again.
 
-    Nothing in the certificate is trusted, and nothing of the engine that made it is used: every statement is
-    checked by a short program that needs only numpy, and that can be read and run without geodim: `python
-    checker.py CERTIFICATE DATA.npy EDGES.npy`, where checker.py lies in the folder of the package. If a
-    statement is false, it is named. The columns must be those that were measured: give the same **--columns**
-    and **--exclude**, and **--header** or **--no-header**.
+    The check trusts nothing in the certificate and uses no part of the engine that made it. A short program,
+    which needs only numpy, checks every statement, and names the first one that is false. You can read this
+    program and run it without geodim: `python checker.py CERTIFICATE DATA.npy EDGES.npy`. The file checker.py
+    is in the folder of the installed package.
+
+    The columns must be those that were measured: repeat **--columns**, **--exclude** and **--header** or
+    **--no-header** from the command that wrote the certificate.
 
     **Examples**
 

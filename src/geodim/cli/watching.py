@@ -50,6 +50,7 @@ class Watch:
         self.started, self.time_limit = time.monotonic(), time_limit
         self.bar, self.noun, self.keeps = bar, noun, keeps
         self._stage = ""
+        self._measuring = f"measuring {noun}"
         self._task = None if bar is None else bar.add_task("starting", total=None, count="", hint="")
         self._timer: threading.Timer | None = None
 
@@ -62,7 +63,7 @@ class Watch:
 
     def reading(self, doing: str, done: int, of: int) -> None:
         """Show the progress of reading files and examining values, in any unit, from any thread."""
-        if of > 1:
+        if of > 1 and doing != self._measuring:  # which `parts` shows with its count
             file = doing.removeprefix("reading ")
             name = doing if file == doing else f"reading {short(os.path.basename(file), NAME_LENGTH)}"  # noqa: PTH119 - text
             count = f"{in_bytes(done)} of {in_bytes(of)}," if of >= 1 << 20 else f"{done / of:.0%},"
@@ -75,7 +76,7 @@ class Watch:
 
     def parts(self, done: int, total: int) -> None:
         """Show progress without bounds: there is no result before the end."""
-        self._show("measuring", f"{done}/{total} {self.noun},", done, total, "")
+        self._show(self._measuring, f"{done}/{total},", done, total, "")
 
     def _show(self, stage: str, count: str, done: int, total: int, hint: str) -> None:
         if self.bar is None or self._task is None:

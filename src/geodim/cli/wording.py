@@ -41,6 +41,12 @@ PHRASES = {
     "geodim.drop_missing(X) (--drop-missing)": "--drop-missing",
     "geodim.drop_missing(X)": "--drop-missing",
     "geodim.drop_missing": "--drop-missing",
+    'scale="range" (--scale range)': "--scale range",
+    "Ask for a smaller rtol": "Ask for a smaller --rtol",
+    "leave it out (--exclude on the command line)": "leave it out (--exclude)",
+    "geodim.explain_dimension(X).without": "geodim compute shows it for a table, in the column 'without it'",
+    "state what counts as having an attribute, for example X > 0": "decide what counts as having an "
+    "attribute, and make a table of 0 and 1",
     "weights=True takes": "--edge-weights 2 takes",
     "pass one weight per edge as weights=": "take a file with a column of weights",
 }

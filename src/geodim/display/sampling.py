@@ -115,7 +115,7 @@ def plot_comparison(
 def plot_sample_curve(
     curve: SampleCurve, ax: Axes | None = None, *, color: str = BLUE, title: str | None = None
 ) -> Axes:
-    """Draw the dimension of parts of the points against their number: each part, and the medians as a line.
+    """Draw the dimension of samples against their number of points: each sample, and the medians as a line.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def plot_sample_curve(
     ax.scatter(
         [size for size, known in zip(sizes, there, strict=True) if known],
         [value for value, known in zip(values, there, strict=True) if known],
-        s=12, color=GREY, alpha=0.6, linewidths=0, label="parts",
+        s=12, color=GREY, alpha=0.6, linewidths=0, label="samples",
     )  # fmt: skip
     ax.plot(curve.sizes, curve.medians, color=color, linewidth=1.5, marker="o", markersize=4, label="median")
     ax.set_xscale("log", base=2)

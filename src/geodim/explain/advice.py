@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 FORMAT = "geodim.HopAdvice/1"
 BASIS = (
-    "Basis: in Stubbemann, Hanika and Schneider (TMLR 2023, table of k-hop dimensions and SIGN accuracies) "
-    "the first hop brings the largest gain of accuracy on all six graphs, and by far the largest drop of the "
-    "dimension on five of them (Cora: dimension -39 %, accuracy 53 % to 72 %); on PubMed both fall into two "
-    "hops (dimension -8 %, then -11 %)."
+    "Basis: in Stubbemann, Hanika and Schneider (TMLR 2023, table of k-hop dimensions and SIGN accuracies),"
+    " the first hop brings the largest gain in accuracy on all six graphs, and by far the largest drop in "
+    "dimension on five of them (Cora: dimension -39 %, accuracy 53 % to 72 %). On PubMed, both are spread "
+    "over two hops (dimension -8 %, then -11 %)."
 )
 CAVEATS = (
-    "Caveats: six graphs and one kind of model; the size of a drop does not tell the size of a gain "
-    "(ogbn-products: dimension -0.02 %, accuracy 60 % to 72 %), and accuracy may grow where the dimension "
-    "does not fall (ogbn-arxiv from one hop to two: dimension unchanged, accuracy 66 % to 69 %). In "
-    "the same table the number of hops alone orders the gains better than the dimension does (rank "
-    "correlations of 0.90 and 0.47 over 30 pairs). In a study of eighteen graphs (docs/study.md) the advised "
-    "hops lost 1.5 points of accuracy to the best number on average, less than always 1 or always 2; "
-    "where neighbours differ in class hops can hurt, and the dimension falls all the same. Where "
-    "training is affordable, validate one or two hops more, and none."
+    "Caveats: these are six graphs and one kind of model. The size of a drop does not predict the size of a"
+    " gain (ogbn-products: dimension -0.02 %, accuracy 60 % to 72 %), and accuracy may grow although the "
+    "dimension does not fall (ogbn-arxiv from one hop to two: dimension unchanged, accuracy 66 % to 69 %). "
+    "In the same table, the number of hops alone orders the gains better than the dimension does (rank "
+    "correlations of 0.90 and 0.47 over 30 pairs). In a study of eighteen graphs (docs/study.md), the "
+    "advised number of hops lost 1.5 points of accuracy to the best number on average, less than always 1 "
+    "or always 2 hops lost. If neighbours often differ in class, hops can hurt although the dimension "
+    "falls. If you can afford to train, also validate no hops, and one or two more."
 )
 
 
@@ -192,7 +192,7 @@ def _text(result: KHopResult, hops: int, tolerance: float, excess: list[float], 
     lines = [text]
     if result.hops > 0:
         drops = ", ".join(f"hop {k}: {fine_percent(drop)}" for k, drop in enumerate(result.drops, 1))
-        lines.append(f"Each hop lowers the dimension by ({drops}).")
+        lines.append(f"Drops in dimension: {drops}.")
     if any(not one.one_number for one in result):
         sure = "certain in spite of that" if certain else "not certain: fewer may do"
         lines.append(f"The dimensions are known within bounds only; the advice is {sure}.")

@@ -287,14 +287,14 @@ def compare_points(
         points = max(least // 2, 2)
     points = whole_number(points, "points", 2, least)
     results, samples = [], []
-    with showing(progress, "parts") as told:
+    with showing(progress, "samples") as told:
         for at, one in enumerate(every):
             results.append(one.whole())
             some = []
             for turn in range(repeats):
                 part = one.part(points, [seed, turn])
                 some.append((part.lower, part.upper))
-                report("measuring parts", at * repeats + turn + 1, len(every) * repeats)
+                report("measuring samples", at * repeats + turn + 1, len(every) * repeats)
                 if told is not None:
                     told(at * repeats + turn + 1, len(every) * repeats)
             samples.append(some)
@@ -334,7 +334,7 @@ def not_comparable(results: Sequence[IDResult], names: Sequence[str], *, points:
             "measures all of them at equal numbers."
         )
     if points is not None and points < FEWEST:
-        return f"parts of {points} points are too few to tell anything."
+        return f"samples of {points} points are too small to tell anything."
     return ""
 
 

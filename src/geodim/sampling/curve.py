@@ -136,7 +136,7 @@ class SampleCurve(SavedResult):
             )
         if verdict == "unclear":
             return (
-                "The parts scatter too much to tell whether the dimension has settled: draw more of them "
+                "The samples scatter too much to tell whether the dimension has settled: draw more of them "
                 f"(repeats), and take the number as one of these {n} points."
             )
         reach, middle = (_trend(self.sizes, values, latest)[0] for values in (self.ranges, self.windows))
@@ -278,12 +278,12 @@ def subsampled_dimensions(
     chosen = _sizes(sizes, n)
     whole = points.whole() if whole is None else whole  # first, so that errors name rows of the data
     found = []
-    with showing(progress, "parts") as told:
+    with showing(progress, "samples") as told:
         for at, size in enumerate(chosen):
             some = []
             for turn in range(repeats):
                 some.append(points.part(size, [seed, size, turn]))
-                report("measuring parts", at * repeats + turn + 1, len(chosen) * repeats)
+                report("measuring samples", at * repeats + turn + 1, len(chosen) * repeats)
                 if told is not None:
                     told(at * repeats + turn + 1, len(chosen) * repeats)
             found.append(some)
@@ -306,7 +306,7 @@ def _sizes(given: Sequence[int] | None, n: int) -> list[int]:
             raise InputValueError("give at least one size, or leave sizes out")
         return wanted
     if n < 4 * SMALLEST:
-        raise InputValueError(f"{n} points are too few to take parts of: {4 * SMALLEST} are needed")
+        raise InputValueError(f"{n} points are too few to draw samples from: {4 * SMALLEST} are needed")
     first = 1 if n <= MANY else 3
     halves = [n >> power for power in range(first, first + 8)]
     return sorted(size for size in halves if size >= SMALLEST)

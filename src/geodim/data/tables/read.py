@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from geodim.data.tables.columns import Columns, TableData
 
 SUFFIXES = (".npy", ".npz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".zarr")
+SPREADSHEETS = (".xlsx", ".xls", ".ods")
 
 
 def read_table(
@@ -100,7 +101,8 @@ def open_table(
     )
     _check_file(file, may_be_folder=suffix == ".zarr")
     if suffix is None:
-        msg = f"{file}: what kind of file is this? Known endings are {', '.join(SUFFIXES)}"
+        sheet = "; save the sheet as .csv" if file.suffix.lower() in SPREADSHEETS else ""
+        msg = f"{file}: what kind of file is this? Known endings are {', '.join(SUFFIXES)}{sheet}"
         raise DataFileError(msg)
 
     def choose(names: Sequence[str]) -> list[int]:

@@ -76,7 +76,7 @@ def _equal_points(items: list[Item], found: Comparison) -> ReportTable:
         [item.title, number(row["at_equal_points"]), f"{number(row['least'])} – {number(row['greatest'])}"]
         for item, row in zip(items, found.rows(), strict=True)
     ]
-    caption = f"The dimension of parts of {found.points:,} points, {len(found.samples[0])} of each data set"
+    caption = f"The dimension of samples of {found.points:,} points, {len(found.samples[0])} of each data set"
     return ReportTable(["data", "median", "least – greatest"], rows, {1, 2}, caption, stacked=True)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from geodim.data.files import read_json
+from geodim.data.tables.read import SUFFIXES
 from geodim.errors import DataFileError, InputTypeError
 from geodim.explain.select import FeatureSelection
 from geodim.khop_result import KHopResult
@@ -77,7 +78,13 @@ def read_item(path: str | Path) -> Item:
     try:
         result = as_result(read_json(Path(path)))
     except DataFileError as error:
-        msg = f"cannot report {path}: {error}"
+        why = (
+            f"this is a table, not a result: `geodim compute {path} --report report.html` measures it and "
+            "writes the report"
+            if str(path).lower().endswith(SUFFIXES) and Path(path).is_file()
+            else error
+        )
+        msg = f"cannot report {path}: {why}"
         raise DataFileError(msg) from error
     item = Item(Path(path).stem, result)
     data = item.parameters.get("data")
