@@ -10,7 +10,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from geodim.backends.cuda.wave_kernels import number_of
+from geodim.backends.cuda.node_kernels import number_of
 
 
 @triton.jit
