@@ -150,3 +150,15 @@ def test_hops_with_a_checkpoint(tmp_path):
     with pytest.warns(geodim.errors.InterruptedWarning):
         geodim.khop_dimensions(X, edges, time_limit=0.0, **options)
     assert_same_result(geodim.khop_dimensions(X, edges, **options), reference)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_sorted_by_cupy(dtype):
+    """CuPy sorts where it is loaded, in place: the same bits, and the tensor is left as it was."""
+    pytest.importorskip("cupy")
+    X = np.random.default_rng(8).normal(size=(50_000, 5)).astype(dtype)
+    tensor = torch.as_tensor(X, device="cuda")
+    result, expected = geodim.intrinsic_dimension(tensor), geodim.intrinsic_dimension(X)
+    assert np.array_equal(result.phi_lower, expected.phi_lower)
+    assert result.shares == expected.shares
+    assert torch.equal(tensor.cpu(), torch.as_tensor(X))
