@@ -5,8 +5,9 @@
 
 The data is drawn on the device, row-major, as users hold it; `torch.sort` gets every column contiguous, one
 after the other, and has nothing else to do.  Every case runs in a fresh process of either version, in turn,
-with and without CuPy; sorting and geodim alternate within it, and the best time of each counts.  The bits are compared with those of
-the engine on the CPU, for eight of the columns at a tenth of the points or fewer.  One more call is profiled.
+with and without CuPy; sorting and geodim alternate within it, and the best time of each counts.  The bits are
+compared with those of the engine on the CPU, for eight of the columns at a tenth of the points or fewer.  One
+more call is profiled.
 """
 
 from __future__ import annotations
