@@ -225,6 +225,27 @@ def test_a_tensor_is_left_as_it_was(X):
     assert torch.equal(tensor, before)
 
 
+@pytest.mark.parametrize("most", [2, 0])
+def test_a_device_without_room_for_the_first_batch(six, most, monkeypatch):
+    """The solver's own memory may be what does not fit: then it takes fewer columns from the start."""
+    tried: list[int] = []
+    shrink = solver.DeviceSolver.shrink
+
+    def failing(self, batch):
+        tried.append(batch)
+        if batch > most:
+            raise torch.OutOfMemoryError
+        shrink(self, batch)
+
+    monkeypatch.setattr(solver.DeviceSolver, "shrink", failing)
+    if most == 0:
+        with pytest.raises(DeviceMemoryError, match="ran out of memory with one column"):
+            geodim.intrinsic_dimension(six, backend="cuda")
+    else:
+        assert_same(geodim.intrinsic_dimension(six, backend="cuda"), six)
+    assert tried == [6, 3, 1]
+
+
 def test_memory_that_never_comes_back_is_an_error(X, monkeypatch):
     def failing(*_arguments, **_options):
         raise torch.OutOfMemoryError

@@ -50,12 +50,24 @@ class Batches:
     """
 
     def __init__(self, n_points: int, device: torch.device, *, layers: int, batch: int, step: float) -> None:
-        self.solver = DeviceSolver(n_points, device, layers=layers, batch=batch)
+        self.solver = self._solver(n_points, device, layers, batch)
         self.step = step
         self.solved = [0] * layers
         # Least and greatest values of the columns, as they were read.
         self.ends: list[tuple[list[int], torch.Tensor]] = []
         self.timing = Timing(device)
+
+    @staticmethod
+    def _solver(n_points: int, device: torch.device, layers: int, batch: int) -> DeviceSolver:
+        """Return a solver for as many columns as there is memory for, ``batch`` at most."""
+        while True:
+            try:
+                return DeviceSolver(n_points, device, layers=layers, batch=batch)
+            except torch.OutOfMemoryError as error:
+                if batch == 1:
+                    raise _too_little(n_points, layers) from error
+            batch //= 2
+            release(device)
 
     def solve(
         self,
@@ -140,18 +152,26 @@ class Batches:
     def _make_do(self, error: Exception) -> None:
         """Halve the batch, or shrink the waves if it is a single column; raise if neither is possible."""
         solver = self.solver
-        if solver.batch > 1:
-            solver.shrink(solver.batch // 2)
-        elif solver.most_entries > 1 << 20:
-            solver.most_entries //= 8
-        else:
-            need = bytes_for(solver.n, 8, solver.layers, 1)
-            msg = (
-                f"the device ran out of memory with one column of {solver.n:,} points: about "
-                f"{need / 1e9:.3g} GB are needed; use backend='cpu', or free memory on the device"
-            )
-            raise DeviceMemoryError(msg) from error
-        release(solver.device)
+        while True:
+            if solver.batch == 1:
+                if solver.most_entries <= 1 << 20:
+                    raise _too_little(solver.n, solver.layers) from error
+                solver.most_entries //= 8
+            release(solver.device)
+            try:
+                solver.shrink(max(solver.batch // 2, 1))
+            except torch.OutOfMemoryError as again:  # even for that
+                error = again
+            else:
+                return
+
+
+def _too_little(n_points: int, layers: int) -> DeviceMemoryError:
+    need = bytes_for(n_points, 8, layers, 1)
+    return DeviceMemoryError(
+        f"the device ran out of memory with one column of {n_points:,} points: about "
+        f"{need / 1e9:.3g} GB are needed; use backend='cpu', or free memory on the device"
+    )
 
 
 def compute_profile(
