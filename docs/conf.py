@@ -48,6 +48,7 @@ extensions = [
     "sphinxext.opengraph",
     "command_line",
     "mathml",
+    "once",
     "outside_links",
     "public_names",
 ]

@@ -45,12 +45,13 @@ def compile_kernels() -> None:
         geodim.intrinsic_dimension(X, weights=weights)
     geodim.intrinsic_dimension(X, count_indistinguishable=True).certificate().verify(X)
     geodim.intrinsic_dimension(X[:300], features="distances")
+    geodim.intrinsic_dimension(rng.normal(size=(3000, 70)).astype(np.float32))  # enough columns to drop some
     geodim.explain_dimension(X)
     even = np.arange(60_000.0)
     for column in (even / 60_000.0, even + 0.3 * rng.normal(size=60_000)):  # windows that are all alike
         geodim.intrinsic_dimension(column[:, np.newaxis])
-    for least in (0.5, 2.0):  # many ones, and few, which are searched as lists
-        geodim.binary_dimension(X[:, :12] > least)
+    geodim.binary_dimension(X[:, :12] > 0.5)
+    geodim.binary_dimension(rng.random((3000, 40)) < 0.02)  # few ones are searched as lists
 
 
 def compile_modules() -> None:

@@ -22,7 +22,7 @@ from geodim.errors import DeviceMemoryError, InputValueError
 from geodim.features import make_operator
 from geodim.planning import device
 from geodim.planning.cluster import plan_cluster, workers_of
-from geodim.planning.cpu import column_memory, plan_cpu
+from geodim.planning.cpu import STRAIGHT, column_memory, plan_cpu
 from geodim.planning.cuda import H200_BYTES, plan_cuda
 from geodim.planning.problem import PROCESS_BYTES
 from geodim.planning.rates import H200, CoreRates, speed_up
@@ -36,6 +36,7 @@ from geodim.plans import (
     plan,
     reachable_rtol,
 )
+from together import every_thread_takes_a_column
 
 GIB = 1 << 30
 RNG = np.random.default_rng(3)
@@ -94,21 +95,37 @@ def test_memory_by_hand():
     assert many == need + 10**6 * 2 * (8 + 4 + (8 + 8 + 2 * 4) / 8)
 
 
-@pytest.mark.turns(5)
+def normal(n, d):
+    return RNG.standard_normal((n, d))
+
+
+def straight(n, d):
+    """Columns that stay close to a line, each as close as the others, so that none drops another."""
+    return np.arange(n)[:, np.newaxis] / n + RNG.standard_normal((n, d)) / n
+
+
 @pytest.mark.parametrize(
-    ("n", "d", "threads", "rtol", "kind"),
+    ("columns", "d", "threads", "rtol", "kind"),
     [
-        (300_000, 8, 1, 0.0, np.float32),
-        (300_000, 8, 2, 0.0, np.float32),
-        (300_000, 6, 2, 0.0, np.float64),
-        (300_000, 8, 2, 1e-2, np.float32),
-        (300_000, 1, 1, 0.0, np.float32),
+        (normal, 8, 1, 0.0, np.float32),
+        (normal, 8, 2, 0.0, np.float32),
+        (normal, 6, 2, 0.0, np.float64),
+        (normal, 8, 2, 1e-2, np.float32),
+        (normal, 1, 1, 0.0, np.float32),
+        (straight, 8, 1, 0.0, np.float32),
+        (straight, 8, 2, 0.0, np.float32),
+        (straight, 6, 2, 0.0, np.float64),
     ],
 )
-def test_memory_of_a_run(n, d, threads, rtol, kind):
-    """What NumPy allocates on the way, against the formula without Python itself."""
-    x = RNG.standard_normal((n, d)).astype(kind)
+def test_memory_of_a_run(monkeypatch, columns, d, threads, rtol, kind):
+    """What NumPy allocates on the way, against the formula without Python itself.
+
+    A plan has room for columns that stay close to a line; others take less.
+    """
+    n = 1 << 17 if rtol == 0.0 else 300_000  # the fewest that threads read together; more points than steps
+    x = columns(n, d).astype(kind)
     geodim.intrinsic_dimension(x[:40_000], n_threads=threads, rtol=rtol)  # compile
+    every_thread_takes_a_column(monkeypatch, threads)
     gc.collect()
     tracemalloc.start()
     try:
@@ -117,7 +134,9 @@ def test_memory_of_a_run(n, d, threads, rtol, kind):
     finally:
         tracemalloc.stop()
     predicted = column_memory(Problem(n, d, x.itemsize, rtol), threads) - PROCESS_BYTES
-    assert predicted == pytest.approx(peak, rel=0.15)
+    if columns is normal and rtol == 0.0:
+        predicted -= threads * n * STRAIGHT
+    assert predicted == pytest.approx(peak, rel=0.15 if columns is normal else 0.25)
 
 
 def test_passes_over_rows_and_columns():

@@ -47,10 +47,12 @@ def client(scheduler):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def builtins_of_triton_are_listed_once():
-    """Its interpreter looks for them at every call of a function, to replace them: a third of its time."""
+def triton_looks_things_up_once():
+    """Its interpreter looks for builtins to replace whenever a function is called, and makes a table of types
+    for every operation: half of its time.
+    """
     try:
-        from triton.language.core import is_builtin
+        from triton.language import core
         from triton.runtime import interpreter
     except ImportError:
         yield
@@ -58,14 +60,56 @@ def builtins_of_triton_are_listed_once():
 
     @cache
     def builtins(module):
-        return [(name, one) for name, one in inspect.getmembers(module) if is_builtin(one)]
+        return [(name, one) for name, one in inspect.getmembers(module) if core.is_builtin(one)]
 
     def to_be_replaced(module):
         """All of them, or none where a function is called by one for which they are replaced already."""
         found = builtins(module)
         return found if found and getattr(module, found[0][0]) is found[0][1] else []
 
+    kinds = {}
+
+    def kind(of):
+        """The type of NumPy for one of Triton, which its name tells."""
+        name = str(of)
+        if name not in kinds:
+            kinds[name] = look_up(of)
+        return kinds[name]
+
+    look_up = interpreter._get_np_dtype
     with pytest.MonkeyPatch.context() as patch:
         patched = {**vars(inspect), "getmembers": to_be_replaced}
         patch.setattr(interpreter, "inspect", SimpleNamespace(**patched))
+        patch.setattr(interpreter, "_get_np_dtype", kind)
+        if hasattr(interpreter, "_LangPatchScope"):  # else nothing is put back anyway
+            patch.setattr(interpreter, "_patch_lang", replaced_once(interpreter))
         yield
+
+
+def replaced_once(interpreter):
+    """How Triton replaces builtins, except where they are replaced already: by whoever calls a function."""
+    replace, now = interpreter._patch_lang, set()
+
+    @cache
+    def languages(function):
+        modules = (interpreter.tl, interpreter.tl.core)
+        return {
+            one.__name__ for one in function.__globals__.values() if inspect.ismodule(one) and one in modules
+        }
+
+    def unless_replaced(function):
+        new = languages(function) - now
+        if not new:
+            return interpreter._LangPatchScope()
+        scope = replace(function)
+        put_back = scope.restore
+
+        def restore():
+            put_back()
+            now.difference_update(new)
+
+        scope.restore = restore
+        now.update(new)
+        return scope
+
+    return unless_replaced

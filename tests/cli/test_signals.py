@@ -78,7 +78,7 @@ def test_estimators_leave_no_child(tmp_path, number, code):
         process.send_signal(number)
         process.communicate(timeout=20)
         assert process.returncode == code
-        wait_until(lambda: not alive(child), 5.0)
+        wait_until(lambda: not alive(child))
 
 
 def test_sigterm_keeps_the_bounds(tmp_path):

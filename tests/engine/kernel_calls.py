@@ -215,7 +215,7 @@ def calls():
                             np.empty(N), ranges, work), "starts ends firsts lasts ranges"),
         ("build_base", (np.arange(float(N)), N, records, BLOCKS, 0.0, 200.0), ""),
         ("build_parents", (np.arange(float(N)), N, records, offsets, counts, 0.0, 200.0), ""),
-        ("gather_columns", (np.ones((N, 3)), np.array([0, 2]), np.empty((2, N))), "array.0 columns"),
+        ("gather_columns", (np.ones((N, 3)), np.array([0, 2]), np.empty((2, N)), 0), "array.0 columns"),
         ("moments", (np.ones((N, 3)), *np.zeros((4, 3))), "array"),
         ("cumulate_masses", (np.arange(5.0), *np.ones((2, 5), np.int64), np.empty(5),
                              *np.empty((2, 6), np.int64)), "values"),

@@ -158,12 +158,12 @@ def test_more_than_enough_time():
 
 
 def test_the_limit_is_kept():
-    """One piece of work is short; a second is plenty of slack for a busy machine."""
+    """One piece of work is short.  Seconds of processors: others may take as many as they like."""
     X = np.random.default_rng(0).normal(size=(20_000, 200))
     solve(X[:3000])  # compile, what drops columns as well
-    started = time.monotonic()
+    started = time.process_time()
     quietly(X, time_limit=0.05, n_threads=1)
-    assert time.monotonic() - started < 1.5
+    assert time.process_time() - started < 1.5
 
 
 # ----------------------------------------------------- every moment, with a clock that ticks when asked

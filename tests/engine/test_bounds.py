@@ -21,14 +21,14 @@ from geodim.errors import DataChangedError, InputValueError, InternalError
 
 # Called by other kernels only, which have checked what these rely on; and the checks themselves.
 INNER = {
-    "require_ranges", "require_layout", "require_lines", "require_cells", "require_counted",
+    "ranges_fit", "require_layout", "require_lines", "require_cells", "require_counted",
     "require_neighbours", "multiples", "beaten_at", "smallest_beaten", "note_range", "key_of_bits",
     "bits_of_key", "sort_share", "local_slope", "close_level", "quantise", "starting_trend", "bound_block",
     "filter_blocks", "filter_plainly", "promising_first", "halves", "difference", "fitted_slope",
     "residual_range", "seed", "seed_pairs", "mark_settled", "trend_at", "narrower", "least_width",
     "evaluate_block", "lowered", "descend", "descend_line", "evaluate_row", "evaluate_tile", "evaluate_leaf",
     "evaluate_starts", "is_narrow", "greatest_departure", "lies_below", "promising_parts", "put_lower_first",
-    "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_divided", "require_sizes", "_on_line",
+    "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_divided", "sizes_ascend", "_on_line",
     "_cheap_sizes", "_extremes", "_dominated", "_where_ties_are", "_count", "_window_near", "_first_at_least",
     "_most_points", "_start_of", "_smallest_windows", "_is_even",
     "_first_above", "_settle_by_cells", "_widen", "_gather", "_order", "_narrowest", "_settle_by_values",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -40,3 +41,21 @@ def test_errors_are_raised(workers):
 
     with ThreadPoolExecutor(workers) as pool, pytest.raises(IndexError, match="5"):
         Helpers(pool, workers).map(work, range(20))
+
+
+def test_what_is_done_is_not_kept():
+    """While helpers that come too late still wait for a thread: they would keep what solves a column."""
+
+    class Column:
+        def work(self, item):
+            return item
+
+    def outer():
+        column = Column()
+        seen = weakref.ref(column)
+        Helpers(pool, 4).map(column.work, range(8))
+        del column
+        return seen() is None, pool._work_queue.qsize()
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(outer).result() == (True, 4)

@@ -83,7 +83,7 @@ class HopPass:
             self.source, self.operator, self.hops, block, dtype=self.kind, n_threads=self.threads
         )
         for hop, values in enumerate(hop_blocks):
-            gather_columns(values, every, columns)
+            gather_columns(values, every, columns, 0)
             if self.twins is not None:
                 self.twins.refine(hop, values)
             layer = layers.layer(hop)

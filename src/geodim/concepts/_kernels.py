@@ -82,7 +82,7 @@ def within(bits: Any, a: int, b: int, words: int) -> bool:
 
 
 @kernel
-def keep_long_rows(bits: Any, node: Any, extent: int, ints: Any, at: int, count: int, least: int) -> int:
+def keep_long_rows(bits: Any, node: Any, extent: int, ints: Any, at: int, count: Any, least: int) -> int:
     """Drop the rows of an extent with fewer than ``least`` of the listed columns; return how many are left.
 
     The counts of 64 rows are added up in binary, a word for each digit.
@@ -131,7 +131,7 @@ def lacking(nodes: Any, bits: Any, ints: Any, depth: int, columns: int) -> int:
 
 
 @kernel
-def settle(nodes: Any, bits: Any, ints: Any, depth: int, target: int, floor: int) -> int:
+def settle(nodes: Any, bits: Any, ints: Any, depth: Any, target: int, floor: int) -> int:
     """Finish a new node, whose candidates are not counted yet; return 0 (nothing below), 1 (found), 2 (open).
 
     Columns of all rows join the set.  Columns of too few rows are dropped, then rows with too few columns,
@@ -145,7 +145,7 @@ def settle(nodes: Any, bits: Any, ints: Any, depth: int, target: int, floor: int
         for e in range(node[N_EXCLUDED]):
             if within(bits, extent, matrix + ints[excluded + e] * words, words):
                 return 0  # its closure belongs to a node that was searched before
-        kept = 0
+        kept = np.int64(0)  # a literal would be compiled for itself
         for c in range(node[N_CANDIDATES]):
             column = ints[cand + c]
             count = common(bits, extent, matrix + column * words, words)
@@ -173,8 +173,9 @@ def settle(nodes: Any, bits: Any, ints: Any, depth: int, target: int, floor: int
         node[SUPPORT] = left
     order = np.argsort(-ints[counts : counts + kept], kind="mergesort")
     by_count, columns = ints[counts : counts + kept][order], ints[cand : cand + kept][order]
-    ints[counts : counts + kept] = by_count
-    ints[cand : cand + kept] = columns
+    for c in range(kept):  # to assign slices, Numba compiles a second of error messages
+        ints[counts + c] = by_count[c]
+        ints[cand + c] = columns[c]
     return 2
 
 
@@ -231,7 +232,7 @@ def repack(node: Any, bits: Any, ints: Any, floor: int) -> None:
 
 
 @kernel
-def report(nodes: Any, ints: Any, depth: int, state: Any, found: Any) -> None:
+def report(nodes: Any, ints: Any, depth: Any, state: Any, found: Any) -> None:
     """Record the set of a node, its size and support."""
     size = 0
     for d in range(depth + 1):
@@ -285,9 +286,9 @@ def enter_root(
         ints[node[CANDIDATES] + c] = c
     state[0] = -1
     state[3] += columns * words
-    status = settle(nodes, bits, ints, 0, target, floor)
+    status = settle(nodes, bits, ints, np.int64(0), target, floor)
     if status == 1:
-        report(nodes, ints, 0, state, found)
+        report(nodes, ints, np.int64(0), state, found)
         return FOUND
     if status == 2:
         state[0] = 0

@@ -92,10 +92,10 @@ def drop_unpaired(
     kind: Any,
     place: Any,
     pairs: Any,
-    count: int,
+    count: Any,
     missing: int,
     floor: int,
-) -> int:
+) -> Any:
     """Count pairs of candidates, and drop those that go with too few others; return how many are left.
 
     A set of ``missing`` candidates in more than ``floor`` rows needs every two of them in this many.
@@ -197,7 +197,8 @@ def enter_branch(
                 require(0 <= row_columns[at] < columns, "enter_branch: row_columns")
                 counts[row_columns[at]] += 1
             state[3] += end - begin
-        kept = barred = 0
+        kept: Any = np.int64(0)  # a literal would be compiled for itself
+        barred = 0
         for c in range(columns):
             if kind[c] > 1:
                 continue
@@ -256,7 +257,8 @@ def enter_branch(
     node[EXCLUDED], node[N_EXCLUDED] = size + used + 2 * kept, barred
     node[PAIR_PLACE], node[PAIR_SIZE] = size + used + 2 * kept + barred, pair_size
     node[BITS_TOP], node[INTS_TOP] = (used + 1) * words, node[PAIR_PLACE] + used
-    ints[:size] = found[:size]
+    for i in range(size):
+        ints[i] = found[i]
     bits[: (used + 1) * words] = ZERO
     order = np.argsort(-counts, kind="mergesort")
     at_candidate = at_barred = 0

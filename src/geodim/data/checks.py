@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from geodim.data.convert import read_only
 from geodim.data.missing import FILLED, told_missing
 from geodim.data.sources import WeightedSource
 from geodim.engine.ways import FEW_VALUES
@@ -216,7 +217,7 @@ def _quick_moments(wide: NDArray[np.floating]) -> tuple[NDArray[np.floating], ..
     from geodim.engine.kernels.reading import moments  # noqa: PLC0415 - imports Numba
 
     found = wide[0].copy(), wide[0].copy(), *np.zeros((2, wide.shape[1]))
-    moments(wide.view(np.ndarray), *found)
+    moments(read_only(wide), *found)
     return found
 
 

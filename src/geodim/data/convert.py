@@ -39,6 +39,13 @@ def plain_array(array: NDArray[Any]) -> NDArray[Any]:
     return array.view(np.ndarray)
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a plain view that cannot be written to: Numba compiles once more for one that can."""
+    view = array.view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
 def array_of(data: object) -> NDArray[Any]:
     """Convert lists and everything else that numpy accepts as an array."""
     explain_other_objects(data)

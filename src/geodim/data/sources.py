@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from geodim.data.convert import array_of, array_of_tensor, eager_frame, plain_array
+from geodim.data.convert import array_of, array_of_tensor, eager_frame, plain_array, read_only
 from geodim.data.frames import FrameSource, is_short_and_wide
 from geodim.data.shapes import check_shape, check_type, check_weights, working_type
 from geodim.data.sparse import as_columns
@@ -135,7 +135,7 @@ class ArraySource:
             if quick:
                 from geodim.engine.kernels.reading import gather_columns  # noqa: PLC0415 - imports Numba
 
-                gather_columns(self.array[some].view(np.ndarray), wanted, out[:, some])
+                gather_columns(read_only(self.array[some]), wanted, out, row)
             else:
                 out[:, some] = self.array[some, as_slice(columns)].T
             if quick or turn % 64 == 63:

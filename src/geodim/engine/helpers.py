@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -25,16 +26,18 @@ class Helpers:
 
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Return the results of ``work`` for all items, in no particular order."""
-        left = deque(items)
+        # Whoever comes too late is told to take from an empty list, after other work: only that list may lead
+        # to what the work needs, or it would be kept until then.
+        left = deque(partial(work, item) for item in items)
         results: list[Result] = []
 
         def take() -> None:
             while True:
                 try:
-                    item = left.popleft()
+                    job = left.popleft()
                 except IndexError:  # another thread took the last one
                     return
-                results.append(work(item))
+                results.append(job())
 
         others = [self.pool.submit(take) for _ in range(min(self.count, len(left) - 1))]
         try:

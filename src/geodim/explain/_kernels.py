@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from geodim.data.graphs._jit import kernel
-from geodim.engine.kernels._bounds import require, require_ranges
+from geodim.engine.kernels._bounds import ranges_fit, require
 from geodim.engine.kernels.sorting import OUTSIDE
 from geodim.errors import DataChangedError
 
@@ -93,7 +93,7 @@ def raise_to(phi: Any, ranges: Any, n_ranges: int, best: Any) -> None:
     n_ranges : int
     best : (n,) float64 over d, raised in place
     """
-    require_ranges(ranges, n_ranges, min(phi.size, best.size), "raise_to: ranges")
+    require(ranges_fit(ranges, n_ranges, min(phi.size, best.size)), "raise_to: ranges")
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
             best[d] = max(best[d], phi[d])

@@ -104,8 +104,8 @@ def aggregate_rows(
     indices : (entries,) int32 or int64, nodes
     weights : (entries,) float32 or float64, or None
     add_loops : bool, whether each row has an entry on the diagonal
-    loops : (n,) float64 or None, the weights of these entries
-    degrees : (n,) float64 or None, what sums, or coefficients, are divided by
+    loops : (n,) float64, the weights of these entries, or empty if they are 1
+    degrees : (n,) float64, what sums, or coefficients, are divided by, or empty
     roots : bool, whether coefficients are divided by roots of degrees
     x, out : (n, c) float32 or float64, in the units of the features; out is written
     first, last : int, half-open range of rows
@@ -115,8 +115,8 @@ def aggregate_rows(
     require(out.shape == x.shape and width >= LANES, "aggregate_rows: out")
     require(first >= 0 and last <= n and last < len(indptr), "aggregate_rows: indptr")
     require(weights is None or len(weights) >= entries, "aggregate_rows: weights")
-    require(loops is None or len(loops) >= n, "aggregate_rows: loops")
-    require(degrees is None or len(degrees) >= n, "aggregate_rows: degrees")
+    require(len(loops) == 0 or len(loops) >= n, "aggregate_rows: loops")
+    require((len(degrees) == 0 and not roots) or len(degrees) >= n, "aggregate_rows: degrees")
     source = x.reshape(-1)
     target = out.reshape(-1)
     bad = splat(0.0)
@@ -125,10 +125,10 @@ def aggregate_rows(
         high = indptr[i + 1]
         require_neighbours(indices, low, high, n)
         degree = 1.0
-        if degrees is not None:
+        if len(degrees) > 0:
             degree = degrees[i]
         own = 1.0
-        if loops is not None:
+        if len(loops) > 0:
             own = loops[i]
         if roots:
             own /= degree  # the square root of a square is exact
@@ -147,7 +147,7 @@ def aggregate_rows(
                     later = np.int64(indices[k + AHEAD])
                     prefetch(source, later * width + p)
                     prefetch(source, later * width + q + LANES - 1)
-                    if degrees is not None and roots:
+                    if roots:
                         prefetch(degrees, later)
                 j = np.int64(indices[k])
                 t = load(source, j * width + p)
@@ -155,7 +155,7 @@ def aggregate_rows(
                 weight = 1.0
                 if weights is not None:
                     weight = np.float64(weights[k])
-                if degrees is not None and roots:
+                if roots:
                     weight /= np.sqrt(degree * degrees[j])
                 if weights is not None or roots:
                     t = t * splat(weight)
@@ -164,7 +164,7 @@ def aggregate_rows(
                 e = e + d
                 s2, d2 = two_sum(s2, t2)
                 e2 = e2 + d2
-            if degrees is None or roots:
+            if len(degrees) == 0 or roots:
                 store(target, i * width + p, s + e)
                 store(target, i * width + q, s2 + e2)
             else:

@@ -24,6 +24,8 @@ MIN_WIDTH = 8  # columns the kernel needs at least: one vector
 CACHE_LINE = 64
 # Below this many (edge, column) pairs a product takes less time than starting threads for it.
 WORTH_THREADS = 1 << 20
+NOTHING = np.empty(0)  # in the place of loops or degrees: None would be compiled for itself
+NOTHING.flags.writeable = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +125,8 @@ def _run(rows: Rows, block: NDArray[np.floating], out: NDArray[np.floating], thr
             rows.indices,
             rows.weights,
             rows.add_loops,
-            rows.loops,
-            rows.degrees,
+            NOTHING if rows.loops is None else rows.loops,
+            NOTHING if rows.degrees is None else rows.degrees,
             rows.roots,
             source,
             out,

@@ -11,41 +11,45 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.core import types
-from numba.extending import overload
+from numba.core import cgutils, types
+from numba.extending import lower_builtin, type_callable
 
 from geodim.compiled import njit
 from geodim.errors import InternalError
 
 
 def require(holds: Any, what: Any) -> None:
-    """Raise unless the condition holds; ``what`` names the kernel and the array that does not fit."""
+    """Raise unless the condition holds; ``what``, a literal, names the kernel and what does not fit."""
     if not holds:
         raise InternalError(what)
 
 
-@overload(require, prefer_literal=True)
-def _compiled_require(holds: Any, what: Any) -> Any:  # noqa: ARG001
-    """Compile `require`, with the message as a constant inside the error if it is a literal.
+# In compiled code it is a branch of the kernel itself: as functions, two hundred messages would be compiled
+# one by one, each for a thirtieth of a second.
 
-    When a constant is passed as an argument, all kernels share one place for it.  Numba before 0.67 fills
-    that place with the message of the kernel that is first loaded from the cache, and every error would show
-    it.
-    """
-    if not isinstance(what, types.Literal):
-        return require
-    message = what.literal_value
 
-    def with_constant(holds: Any, what: Any) -> None:  # noqa: ARG001
-        if not holds:
-            raise InternalError(message)
+@type_callable(require)
+def _type_of_require(context: Any) -> Any:  # noqa: ARG001
+    def typed(holds: Any, what: Any) -> Any:  # noqa: ARG001
+        return types.none if isinstance(what, types.StringLiteral) else None
 
-    return with_constant
+    return typed
+
+
+@lower_builtin(require, types.Any, types.StringLiteral)
+def _compiled_require(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    condition, what = signature.args
+    holds = context.is_true(builder, types.unliteral(condition), arguments[0])
+    with cgutils.if_unlikely(builder, builder.not_(holds)):
+        context.call_conv.return_user_exc(builder, InternalError, (what.literal_value,))
+    return context.get_dummy_value()
 
 
 @njit(nogil=True, cache=True)
-def require_ranges(ranges, n_ranges, size, what):
-    """Raise unless the first ``n_ranges`` half-open intervals lie in [0, size)."""
-    require(0 <= n_ranges <= ranges.shape[0] and ranges.shape[1] == 2, what)
-    for r in range(n_ranges):
-        require(ranges[r, 0] >= 0 and ranges[r, 1] <= size, what)
+def ranges_fit(ranges, n_ranges, size):
+    """Return whether the first ``n_ranges`` half-open intervals lie in [0, size)."""
+    fit = 0 <= n_ranges <= ranges.shape[0] and ranges.shape[1] == 2
+    if fit:
+        for r in range(n_ranges):
+            fit = fit and ranges[r, 0] >= 0 and ranges[r, 1] <= size
+    return fit

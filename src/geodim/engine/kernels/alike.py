@@ -255,7 +255,8 @@ def descend(
         stack[depth] = (j << 5) | top
         depth += 1
     evaluated = 0
-    before[:sizes] = best[:sizes]
+    for e in range(sizes):  # to assign slices, Numba compiles a second of error messages
+        before[e] = best[e]
     while depth > 0:
         depth -= 1
         level = stack[depth] & 31

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from geodim.compiled import njit
-from geodim.engine.kernels._bounds import require, require_ranges
+from geodim.engine.kernels._bounds import ranges_fit, require
 from geodim.engine.kernels.counters import note_range
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.kernels.tiles import PADDING, evaluate_tile
@@ -293,7 +293,7 @@ def tilt(phi, ranges, n_ranges, slope):
     n_ranges : int
     slope : float64, points per step
     """
-    require_ranges(ranges, n_ranges, phi.size, "tilt: ranges")
+    require(ranges_fit(ranges, n_ranges, phi.size), "tilt: ranges")
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
             phi[d] -= slope * d
@@ -359,7 +359,7 @@ def merge(phi, ranges, n_ranges, column, best, owner):
     best : (n,) float64 over d, raised in place
     owner : (n,) int32 over d, column indices, written where best is raised
     """
-    require_ranges(ranges, n_ranges, min(phi.size, best.size, owner.size), "merge: ranges")
+    require(ranges_fit(ranges, n_ranges, min(phi.size, best.size, owner.size)), "merge: ranges")
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
             if phi[d] > best[d]:
@@ -417,7 +417,7 @@ def merge_two(phi, ranges, n_ranges, column, best, holder, tied, second, runner)
     tied : (n,) int32 over d, how many columns attain ``best``, written
     """
     room = min(phi.size, best.size, holder.size, tied.size, second.size, runner.size)
-    require_ranges(ranges, n_ranges, room, "merge_two: ranges")
+    require(ranges_fit(ranges, n_ranges, room), "merge_two: ranges")
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
             value = phi[d]

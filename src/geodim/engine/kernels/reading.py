@@ -11,25 +11,26 @@ TILE = 64
 
 
 @njit(nogil=True, cache=True)
-def gather_columns(array, columns, out):
-    """Write ``out[c] = array[:, columns[c]]`` for a C-contiguous ``array``.
+def gather_columns(array, columns, out, first):
+    """Write ``out[c, first : first + n] = array[:, columns[c]]`` for a C-contiguous ``array``.
 
     Parameters
     ----------
     array : (n, width) numbers
     columns : (m,) integers, column indices
-    out : (m, n) numbers, written
+    out : (m, first + n or more) numbers, written
+    first : int, where the first row goes
     """
     n = array.shape[0]
-    require(out.shape[0] >= columns.size and out.shape[1] >= n, "gather_columns: out")
+    require(out.shape[0] >= columns.size and 0 <= first <= out.shape[1] - n, "gather_columns: out")
     for c in range(columns.size):
         require(0 <= columns[c] < array.shape[1], "gather_columns: columns")
-    for first in range(0, n, TILE):
-        stop = min(first + TILE, n)
+    for start in range(0, n, TILE):
+        stop = min(start + TILE, n)
         for c in range(columns.size):
             column = columns[c]
-            for i in range(first, stop):
-                out[c, i] = array[i, column]
+            for i in range(start, stop):
+                out[c, first + i] = array[i, column]
 
 
 @njit(nogil=True, cache=True)

@@ -128,7 +128,8 @@ def descend_line(
     evaluated = 0
     tested = 0
     depth = 0
-    before[:sizes] = best[:sizes]
+    for e in range(sizes):  # to assign slices, Numba compiles a second of error messages
+        before[e] = best[e]
     level = top + 1  # the common parent of all blocks of level top
     first, last = 0, min(counts[top], ((n - d0 - 1) >> (BASE_SHIFT + FAN_SHIFT * top)) + 1)
     while True:

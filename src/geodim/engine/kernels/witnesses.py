@@ -16,15 +16,17 @@ DEPTH = 128  # of the halving: more than twice the bits of a rank
 
 
 @njit(nogil=True, cache=True)
-def require_sizes(sizes, n, what):
-    """Raise unless sizes ascend from at least 1 to at most n, since positions are derived from them.
+def sizes_ascend(sizes, n):
+    """Return whether sizes ascend from at least 1 to at most n, since positions are derived from them.
 
     ``sizes`` is (m,) int64.
     """
     before = 0
+    ascend = True
     for size in sizes:
-        require(before < size <= n, what)
+        ascend = ascend and before < size <= n
         before = size
+    return ascend
 
 
 @njit(nogil=True, cache=True)
@@ -46,7 +48,7 @@ def narrow_windows(x, sizes, enough, margin, allowed, starts, widths):
     widths : (m,) float64, written
     """
     n = x.size
-    require_sizes(sizes, n, "narrow_windows: sizes")
+    require(sizes_ascend(sizes, n), "narrow_windows: sizes")
     require(min(enough.size, starts.size, widths.size) >= sizes.size, "narrow_windows: windows")
     firsts = np.empty(DEPTH, np.int64)
     lasts = np.empty(DEPTH, np.int64)
@@ -116,15 +118,16 @@ def straighten(x, sizes, starts, limit, knots):
     limit : (m,) float64, widths
     knots : (m - 1 or more, 2) int64, written
     """
-    require_sizes(sizes, x.size, "straighten: sizes")
+    require(sizes_ascend(sizes, x.size), "straighten: sizes")
     require(min(starts.size, limit.size, knots.shape[0] + 1) >= sizes.size, "straighten: windows")
     require(knots.shape[1] == 2, "straighten: knots")
     for at in range(sizes.size):
         require(0 <= starts[at] <= x.size - sizes[at], "straighten: starts")
+    zero = np.int64(0)  # a literal would be compiled for itself
     right, count = sizes.size - 1, 0  # the size n, whose window starts at 0
-    k_right, rank_right = sizes[right], 0
+    k_right, rank_right = sizes[right], zero
     while right > 0:
-        if _on_line(x, sizes, 0, right, 0, rank_right, 0, rank_right, limit):
+        if _on_line(x, sizes, zero, right, zero, rank_right, zero, rank_right, limit):
             break
         good, step = right - 1, 2
         while right - step >= 0:  # as far as a line reaches, with growing strides,
