@@ -106,7 +106,7 @@ def formulas(page: Page) -> None:
     """Bytes of arrays, which tests/test_plan_record.py holds against runs."""
     held = "a formula that tests/test_plan_record.py holds against runs"
     for piece in (
-        "about 21 bytes per point (29 for float64)",
+        "about 18 bytes per point (26 for float64)",
         "the profile takes 12",
         "16 bytes per point with two threads",
         "41 with one thread on one machine and 70 with two, 61 (73 for float64)",
@@ -118,7 +118,7 @@ def formulas(page: Page) -> None:
         ),
         "A column takes 73 S bytes",
         "can hold neither 73 S bytes nor its share of the cells, 80 bytes each",
-        "T n (8 + 2 b + 4.75) + 12 n + B w n b",
+        "T n (8 + 2 b + 2.4) + 12 n + B w n b",
         (
             "12 n + 13.8 n c + 2 n b c + 4 n b w + 24 n where there is room; "
             "12 n + 13.8 n c + 3 n b c + 24 n is needed"
